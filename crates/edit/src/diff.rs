@@ -1,0 +1,336 @@
+//! The unified diff of an edit, built from its spans: no comparison of the two contents is ever made.
+//!
+//! The spans are widened to whole lines, lines that are the same on both sides fall away at the edges, and
+//! three lines of context are put around. The cost is that of the change, not of the file.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::edit::Edit;
+use crate::plan::{Action, FilePlan};
+use crate::text::{Text, split_lines};
+
+/// Lines of context around a change.
+const CONTEXT: usize = 3;
+
+/// A unified diff of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// The text, with its `---` and `+++` lines.
+    pub text: String,
+    /// How many lines come.
+    pub added: usize,
+    /// How many lines go.
+    pub removed: usize,
+}
+
+/// The diff of what a plan does to one file.
+#[must_use]
+pub fn of(file: &FilePlan) -> Diff {
+    let name = &file.name;
+    match &file.action {
+        Action::Create { content } => whole(None, Some(name), content),
+        Action::Delete { base } => whole(Some(name), None, base.bytes()),
+        Action::Modify { base, edit } => changed(name, name, base.bytes(), edit),
+        Action::Move { from, base, edit } => {
+            let mut diff = changed(from, name, base.bytes(), edit);
+            diff.text = format!("rename from {from}\nrename to {name}\n{}", diff.text);
+            diff
+        }
+    }
+}
+
+/// The diff between two contents whose relation is not known: what somebody else changed.
+#[must_use]
+pub fn between(name: &str, old: &Text, new: &Text) -> Diff {
+    changed(name, name, old.bytes(), &crate::plan::rewrite_between(old, new))
+}
+
+fn whole(old: Option<&String>, new: Option<&String>, content: &[u8]) -> Diff {
+    let sign = if old.is_some() { '-' } else { '+' };
+    let lines = split_lines(content).count();
+    let side = |name: Option<&String>, prefix: &str| match name {
+        Some(name) => format!("{prefix}/{name}"),
+        None => "/dev/null".into(),
+    };
+    let mut text = format!("--- {}\n+++ {}\n", side(old, "a"), side(new, "b"));
+    if lines > 0 {
+        let (gone, come) = if old.is_some() { (lines, 0) } else { (0, lines) };
+        text.push_str(&header(0, gone, 0, come));
+        split_lines(content).for_each(|line| push_line(&mut text, sign, line));
+    }
+    let (added, removed) = if old.is_some() { (0, lines) } else { (lines, 0) };
+    Diff { text, added, removed }
+}
+
+/// Whole lines of the old content and the lines that take their place.
+struct Block<'a> {
+    range: Range<usize>,
+    new: Vec<u8>,
+    old: &'a [u8],
+}
+
+fn changed(old_name: &str, new_name: &str, bytes: &[u8], edit: &Edit) -> Diff {
+    let mut diff = Diff::default();
+    let blocks = blocks(bytes, edit);
+    if blocks.is_empty() {
+        return diff;
+    }
+    diff.text = format!("--- a/{old_name}\n+++ b/{new_name}\n");
+    // Numbers of the line at `counted`, kept up while walking down the file.
+    let (mut counted, mut old_line, mut shift) = (0, 0usize, 0isize);
+    for group in groups(bytes, &blocks) {
+        let before = lines_before(bytes, group[0].range.start, CONTEXT);
+        let after = lines_after(bytes, group[group.len() - 1].range.end, CONTEXT);
+        old_line += memchr::memchr_iter(b'\n', &bytes[counted..before]).count();
+        counted = before;
+        let mut body = String::new();
+        let (mut at, mut gone, mut come) = (before, 0, 0);
+        for block in group {
+            let kept = count_lines(&bytes[at..block.range.start]);
+            push_lines(&mut body, ' ', &bytes[at..block.range.start]);
+            push_lines(&mut body, '-', block.old);
+            push_lines(&mut body, '+', &block.new);
+            let (removed, added) = (count_lines(block.old), count_lines(&block.new));
+            gone += kept + removed;
+            come += kept + added;
+            diff.removed += removed;
+            diff.added += added;
+            at = block.range.end;
+        }
+        push_lines(&mut body, ' ', &bytes[at..after]);
+        let kept = count_lines(&bytes[at..after]);
+        let new_line = (old_line as isize + shift).max(0) as usize;
+        diff.text.push_str(&header(old_line, gone + kept, new_line, come + kept));
+        diff.text.push_str(&body);
+        shift += come as isize - gone as isize;
+    }
+    diff
+}
+
+/// `old` and `new` are zero-based; an empty side names the line before it, as every diff does.
+fn header(old: usize, old_count: usize, new: usize, new_count: usize) -> String {
+    let side = |line: usize, count: usize| match count {
+        0 => format!("{line},0"),
+        1 => format!("{}", line + 1),
+        count => format!("{},{count}", line + 1),
+    };
+    format!("@@ -{} +{} @@\n", side(old, old_count), side(new, new_count))
+}
+
+/// The edit's spans as blocks of whole lines, without the lines that both sides share at the edges.
+fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<Block<'a>> {
+    let mut merged: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
+    for span in edit.spans() {
+        let start = line_start(bytes, span.range.start);
+        let whole = ends_line(bytes, span.range.end, span.range.start, &span.new);
+        let end = if whole { span.range.end } else { line_end(bytes, span.range.end) };
+        match merged.last_mut() {
+            Some((range, new)) if range.end > start || (range.end == start && range.end == end) => {
+                // On the same line as the span before: what was taken along as unchanged is rewritten.
+                let kept = range.end - span.range.start;
+                new.truncate(new.len() - kept);
+                new.extend_from_slice(&span.new);
+                let end = end.max(range.end);
+                new.extend_from_slice(&bytes[span.range.end..end]);
+                range.end = end;
+            }
+            _ => {
+                let mut new = bytes[start..span.range.start].to_vec();
+                new.extend_from_slice(&span.new);
+                new.extend_from_slice(&bytes[span.range.end..end]);
+                merged.push((start..end, new));
+            }
+        }
+    }
+    merged.into_iter().filter_map(|(range, new)| trimmed(bytes, range, new)).collect()
+}
+
+/// Whether the replaced text ends where a line ends, on both sides, so that the next line stays whole.
+fn ends_line(bytes: &[u8], end: usize, start: usize, new: &[u8]) -> bool {
+    let old_ends = end == 0 || bytes[end - 1] == b'\n';
+    let new_ends = match new.last() {
+        Some(last) => *last == b'\n',
+        None => start == 0 || bytes[start - 1] == b'\n',
+    };
+    end == bytes.len() || (old_ends && new_ends)
+}
+
+fn trimmed(bytes: &[u8], range: Range<usize>, new: Vec<u8>) -> Option<Block<'_>> {
+    let old = &bytes[range.clone()];
+    let head: usize =
+        split_lines(old).zip(split_lines(&new)).take_while(|(a, b)| a == b).map(|(line, _)| line.len()).sum();
+    let (old_rest, new_rest) = (&old[head..], &new[head..]);
+    let old_lines: Vec<&[u8]> = split_lines(old_rest).collect();
+    let new_lines: Vec<&[u8]> = split_lines(new_rest).collect();
+    let tail: usize = old_lines
+        .iter()
+        .rev()
+        .zip(new_lines.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .map(|(line, _)| line.len())
+        .sum();
+    if old_rest.len() == tail && new_rest.len() == tail {
+        return None;
+    }
+    let range = range.start + head..range.end - tail;
+    let kept = new_rest[..new_rest.len() - tail].to_vec();
+    Some(Block { old: &bytes[range.clone()], range, new: kept })
+}
+
+/// Blocks whose contexts would touch or overlap share one hunk.
+fn groups<'b, 'a>(bytes: &[u8], blocks: &'b [Block<'a>]) -> Vec<&'b [Block<'a>]> {
+    blocks
+        .chunk_by(|a, b| lines_after(bytes, a.range.end, CONTEXT * 2) >= b.range.start)
+        .collect()
+}
+
+fn count_lines(bytes: &[u8]) -> usize {
+    let newlines = memchr::memchr_iter(b'\n', bytes).count();
+    newlines + usize::from(bytes.last().is_some_and(|&last| last != b'\n'))
+}
+
+fn line_start(bytes: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1)
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |newline| at + newline + 1)
+}
+
+fn lines_before(bytes: &[u8], mut at: usize, count: usize) -> usize {
+    for _ in 0..count {
+        if at == 0 {
+            break;
+        }
+        at = line_start(bytes, at - 1);
+    }
+    at
+}
+
+fn lines_after(bytes: &[u8], mut at: usize, count: usize) -> usize {
+    for _ in 0..count {
+        if at == bytes.len() {
+            break;
+        }
+        at = line_end(bytes, at);
+    }
+    at
+}
+
+fn push_lines(text: &mut String, sign: char, bytes: &[u8]) {
+    split_lines(bytes).for_each(|line| push_line(text, sign, line));
+}
+
+fn push_line(text: &mut String, sign: char, line: &[u8]) {
+    text.push(sign);
+    text.push_str(&String::from_utf8_lossy(line));
+    if line.last() != Some(&b'\n') {
+        text.push_str("\n\\ No newline at end of file\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::EditBuilder;
+    use proptest::prelude::*;
+
+    fn diff(old: &str, new: &str) -> Diff {
+        let text = |s: &str| Text::new(s.as_bytes().to_vec()).unwrap();
+        between("f", &text(old), &text(new))
+    }
+
+    #[test]
+    fn shows_the_change_with_three_lines_of_context() {
+        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+        let shown = diff(old, "1\n2\n3\n4\nfive\n6\n7\n8\n9\n");
+        assert_eq!(shown.text, "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
+        assert_eq!((shown.added, shown.removed), (1, 1));
+    }
+
+    #[test]
+    fn a_missing_final_newline_is_told() {
+        let shown = diff("a\nb", "a\nb\n");
+        assert_eq!(
+            shown.text,
+            "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"
+        );
+    }
+
+    #[test]
+    fn two_spans_on_one_line_are_one_change() {
+        let text = Text::new(b"one two three\nnext\n".to_vec()).unwrap();
+        let mut builder = EditBuilder::new(&text);
+        builder.replace(1, 0..3, b"1".to_vec());
+        builder.replace(2, 8..13, b"3".to_vec());
+        let shown = changed("f", "f", text.bytes(), &builder.finish().unwrap());
+        assert_eq!(shown.text, "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-one two three\n+1 two 3\n next\n");
+    }
+
+    /// Applies a diff the way `patch` does, trusting its numbers.
+    fn apply(diff: &str, old: &str) -> String {
+        let old: Vec<&str> = old.split_inclusive('\n').collect();
+        let (mut out, mut at) = (String::new(), 0);
+        let mut lines = diff.split_inclusive('\n').skip(2).peekable();
+        while let Some(line) = lines.next() {
+            if let Some(numbers) = line.strip_prefix("@@ -") {
+                let side = numbers.split(' ').next().unwrap();
+                let (start, count) = side.split_once(',').unwrap_or((side, "1"));
+                let start: usize = start.parse().unwrap();
+                let start = if count == "0" { start } else { start - 1 };
+                old[at..start].iter().for_each(|line| out.push_str(line));
+                at = start;
+                continue;
+            }
+            if line.starts_with('\\') {
+                continue;
+            }
+            let unended = lines.peek().is_some_and(|next| next.starts_with('\\'));
+            let content = if unended { line[1..].trim_end_matches('\n') } else { &line[1..] };
+            if line.starts_with([' ', '-']) {
+                assert_eq!(old[at], content);
+                at += 1;
+            }
+            if line.starts_with([' ', '+']) {
+                out.push_str(content);
+            }
+        }
+        old[at..].iter().for_each(|line| out.push_str(line));
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn applying_the_diff_of_two_texts_to_the_one_gives_the_other(
+            old in "([ab]{0,2}\n){0,20}[ab]{0,2}",
+            new in "([ab]{0,2}\n){0,20}[ab]{0,2}",
+        ) {
+            let shown = diff(&old, &new);
+            prop_assert_eq!(apply(&shown.text, &old), new);
+        }
+
+        #[test]
+        fn a_diff_from_spans_is_right_whatever_the_spans(
+            old in "([ab]{0,2}\n){0,20}[ab]{0,2}",
+            cuts in proptest::collection::vec((0usize..60, 0usize..6, "[ab\n]{0,4}"), 0..5),
+        ) {
+            let text = Text::new(old.clone().into_bytes()).unwrap();
+            let mut builder = EditBuilder::new(&text);
+            let mut at = 0;
+            for (skip, take, new) in cuts {
+                let start = (at + skip).min(old.len());
+                let end = (start + take).min(old.len());
+                builder.replace(1, start..end, new.into_bytes());
+                at = end + 1;
+                if at > old.len() { break; }
+            }
+            let edit = builder.finish().unwrap();
+            let new = String::from_utf8(edit.apply(text.bytes())).unwrap();
+            let shown = changed("f", "f", text.bytes(), &edit);
+            prop_assert_eq!(apply(&shown.text, &old), new);
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! An edit: sorted, disjoint byte ranges of one version of a file, each with its new bytes.
+//!
+//! The only door is [`EditBuilder::finish`], which refuses overlaps, so that holding an [`Edit`] proves
+//! that it can be applied in one pass and that no hunk undoes another. Overlap comes from a model's input,
+//! so it is an answer, never an assertion.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::text::Text;
+use crate::version::Version;
+
+/// One replaced range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The bytes of the old content that go; empty for an insertion.
+    pub range: Range<usize>,
+    /// What comes in their place.
+    pub new: Vec<u8>,
+    /// The hunk of the request that wants this, counted from 1.
+    pub hunk: usize,
+}
+
+/// What is to change in one version of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    base: Version,
+    base_len: usize,
+    /// Invariant: sorted and disjoint, and within `base_len`.
+    spans: Vec<Span>,
+}
+
+impl Edit {
+    /// The edit that changes nothing in this text.
+    #[must_use]
+    pub fn nothing(text: &Text) -> Self {
+        Self { base: text.version(), base_len: text.bytes().len(), spans: Vec::new() }
+    }
+
+    /// The version that this edit was made for.
+    #[must_use]
+    pub fn base(&self) -> Version {
+        self.base
+    }
+
+    /// The replaced ranges, in order.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    /// Whether the edit leaves these bytes as they are.
+    #[must_use]
+    pub fn changes_nothing(&self, base: &[u8]) -> bool {
+        self.spans.iter().all(|span| base[span.range.clone()] == span.new[..])
+    }
+
+    /// The new content in pieces: unchanged stretches of `base` between the new texts.
+    pub fn pieces<'a>(&'a self, base: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + 'a {
+        debug_assert_eq!(base.len(), self.base_len);
+        let mut at = 0;
+        let spans = self.spans.iter().flat_map(move |span| {
+            let kept = &base[at..span.range.start];
+            at = span.range.end;
+            [kept, &span.new[..]]
+        });
+        let tail = self.spans.last().map_or(0, |span| span.range.end);
+        spans.chain(core::iter::once(&base[tail..])).filter(|piece| !piece.is_empty())
+    }
+
+    /// The new content.
+    #[must_use]
+    pub fn apply(&self, base: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.new_len());
+        self.pieces(base).for_each(|piece| out.extend_from_slice(piece));
+        out
+    }
+
+    /// How long the new content is.
+    #[must_use]
+    pub fn new_len(&self) -> usize {
+        self.spans.iter().fold(self.base_len, |len, span| len - span.range.len() + span.new.len())
+    }
+
+    /// The same edit, of the spans that these hunks want.
+    #[must_use]
+    pub fn only(mut self, hunks: &[usize]) -> Self {
+        self.spans.retain(|span| hunks.contains(&span.hunk));
+        self
+    }
+
+    /// Says that all of it is the work of one hunk.
+    pub(crate) fn renumber(&mut self, hunk: usize) {
+        self.spans.iter_mut().for_each(|span| span.hunk = hunk);
+    }
+
+    /// This edit followed by `next`, which was made for its result, as one edit of this one's base.
+    ///
+    /// Both walk the content between them in step: a stretch that the second leaves alone keeps what the
+    /// first made of it; what it replaces disappears from the first's new text or from the base.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        let mut out: Vec<Span> = Vec::new();
+        let mut middle = Middle::of(&self);
+        for span in &next.spans {
+            middle.keep_to(span.range.start, &mut out);
+            let start = middle.base_at();
+            middle.drop_to(span.range.end);
+            push_merged(&mut out, start..middle.base_at(), &span.new, span.hunk);
+        }
+        middle.keep_to(next.base_len, &mut out);
+        Self { base: self.base, base_len: self.base_len, spans: out }
+    }
+}
+
+/// A walk over the content between two edits, made of base stretches and the first edit's new texts.
+struct Middle<'a> {
+    edit: &'a Edit,
+    /// The span that comes next.
+    span: usize,
+    /// How much of its new text was passed; `None` while before it.
+    inside: Option<usize>,
+    base: usize,
+    middle: usize,
+}
+
+impl<'a> Middle<'a> {
+    fn of(edit: &'a Edit) -> Self {
+        Self { edit, span: 0, inside: None, base: 0, middle: 0 }
+    }
+
+    fn base_at(&self) -> usize {
+        self.base
+    }
+
+    /// Passes on to `target`, keeping what the first edit made.
+    fn keep_to(&mut self, target: usize, out: &mut Vec<Span>) {
+        self.walk(target, Some(out));
+    }
+
+    /// Passes on to `target`, dropping what the first edit made.
+    fn drop_to(&mut self, target: usize) {
+        self.walk(target, None);
+    }
+
+    fn walk(&mut self, target: usize, mut out: Option<&mut Vec<Span>>) {
+        loop {
+            let Some(span) = self.edit.spans.get(self.span) else {
+                self.base += target - self.middle;
+                self.middle = target;
+                return;
+            };
+            if self.inside.is_none() {
+                // In the base stretch before the span.
+                let step = (span.range.start - self.base).min(target - self.middle);
+                self.base += step;
+                self.middle += step;
+                if self.base < span.range.start || (self.middle == target && out.is_none()) {
+                    return;
+                }
+                // The span's removal belongs to whoever reaches it first; it costs no middle bytes.
+                if let Some(out) = out.as_deref_mut() {
+                    push_merged(out, span.range.clone(), b"", span.hunk);
+                }
+                self.base = span.range.end;
+                self.inside = Some(0);
+            }
+            let passed = self.inside.unwrap_or(0);
+            let step = (span.new.len() - passed).min(target - self.middle);
+            if let Some(out) = out.as_deref_mut() {
+                push_merged(out, self.base..self.base, &span.new[passed..passed + step], span.hunk);
+            }
+            self.middle += step;
+            self.inside = Some(passed + step);
+            if passed + step < span.new.len() {
+                return;
+            }
+            self.span += 1;
+            self.inside = None;
+            if self.middle == target {
+                return;
+            }
+        }
+    }
+}
+
+/// Adds a replacement; one that continues or touches the last becomes part of it.
+fn push_merged(out: &mut Vec<Span>, range: Range<usize>, new: &[u8], hunk: usize) {
+    match out.last_mut() {
+        Some(last) if last.range.end >= range.start => {
+            last.range.end = last.range.end.max(range.end);
+            last.new.extend_from_slice(new);
+        }
+        _ if range.is_empty() && new.is_empty() => {}
+        _ => out.push(Span { range, new: new.to_vec(), hunk }),
+    }
+}
+
+/// Gathers the spans of several hunks, each found in the same text.
+#[derive(Debug)]
+pub struct EditBuilder {
+    base: Version,
+    base_len: usize,
+    spans: Vec<Span>,
+    /// What each hunk took to be there: its matched range.
+    claims: Vec<(usize, Range<usize>)>,
+}
+
+/// Two hunks that concern the same bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The earlier hunk of the request.
+    pub first: usize,
+    /// The later one.
+    pub second: usize,
+    /// Where in the base they meet.
+    pub offset: usize,
+}
+
+impl EditBuilder {
+    /// Starts an edit of this text.
+    #[must_use]
+    pub fn new(text: &Text) -> Self {
+        Self { base: text.version(), base_len: text.bytes().len(), spans: Vec::new(), claims: Vec::new() }
+    }
+
+    /// Says that `hunk` relies on these bytes being as they are.
+    pub fn claim(&mut self, hunk: usize, range: Range<usize>) {
+        self.claims.push((hunk, range));
+    }
+
+    /// Replaces a range on behalf of `hunk`.
+    pub fn replace(&mut self, hunk: usize, range: Range<usize>, new: Vec<u8>) {
+        debug_assert!(range.start <= range.end && range.end <= self.base_len);
+        self.spans.push(Span { range, new, hunk });
+    }
+
+    /// The edit, if no two replacements overlap and none touches what another hunk relies on. Insertions
+    /// at one place keep the order in which they were asked for.
+    pub fn finish(mut self) -> Result<Edit, Overlap> {
+        self.spans.sort_by_key(|span| (span.range.start, span.range.end));
+        for pair in self.spans.windows(2) {
+            if pair[0].range.end > pair[1].range.start {
+                return Err(overlap(pair[0].hunk, pair[1].hunk, pair[1].range.start));
+            }
+        }
+        self.claims.sort_by_key(|(_, range)| (range.start, range.end));
+        // A sweep over both sorted lists: only claims that a span can still reach are looked at.
+        let mut first_live = 0;
+        for span in &self.spans {
+            let longest = |claim: &(usize, Range<usize>)| claim.1.end <= span.range.start;
+            while self.claims.get(first_live).is_some_and(longest) {
+                first_live += 1;
+            }
+            for (hunk, claim) in &self.claims[first_live..] {
+                if claim.start >= span.range.end.max(span.range.start + 1) {
+                    break;
+                }
+                let touches = if span.range.is_empty() {
+                    claim.start < span.range.start && span.range.start < claim.end
+                } else {
+                    claim.start < span.range.end && span.range.start < claim.end
+                };
+                if touches && *hunk != span.hunk {
+                    return Err(overlap(*hunk, span.hunk, span.range.start.max(claim.start)));
+                }
+            }
+        }
+        Ok(Edit { base: self.base, base_len: self.base_len, spans: self.spans })
+    }
+}
+
+fn overlap(a: usize, b: usize, offset: usize) -> Overlap {
+    Overlap { first: a.min(b), second: a.max(b), offset }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    fn text(bytes: &[u8]) -> Text {
+        Text::new(bytes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn overlapping_replacements_are_refused() {
+        let text = text(b"abcdef");
+        let mut builder = EditBuilder::new(&text);
+        builder.replace(2, 2..4, b"x".to_vec());
+        builder.replace(1, 3..5, b"y".to_vec());
+        assert_eq!(builder.finish(), Err(Overlap { first: 1, second: 2, offset: 3 }));
+    }
+
+    #[test]
+    fn a_replacement_of_what_another_hunk_relies_on_is_refused() {
+        let text = text(b"a\nb\nc\n");
+        let mut builder = EditBuilder::new(&text);
+        builder.claim(1, 0..4);
+        builder.replace(1, 0..2, b"A\n".to_vec());
+        builder.claim(2, 2..6);
+        builder.replace(2, 2..4, b"B\n".to_vec());
+        assert_eq!(builder.finish(), Err(Overlap { first: 1, second: 2, offset: 2 }));
+    }
+
+    #[test]
+    fn neighbours_and_insertions_at_one_place_keep_their_order() {
+        let text = text(b"a\nb\n");
+        let mut builder = EditBuilder::new(&text);
+        builder.replace(1, 2..2, b"1\n".to_vec());
+        builder.replace(2, 2..2, b"2\n".to_vec());
+        builder.replace(3, 0..2, b"A\n".to_vec());
+        assert_eq!(builder.finish().unwrap().apply(text.bytes()), b"A\n1\n2\nb\n");
+    }
+
+    /// A random edit of `base`, by cutting it at sorted positions.
+    fn edit_of(base: &[u8], cuts: &[(u8, u8, Vec<u8>)]) -> Edit {
+        let mut at = 0;
+        let mut spans = Vec::new();
+        for (skip, take, new) in cuts {
+            let start = (at + 1 + *skip as usize % 7).min(base.len());
+            let end = (start + *take as usize % 5).min(base.len());
+            if start > at || spans.is_empty() {
+                spans.push(Span { range: start..end, new: new.clone(), hunk: 1 });
+                at = end;
+            }
+        }
+        Edit { base: Version::of(base), base_len: base.len(), spans }
+    }
+
+    proptest! {
+        #[test]
+        fn one_edit_after_another_is_one_edit(
+            base in proptest::collection::vec(any::<u8>(), 0..60),
+            first in proptest::collection::vec((any::<u8>(), any::<u8>(), proptest::collection::vec(any::<u8>(), 0..6)), 0..6),
+            second in proptest::collection::vec((any::<u8>(), any::<u8>(), proptest::collection::vec(any::<u8>(), 0..6)), 0..6),
+        ) {
+            let one = edit_of(&base, &first);
+            let middle = one.apply(&base);
+            let two = edit_of(&middle, &second);
+            let expected = two.apply(&middle);
+            let both = one.then(two);
+            prop_assert_eq!(both.apply(&base), expected);
+            prop_assert!(both.spans().windows(2).all(|w| w[0].range.end < w[1].range.start));
+        }
+    }
+
+    #[test]
+    fn only_keeps_the_named_hunks() {
+        let text = text(b"a\nb\n");
+        let mut builder = EditBuilder::new(&text);
+        builder.replace(1, 0..1, b"A".to_vec());
+        builder.replace(2, 2..3, vec![b'B']);
+        let edit = builder.finish().unwrap().only(&[2]);
+        assert_eq!(edit.apply(text.bytes()), b"a\nB\n");
+    }
+}

@@ -1,0 +1,124 @@
+//! `@@` lines: each narrows the search to the block that it opens.
+//!
+//! An anchor is a whole line of the file, its outer white space aside. Its block reaches to the next line
+//! that is indented no deeper; lines that cannot begin anything of their own do not end it: an opening
+//! brace or a closing bracket of the signature, a preprocessor line or comment (`#`), a label. The hunk may
+//! begin with the anchor line itself.
+//!
+//! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file,
+//! and the answer says so.
+
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::Haystack;
+
+/// Where a hunk may start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// The zero-based lines on which it may start; sorted and disjoint.
+    pub starts: Vec<Range<usize>>,
+    /// The lines that the innermost anchor found; empty if there was no anchor or it is not in the file.
+    pub anchor_lines: Vec<usize>,
+    /// Anchors that are no line of the file.
+    pub unknown: Vec<String>,
+}
+
+/// Narrows the whole file by these anchors, outermost first.
+#[must_use]
+pub fn scope(haystack: &Haystack<'_>, anchors: &[String]) -> Scope {
+    let lines = haystack.lines();
+    let mut scope =
+        Scope { starts: vec![0..lines.len()], anchor_lines: Vec::new(), unknown: Vec::new() };
+    for anchor in anchors {
+        let wanted = anchor.trim().as_bytes();
+        let in_scope = scope.starts.iter().cloned().flatten();
+        let found: Vec<usize> = in_scope.filter(|&i| lines.content(i).trim_ascii() == wanted).collect();
+        if found.is_empty() {
+            scope.unknown.push(anchor.to_string());
+            scope.anchor_lines.clear();
+            continue;
+        }
+        scope.starts = merge(found.iter().map(|&line| line..block_end(haystack, line)));
+        scope.anchor_lines = found;
+    }
+    scope
+}
+
+fn indentation(line: &[u8]) -> usize {
+    line.len() - line.trim_ascii_start().len()
+}
+
+/// The line after the last on which something inside the block of `line` may start.
+fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
+    let lines = haystack.lines();
+    let depth = indentation(lines.content(line));
+    let ends = |i: &usize| {
+        let content = lines.content(*i);
+        let text = content.trim_ascii();
+        !text.is_empty() && indentation(content) <= depth && !continues(text)
+    };
+    let end = (line + 1..lines.len()).find(ends).unwrap_or(lines.len());
+    // What follows an anchor that opens no block may still be the hunk.
+    end.max((line + 2).min(lines.len()))
+}
+
+/// Whether a line belongs to the block before it though it is not indented.
+fn continues(text: &[u8]) -> bool {
+    let label = || {
+        text.strip_suffix(b":")
+            .is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
+    };
+    matches!(text[0], b'{' | b')' | b']' | b'#') || label()
+}
+
+fn merge(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Text;
+
+    fn narrowed(file: &str, anchors: &[&str]) -> Scope {
+        let text = Text::new(file.as_bytes().to_vec()).unwrap();
+        let anchors: Vec<String> = anchors.iter().map(|a| (*a).into()).collect();
+        scope(&Haystack::new(&text), &anchors)
+    }
+
+    #[test]
+    fn a_block_ends_at_the_next_line_indented_no_deeper() {
+        let file = "def f():\n    a\n\n    b\ndef g():\n    a\n";
+        assert_eq!(narrowed(file, &["def g():"]).starts, [4..6]);
+        assert_eq!(narrowed(file, &["def f():"]).starts, [0..4]);
+    }
+
+    #[test]
+    fn braces_brackets_labels_and_preprocessor_lines_do_not_end_it() {
+        let file = "int f(\n  int a\n)\n{\n#ifdef X\n  x;\n#endif\nout:\n  y;\n}\nint g;\n";
+        assert_eq!(narrowed(file, &["int f("]).starts, [0..9]);
+    }
+
+    #[test]
+    fn stacked_anchors_narrow_one_after_another() {
+        let file = "class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n";
+        let scope = narrowed(file, &["class B:", "def f():"]);
+        assert_eq!((scope.starts, scope.anchor_lines), (vec![4..6], vec![4]));
+    }
+
+    #[test]
+    fn an_unknown_anchor_narrows_nothing() {
+        let scope = narrowed("a\nb\n", &["nowhere"]);
+        assert_eq!((scope.starts, scope.unknown.len()), (vec![0..2], 1));
+    }
+}

@@ -1,0 +1,329 @@
+//! The layers: each a pure function from what is wanted to every place where it stands.
+//!
+//! | layer | matches when |
+//! |---|---|
+//! | `exact` | the bytes are equal; a CRLF is never split |
+//! | `line-endings` | equal but for line endings |
+//!
+//! A reading shows no line endings, so two places that differ in nothing else look the same to whoever
+//! wrote the request. `exact` therefore yields several lines of text only where no such twin exists.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use memchr::memmem;
+
+use super::{Budget, Haystack, Wanted};
+use crate::problem::Kind;
+use crate::text::{Ending, split_ending, split_lines};
+
+type Places = Vec<Range<usize>>;
+
+/// One way to match.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// All places where it matches, in order, up to a number of them. Overlapping ones count.
+    pub(super) places: fn(&Haystack<'_>, &Wanted<'_>, usize, &Budget) -> Result<Places, Kind>,
+}
+
+pub(super) const EXACT: Layer = Layer { name: "exact", places: exact };
+pub(super) const LINE_ENDINGS: Layer = Layer { name: "line-endings", places: line_endings };
+
+fn exact(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) -> Result<Places, Kind> {
+    let bytes = h.text().bytes();
+    match *wanted {
+        Wanted::Bytes(old) if !old.contains(&b'\n') => occurrences(bytes, h.text().body(), old, most, budget),
+        Wanted::Bytes(old) => {
+            let twins = line_endings(h, wanted, most, budget)?;
+            let literal = |place: &Range<usize>| bytes[place.clone()] == *old;
+            let no_literal = !twins.iter().any(literal);
+            // A request that writes CRLF has said which of the twins it means.
+            if crlf_count(old) > 0 {
+                return Ok(twins.into_iter().filter(literal).collect());
+            }
+            Ok(if no_literal { vec![] } else { twins })
+        }
+        Wanted::Lines { .. } => {
+            let places = line_endings(h, wanted, most, budget)?;
+            let crlf = |place: &Range<usize>| crlf_count(&bytes[place.clone()]) > 0;
+            // Lines of a patch have LF; a place that has CRLF is the next layer's, unless it has rivals.
+            Ok(if places.len() == 1 && places.iter().any(crlf) { vec![] } else { places })
+        }
+    }
+}
+
+fn line_endings(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) -> Result<Places, Kind> {
+    match *wanted {
+        Wanted::Bytes(old) => match Segments::of(old) {
+            Some(segments) => segments.places(h.text().bytes(), h.text().body(), most, budget),
+            None => Ok(vec![]),
+        },
+        Wanted::Lines { lines, starts } => whole_lines(h, lines, starts, most, budget),
+    }
+}
+
+fn crlf_count(bytes: &[u8]) -> usize {
+    memmem::find_iter(bytes, b"\r\n").count()
+}
+
+/// Every occurrence of `old` in `body`, overlapping ones too, but none that splits a CRLF.
+fn occurrences(
+    bytes: &[u8],
+    body: Range<usize>,
+    old: &[u8],
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let finder = memmem::Finder::new(old);
+    let mut places = Vec::new();
+    let mut from = body.start;
+    while let Some(at) = finder.find(&bytes[from..body.end]) {
+        let start = from + at;
+        let end = start + old.len();
+        budget.spend(old.len())?;
+        if !splits_crlf(bytes, start) && !splits_crlf(bytes, end) {
+            places.push(start..end);
+            if places.len() == most {
+                break;
+            }
+        }
+        from = start + 1;
+    }
+    Ok(places)
+}
+
+/// Whether `at` lies between the two bytes of a CRLF.
+fn splits_crlf(bytes: &[u8], at: usize) -> bool {
+    at > 0 && bytes.get(at) == Some(&b'\n') && bytes[at - 1] == b'\r'
+}
+
+/// Text of several lines, cut at its line endings: the last stretch of one line, whole lines, and the
+/// first stretch of another. The stretches must stand in the file with any line ending between them.
+struct Segments<'a> {
+    segments: Vec<&'a [u8]>,
+    /// The longest, which is searched for; the others are compared around it.
+    pivot: usize,
+}
+
+impl<'a> Segments<'a> {
+    /// `None` for text without a line ending, which `exact` has already dealt with.
+    fn of(old: &'a [u8]) -> Option<Self> {
+        let mut segments: Vec<&[u8]> = Vec::new();
+        let mut last_is_ended = false;
+        for line in split_lines(old) {
+            let (content, ending) = split_ending(line);
+            segments.push(content);
+            last_is_ended = ending != Ending::None;
+        }
+        if last_is_ended {
+            segments.push(b"");
+        }
+        if segments.len() < 2 {
+            return None;
+        }
+        // The first of the longest: where all are empty, a line ending follows it.
+        let pivot = (0..segments.len()).rev().max_by_key(|&i| segments[i].len()).unwrap_or(0);
+        Some(Self { segments, pivot })
+    }
+
+    fn places(&self, bytes: &[u8], body: Range<usize>, most: usize, budget: &Budget) -> Result<Places, Kind> {
+        let mut places = Vec::new();
+        let pivot = self.segments[self.pivot];
+        // Blank lines only: what can be searched for is their line endings.
+        let needle = if pivot.is_empty() { &b"\n"[..] } else { pivot };
+        let finder = memmem::Finder::new(needle);
+        let mut from = body.start;
+        while let Some(at) = finder.find(&bytes[from..body.end]) {
+            let hit = from + at;
+            from = hit + 1;
+            let start = if pivot.is_empty() { self.before_ending(bytes, hit) } else { hit };
+            budget.spend(pivot.len())?;
+            if let Some(place) = self.around(bytes, &body, start, budget)? {
+                places.push(place);
+                if places.len() == most {
+                    break;
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    /// Where the (empty) pivot begins whose line ending has its LF at `newline`.
+    fn before_ending(&self, bytes: &[u8], newline: usize) -> usize {
+        if newline > 0 && bytes[newline - 1] == b'\r' { newline - 1 } else { newline }
+    }
+
+    /// The whole place, if all segments stand around the pivot at `at`.
+    fn around(
+        &self,
+        bytes: &[u8],
+        body: &Range<usize>,
+        at: usize,
+        budget: &Budget,
+    ) -> Result<Option<Range<usize>>, Kind> {
+        let mut start = at;
+        for segment in self.segments[..self.pivot].iter().rev() {
+            budget.spend(0)?;
+            let Some(ending) = start.checked_sub(1).filter(|&i| i >= body.start && bytes[i] == b'\n') else {
+                return Ok(None);
+            };
+            let ending = self.before_ending(bytes, ending).max(body.start);
+            if !bytes[body.start..ending].ends_with(segment) {
+                return Ok(None);
+            }
+            start = ending - segment.len();
+        }
+        let mut end = at + self.segments[self.pivot].len();
+        for segment in &self.segments[self.pivot + 1..] {
+            budget.spend(0)?;
+            end += match &bytes[end..body.end] {
+                [b'\n', ..] => 1,
+                [b'\r', b'\n', ..] => 2,
+                _ => return Ok(None),
+            };
+            if !bytes[end..body.end].starts_with(segment) {
+                return Ok(None);
+            }
+            end += segment.len();
+        }
+        let split = splits_crlf(bytes, start) || splits_crlf(bytes, end);
+        Ok((!split).then_some(start..end))
+    }
+}
+
+/// Every block of whole lines with these contents that starts on one of these lines.
+fn whole_lines(
+    h: &Haystack<'_>,
+    wanted: &[&[u8]],
+    starts: &[Range<usize>],
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let lines = h.lines();
+    let mut places = Vec::new();
+    let Some(last_start) = lines.len().checked_sub(wanted.len()) else { return Ok(places) };
+    // Compare the longest line first: short ones ("}") recur everywhere.
+    let pivot = (0..wanted.len()).max_by_key(|&i| wanted[i].len()).unwrap_or(0);
+    for start in starts.iter().flat_map(|range| range.start..range.end.min(last_start + 1)) {
+        budget.spend(0)?;
+        if lines.content(start + pivot) != wanted[pivot] {
+            continue;
+        }
+        let mut equal = true;
+        for (i, content) in wanted.iter().enumerate() {
+            budget.spend(0)?;
+            if lines.content(start + i) != *content {
+                equal = false;
+                break;
+            }
+        }
+        if equal {
+            places.push(lines.start(start)..lines.start(start + wanted.len()));
+            if places.len() == most {
+                break;
+            }
+        }
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find::{Limits, Match, locate, locate_all};
+    use crate::text::Text;
+    use proptest::prelude::*;
+
+    fn find(file: &[u8], old: &[u8]) -> Result<Option<Match>, Kind> {
+        let text = Text::new(file.to_vec()).unwrap();
+        let limits = Limits::default();
+        locate(&Haystack::new(&text), &Wanted::Bytes(old), &limits, &Budget::new(&limits))
+    }
+
+    fn found(file: &[u8], old: &[u8]) -> (&'static str, Range<usize>) {
+        let found = find(file, old).unwrap().unwrap();
+        (found.layer, found.range)
+    }
+
+    #[test]
+    fn a_crlf_is_never_split() {
+        assert_eq!(found(b"a\r\nb\r\n", b"\nb"), ("line-endings", 1..4));
+        assert_eq!(found(b"a\r\nb\r\n", b"a\n"), ("line-endings", 0..3));
+        assert_eq!(found(b"a\r\nb\r\n", b"b\r\n"), ("exact", 3..6));
+        assert_eq!(find(b"a\r\nb\r\n", b"a\r").unwrap(), None);
+    }
+
+    #[test]
+    fn overlapping_occurrences_count() {
+        assert!(matches!(find(b"aXaXa", b"aXa"), Err(Kind::AmbiguousMatch { total: 2, .. })));
+    }
+
+    #[test]
+    fn places_that_differ_in_line_endings_alone_are_twins() {
+        let twins = find(b"a\nb\nx\na\r\nb\r\n", b"a\nb");
+        assert!(matches!(twins, Err(Kind::AmbiguousMatch { ref lines, .. }) if lines == &[1, 4]));
+        assert_eq!(found(b"a\nb\nx\na\r\nb\r\n", b"a\r\nb"), ("exact", 6..10));
+    }
+
+    #[test]
+    fn blank_lines_alone_are_found_by_their_endings() {
+        assert_eq!(found(b"a\r\n\r\nb\n", b"\n\n"), ("line-endings", 1..5));
+        assert_eq!(found(b"a\n\nb\n", b"\n\n"), ("exact", 1..3));
+    }
+
+    #[test]
+    fn replace_all_refuses_overlapping_places() {
+        let text = Text::new(b"aaaa".to_vec()).unwrap();
+        let limits = Limits::default();
+        let all = locate_all(&Haystack::new(&text), b"aa", &limits, &Budget::new(&limits));
+        assert!(matches!(all, Err(Kind::AmbiguousMatch { .. })));
+    }
+
+    #[test]
+    fn the_bom_is_not_searched() {
+        assert_eq!(find("\u{feff}a".as_bytes(), "\u{feff}a".as_bytes()).unwrap(), None);
+    }
+
+    #[test]
+    fn hostile_repetition_runs_into_the_work_limit() {
+        let file = alloc::vec![b'}'; 400_000];
+        let mut old = alloc::vec![b'}'; 100_000];
+        old.push(b'\n');
+        let limits = Limits { work: 50_000_000, ..Limits::default() };
+        let text = Text::new(file).unwrap();
+        let outcome = locate(&Haystack::new(&text), &Wanted::Bytes(&old), &limits, &Budget::new(&limits));
+        assert!(matches!(outcome, Err(Kind::WorkLimit { .. })), "{outcome:?}");
+    }
+
+    /// Every place by brute force: the file's bytes with CRLF read as LF, at every offset.
+    fn oracle(file: &[u8], old: &[u8]) -> usize {
+        let plain = |bytes: &[u8]| crate::text::with_endings(bytes, Ending::Lf);
+        let old = plain(old);
+        let lf = plain(file);
+        (0..lf.len()).filter(|&i| lf[i..].starts_with(&old)).count()
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_brute_force(
+            file in "[ab\r]{0,3}(\r?\n[ab]{0,2}){0,8}",
+            old in "[ab]{0,2}(\r?\n[ab]{0,2}){1,3}",
+        ) {
+            let literal_crlf = old.contains("\r\n");
+            let count = oracle(file.as_bytes(), old.as_bytes());
+            match find(file.as_bytes(), old.as_bytes()) {
+                Ok(None) => prop_assert_eq!(count, 0),
+                Ok(Some(place)) => {
+                    let lf = |b: &[u8]| crate::text::with_endings(b, Ending::Lf);
+                    prop_assert_eq!(lf(&file.as_bytes()[place.range.clone()]), lf(old.as_bytes()));
+                    prop_assert!(count == 1 || literal_crlf);
+                }
+                Err(Kind::AmbiguousMatch { .. }) => prop_assert!(count > 1),
+                Err(other) => prop_assert!(false, "{:?}", other),
+            }
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! The V4A patch: Codex's grammar, read strictly where a guess could edit wrongly.
+//!
+//! ```text
+//! patch    = "*** Begin Patch" [ "*** Environment ID: " id ] section+ "*** End Patch"
+//! section  = "*** Add File: " path  ("+" line)*
+//!          | "*** Delete File: " path
+//!          | "*** Update File: " path  [ "*** Move to: " path ]  hunk*
+//!          | "*** Move File: " path " -> " path
+//! hunk     = ("@@" [ " " line [" @@"] ])*  (" " line | "-" line | "+" line | "")+  [ "*** End of File" ]
+//! ```
+//!
+//! The first hunk of a section may leave out its `@@`; an empty line is an empty context line, and those
+//! before the next header are left out. Several `@@` lines narrow the place one after another. A section
+//! may be a mere move. Around the patch: white space, one code fence, a here-document (`<<EOF`, also after
+//! `apply_patch`). A missing Begin is forgiven. **A missing End is refused: the patch was cut off.**
+//!
+//! `docs/FORMATS.md` lists each leniency with its fixture. The first lines of the messages are Codex's.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::{Change, Hunk, Line, LineChange, Operation, Patch, Section};
+use crate::problem::{Kind, Problem};
+
+const BEGIN: &str = "*** Begin Patch";
+const END: &str = "*** End Patch";
+const ADD: &str = "*** Add File:";
+const DELETE: &str = "*** Delete File:";
+const UPDATE: &str = "*** Update File:";
+const MOVE: &str = "*** Move File:";
+const MOVE_TO: &str = "*** Move to:";
+const END_OF_FILE: &str = "*** End of File";
+const ENVIRONMENT: &str = "*** Environment ID:";
+const NO_NEWLINE: &str = "\\ No newline at end of file";
+
+/// Reads a V4A patch. Every problem of it is reported, not only the first.
+pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
+    let body = body(text).map_err(|message| alloc::vec![invalid(message)])?;
+    let mut parser = Parser { lines: body, at: 0, hunks: 0, problems: Vec::new() };
+    let sections = parser.sections();
+    if sections.is_empty() && parser.problems.is_empty() {
+        parser.problems.push(invalid(
+            "No files were modified: the patch is empty. Between *** Begin Patch and *** End Patch, give \
+             sections such as:\n*** Update File: path\n@@\n-old line\n+new line"
+                .into(),
+        ));
+    }
+    if parser.problems.is_empty() { Ok(Patch { sections }) } else { Err(parser.problems) }
+}
+
+fn invalid(message: String) -> Problem {
+    Problem::new(Kind::InvalidFormat { message })
+}
+
+/// A line of the patch with its one-based number, its CR taken off.
+#[derive(Clone, Copy)]
+struct Numbered<'a> {
+    number: usize,
+    text: &'a str,
+}
+
+/// The lines between Begin and End, freed of what was put around them.
+fn body(text: &str) -> Result<Vec<Numbered<'_>>, String> {
+    let mut lines: Vec<Numbered<'_>> = text
+        .split('\n')
+        .enumerate()
+        .map(|(i, line)| Numbered { number: i + 1, text: line.strip_suffix('\r').unwrap_or(line) })
+        .collect();
+    trim_blank(&mut lines);
+    strip_fence(&mut lines);
+    strip_here_document(&mut lines);
+    let Some(first) = lines.first() else {
+        return Err(format!("Invalid patch: The first line of the patch must be '{BEGIN}'; it is empty."));
+    };
+    if is_marker(first.text, BEGIN) {
+        lines.remove(0);
+    } else if !is_section_header(first.text) {
+        return Err(format!(
+            "Invalid patch: The first line of the patch must be '{BEGIN}'; it is '{}'. Send the patch alone:\n\
+             {BEGIN}\n*** Update File: path\n@@\n-old line\n+new line\n{END}",
+            shorten(first.text)
+        ));
+    }
+    match lines.last() {
+        Some(last) if is_marker(last.text, END) => {
+            lines.pop();
+        }
+        last => {
+            let last = last.map_or("", |last| last.text);
+            return Err(format!(
+                "Invalid patch: The last line of the patch must be '{END}'; it is '{}'. If the patch was cut \
+                 off, send the whole of it again; leave out everything after {END}.",
+                shorten(last)
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+fn shorten(line: &str) -> String {
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.into(),
+    }
+}
+
+fn trim_blank(lines: &mut Vec<Numbered<'_>>) {
+    while lines.last().is_some_and(|line| line.text.trim().is_empty()) {
+        lines.pop();
+    }
+    let blank = lines.iter().take_while(|line| line.text.trim().is_empty()).count();
+    lines.drain(..blank);
+}
+
+fn strip_fence(lines: &mut Vec<Numbered<'_>>) {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    let ticks = first.text.trim().bytes().take_while(|&b| b == b'`').count();
+    let closing = last.text.trim();
+    if lines.len() > 1 && ticks >= 3 && closing.len() == ticks && closing.bytes().all(|b| b == b'`') {
+        lines.pop();
+        lines.remove(0);
+        trim_blank(lines);
+    }
+}
+
+/// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch` or `cat`, with `EOF` as the last line.
+fn strip_here_document(lines: &mut Vec<Numbered<'_>>) {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    let opening = first.text.trim();
+    let opening = opening.strip_prefix("apply_patch").unwrap_or(opening).trim();
+    if matches!(opening, "<<EOF" | "<<'EOF'" | "<<\"EOF\"") && lines.len() > 1 && last.text.trim() == "EOF" {
+        lines.pop();
+        lines.remove(0);
+        trim_blank(lines);
+    }
+}
+
+/// Begin and End may be padded, and closed by a second `***`.
+fn is_marker(line: &str, marker: &str) -> bool {
+    let line = line.trim();
+    line == marker || line.strip_suffix("***").is_some_and(|line| line.trim_end() == marker)
+}
+
+fn is_section_header(line: &str) -> bool {
+    let line = line.trim();
+    [ADD, DELETE, UPDATE, MOVE].iter().any(|header| line.starts_with(header))
+}
+
+struct Parser<'a> {
+    lines: Vec<Numbered<'a>>,
+    at: usize,
+    hunks: usize,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Option<Numbered<'a>> {
+        self.lines.get(self.at).copied()
+    }
+
+    fn refuse(&mut self, line: usize, message: &str) {
+        self.problems.push(invalid(format!("Invalid patch hunk on line {line}: {message}")));
+    }
+
+    fn sections(&mut self) -> Vec<Section> {
+        let mut sections = Vec::new();
+        self.environment();
+        while let Some(line) = self.peek() {
+            self.at += 1;
+            let header = line.text.trim();
+            if header.is_empty() {
+                continue;
+            }
+            let before = self.problems.len();
+            if let Some(section) = self.section(line.number, header) {
+                sections.push(section);
+            }
+            if self.problems.len() > before {
+                self.skip_to_next_section();
+            }
+        }
+        sections
+    }
+
+    /// Codex's optional line; there is but one environment here, so its value says nothing.
+    fn environment(&mut self) {
+        let Some(line) = self.peek() else { return };
+        if let Some(id) = line.text.trim().strip_prefix(ENVIRONMENT) {
+            self.at += 1;
+            if id.trim().is_empty() {
+                self.problems.push(invalid("Invalid patch: apply_patch environment_id cannot be empty".into()));
+            }
+        }
+    }
+
+    fn skip_to_next_section(&mut self) {
+        while self.peek().is_some_and(|line| !is_section_header(line.text)) {
+            self.at += 1;
+        }
+    }
+
+    fn section(&mut self, number: usize, header: &str) -> Option<Section> {
+        let path_of = |prefix: &str| header.strip_prefix(prefix).map(str::trim);
+        if let Some(path) = path_of(ADD) {
+            let path = self.path(number, path)?;
+            return Some(Section { path, operation: Operation::Add(self.added_lines()) });
+        }
+        if let Some(path) = path_of(DELETE) {
+            return Some(Section { path: self.path(number, path)?, operation: Operation::Delete });
+        }
+        if let Some(paths) = path_of(MOVE) {
+            let Some((from, to)) = paths.split_once(" -> ") else {
+                self.refuse(number, "a move is written '*** Move File: old/path -> new/path'");
+                return None;
+            };
+            let path = self.path(number, from.trim())?;
+            let move_to = Some(self.path(number, to.trim())?);
+            return Some(Section { path, operation: Operation::Update { hunks: Vec::new(), move_to } });
+        }
+        if let Some(path) = path_of(UPDATE) {
+            let path = self.path(number, path)?;
+            return self.update(number, path);
+        }
+        self.refuse(
+            number,
+            &format!(
+                "'{}' is not a valid hunk header. Valid hunk headers: '*** Add File: {{path}}', '*** Delete \
+                 File: {{path}}', '*** Update File: {{path}}'",
+                shorten(header)
+            ),
+        );
+        None
+    }
+
+    fn path(&mut self, number: usize, path: &str) -> Option<String> {
+        if path.is_empty() {
+            self.refuse(number, "the header names no file");
+            return None;
+        }
+        Some(path.to_string())
+    }
+
+    fn added_lines(&mut self) -> String {
+        let mut content = String::new();
+        while let Some(line) = self.peek().and_then(|line| line.text.strip_prefix('+')) {
+            self.at += 1;
+            content.push_str(line);
+            content.push('\n');
+        }
+        content
+    }
+
+    fn update(&mut self, number: usize, path: String) -> Option<Section> {
+        let mut move_to = None;
+        if let Some(line) = self.peek()
+            && let Some(target) = line.text.trim().strip_prefix(MOVE_TO)
+        {
+            self.at += 1;
+            move_to = Some(self.path(line.number, target.trim())?);
+        }
+        // Codex ignores a marker before any hunk.
+        if self.peek().is_some_and(|line| line.text.trim_end() == END_OF_FILE) {
+            self.at += 1;
+        }
+        let mut hunks = Vec::new();
+        while let Some(line) = self.peek() {
+            // A header ends the section; indented it is a context line.
+            if line.text.starts_with("*** ") && is_section_header(line.text) {
+                break;
+            }
+            if line.text.trim().is_empty() && self.only_blank_before_a_header() {
+                self.at += 1;
+                continue;
+            }
+            hunks.push(self.hunk(hunks.is_empty())?);
+        }
+        if hunks.is_empty() && move_to.is_none() {
+            self.refuse(number, &format!("Update file hunk for path '{path}' is empty"));
+            return None;
+        }
+        Some(Section { path, operation: Operation::Update { hunks, move_to } })
+    }
+
+    /// Whether nothing but blank lines stands before the next `@@`, header or end.
+    fn only_blank_before_a_header(&self) -> bool {
+        let rest = &self.lines[self.at..];
+        rest.iter()
+            .find(|line| !line.text.trim().is_empty())
+            .is_none_or(|line| is_section_header(line.text) || line.text.starts_with("@@"))
+    }
+
+    fn hunk(&mut self, first: bool) -> Option<Hunk> {
+        let mut change = LineChange::default();
+        let start = self.peek()?;
+        let mut marked = false;
+        while let Some(line) = self.peek()
+            && let Some(anchor) = line.text.strip_prefix("@@")
+        {
+            self.at += 1;
+            marked = true;
+            if let Some(anchor) = anchor_text(anchor) {
+                change.anchors.push(anchor.into());
+            }
+        }
+        if !marked && !first {
+            self.refuse(
+                start.number,
+                &format!(
+                    "Expected update hunk to start with a @@ context marker, got: '{}'",
+                    shorten(start.text)
+                ),
+            );
+            return None;
+        }
+        while let Some(line) = self.peek() {
+            if line.text.starts_with("@@") || (line.text.starts_with("*** ") && is_section_header(line.text)) {
+                break;
+            }
+            if line.text.trim().is_empty() && self.only_blank_before_a_header() {
+                break;
+            }
+            self.at += 1;
+            if line.text.trim_end() == END_OF_FILE {
+                change.at_end = true;
+                break;
+            }
+            let context = |text: &str| Line::Context(text.to_string());
+            change.lines.push(match line.text.as_bytes().first() {
+                None => context(""),
+                Some(b' ') => context(&line.text[1..]),
+                Some(b'-') => Line::Removed(line.text[1..].to_string()),
+                Some(b'+') => Line::Added(line.text[1..].to_string()),
+                _ if line.text == NO_NEWLINE => continue,
+                _ => {
+                    self.refuse(
+                        line.number,
+                        &format!(
+                            "Unexpected line found in update hunk: '{}'. Every line should start with ' ' \
+                             (context line), '+' (added line), or '-' (removed line)",
+                            shorten(line.text)
+                        ),
+                    );
+                    return None;
+                }
+            });
+        }
+        if change.lines.is_empty() {
+            self.refuse(start.number, "Update hunk does not contain any lines");
+            return None;
+        }
+        self.hunks += 1;
+        Some(Hunk { number: self.hunks, change: Change::Lines(change) })
+    }
+}
+
+/// The text of an `@@` line: without a closing `@@`, and nothing if it holds line numbers only.
+fn anchor_text(after_marker: &str) -> Option<&str> {
+    let text = after_marker.strip_prefix(' ').unwrap_or(after_marker).trim_end();
+    let text = text.strip_suffix("@@").map_or(text, str::trim_end);
+    let is_range = |word: &str| {
+        word.len() > 1
+            && word.starts_with(['-', '+'])
+            && word[1..].bytes().all(|b| b.is_ascii_digit() || b == b',')
+    };
+    let numbers_only = !text.is_empty() && text.split_whitespace().all(is_range);
+    (!text.trim().is_empty() && !numbers_only).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patch(inner: &str) -> String {
+        format!("{BEGIN}\n{inner}\n{END}\n")
+    }
+
+    fn hunks(inner: &str) -> Vec<LineChange> {
+        let patch = parse(&patch(inner)).unwrap();
+        let Operation::Update { hunks, .. } = &patch.sections()[0].operation else { panic!("{patch:?}") };
+        hunks
+            .iter()
+            .map(|hunk| match &hunk.change {
+                Change::Lines(change) => change.clone(),
+                Change::Text(_) => panic!("{hunk:?}"),
+            })
+            .collect()
+    }
+
+    fn refusal(text: &str) -> String {
+        let problems = parse(text).unwrap_err();
+        problems.iter().map(|problem| format!("{problem}\n")).collect()
+    }
+
+    #[test]
+    fn reads_each_kind_of_section() {
+        let parsed = parse(&patch(
+            "*** Add File: new.txt\n+one\n+\n*** Delete File: gone.txt\n*** Update File: a b.txt\n*** Move to: \
+             c.txt\n@@\n-x\n+y\n*** Move File: d -> e",
+        ))
+        .unwrap();
+        let paths: Vec<&str> = parsed.paths().collect();
+        assert_eq!(paths, ["new.txt", "gone.txt", "a b.txt", "c.txt", "d", "e"]);
+        assert_eq!(parsed.sections()[0].operation, Operation::Add("one\n\n".into()));
+    }
+
+    #[test]
+    fn anchors_stack_and_line_numbers_are_no_anchor() {
+        let hunks = hunks("*** Update File: a\n@@ class A:\n@@ def f(): @@\n-x\n+y\n@@ -1,2 +1,3 @@\n-z");
+        assert_eq!(hunks[0].anchors, ["class A:", "def f():"]);
+        assert!(hunks[1].anchors.is_empty());
+    }
+
+    #[test]
+    fn an_empty_line_is_context_unless_a_header_follows() {
+        let hunks = hunks("*** Update File: a\n@@\n-b\n\n+B\n\n@@\n-c\n+C");
+        assert_eq!(hunks[0].lines.len(), 3);
+        assert_eq!(hunks[0].lines[1], Line::Context(String::new()));
+    }
+
+    #[test]
+    fn a_cut_off_patch_is_refused() {
+        let cut = format!("{BEGIN}\n*** Update File: a\n@@\n-b\n+c");
+        assert!(refusal(&cut).starts_with("Invalid patch: The last line of the patch must be '*** End Patch'"));
+    }
+
+    #[test]
+    fn wrappers_are_taken_off() {
+        let plain = patch("*** Update File: a\n-b\n+c");
+        for wrapped in [
+            format!("```diff\n{plain}```"),
+            format!("<<'EOF'\n{plain}EOF\n"),
+            format!("apply_patch <<EOF\n{plain}EOF"),
+            plain.replace('\n', "\r\n"),
+            plain.replace("Patch\n", "Patch ***\n"),
+        ] {
+            assert_eq!(parse(&wrapped).unwrap(), parse(&plain).unwrap(), "{wrapped}");
+        }
+        assert!(parse(&format!("<<\"EOF'\n{plain}EOF\n")).is_err());
+    }
+
+    #[test]
+    fn every_problem_is_reported() {
+        let refused = refusal(&patch(
+            "*** Frobnicate File: a\n*** Update File: b\n*** Update File: c\n@@\n!x\n*** Add File: d\n+ok",
+        ));
+        assert_eq!(refused.lines().count(), 3, "{refused}");
+        assert!(refused.contains("line 2") && refused.contains("line 3") && refused.contains("line 6"));
+    }
+
+    #[test]
+    fn a_marker_inside_a_hunk_or_an_added_file_is_content() {
+        let hunks = hunks("*** Update File: a\n@@\n a\n *** End Patch\n-b\n+c");
+        assert_eq!(hunks[0].lines[1], Line::Context("*** End Patch".into()));
+        let added = parse(&patch("*** Add File: n\n+*** End Patch")).unwrap();
+        assert_eq!(added.sections()[0].operation, Operation::Add("*** End Patch\n".into()));
+    }
+}

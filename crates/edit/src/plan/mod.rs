@@ -1,0 +1,446 @@
+//! A plan: every change of a request, found and checked, not yet made.
+//!
+//! [`build`] takes a [`Patch`] and the [`Sources`] that it names and yields either a [`Plan`] or every
+//! problem of the request. Sections are planned in order over an overlay, so that two may touch one file;
+//! what remains is one [`FilePlan`] for each file that ends up different.
+//!
+//! A plan is `#[must_use]`, not `Clone`, and made nowhere else: it cannot be committed twice or come from
+//! outside. A preview is a plan that somebody keeps.
+
+mod carry;
+mod place;
+mod whole;
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::edit::Edit;
+use crate::find::{Budget, Limits};
+use crate::patch::{Operation, Patch, Section};
+use crate::problem::{Kind, Problem};
+use crate::text::Text;
+
+/// What each path of a request is on disk.
+#[derive(Debug, Default)]
+pub struct Sources {
+    names: BTreeMap<String, String>,
+    states: BTreeMap<String, Source>,
+    refused: BTreeMap<String, Problem>,
+}
+
+/// What a path is on disk.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Nothing; a file can be created there.
+    Absent {
+        /// Names in its folder that resemble it, for the message.
+        similar: Vec<String>,
+    },
+    /// A text file.
+    Present(Arc<Text>),
+}
+
+impl Sources {
+    /// Says that the request's `written` path is the file called `name`, and what is there.
+    pub fn insert(&mut self, written: &str, name: &str, source: Source) {
+        self.names.insert(written.into(), name.into());
+        self.states.insert(name.into(), source);
+    }
+
+    /// Says that the request's `written` path cannot be used.
+    pub fn refuse(&mut self, written: &str, problem: Problem) {
+        self.refused.insert(written.into(), problem);
+    }
+
+    fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
+        match self.refused.get(written) {
+            Some(problem) => Err(problem.clone()),
+            None => Ok(self.names.get(written).map_or(written, String::as_str)),
+        }
+    }
+}
+
+/// All changes of a request, checked.
+#[must_use = "a plan is either committed or kept as a preview"]
+#[derive(Debug)]
+pub struct Plan {
+    files: Vec<FilePlan>,
+    notes: Vec<String>,
+}
+
+/// What happens to one file.
+#[derive(Debug)]
+pub struct FilePlan {
+    /// The file, as the workspace names it.
+    pub name: String,
+    /// What happens to it.
+    pub action: Action,
+    /// The hunks of the request that went into it.
+    pub hunks: Vec<PlacedHunk>,
+}
+
+/// What happens to a file.
+#[derive(Debug)]
+pub enum Action {
+    /// It is created.
+    Create {
+        /// What is in it.
+        content: Vec<u8>,
+    },
+    /// It is changed.
+    Modify {
+        /// What it holds now.
+        base: Arc<Text>,
+        /// What changes in that.
+        edit: Edit,
+    },
+    /// It is deleted.
+    Delete {
+        /// What it holds now.
+        base: Arc<Text>,
+    },
+    /// It comes from elsewhere, perhaps changed.
+    Move {
+        /// Where it is now.
+        from: String,
+        /// What it holds now.
+        base: Arc<Text>,
+        /// What changes in that; possibly nothing.
+        edit: Edit,
+    },
+}
+
+impl Action {
+    /// What the file holds before.
+    #[must_use]
+    pub fn base(&self) -> Option<&Arc<Text>> {
+        match self {
+            Self::Create { .. } => None,
+            Self::Modify { base, .. } | Self::Delete { base } | Self::Move { base, .. } => Some(base),
+        }
+    }
+
+    /// The new content in pieces; `None` for a deletion.
+    #[must_use]
+    pub fn pieces(&self) -> Option<Vec<&[u8]>> {
+        match self {
+            Self::Create { content } => Some(alloc::vec![&content[..]]),
+            Self::Modify { base, edit } | Self::Move { base, edit, .. } => {
+                Some(edit.pieces(base.bytes()).collect())
+            }
+            Self::Delete { .. } => None,
+        }
+    }
+}
+
+/// Where a hunk of the request landed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedHunk {
+    /// Its number in the request.
+    pub number: usize,
+    /// The one-based line at which its first match starts in the text that it was found in.
+    pub line: usize,
+    /// How many lines it covers there.
+    pub lines: usize,
+    /// The layer that found it; `None` where nothing was looked for (a new file, a replacement of all).
+    pub layer: Option<&'static str>,
+    /// In how many places it landed; more than one for `replace_all`.
+    pub places: usize,
+}
+
+impl Plan {
+    /// What happens, file by file, in the order of the request.
+    #[must_use]
+    pub fn files(&self) -> &[FilePlan] {
+        &self.files
+    }
+
+    /// What the reader should know, though nothing is wrong.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The plan of these hunks alone; a creation, deletion or move counts as its file's first hunk.
+    /// `None` if there is no such hunk or nothing would remain.
+    #[must_use]
+    pub fn only(self, hunks: &[usize]) -> Option<Self> {
+        let known = |number: &usize| self.files.iter().any(|f| f.hunks.iter().any(|h| h.number == *number));
+        if hunks.is_empty() || !hunks.iter().all(known) {
+            return None;
+        }
+        let mut files = Vec::new();
+        for mut file in self.files {
+            file.hunks.retain(|hunk| hunks.contains(&hunk.number));
+            if file.hunks.is_empty() {
+                continue;
+            }
+            file.action = match file.action {
+                Action::Modify { base, edit } => Action::Modify { edit: edit.only(hunks), base },
+                Action::Move { from, base, edit } => Action::Move { edit: edit.only(hunks), from, base },
+                whole @ (Action::Create { .. } | Action::Delete { .. }) => whole,
+            };
+            files.push(file);
+        }
+        (!files.is_empty()).then_some(Self { files, notes: self.notes })
+    }
+}
+
+/// Finds every hunk of a request and checks the whole of it.
+pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, Vec<Problem>> {
+    let mut overlay =
+        Overlay { sources, budget: Budget::new(limits), limits, files: Vec::new(), notes: Vec::new() };
+    let mut problems = Vec::new();
+    for section in patch.sections() {
+        if let Err(found) = overlay.plan(section) {
+            problems.extend(found);
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let notes = overlay.notes;
+    let mut files = settle_moves(overlay.files.into_iter().filter_map(Overlaid::into_plan).collect());
+    if files.is_empty() {
+        let names = patch.sections().first().map(|section| section.path.clone()).unwrap_or_default();
+        let reason = "the file already holds what the request asks for";
+        return Err(alloc::vec![Problem::new(Kind::NoOp { reason }).at(&names)]);
+    }
+    number_whole_files(&mut files);
+    Ok(Plan { files, notes })
+}
+
+/// A file that was moved is planned under its new name; its old name's deletion goes. If something else
+/// took the old name meanwhile, the new name is a creation.
+fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
+    let mut at = 0;
+    while at < files.len() {
+        if let Action::Move { from, base, edit } = &files[at].action {
+            let vacated = |file: &FilePlan| file.name == *from && matches!(file.action, Action::Delete { .. });
+            match files.iter().position(vacated) {
+                Some(old) => {
+                    files.remove(old);
+                    at -= usize::from(old < at);
+                }
+                None => files[at].action = Action::Create { content: edit.apply(base.bytes()) },
+            }
+        }
+        at += 1;
+    }
+    files
+}
+
+/// Creations, deletions and the like come from no hunk of the request; they get the next free numbers, so
+/// that a preview can name them.
+fn number_whole_files(files: &mut [FilePlan]) {
+    let taken = files.iter().flat_map(|file| &file.hunks).map(|hunk| hunk.number).max().unwrap_or(0);
+    let unnumbered = files.iter_mut().filter(|file| file.hunks.is_empty());
+    for (i, file) in unnumbered.enumerate() {
+        let number = taken + i + 1;
+        file.hunks.push(PlacedHunk { number, line: 1, lines: 0, layer: None, places: 1 });
+        if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
+            edit.renumber(number);
+        }
+    }
+}
+
+/// The files of a request as its sections find and leave them, one after another.
+struct Overlay<'a> {
+    sources: &'a Sources,
+    budget: Budget,
+    limits: &'a Limits,
+    files: Vec<Overlaid>,
+    notes: Vec<String>,
+}
+
+/// One file: what is on disk, and what it is by now.
+struct Overlaid {
+    name: String,
+    before: Option<Arc<Text>>,
+    now: Now,
+    hunks: Vec<PlacedHunk>,
+}
+
+/// What a file is by now.
+enum Now {
+    /// As it is on disk.
+    Untouched,
+    /// Not there.
+    Gone,
+    /// There, and made from the file on disk called `from` (often itself) by `edit`.
+    Edited { from: String, base: Arc<Text>, edit: Edit, text: Arc<Text> },
+    /// There, and made from nothing.
+    New(Arc<Text>),
+}
+
+impl Overlay<'_> {
+    fn plan(&mut self, section: &Section) -> Result<(), Vec<Problem>> {
+        let one = |problem: Problem| alloc::vec![problem];
+        let name = self.sources.resolve(&section.path).map(String::from).map_err(one)?;
+        let at = self.file(&name);
+        match &section.operation {
+            Operation::Add(content) => {
+                if self.text(at).is_some() {
+                    let instead = "nothing was changed. To change it, use *** Update File (or str_replace)";
+                    return Err(one(Problem::new(Kind::AlreadyExists { instead }).at(&name)));
+                }
+                self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(&name)))
+            }
+            Operation::Write(content) => {
+                let new = match self.text(at) {
+                    None => {
+                        return self
+                            .put(at, content.as_bytes().to_vec())
+                            .map_err(|kind| one(Problem::new(kind).at(&name)));
+                    }
+                    Some(text) => whole::replacement(&text, content),
+                };
+                self.edit(at, new, Vec::new()).map_err(|kind| one(Problem::new(kind).at(&name)))
+            }
+            Operation::Delete => {
+                if self.text(at).is_none() {
+                    return Err(one(self.missing(&name)));
+                }
+                self.files[at].now = Now::Gone;
+                Ok(())
+            }
+            Operation::Update { hunks, move_to } => {
+                let Some(text) = self.text(at) else { return Err(one(self.missing(&name))) };
+                let found = place::hunks(&text, hunks, self.limits, &self.budget).map_err(|problems| {
+                    problems.into_iter().map(|problem| problem.at(&name)).collect::<Vec<_>>()
+                })?;
+                self.notes.extend(found.notes);
+                self.edit(at, found.edit, found.hunks).map_err(|kind| one(Problem::new(kind).at(&name)))?;
+                match move_to {
+                    Some(target) => self.rename(at, target).map_err(one),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Where the file called `name` stands in the overlay.
+    fn file(&mut self, name: &str) -> usize {
+        if let Some(at) = self.files.iter().position(|file| file.name == name) {
+            return at;
+        }
+        let before = match self.sources.states.get(name) {
+            Some(Source::Present(text)) => Some(Arc::clone(text)),
+            Some(Source::Absent { .. }) | None => None,
+        };
+        self.files.push(Overlaid { name: name.into(), before, now: Now::Untouched, hunks: Vec::new() });
+        self.files.len() - 1
+    }
+
+    /// What the file holds by now.
+    fn text(&self, at: usize) -> Option<Arc<Text>> {
+        let file = &self.files[at];
+        match &file.now {
+            Now::Untouched => file.before.clone(),
+            Now::Gone => None,
+            Now::Edited { text, .. } | Now::New(text) => Some(Arc::clone(text)),
+        }
+    }
+
+    fn missing(&self, name: &str) -> Problem {
+        let similar = match self.sources.states.get(name) {
+            Some(Source::Absent { similar }) => similar.clone(),
+            _ => Vec::new(),
+        };
+        Problem::new(Kind::MissingOriginal { similar }).at(name)
+    }
+
+    /// Puts new content where there is none.
+    fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
+        let text = Arc::new(Text::new(content)?);
+        self.files[at].now = Now::New(text);
+        Ok(())
+    }
+
+    /// Changes what is there.
+    fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Kind> {
+        let file = &mut self.files[at];
+        file.hunks.extend(placed);
+        let apply = |edit: &Edit, text: &Text| Text::new(edit.apply(text.bytes())).map(Arc::new);
+        file.now = match core::mem::replace(&mut file.now, Now::Untouched) {
+            Now::Untouched => match &file.before {
+                Some(base) => {
+                    let (from, base) = (file.name.clone(), Arc::clone(base));
+                    Now::Edited { from, text: apply(&next, &base)?, edit: next, base }
+                }
+                None => Now::Untouched,
+            },
+            Now::Edited { from, base, edit, text } => {
+                let text = apply(&next, &text)?;
+                Now::Edited { from, base, edit: edit.then(next), text }
+            }
+            Now::New(text) => Now::New(apply(&next, &text)?),
+            Now::Gone => Now::Gone,
+        };
+        Ok(())
+    }
+
+    /// Gives a file another name. Onto itself nothing moves.
+    fn rename(&mut self, at: usize, target: &str) -> Result<(), Problem> {
+        let name = String::from(self.sources.resolve(target)?);
+        let to = self.file(&name);
+        if to == at {
+            return Ok(());
+        }
+        if self.text(to).is_some() {
+            let instead = "nothing was changed. Delete it first, or choose another name";
+            return Err(Problem::new(Kind::AlreadyExists { instead }).at(&name));
+        }
+        let hunks = core::mem::take(&mut self.files[at].hunks);
+        let moved = match core::mem::replace(&mut self.files[at].now, Now::Gone) {
+            Now::Untouched => match &self.files[at].before {
+                Some(base) => Now::Edited {
+                    from: self.files[at].name.clone(),
+                    base: Arc::clone(base),
+                    edit: Edit::nothing(base),
+                    text: Arc::clone(base),
+                },
+                None => Now::Gone,
+            },
+            now => now,
+        };
+        self.files[to].now = moved;
+        self.files[to].hunks.extend(hunks);
+        Ok(())
+    }
+}
+
+impl Overlaid {
+    /// What must happen on disk, if anything. A file that was moved away is part of its new name's plan.
+    fn into_plan(self) -> Option<FilePlan> {
+        let Self { name, before, now, hunks } = self;
+        let action = match (before, now) {
+            (_, Now::Untouched) | (None, Now::Gone) => return None,
+            (Some(base), Now::Gone) => Action::Delete { base },
+            (None, Now::New(text)) => Action::Create { content: text.bytes().to_vec() },
+            (None, Now::Edited { from, base, edit, .. }) => Action::Move { from, base, edit },
+            (Some(before), Now::Edited { from, edit, .. }) if from == name => {
+                if edit.changes_nothing(before.bytes()) {
+                    return None;
+                }
+                Action::Modify { base: before, edit }
+            }
+            (Some(before), Now::New(text) | Now::Edited { text, .. }) => {
+                let edit = whole::rewrite(&before, text.bytes());
+                if edit.changes_nothing(before.bytes()) {
+                    return None;
+                }
+                Action::Modify { base: before, edit }
+            }
+        };
+        Some(FilePlan { name, action, hunks })
+    }
+}
+
+/// The edit between two texts whose relation is not known.
+#[must_use]
+pub fn rewrite_between(old: &Text, new: &Text) -> Edit {
+    whole::rewrite(old, new.bytes())
+}

@@ -1,0 +1,147 @@
+//! Whole-file replacement: the one case where the changed places are not known and must be found.
+//!
+//! A common prefix and suffix of lines are cut first; only what remains is compared. The result is an
+//! [`Edit`] like any other, so that the diff, the preview and the commit know nothing of this case.
+
+use alloc::vec::Vec;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::edit::{Edit, EditBuilder};
+use crate::text::{Ending, LineEndings, Text, split_ending, split_lines, with_endings};
+
+/// Above this many line pairs the middle is replaced as one block: it would be a rewrite anyway.
+const COMPARED: usize = 25_000_000;
+
+/// The edit that gives the file the content that a request asks for. The BOM stays. Content without any
+/// CRLF takes over the line endings of a CRLF file: whoever wrote it saw no line endings.
+pub(super) fn replacement(text: &Text, content: &str) -> Edit {
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content).as_bytes();
+    let adapt = text.line_endings() == LineEndings::Crlf && !content.windows(2).any(|w| w == b"\r\n");
+    let mut wanted = text.bytes()[..text.body().start].to_vec();
+    if adapt {
+        wanted.extend(with_endings(content, Ending::Crlf));
+    } else {
+        wanted.extend_from_slice(content);
+    }
+    if text.line_endings() == LineEndings::Mixed {
+        wanted = keep_shared_endings(text, &wanted);
+    }
+    rewrite(text, &wanted)
+}
+
+/// In a file of mixed line endings, lines that stay keep theirs.
+fn keep_shared_endings(text: &Text, wanted: &[u8]) -> Vec<u8> {
+    let old: Vec<&[u8]> = split_lines(text.bytes()).collect();
+    let new: Vec<&[u8]> = split_lines(wanted).collect();
+    let keys = |lines: &[&[u8]]| lines.iter().map(|line| split_ending(line).0.to_vec()).collect::<Vec<_>>();
+    let mut out = Vec::with_capacity(wanted.len());
+    for op in difference(&keys(&old), &keys(&new)) {
+        for i in op.new_range() {
+            let (content, own) = split_ending(new[i]);
+            let kept = match op {
+                DiffOp::Equal { old_index, new_index, .. } => split_ending(old[old_index + i - new_index]).1,
+                _ => own,
+            };
+            out.extend_from_slice(content);
+            // A final newline is the request's to give or take.
+            let ending = if own == Ending::None || kept == Ending::None { own } else { kept };
+            out.extend_from_slice(ending.bytes());
+        }
+    }
+    out
+}
+
+/// The edit that turns the whole file into exactly these bytes.
+pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
+    let old: Vec<&[u8]> = split_lines(text.bytes()).collect();
+    let new: Vec<&[u8]> = split_lines(wanted).collect();
+    let mut builder = EditBuilder::new(text);
+    let mut at = 0;
+    let offsets: Vec<usize> = core::iter::once(0)
+        .chain(old.iter().map(|line| {
+            at += line.len();
+            at
+        }))
+        .collect();
+    for op in difference(&old, &new) {
+        if !matches!(op, DiffOp::Equal { .. }) {
+            let gone = op.old_range();
+            builder.replace(1, offsets[gone.start]..offsets[gone.end], new[op.new_range()].concat());
+        }
+    }
+    // The pieces of one comparison are disjoint by construction.
+    builder.finish().unwrap_or_else(|_| Edit::nothing(text))
+}
+
+/// The lines' difference, as operations that cover both sides.
+fn difference<T: Ord + core::hash::Hash + Clone + Eq>(old: &[T], new: &[T]) -> Vec<DiffOp> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (&old[head..], &new[head..]);
+    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_len, new_len) = (old_rest.len() - tail, new_rest.len() - tail);
+    let mut ops = Vec::new();
+    if head > 0 {
+        ops.push(DiffOp::Equal { old_index: 0, new_index: 0, len: head });
+    }
+    if old_len.saturating_mul(new_len) > COMPARED {
+        ops.push(DiffOp::Replace { old_index: head, old_len, new_index: head, new_len });
+    } else {
+        let middle = capture_diff_slices(Algorithm::Myers, &old_rest[..old_len], &new_rest[..new_len]);
+        ops.extend(middle.into_iter().map(|op| shifted(op, head)));
+    }
+    if tail > 0 {
+        ops.push(DiffOp::Equal { old_index: head + old_len, new_index: head + new_len, len: tail });
+    }
+    ops
+}
+
+fn shifted(op: DiffOp, by: usize) -> DiffOp {
+    match op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            DiffOp::Equal { old_index: old_index + by, new_index: new_index + by, len }
+        }
+        DiffOp::Delete { old_index, old_len, new_index } => {
+            DiffOp::Delete { old_index: old_index + by, old_len, new_index: new_index + by }
+        }
+        DiffOp::Insert { old_index, new_index, new_len } => {
+            DiffOp::Insert { old_index: old_index + by, new_index: new_index + by, new_len }
+        }
+        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+            DiffOp::Replace { old_index: old_index + by, old_len, new_index: new_index + by, new_len }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(file: &[u8], content: &str) -> Vec<u8> {
+        let text = Text::new(file.to_vec()).unwrap();
+        replacement(&text, content).apply(text.bytes())
+    }
+
+    #[test]
+    fn a_crlf_file_stays_one_and_keeps_its_bom() {
+        assert_eq!(written(b"\xef\xbb\xbfa\r\nb\r\n", "a\nB\nc\n"), b"\xef\xbb\xbfa\r\nB\r\nc\r\n");
+        assert_eq!(written(b"a\nb\n", "a\r\nB\r\n"), b"a\r\nB\r\n");
+    }
+
+    #[test]
+    fn lines_of_a_mixed_file_that_stay_keep_their_endings() {
+        assert_eq!(written(b"a\r\nb\nc\r\n", "a\nb\nx\nc\n"), b"a\r\nb\nx\nc\r\n");
+    }
+
+    proptest! {
+        #[test]
+        fn a_rewrite_yields_exactly_the_wanted_bytes(
+            old in "[ab\r\n]{0,40}",
+            new in "[ab\r\n]{0,40}",
+        ) {
+            let text = Text::new(old.into_bytes()).unwrap();
+            prop_assert_eq!(rewrite(&text, new.as_bytes()).apply(text.bytes()), new.into_bytes());
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! Expected failures, as data: a stable code, the facts that mend the call, and a message made of them.
+//!
+//! A [`Problem`] is an answer, not an accident: the file does not hold that text, two places do, the path
+//! leaves the workspace. The code is public and never changes its meaning (`docs/ERRORS.md` has a row for
+//! each); the message is a view of the facts, written for a language model, and always says the next step.
+//! Nobody compares message texts.
+
+mod message;
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::version::Version;
+
+/// One expected failure, and where in the request it arose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong, with the facts. Boxed, since a problem travels in every `Result`.
+    pub kind: alloc::boxed::Box<Kind>,
+    /// The file that it concerns, as the workspace names it.
+    pub path: Option<String>,
+    /// The hunk (or edit of a list) that it concerns, counted from 1 over the whole request.
+    pub hunk: Option<usize>,
+}
+
+impl Problem {
+    /// A problem of the request as a whole.
+    #[must_use]
+    pub fn new(kind: Kind) -> Self {
+        Self { kind: alloc::boxed::Box::new(kind), path: None, hunk: None }
+    }
+
+    /// The same problem, of this file.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// The same problem, of this hunk.
+    #[must_use]
+    pub fn in_hunk(mut self, number: usize) -> Self {
+        self.hunk = Some(number);
+        self
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.kind.code()
+    }
+
+    /// The line numbers of the places in question, where there are any.
+    #[must_use]
+    pub fn lines(&self) -> &[usize] {
+        match &*self.kind {
+            Kind::AmbiguousMatch { lines, .. } => lines,
+            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => &near.numbers,
+            _ => &[],
+        }
+    }
+
+    /// The version that the file has now, where the problem knows it.
+    #[must_use]
+    pub fn current_version(&self) -> Option<Version> {
+        match &*self.kind {
+            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => Some(near.version),
+            Kind::StaleFile { current, .. } => *current,
+            Kind::NotRead { current, .. } => Some(*current),
+            _ => None,
+        }
+    }
+}
+
+impl From<Kind> for Problem {
+    fn from(kind: Kind) -> Self {
+        Self::new(kind)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        message::write(self, f)
+    }
+}
+
+impl core::error::Error for Problem {}
+
+/// What a refusal shows of the file, so that one more call can mend the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    /// The file's current version.
+    pub version: Version,
+    /// Which lines are shown, by number.
+    pub numbers: Vec<usize>,
+    /// The lines themselves, byte for byte but for their endings.
+    pub lines: Vec<String>,
+    /// How these lines relate to the request.
+    pub relation: Relation,
+    /// How many lines the file has.
+    pub total: usize,
+}
+
+/// How the lines of a [`Near`] relate to what was looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// They resemble it; the first difference is at this line of the file.
+    Nearest {
+        /// The one-based line number of the first difference.
+        line: usize,
+        /// What the file has there.
+        file: String,
+        /// What the request has there.
+        request: String,
+        /// The kind of difference, in a few words.
+        difference: &'static str,
+    },
+    /// Nothing resembles it; this is the whole file.
+    WholeFile,
+    /// Nothing resembles it; this is how the file begins.
+    Head,
+    /// What the request wants to write stands here already.
+    AlreadyThere,
+}
+
+/// What is wrong, with the facts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is a fact named by the message of its variant")]
+pub enum Kind {
+    // Finding.
+    SearchNotFound { near: Near },
+    HunkContextMismatch { near: Near, expected: Vec<String> },
+    AnchorNotFound { anchor: String, total: usize },
+    AmbiguousMatch { lines: Vec<usize>, total: usize, more: bool, in_patch: bool },
+    ExpectedCount { expected: usize, found: usize },
+    OverlappingEdits { first: usize, second: usize, line: usize },
+    NotAtEndOfFile { line: usize, last: usize },
+    WorkLimit { what: &'static str },
+
+    // Requests.
+    InvalidFormat { message: String },
+    NoOp { reason: &'static str },
+    UnknownArgument { name: String, suggestion: Option<String>, known: Vec<String> },
+    InvalidArgument { name: String, message: String },
+
+    // Files.
+    MissingOriginal { similar: Vec<String> },
+    AlreadyExists { instead: &'static str },
+    StaleFile { claimed: String, current: Option<Version>, diff: Option<String>, again: Again },
+    NotRead { current: Version, partial: bool },
+    NotText { reason: &'static str },
+    TooLarge { bytes: u64, limit: u64 },
+    NotAFile { what: &'static str },
+    HardLinked { names: u64 },
+    MountPoint,
+    ReadOnly { why: &'static str },
+
+    // Paths.
+    PathOutsideWorkspace { roots: Vec<String>, why: &'static str },
+    PathForbidden { rule: &'static str },
+    AmbiguousPath { candidates: Vec<String> },
+    SeveralRoots { roots: Vec<String> },
+    NoWorkspace { reason: String },
+
+    // Previews.
+    UnknownPreview,
+    StalePreview { reason: String },
+
+    // The machine.
+    Busy { seconds: u64 },
+    RecoveryNeeded { what: String },
+    IoError { message: String, states: Vec<(String, FileState)> },
+    Cancelled,
+}
+
+/// What a caller may do after a stale refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// The refusal showed the change; the same call goes through if it still matches.
+    SameCall,
+    /// The call named a version; it must name the current one.
+    NewVersion,
+    /// The file must be read again in full.
+    Read,
+}
+
+/// What a failed commit left of one file. It never guesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileState {
+    /// Nothing was done to it.
+    Untouched,
+    /// It was changed, and the old content was put back.
+    Restored,
+    /// The new content is in place.
+    Written,
+    /// It could not be determined.
+    Unknown,
+}
+
+impl fmt::Display for FileState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Untouched => "untouched",
+            Self::Restored => "restored",
+            Self::Written => "written",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $spelling:literal),* $(,)?) => {
+        /// The stable codes. Their spelling is API.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "docs/ERRORS.md has a row for each, and a test that none is missing")]
+        pub enum Code { $($variant),* }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// How the code is spelled on the wire.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $spelling),* }
+            }
+        }
+    };
+}
+
+codes! {
+    SearchNotFound "search-not-found",
+    AmbiguousMatch "ambiguous-match",
+    HunkContextMismatch "hunk-context-mismatch",
+    MissingOriginal "missing-original",
+    InvalidFormat "invalid-format",
+    StaleFile "stale-file",
+    NotRead "not-read",
+    NoOp "no-op",
+    OverlappingEdits "overlapping-edits",
+    AlreadyExists "already-exists",
+    NotText "not-text",
+    TooLarge "too-large",
+    NotAFile "not-a-file",
+    HardLinked "hard-linked",
+    MountPoint "mount-point",
+    ReadOnly "read-only",
+    PathOutsideWorkspace "path-outside-workspace",
+    PathForbidden "path-forbidden",
+    AmbiguousPath "ambiguous-path",
+    SeveralRoots "several-roots",
+    NoWorkspace "no-workspace",
+    UnknownPreview "unknown-preview",
+    StalePreview "stale-preview",
+    UnknownArgument "unknown-argument",
+    InvalidArgument "invalid-argument",
+    WorkLimit "work-limit",
+    Busy "busy",
+    RecoveryNeeded "recovery-needed",
+    IoError "io-error",
+    Cancelled "cancelled",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Kind {
+    /// The code under which this problem is known.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::SearchNotFound { .. } => Code::SearchNotFound,
+            Self::HunkContextMismatch { .. } | Self::AnchorNotFound { .. } | Self::NotAtEndOfFile { .. } => {
+                Code::HunkContextMismatch
+            }
+            Self::AmbiguousMatch { .. } | Self::ExpectedCount { .. } => Code::AmbiguousMatch,
+            Self::OverlappingEdits { .. } => Code::OverlappingEdits,
+            Self::WorkLimit { .. } => Code::WorkLimit,
+            Self::InvalidFormat { .. } => Code::InvalidFormat,
+            Self::NoOp { .. } => Code::NoOp,
+            Self::UnknownArgument { .. } => Code::UnknownArgument,
+            Self::InvalidArgument { .. } => Code::InvalidArgument,
+            Self::MissingOriginal { .. } => Code::MissingOriginal,
+            Self::AlreadyExists { .. } => Code::AlreadyExists,
+            Self::StaleFile { .. } => Code::StaleFile,
+            Self::NotRead { .. } => Code::NotRead,
+            Self::NotText { .. } => Code::NotText,
+            Self::TooLarge { .. } => Code::TooLarge,
+            Self::NotAFile { .. } => Code::NotAFile,
+            Self::HardLinked { .. } => Code::HardLinked,
+            Self::MountPoint => Code::MountPoint,
+            Self::ReadOnly { .. } => Code::ReadOnly,
+            Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
+            Self::PathForbidden { .. } => Code::PathForbidden,
+            Self::AmbiguousPath { .. } => Code::AmbiguousPath,
+            Self::SeveralRoots { .. } => Code::SeveralRoots,
+            Self::NoWorkspace { .. } => Code::NoWorkspace,
+            Self::UnknownPreview => Code::UnknownPreview,
+            Self::StalePreview { .. } => Code::StalePreview,
+            Self::Busy { .. } => Code::Busy,
+            Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
+            Self::IoError { .. } => Code::IoError,
+            Self::Cancelled => Code::Cancelled,
+        }
+    }
+}

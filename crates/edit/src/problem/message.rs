@@ -1,0 +1,258 @@
+//! Problems as prose for a language model: what is wrong, the facts, the next step.
+//!
+//! The first lines of the V4A failures are Codex's own, which models were trained on.
+
+use alloc::string::String;
+use core::fmt::{self, Write};
+
+use super::{Again, Kind, Near, Problem, Relation};
+
+/// How many candidate line numbers a message lists.
+const LISTED: usize = 20;
+
+pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let path = problem.path.as_deref().unwrap_or("the file");
+    let hunk = match problem.hunk {
+        Some(number) => alloc::format!(" (hunk {number})"),
+        None => String::new(),
+    };
+    match &*problem.kind {
+        Kind::SearchNotFound { near } => {
+            writeln!(f, "The old text{hunk} is not in {path} (version {}).", near.version.short())?;
+            write_near(near, f)
+        }
+        Kind::HunkContextMismatch { near, expected } => {
+            writeln!(f, "Failed to find expected lines in {path}{hunk}:")?;
+            for line in expected {
+                writeln!(f, "{line}")?;
+            }
+            writeln!(f, "({path} is at version {}.)", near.version.short())?;
+            write_near(near, f)
+        }
+        Kind::AnchorNotFound { anchor, total } => match total {
+            0 => write!(
+                f,
+                "Failed to find context '{anchor}' in {path}{hunk}. An @@ line must be a whole line of the \
+                 file; a hunk of only + lines is inserted right after it. Copy the line from the file, or \
+                 leave the @@ bare and give unchanged lines around the new ones."
+            ),
+            n => write!(
+                f,
+                "The @@ line '{anchor}' stands {n} times in {path}{hunk}, so the place of the hunk is \
+                 unclear. Add an outer @@ line before it, or give unchanged lines around the new ones."
+            ),
+        },
+        Kind::AmbiguousMatch { lines, total, more, in_patch } => {
+            let what = if *in_patch { "The lines to change" } else { "The old text" };
+            let at_least = if *more { "at least " } else { "" };
+            write!(f, "{what}{hunk} occur {at_least}{total} times in {path}, at line ")?;
+            write_numbers(lines, f)?;
+            if *in_patch {
+                write!(
+                    f,
+                    ". Nothing was changed. Add unchanged lines before and after until only one place \
+                     fits, or an @@ line with the enclosing function or class."
+                )
+            } else {
+                write!(
+                    f,
+                    ". Nothing was changed. Add lines before or after to old_string until it is unique, \
+                     or set replace_all to change every one."
+                )
+            }
+        }
+        Kind::ExpectedCount { expected, found } => write!(
+            f,
+            "expected_count is {expected}, but the old text occurs {found} times in {path}{hunk}. Nothing \
+             was changed. Look at the places, then send expected_count: {found} if all are meant."
+        ),
+        Kind::OverlappingEdits { first, second, line } => write!(
+            f,
+            "Edits {first} and {second} both concern line {line} of {path}. All edits of a call are found \
+             in the same text, before any of them. Merge the two into one."
+        ),
+        Kind::NotAtEndOfFile { line, last } => write!(
+            f,
+            "The hunk{hunk} says *** End of File, but its lines stand at line {line} of {path}, which ends \
+             at line {last}. Leave the marker out, or give the last lines of the file."
+        ),
+        Kind::WorkLimit { what } => write!(f, "Too much work: {what}. Split the request."),
+        Kind::InvalidFormat { message } => f.write_str(message),
+        Kind::NoOp { reason } => write!(f, "Nothing would change{hunk}: {reason}."),
+        Kind::UnknownArgument { name, suggestion, known } => {
+            write!(f, "Unknown argument '{name}'.")?;
+            if let Some(suggestion) = suggestion {
+                write!(f, " Did you mean '{suggestion}'?")?;
+            }
+            write!(f, " This tool takes: {}.", known.join(", "))
+        }
+        Kind::InvalidArgument { name, message } => write!(f, "Argument '{name}': {message}."),
+        Kind::MissingOriginal { similar } => {
+            write!(f, "{path} does not exist.")?;
+            if !similar.is_empty() {
+                write!(f, " In that folder: {}.", similar.join(", "))?;
+            }
+            write!(f, " Check the path, or create the file with write_file or *** Add File.")
+        }
+        Kind::AlreadyExists { instead } => write!(f, "{path} already exists; {instead}."),
+        Kind::StaleFile { claimed, current, diff, again } => {
+            write_stale(path, claimed, current.as_ref(), diff.as_deref(), *again, f)
+        }
+        Kind::NotRead { current, partial } => {
+            let seen = if *partial { "was read only in part" } else { "was not read" };
+            write!(
+                f,
+                "{path} exists and {seen}, so replacing the whole of it could destroy what you have not \
+                 seen. Read all of it with read_file, then send version \"{}\" (if it is still that); or \
+                 change a part of it with str_replace.",
+                current.short()
+            )
+        }
+        Kind::NotText { reason } => {
+            write!(f, "{path} is not text that Emend can edit: {reason}. It was left as it is.")
+        }
+        Kind::TooLarge { bytes, limit } => {
+            write!(f, "{path} has {bytes} bytes; the limit is {limit}. It was left as it is.")
+        }
+        Kind::NotAFile { what } => write!(f, "{path} is {what}, not a regular file. Name a file."),
+        Kind::HardLinked { names } => write!(
+            f,
+            "{path} has {names} names (hard links); replacing it would part them, so it was left as it is. \
+             Copy the file over itself to give it one name, then edit again."
+        ),
+        Kind::MountPoint => {
+            write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is.")
+        }
+        Kind::ReadOnly { why } => write!(f, "{path} is read-only: {why}. It was left as it is."),
+        Kind::PathOutsideWorkspace { roots, why } => {
+            let shown = problem.path.as_deref().unwrap_or("The path");
+            write!(f, "{shown} is outside the workspace: {why}. The workspace is {}.", roots.join(", "))?;
+            write!(f, " Use a path inside it.")
+        }
+        Kind::PathForbidden { rule } => write!(f, "{path} is off limits: {rule}."),
+        Kind::AmbiguousPath { candidates } => {
+            write!(f, "{path} could be in more than one root. Say which: {}.", candidates.join(" or "))
+        }
+        Kind::SeveralRoots { roots } => write!(
+            f,
+            "One request touches one root, and this one touches {}. Send one request for each.",
+            roots.join(" and ")
+        ),
+        Kind::NoWorkspace { reason } => f.write_str(reason),
+        Kind::UnknownPreview => write!(
+            f,
+            "There is no such preview: the handle is mistyped, another client's, or older than 30 minutes. \
+             Call edit_preview again."
+        ),
+        Kind::StalePreview { reason } => {
+            write!(f, "The preview no longer fits: {reason}. Nothing was changed. Call edit_preview again.")
+        }
+        Kind::Busy { seconds } => write!(
+            f,
+            "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
+        ),
+        Kind::RecoveryNeeded { what } => f.write_str(what),
+        Kind::IoError { message, states } => {
+            f.write_str(message)?;
+            for (path, state) in states {
+                write!(f, "\n  {path}: {state}")?;
+            }
+            Ok(())
+        }
+        Kind::Cancelled => f.write_str("The call was cancelled before anything was written."),
+    }
+}
+
+fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (i, line) in lines.iter().take(LISTED).enumerate() {
+        let separator = match i {
+            0 => "",
+            _ if i + 1 == lines.len() => " and ",
+            _ => ", ",
+        };
+        write!(f, "{separator}{line}")?;
+    }
+    if lines.len() > LISTED {
+        f.write_str(", ...")?;
+    }
+    Ok(())
+}
+
+fn write_near(near: &Near, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match &near.relation {
+        Relation::Nearest { .. } => writeln!(f, "The nearest lines are:")?,
+        Relation::WholeFile if near.lines.is_empty() => writeln!(f, "The file is empty.")?,
+        Relation::WholeFile => writeln!(f, "Nothing there resembles it. This is the whole file:")?,
+        Relation::Head => {
+            writeln!(f, "Nothing there resembles it. The file has {} lines and begins:", near.total)?;
+        }
+        Relation::AlreadyThere => writeln!(f, "But the new text is already there:")?,
+    }
+    for (number, line) in near.numbers.iter().zip(&near.lines) {
+        writeln!(f, "{number:>6}\t{line}")?;
+    }
+    match &near.relation {
+        Relation::Nearest { line, file, request, difference } => write!(
+            f,
+            "First difference, at line {line}: {difference}.\n  file:    {}\n  request: {}\nSend the lines \
+             as they stand in the file.",
+            visible(file),
+            visible(request)
+        ),
+        Relation::WholeFile => f.write_str("Send lines as they stand in the file."),
+        Relation::Head => f.write_str("Read the part that you mean with read_file, then send its lines."),
+        Relation::AlreadyThere => f.write_str("If that was the aim, it is done."),
+    }
+}
+
+/// A line with its white space made visible: tabs, trailing blanks, non-breaking spaces.
+fn visible(line: &str) -> String {
+    let mut out = String::from("\"");
+    let text_end = line.trim_end_matches([' ', '\t']).len();
+    for (at, c) in line.char_indices() {
+        match c {
+            '\t' => out.push('→'),
+            ' ' if at >= text_end => out.push('·'),
+            '\u{a0}' => out.push_str("<nbsp>"),
+            c if c.is_control() => {
+                let _ = write!(out, "{}", c.escape_default());
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn write_stale(
+    path: &str,
+    claimed: &str,
+    current: Option<&crate::Version>,
+    diff: Option<&str>,
+    again: Again,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(f, "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} ")?;
+    match (again, current) {
+        (_, None) => return write!(f, "is gone since version {claimed}. Nothing was changed."),
+        (Again::NewVersion, Some(current)) => {
+            write!(f, "is at version {}, the call names {claimed}.", current.short())?;
+        }
+        (_, Some(current)) => {
+            write!(f, "changed since you read version {claimed}; it is at version {} now.", current.short())?;
+        }
+    }
+    f.write_str(" Nothing was changed.\n")?;
+    if let Some(diff) = diff {
+        writeln!(f, "What changed meanwhile:\n{}", diff.trim_end())?;
+    }
+    match (again, current) {
+        (Again::SameCall, _) => f.write_str(
+            "You have now seen the change: the same call goes through if its text is still there.",
+        ),
+        (Again::NewVersion, Some(current)) => {
+            write!(f, "If the edit is still right, send it with version \"{}\".", current.short())
+        }
+        _ => f.write_str("Read the whole file again before replacing it."),
+    }
+}

@@ -1,0 +1,285 @@
+//! A file's content as text: its bytes, its version, and where its lines are.
+//!
+//! Everything that must be decided once about text is decided here: what counts as a line ending, what a
+//! BOM is, which bytes are text at all. Bytes are never rewritten: a [`Text`] hands out views, and an
+//! [`crate::edit::Edit`] replaces ranges of them.
+//!
+//! A line ends in LF or CRLF. A CR that no LF follows is an ordinary character.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::problem::Kind;
+use crate::version::Version;
+
+/// The UTF-8 byte order mark. It belongs to the file, not to its first line.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A file's content, known to be text, with its version.
+#[derive(Debug)]
+pub struct Text {
+    bytes: Vec<u8>,
+    version: Version,
+}
+
+impl Text {
+    /// Accepts bytes that are UTF-8 without NUL; anything else is `not-text`.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, Kind> {
+        if memchr::memchr(0, &bytes).is_some() {
+            return Err(Kind::NotText { reason: "it has NUL bytes, so it is binary or UTF-16" });
+        }
+        if core::str::from_utf8(&bytes).is_err() {
+            return Err(Kind::NotText { reason: "it is not UTF-8" });
+        }
+        let version = Version::of(&bytes);
+        Ok(Self { bytes, version })
+    }
+
+    /// All bytes of the file, the BOM included.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The version of these bytes.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Whether the file starts with a BOM.
+    #[must_use]
+    pub fn has_bom(&self) -> bool {
+        self.bytes.starts_with(BOM)
+    }
+
+    /// The range that edits may touch: everything but the BOM.
+    #[must_use]
+    pub fn body(&self) -> Range<usize> {
+        let start = if self.has_bom() { BOM.len() } else { 0 };
+        start..self.bytes.len()
+    }
+
+    /// Where the lines of the body are.
+    #[must_use]
+    pub fn lines(&self) -> Lines<'_> {
+        Lines::new(&self.bytes, self.body())
+    }
+
+    /// The line endings that the file uses.
+    #[must_use]
+    pub fn line_endings(&self) -> LineEndings {
+        let (mut lf, mut crlf) = (false, false);
+        for at in memchr::memchr_iter(b'\n', &self.bytes) {
+            if at > 0 && self.bytes[at - 1] == b'\r' {
+                crlf = true;
+            } else {
+                lf = true;
+            }
+            if lf && crlf {
+                return LineEndings::Mixed;
+            }
+        }
+        match (lf, crlf) {
+            (_, false) if lf => LineEndings::Lf,
+            (false, true) => LineEndings::Crlf,
+            _ => LineEndings::None,
+        }
+    }
+}
+
+/// The line endings of a whole file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEndings {
+    /// There is at most one line, without an ending.
+    None,
+    /// Every line ends in LF.
+    Lf,
+    /// Every line ends in CRLF.
+    Crlf,
+    /// Some lines end in LF and some in CRLF.
+    Mixed,
+}
+
+/// The ending of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The last line of a file may have none.
+    None,
+    /// `\n`
+    Lf,
+    /// `\r\n`
+    Crlf,
+}
+
+impl Ending {
+    /// The bytes of this ending.
+    #[must_use]
+    pub fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::None => b"",
+            Self::Lf => b"\n",
+            Self::Crlf => b"\r\n",
+        }
+    }
+}
+
+/// The lines of some bytes: an index of where each starts.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    bytes: &'a [u8],
+    /// Where each line starts; u32, since no file over 4 GiB gets this far.
+    starts: Vec<u32>,
+    end: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// Indexes the lines within `body`.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], body: Range<usize>) -> Self {
+        debug_assert!(u32::try_from(bytes.len()).is_ok(), "files over 4 GiB are refused before this");
+        let mut starts = Vec::new();
+        if !body.is_empty() {
+            starts.push(body.start as u32);
+            for at in memchr::memchr_iter(b'\n', &bytes[body.clone()]) {
+                let next = body.start + at + 1;
+                if next < body.end {
+                    starts.push(next as u32);
+                }
+            }
+        }
+        Self { bytes, starts, end: body.end }
+    }
+
+    /// How many lines there are. A final newline ends the last line, it does not begin another.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there is no line at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Where line `index` starts; the end of the body for the line after the last.
+    #[must_use]
+    pub fn start(&self, index: usize) -> usize {
+        self.starts.get(index).map_or(self.end, |&start| start as usize)
+    }
+
+    /// The bytes of line `index` with its ending.
+    #[must_use]
+    pub fn with_ending(&self, index: usize) -> Range<usize> {
+        self.start(index)..self.start(index + 1)
+    }
+
+    /// The bytes of line `index` without its ending.
+    #[must_use]
+    pub fn content(&self, index: usize) -> &'a [u8] {
+        split_ending(&self.bytes[self.with_ending(index)]).0
+    }
+
+    /// The ending of line `index`.
+    #[must_use]
+    pub fn ending(&self, index: usize) -> Ending {
+        split_ending(&self.bytes[self.with_ending(index)]).1
+    }
+
+    /// The line that holds the byte at `offset` (the last line for the end of the body).
+    #[must_use]
+    pub fn index_of(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start as usize <= offset).saturating_sub(1)
+    }
+}
+
+/// Splits a line into its content and its ending.
+#[must_use]
+pub fn split_ending(line: &[u8]) -> (&[u8], Ending) {
+    match line {
+        [content @ .., b'\r', b'\n'] => (content, Ending::Crlf),
+        [content @ .., b'\n'] => (content, Ending::Lf),
+        content => (content, Ending::None),
+    }
+}
+
+/// Splits text into its lines, each with its ending. Empty text has no lines.
+pub fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|&byte| byte == b'\n')
+}
+
+/// The one-based number of the line that holds the byte at `offset`.
+#[must_use]
+pub fn line_number(bytes: &[u8], offset: usize) -> usize {
+    memchr::memchr_iter(b'\n', &bytes[..offset]).count() + 1
+}
+
+/// The ending that a new line at `offset` takes: that of the line it stands next to, the one that it
+/// follows before the one that it precedes. `None` in a file without any.
+#[must_use]
+pub fn ending_near(bytes: &[u8], offset: usize) -> Option<Ending> {
+    let at = match memchr::memrchr(b'\n', &bytes[..offset]) {
+        Some(at) => at,
+        None => offset + memchr::memchr(b'\n', &bytes[offset..])?,
+    };
+    Some(if at > 0 && bytes[at - 1] == b'\r' { Ending::Crlf } else { Ending::Lf })
+}
+
+/// `bytes` with every line ending replaced by `ending`.
+#[must_use]
+pub fn with_endings(bytes: &[u8], ending: Ending) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + 16);
+    for line in split_lines(bytes) {
+        let (content, own) = split_ending(line);
+        out.extend_from_slice(content);
+        if own != Ending::None {
+            out.extend_from_slice(ending.bytes());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn text(bytes: &[u8]) -> Text {
+        Text::new(bytes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn lines_end_in_lf_or_crlf_and_a_lone_cr_is_content() {
+        let text = text(b"a\r\nb\rc\n\nlast");
+        let lines = text.lines();
+        let contents: Vec<&[u8]> = (0..lines.len()).map(|i| lines.content(i)).collect();
+        assert_eq!(contents, [&b"a"[..], b"b\rc", b"", b"last"]);
+        assert_eq!(lines.ending(0), Ending::Crlf);
+        assert_eq!(lines.ending(3), Ending::None);
+        assert_eq!(lines.index_of(3), 1);
+        assert_eq!(lines.start(4), text.bytes().len());
+        assert_eq!(text.line_endings(), LineEndings::Mixed);
+    }
+
+    #[test]
+    fn the_bom_is_outside_the_body_and_an_empty_body_has_no_lines() {
+        let text = text(b"\xef\xbb\xbf");
+        assert_eq!(text.body(), 3..3);
+        assert!(text.lines().is_empty());
+    }
+
+    #[test]
+    fn binary_and_foreign_encodings_are_not_text() {
+        assert!(Text::new(vec![b'a', 0, b'b']).is_err());
+        assert!(Text::new(b"caf\xe9".to_vec()).is_err());
+    }
+
+    #[test]
+    fn a_new_line_takes_the_ending_of_the_line_before_it() {
+        assert_eq!(ending_near(b"a\r\nb\n", 3), Some(Ending::Crlf));
+        assert_eq!(ending_near(b"a\r\nb\n", 1), Some(Ending::Crlf));
+        assert_eq!(ending_near(b"a\r\nb\nc", 5), Some(Ending::Lf));
+        assert_eq!(ending_near(b"abc", 1), None);
+    }
+}
