@@ -182,9 +182,7 @@ fn trimmed(bytes: &[u8], range: Range<usize>, new: Vec<u8>) -> Option<Block<'_>>
 
 /// Blocks whose contexts would touch or overlap share one hunk.
 fn groups<'b, 'a>(bytes: &[u8], blocks: &'b [Block<'a>]) -> Vec<&'b [Block<'a>]> {
-    blocks
-        .chunk_by(|a, b| lines_after(bytes, a.range.end, CONTEXT * 2) >= b.range.start)
-        .collect()
+    blocks.chunk_by(|a, b| lines_after(bytes, a.range.end, CONTEXT * 2) >= b.range.start).collect()
 }
 
 fn count_lines(bytes: &[u8]) -> usize {

@@ -30,8 +30,7 @@ pub struct Scope {
 #[must_use]
 pub fn scope(haystack: &Haystack<'_>, anchors: &[String]) -> Scope {
     let lines = haystack.lines();
-    let mut scope =
-        Scope { starts: vec![0..lines.len()], anchor_lines: Vec::new(), unknown: Vec::new() };
+    let mut scope = Scope { starts: vec![0..lines.len()], anchor_lines: Vec::new(), unknown: Vec::new() };
     for anchor in anchors {
         let wanted = anchor.trim().as_bytes();
         let in_scope = scope.starts.iter().cloned().flatten();

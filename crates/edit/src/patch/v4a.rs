@@ -189,7 +189,8 @@ impl<'a> Parser<'a> {
         if let Some(id) = line.text.trim().strip_prefix(ENVIRONMENT) {
             self.at += 1;
             if id.trim().is_empty() {
-                self.problems.push(invalid("Invalid patch: apply_patch environment_id cannot be empty".into()));
+                self.problems
+                    .push(invalid("Invalid patch: apply_patch environment_id cannot be empty".into()));
             }
         }
     }
@@ -314,7 +315,8 @@ impl<'a> Parser<'a> {
             return None;
         }
         while let Some(line) = self.peek() {
-            if line.text.starts_with("@@") || (line.text.starts_with("*** ") && is_section_header(line.text)) {
+            if line.text.starts_with("@@") || (line.text.starts_with("*** ") && is_section_header(line.text))
+            {
                 break;
             }
             if line.text.trim().is_empty() && self.only_blank_before_a_header() {
@@ -421,7 +423,9 @@ mod tests {
     #[test]
     fn a_cut_off_patch_is_refused() {
         let cut = format!("{BEGIN}\n*** Update File: a\n@@\n-b\n+c");
-        assert!(refusal(&cut).starts_with("Invalid patch: The last line of the patch must be '*** End Patch'"));
+        assert!(
+            refusal(&cut).starts_with("Invalid patch: The last line of the patch must be '*** End Patch'")
+        );
     }
 
     #[test]

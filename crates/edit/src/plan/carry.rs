@@ -108,7 +108,8 @@ mod tests {
 
     fn carried(file: &str, place: Range<usize>, old: &str, new: &str) -> Vec<u8> {
         let mut out = file.as_bytes().to_vec();
-        for (range, text) in carry(file.as_bytes(), &place, old.as_bytes(), new.as_bytes()).into_iter().rev() {
+        for (range, text) in carry(file.as_bytes(), &place, old.as_bytes(), new.as_bytes()).into_iter().rev()
+        {
             out.splice(range, text);
         }
         out

@@ -49,6 +49,11 @@ impl Sources {
         self.states.insert(name.into(), source);
     }
 
+    /// Says that the request's `written` path is a file that is known already.
+    pub fn alias(&mut self, written: &str, name: &str) {
+        self.names.insert(written.into(), name.into());
+    }
+
     /// Says that the request's `written` path cannot be used.
     pub fn refuse(&mut self, written: &str, problem: Problem) {
         self.refused.insert(written.into(), problem);
@@ -218,7 +223,8 @@ fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
     let mut at = 0;
     while at < files.len() {
         if let Action::Move { from, base, edit } = &files[at].action {
-            let vacated = |file: &FilePlan| file.name == *from && matches!(file.action, Action::Delete { .. });
+            let vacated =
+                |file: &FilePlan| file.name == *from && matches!(file.action, Action::Delete { .. });
             match files.iter().position(vacated) {
                 Some(old) => {
                     files.remove(old);

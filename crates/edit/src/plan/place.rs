@@ -123,8 +123,7 @@ impl Placer<'_> {
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
         let scope = find::scope(&self.haystack, &change.anchors);
-        let old: Vec<&[u8]> =
-            change.lines.iter().filter_map(Line::old).map(str::as_bytes).collect();
+        let old: Vec<&[u8]> = change.lines.iter().filter_map(Line::old).map(str::as_bytes).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
             self.insert(number, at, change);

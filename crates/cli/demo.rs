@@ -1,0 +1,225 @@
+//! `emend demo`: the main job, shown by a real MCP client that talks to a real server over stdio.
+//!
+//! Nothing here reaches around the protocol but the outside writer and the final look at the disk.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
+use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::{Value, json};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Colour the output: auto, always or never.
+    #[arg(long, default_value = "auto", value_parser = ["auto", "always", "never"])]
+    color: String,
+}
+
+const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n\n\ndef part(name):\n    return \
+                        \"Goodbye, \" + name\n";
+const SETTINGS: &str = "retries = 3\r\ntimeout = 30\r\n";
+const NOTES: &str = "# Notes\n\n- one\n- two\n- one\n";
+
+pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let colour = match arguments.color.as_str() {
+        "always" => true,
+        "never" => false,
+        _ => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    };
+    let folder = tempfile::Builder::new().prefix("emend-demo-").tempdir()?;
+    let workspace = folder.path().join("project");
+    std::fs::create_dir(&workspace)?;
+    std::fs::write(workspace.join("greeting.py"), GREETING)?;
+    std::fs::write(workspace.join("settings.ini"), SETTINGS)?;
+    std::fs::write(workspace.join("notes.md"), NOTES)?;
+
+    let mut server = tokio::process::Command::new(std::env::current_exe()?);
+    server.arg("serve").arg("--workspace").arg(&workspace);
+    server.arg("--state-dir").arg(folder.path().join("state"));
+    let client = ClientConfig::default()
+        .serve(TokioChildProcess::new(server)?)
+        .await
+        .context("the server did not start")?;
+    let mut demo = Demo { client, workspace: &workspace, colour, step: 0 };
+    let outcome = demo.play().await;
+    demo.client.cancel().await?;
+    outcome
+}
+
+struct Demo<'a> {
+    client: RunningService<RoleClient, ClientConfig>,
+    workspace: &'a Path,
+    colour: bool,
+    step: usize,
+}
+
+/// Whether a step is meant to succeed.
+#[derive(Clone, Copy, PartialEq)]
+enum Expect<'a> {
+    Success,
+    Refusal(&'a str),
+}
+
+impl Demo<'_> {
+    async fn play(&mut self) -> anyhow::Result<()> {
+        let names: Vec<String> =
+            self.client.list_all_tools().await?.iter().map(|tool| tool.name.to_string()).collect();
+        self.say(&format!(
+            "A server runs in {}. Its tools: {}.\n",
+            self.workspace.display(),
+            names.join(", ")
+        ));
+
+        self.title("A reading: numbered lines, and what an edit needs to know")?;
+        self.call("read_file", json!({"path": "greeting.py"}), Expect::Success).await?;
+
+        self.title("A preview: the diff, and a handle under which exactly this can be applied")?;
+        let preview = self
+            .call(
+                "edit_preview",
+                json!({"tool": "str_replace", "path": "greeting.py",
+                       "old_string": "\"Hello, \" + name", "new_string": "f\"Hello, {name}!\""}),
+                Expect::Success,
+            )
+            .await?;
+        ensure!(self.on_disk("greeting.py")? == GREETING, "a preview must not write");
+
+        self.title("The edit: what was shown, and nothing else")?;
+        let handle = preview["preview"].as_str().context("the preview has a handle")?.to_owned();
+        self.call("apply_preview", json!({"preview": handle}), Expect::Success).await?;
+        ensure!(self.on_disk("greeting.py")?.contains("f\"Hello, {name}!\""), "the edit must be on disk");
+
+        self.title("An ambiguous request is refused, with every place")?;
+        let twice = json!({"path": "notes.md", "old_string": "- one", "new_string": "- three"});
+        self.call("str_replace", twice, Expect::Refusal("ambiguous-match")).await?;
+        ensure!(self.on_disk("notes.md")? == NOTES, "a refused edit must change nothing");
+
+        self.title("Somebody else writes between the reading and the edit: refused once, with what changed")?;
+        self.call("read_file", json!({"path": "settings.ini"}), Expect::Success).await?;
+        std::fs::write(self.workspace.join("settings.ini"), SETTINGS.replace("retries = 3", "retries = 5"))?;
+        let edit =
+            json!({"path": "settings.ini", "old_string": "timeout = 30", "new_string": "timeout = 60"});
+        self.call("str_replace", edit.clone(), Expect::Refusal("stale-file")).await?;
+        self.say("The change was seen, so the same call goes through now. The CRLF line endings stay.\n\n");
+        self.call("str_replace", edit, Expect::Success).await?;
+        ensure!(
+            self.on_disk("settings.ini")? == "retries = 5\r\ntimeout = 60\r\n",
+            "both changes must be on disk"
+        );
+
+        self.title("A patch of three files whose last hunk does not fit: none of it happens")?;
+        let before = self.everything()?;
+        self.call(
+            "apply_patch",
+            json!({"patch": patch("-    return \"Adieu, \" + name")}),
+            Expect::Refusal("hunk-context-mismatch"),
+        )
+        .await?;
+        ensure!(self.everything()? == before, "a failed patch must change nothing");
+
+        self.title("Mended from the answer, all of it happens")?;
+        self.call(
+            "apply_patch",
+            json!({"patch": patch("-    return \"Goodbye, \" + name")}),
+            Expect::Success,
+        )
+        .await?;
+        ensure!(self.on_disk("CHANGES.md")? == "# Changes\n", "the new file must be there");
+        ensure!(self.on_disk("notes.md")?.contains("- two and a half\n"), "the second file must be changed");
+        ensure!(self.on_disk("greeting.py")?.contains("Farewell"), "the third file must be changed");
+        self.say("Every step was checked on disk.\n");
+        Ok(())
+    }
+
+    /// Calls a tool and shows its answer. Yields the structured content.
+    async fn call(&self, tool: &str, arguments: Value, expect: Expect<'_>) -> anyhow::Result<Value> {
+        let shown: Vec<String> = arguments
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, value)| match value.as_str() {
+                Some(text) if text.contains('\n') => format!("{name}=\n{}", indented(text)),
+                _ => format!("{name}={value}"),
+            })
+            .collect();
+        self.say(&self.paint("1", &format!("> {tool} {}\n", shown.join(" "))));
+        let Value::Object(arguments) = arguments else { bail!("arguments are an object") };
+        let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let result: CallToolResult = self.client.call_tool(request).await?;
+        let text: String =
+            result.content.iter().filter_map(|block| block.as_text()).map(|t| t.text.as_str()).collect();
+        self.say(&self.painted(text.trim_end()));
+        self.say("\n\n");
+        let refused = result.is_error == Some(true);
+        let structured = result.structured_content.unwrap_or_default();
+        match expect {
+            Expect::Success => ensure!(!refused, "{tool} was refused"),
+            Expect::Refusal(code) => {
+                ensure!(refused && structured["error"]["code"] == code, "{tool} should answer {code}");
+            }
+        }
+        Ok(structured)
+    }
+
+    fn title(&mut self, title: &str) -> anyhow::Result<()> {
+        self.step += 1;
+        self.say(&self.paint("1;36", &format!("{}. {title}\n", self.step)));
+        std::io::stdout().flush()?;
+        Ok(())
+    }
+
+    fn say(&self, text: &str) {
+        print!("{text}");
+    }
+
+    fn paint(&self, style: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// The answer with its diff in colour.
+    fn painted(&self, text: &str) -> String {
+        let mut in_diff = false;
+        let lines = text.lines().map(|line| {
+            in_diff |= line.starts_with("--- ");
+            match line.as_bytes().first() {
+                _ if !in_diff => line.to_owned(),
+                Some(b'+') => self.paint("32", line),
+                Some(b'-') => self.paint("31", line),
+                Some(b'@') => self.paint("36", line),
+                _ => line.to_owned(),
+            }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn on_disk(&self, name: &str) -> anyhow::Result<String> {
+        Ok(std::fs::read_to_string(self.workspace.join(name))?)
+    }
+
+    fn everything(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(self.workspace)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            files.push((name.clone(), self.on_disk(&name)?));
+        }
+        files.sort();
+        Ok(files)
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// A patch of three files; its last hunk removes this line.
+fn patch(removed: &str) -> String {
+    format!(
+        "*** Begin Patch\n*** Add File: CHANGES.md\n+# Changes\n*** Update File: notes.md\n@@\n - two\n+- two and a \
+         half\n - one\n*** Update File: greeting.py\n@@ def part(name):\n{removed}\n+    return \"Farewell, \" + \
+         name\n*** End Patch"
+    )
+}

@@ -1,0 +1,52 @@
+//! The `emend` command: arguments, logging, start.
+
+mod demo;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "emend", version, about, long_about = None)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve an MCP client over standard input and output.
+    Serve(serve::Arguments),
+    /// Show what Emend does, by talking to a server of its own in a temporary folder.
+    Demo(demo::Arguments),
+}
+
+fn main() -> ExitCode {
+    // Standard output belongs to the protocol.
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_env("EMEND_LOG").unwrap_or_else(|_| "warn".into()),
+        )
+        .init();
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(async {
+            match arguments.command {
+                Command::Serve(arguments) => serve::run(&arguments).await,
+                Command::Demo(arguments) => demo::run(&arguments).await,
+            }
+        }),
+        Err(error) => Err(error.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("emend: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

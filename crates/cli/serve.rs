@@ -1,0 +1,68 @@
+//! `emend serve`: which folders, then the server.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+
+use emend_server::{Emend, serve_stdio};
+use emend_workspace::edit::problem::{Kind, Problem};
+use emend_workspace::{RootSpec, Workspace, disk};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A folder whose files may be edited, as PATH or name=PATH. May be given several times; without it,
+    /// the working folder is meant.
+    #[arg(long = "workspace", value_name = "DIR")]
+    workspaces: Vec<String>,
+
+    /// Where staged and displaced files are kept, if that is on the workspace's file system; otherwise
+    /// they are kept in .emend in the workspace.
+    #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]
+    state: Option<PathBuf>,
+}
+
+pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let workspace = match roots(&arguments.workspaces)? {
+        Ok(roots) => {
+            let state = arguments.state.clone().or_else(state_folder);
+            // A folder that was asked for and is not there is a mistake to fix now, not at each call.
+            Ok(Workspace::open(disk::for_this_machine(), &roots, state)
+                .map_err(|problem| anyhow!("{problem}"))?)
+        }
+        Err(problem) => Err(problem),
+    };
+    serve_stdio(Emend::new(workspace)).await.map_err(|error| anyhow!("serving failed: {error}"))
+}
+
+/// The roots that were asked for; else the working folder, unless that is everything or the home folder,
+/// as it is for servers that some clients start: then every tool answers with the line to add.
+fn roots(asked: &[String]) -> anyhow::Result<Result<Vec<RootSpec>, Problem>> {
+    if !asked.is_empty() {
+        return Ok(Ok(asked.iter().map(|written| RootSpec::parse(written)).collect()));
+    }
+    let here = std::env::current_dir().context("the working folder cannot be read")?;
+    let is_home = home().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == here));
+    if here.parent().is_none() || is_home {
+        let reason = format!(
+            "No workspace was opened: the server was started in {}, which is too much to open. Add the \
+             folder to the server's arguments in the client's configuration: \"args\": [\"serve\", \
+             \"--workspace\", \"/path/to/project\"].",
+            here.display()
+        );
+        return Ok(Err(Problem::new(Kind::NoWorkspace { reason })));
+    }
+    Ok(Ok(vec![RootSpec { name: None, path: here }]))
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// `$XDG_STATE_HOME/emend`, by default `~/.local/state/emend`.
+fn state_folder() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| home().map(|home| home.join(".local/state")))?;
+    Some(base.join(Path::new("emend")))
+}

@@ -1,0 +1,183 @@
+//! From the JSON of a call to typed arguments, with answers that a model can mend its call by.
+//!
+//! Names that models know from other tools are understood silently; any other unknown name is refused with
+//! the likeliest meant one, since an argument that is dropped may be the one that mattered. `null` means
+//! absent.
+
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use emend_edit::problem::{Kind, Problem};
+
+/// Names from other edit tools, and ours.
+const ALIASES: &[(&str, &str)] = &[
+    ("file_path", "path"),
+    ("old_str", "old_string"),
+    ("oldText", "old_string"),
+    ("new_str", "new_string"),
+    ("newText", "new_string"),
+    ("input", "patch"),
+];
+
+/// Reads the arguments of a tool whose input has this schema.
+pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Problem> {
+    let checked = check(schema, arguments, "")?;
+    serde_json::from_value(Value::Object(checked)).map_err(|error| invalid("arguments", error.to_string()))
+}
+
+fn invalid(name: &str, message: impl Into<String>) -> Problem {
+    Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
+}
+
+/// The arguments under their own names, each of the right type.
+fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<JsonObject, Problem> {
+    let none = JsonObject::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let mut checked = JsonObject::new();
+    for (name, value) in arguments {
+        let alias = ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
+        let known = if properties.contains_key(&name) { Some(name.as_str()) } else { alias };
+        let Some((known, property)) = known.and_then(|known| properties.get_key_value(known)) else {
+            let known: Vec<String> = properties.keys().cloned().collect();
+            let suggestion = nearest(&name, &known);
+            return Err(Problem::new(Kind::UnknownArgument {
+                name: format!("{within}{name}"),
+                suggestion,
+                known,
+            }));
+        };
+        if value.is_null() {
+            continue;
+        }
+        let value = typed(property, value, &format!("{within}{known}"))?;
+        if checked.insert(known.clone(), value).is_some() {
+            return Err(invalid(&format!("{within}{known}"), format!("it is given twice, also as '{name}'")));
+        }
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    for name in required.filter_map(Value::as_str) {
+        if !checked.contains_key(name) {
+            return Err(invalid(&format!("{within}{name}"), "it is required"));
+        }
+    }
+    Ok(checked)
+}
+
+fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
+    let wrong = |what: &str, value: &Value| {
+        let mut shown = value.to_string();
+        if let Some((end, _)) = shown.char_indices().nth(60) {
+            shown.truncate(end);
+            shown.push_str("...");
+        }
+        Err(invalid(name, format!("it must be {what}, not {shown}")))
+    };
+    match (property.get("type").and_then(Value::as_str), value) {
+        (Some("string"), value @ Value::String(_)) => {
+            let allowed = property.get("enum").and_then(Value::as_array);
+            match allowed {
+                Some(allowed) if !allowed.contains(&value) => {
+                    let allowed: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+                    wrong(&format!("one of {}", allowed.join(", ")), &value)
+                }
+                _ => Ok(value),
+            }
+        }
+        (Some("string"), value) => wrong("a string", &value),
+        (Some("boolean"), value @ Value::Bool(_)) => Ok(value),
+        (Some("boolean"), value) => wrong("true or false", &value),
+        (Some("integer"), value) => match value.as_u64() {
+            Some(_) => Ok(value),
+            None => wrong("a whole number, 0 or more", &value),
+        },
+        (Some("array"), Value::Array(items)) => {
+            let none = Value::Null;
+            let item = property.get("items").unwrap_or(&none);
+            let items: Result<Vec<Value>, Problem> = items
+                .into_iter()
+                .enumerate()
+                .map(|(i, value)| match (item.as_object(), value) {
+                    (Some(schema), Value::Object(object)) if schema.contains_key("properties") => {
+                        check(schema, object, &format!("{name}[{i}].")).map(Value::Object)
+                    }
+                    (_, value) => typed(item, value, &format!("{name}[{i}]")),
+                })
+                .collect();
+            Ok(Value::Array(items?))
+        }
+        (Some("array"), value) => wrong("a list", &value),
+        (Some("object"), value @ Value::Object(_)) => Ok(value),
+        (Some("object"), value) => wrong("an object", &value),
+        (_, value) => Ok(value),
+    }
+}
+
+/// The known name that a misspelt one is closest to.
+fn nearest(name: &str, known: &[String]) -> Option<String> {
+    let plain = |s: &str| s.to_lowercase().replace(['_', '-'], "");
+    let wanted = plain(name);
+    known
+        .iter()
+        .map(|other| (distance(&wanted, &plain(other)), other))
+        .filter(|(distance, other)| {
+            *distance <= 2 || plain(other).contains(&wanted) || wanted.contains(&plain(other))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other.clone())
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools;
+    use serde_json::json;
+
+    fn refused(arguments: &Value) -> String {
+        let schema = &tools::find("str_replace").unwrap().input;
+        let arguments = arguments.as_object().unwrap().clone();
+        read::<Value>(schema, arguments).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_misspelt_argument_is_refused_with_the_one_that_was_meant() {
+        let message = refused(&json!({"path": "a", "old_string": "x", "new_sting": "y"}));
+        assert!(message.starts_with("Unknown argument 'new_sting'. Did you mean 'new_string'?"), "{message}");
+        let message = refused(&json!({"path": "a", "edits": [{"oldString": "x", "new_string": "y"}]}));
+        assert!(message.starts_with("Unknown argument 'edits[0].oldString'. Did you mean 'old_string'?"));
+    }
+
+    #[test]
+    fn names_of_other_tools_are_understood_and_null_is_absent() {
+        let schema = &tools::find("str_replace").unwrap().input;
+        let arguments = json!({"file_path": "a", "old_str": "x", "newText": "y", "version": null});
+        let read: Value = read(schema, arguments.as_object().unwrap().clone()).unwrap();
+        assert_eq!(read, json!({"path": "a", "old_string": "x", "new_string": "y"}));
+        assert!(refused(&json!({"path": "a", "file_path": "b"})).contains("given twice"));
+    }
+
+    #[test]
+    fn a_wrong_type_names_the_argument_and_the_right_type() {
+        let message = refused(&json!({"path": "a", "old_string": 5, "new_string": "y"}));
+        assert_eq!(message, "Argument 'old_string': it must be a string, not 5.");
+        let message = refused(&json!({"path": "a", "expected_count": -1}));
+        assert!(message.contains("whole number"), "{message}");
+        assert_eq!(refused(&json!({"old_string": "x"})), "Argument 'path': it is required.");
+    }
+}

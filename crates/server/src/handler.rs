@@ -1,0 +1,125 @@
+//! The handler: one for both eras of MCP, and every transport.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::Workspace;
+
+use crate::callers::{Caller, Callers};
+use crate::previews::Previews;
+use crate::tools::{self, Call};
+
+/// How long a client may keep the list of tools; it never changes while a server runs.
+const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
+
+/// The most important first: some clients cut long instructions.
+const INSTRUCTIONS: &str = "Emend edits files so that every edit lands exactly where it was meant, whole, or \
+nothing changes and the answer says how to mend the call.\n\
+- Read a file with read_file before editing it. Small change in one file: str_replace. Several places or \
+files, or moves and deletions: one apply_patch. New file: write_file.\n\
+- Every answer gives the file's new version; edits in a row need no new reading.\n\
+- If a call is refused, nothing was changed. The answer shows the real lines or all the places: mend the \
+call from it instead of sending the same one again. stale-file means that somebody else changed the file; \
+the answer shows what.\n\
+- Unsure about a large edit: edit_preview, look at the diff, then apply_preview.\n\
+- Paths are relative to the workspace; line endings, encoding marks and file modes are kept for you.";
+
+/// The MCP server. A cheap handle: clones share everything.
+#[derive(Clone, Debug)]
+pub struct Emend(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// The files, or why there are none.
+    workspace: Result<Workspace, Problem>,
+    callers: Callers,
+    previews: Previews,
+}
+
+impl Emend {
+    /// A server for this workspace; or one that answers every call with why there is none.
+    #[must_use]
+    pub fn new(workspace: Result<Workspace, Problem>) -> Self {
+        Self::with_previews(workspace, Previews::default())
+    }
+
+    /// The same, with previews kept in this way.
+    #[must_use]
+    pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
+        Self(Arc::new(Shared { workspace, callers: Callers::default(), previews }))
+    }
+}
+
+impl ServerHandler for Emend {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_instructions(INSTRUCTIONS)
+            .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let listed = tools::all().iter().map(tools::ToolSpec::listed).collect();
+        Ok(ListToolsResult::with_all_items(listed)
+            .with_ttl_ms(TOOLS_FRESH_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::find(name).map(tools::ToolSpec::listed)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = tools::find(&request.name) else {
+            let known: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
+            let message = format!("Unknown tool '{}'. The tools are: {}.", request.name, known.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let shared = Arc::clone(&self.0);
+        let arguments = request.arguments.unwrap_or_default();
+        let cancelled = context.ct.clone();
+        // The one place where async ends: from here on everything blocks.
+        let job = tokio::task::spawn_blocking(move || {
+            let workspace = match &shared.workspace {
+                Ok(workspace) => workspace,
+                Err(problem) => return tools::refusal(std::slice::from_ref(problem)),
+            };
+            let call = Call {
+                workspace,
+                callers: &shared.callers,
+                previews: &shared.previews,
+                caller: &Caller::Process,
+                cancelled: &|| cancelled.is_cancelled(),
+            };
+            tool.run(&call, arguments)
+        });
+        let result = job.await.unwrap_or_else(|error| {
+            // The commit guards itself, so a panic that gets here was in a pure step.
+            tracing::error!(tool = %request.name, %error, "a tool failed");
+            let message = "Emend has a bug: planning this call failed. Nothing was changed.".into();
+            tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
+        });
+        Ok(result.into())
+    }
+}
+
+/// Serves one client over standard input and output until it goes.
+pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let service = emend.serve(rmcp::transport::stdio_pipes()).await?;
+    service.waiting().await?;
+    Ok(())
+}

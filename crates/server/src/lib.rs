@@ -1,0 +1,20 @@
+//! Emend's MCP surface: the only part that knows rmcp, JSON Schema and the names on the wire.
+//!
+//! One [`Emend`] handler serves both eras of the protocol. A call goes one way: [`arguments`] checks it and
+//! gives it types, [`tools`] turns it into a patch and asks the workspace, [`wire`] turns the answer into
+//! an outcome, [`render`] into prose. Async stops here: each call is one blocking job.
+
+pub mod arguments;
+pub mod schema;
+pub mod wire;
+
+pub mod callers;
+pub mod previews;
+pub mod reading;
+pub mod render;
+
+pub mod tools;
+
+pub mod handler;
+
+pub use handler::{Emend, serve_stdio};

@@ -1,0 +1,99 @@
+//! Plans that somebody looks at before they are committed, each under an unguessable handle.
+//!
+//! A handle is bound to its caller and lives for half an hour. A used one answers with its first outcome
+//! until then, so that a lost reply never edits twice.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::Prepared;
+
+use crate::callers::Caller;
+use crate::wire::Outcome;
+
+/// How long a handle lives.
+const LIFETIME: Duration = Duration::from_secs(30 * 60);
+/// How many previews a caller may keep; the oldest goes first.
+const PER_CALLER: usize = 100;
+
+/// All kept previews.
+#[derive(Debug)]
+pub struct Previews {
+    lifetime: Duration,
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    caller: Caller,
+    born: Instant,
+    slot: Arc<Mutex<Slot>>,
+}
+
+/// What is under a handle. Whoever holds it applies it; a second call waits and gets the same outcome.
+#[derive(Debug)]
+pub enum Slot {
+    /// A plan.
+    Waiting(Box<Prepared>),
+    /// What came of it.
+    Used(Box<Outcome>),
+    /// Applying it failed in a way that left neither.
+    Lost,
+}
+
+impl Default for Previews {
+    fn default() -> Self {
+        Self { lifetime: LIFETIME, kept: Mutex::default() }
+    }
+}
+
+impl Previews {
+    /// Previews whose handles live this long.
+    #[must_use]
+    pub fn with_lifetime(lifetime: Duration) -> Self {
+        Self { lifetime, ..Self::default() }
+    }
+
+    /// Keeps a plan. Yields its handle.
+    pub fn keep(&self, caller: &Caller, plan: Prepared) -> Result<String, Problem> {
+        let handle = new_handle()?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
+        let mine = kept.iter().filter(|(_, preview)| preview.caller == *caller);
+        if mine.clone().count() >= PER_CALLER
+            && let Some(oldest) =
+                mine.min_by_key(|(_, preview)| preview.born).map(|(handle, _)| handle.clone())
+        {
+            kept.remove(&oldest);
+        }
+        let slot = Arc::new(Mutex::new(Slot::Waiting(Box::new(plan))));
+        kept.insert(handle.clone(), Kept { caller: caller.clone(), born: Instant::now(), slot });
+        Ok(handle)
+    }
+
+    /// What is under this caller's handle.
+    pub fn find(&self, caller: &Caller, handle: &str) -> Result<Arc<Mutex<Slot>>, Problem> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(handle.trim())
+            .filter(|preview| preview.caller == *caller && preview.born.elapsed() < self.lifetime)
+            .map(|preview| Arc::clone(&preview.slot))
+            .ok_or_else(|| Problem::new(Kind::UnknownPreview))
+    }
+}
+
+/// 128 bits from the system's generator.
+fn new_handle() -> Result<String, Problem> {
+    let mut random = [0u8; 16];
+    getrandom::fill(&mut random).map_err(|error| {
+        let message = format!("The system gave no random bytes: {error}. Nothing was changed.");
+        Problem::new(Kind::IoError { message, states: Vec::new() })
+    })?;
+    let mut handle = String::from("preview-");
+    for byte in random {
+        let _ = write!(handle, "{byte:02x}");
+    }
+    Ok(handle)
+}

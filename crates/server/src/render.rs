@@ -1,0 +1,100 @@
+//! Outcomes as prose: what happened, where, and the diff. Some clients show the model only this, others
+//! only the structured content, so both say everything.
+//!
+//! The first lines are Codex's, which models were trained on.
+
+use std::fmt::Write;
+
+use crate::wire::{Outcome, WireFile};
+
+/// What an outcome is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tense {
+    /// It was done.
+    Done,
+    /// It is shown and can be applied under a handle.
+    Previewed,
+    /// It was only checked.
+    Validated,
+}
+
+/// The outcome as text.
+#[must_use]
+pub fn outcome(outcome: &Outcome, tense: Tense) -> String {
+    match &outcome.problems {
+        Some(problems) if problems.len() == 1 => {
+            format!("{}\n[{}]", problems[0].message.trim_end(), problems[0].code)
+        }
+        Some(problems) => {
+            let mut text = format!("{} problems; nothing was changed.\n", problems.len());
+            for (i, problem) in problems.iter().enumerate() {
+                let _ = write!(text, "\n{}. {}\n[{}]\n", i + 1, problem.message.trim_end(), problem.code);
+            }
+            text
+        }
+        None => success(outcome, tense),
+    }
+}
+
+fn success(outcome: &Outcome, tense: Tense) -> String {
+    let files = outcome.files.as_deref().unwrap_or_default();
+    let mut text = match tense {
+        Tense::Done => "Success. Updated the following files:\n".to_owned(),
+        Tense::Previewed => "Preview. Nothing is written yet. These files would change:\n".to_owned(),
+        Tense::Validated => "Valid. Nothing was written. These files would change:\n".to_owned(),
+    };
+    for file in files {
+        let letter = match file.change.as_str() {
+            "create" => 'A',
+            "delete" => 'D',
+            _ => 'M',
+        };
+        let _ = writeln!(text, "{letter} {}", file.path);
+    }
+    for file in files {
+        let _ = writeln!(text, "{}", file_line(file, tense));
+    }
+    for note in outcome.notes.iter().flatten() {
+        let _ = writeln!(text, "{note}");
+    }
+    if let Some(handle) = &outcome.preview {
+        let _ = writeln!(
+            text,
+            "To write exactly this: apply_preview {{\"preview\": \"{handle}\"}}, with \"hunks\" for a part of it. \
+             The handle is good for 30 minutes."
+        );
+    }
+    if !outcome.diff.is_empty() {
+        let _ = write!(text, "\n{}", outcome.diff);
+    }
+    text
+}
+
+/// `src/a.rs: version 0123 -> 4567, +2 -1, hunk 1 at line 12 (exact)`
+fn file_line(file: &WireFile, tense: Tense) -> String {
+    let mut line = format!("{}: ", file.path);
+    if let Some(from) = &file.moved_from {
+        let _ = write!(line, "moved from {from}, ");
+    }
+    let _ = match (&file.version_before, &file.version_after) {
+        (Some(before), Some(after)) if before == after => write!(line, "version {after}"),
+        (Some(before), Some(after)) if tense == Tense::Done => {
+            write!(line, "now version {after} (was {before})")
+        }
+        (Some(before), Some(_)) => write!(line, "at version {before}"),
+        (None, Some(after)) if tense == Tense::Done => write!(line, "new, version {after}"),
+        (None, _) => write!(line, "new"),
+        (Some(before), None) => write!(line, "deleted, was version {before}"),
+    };
+    let _ = write!(line, ", +{} -{}", file.added, file.removed);
+    for hunk in &file.hunks {
+        let _ = match (&hunk.layer, hunk.places) {
+            (Some(layer), Some(places)) => {
+                write!(line, ", hunk {} in {places} places from line {} ({layer})", hunk.hunk, hunk.line)
+            }
+            (Some(layer), None) => write!(line, ", hunk {} at line {} ({layer})", hunk.hunk, hunk.line),
+            (None, _) => write!(line, ", hunk {}", hunk.hunk),
+        };
+    }
+    line
+}

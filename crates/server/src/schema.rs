@@ -1,0 +1,72 @@
+//! JSON Schemas that every client takes: flat, without `null` types, formats or references.
+//!
+//! schemars describes `Option<T>` as `T` or `null` and numbers with a `format`, which strict clients warn
+//! about and some model APIs refuse. An optional field is simply one that is not required.
+
+use rmcp::model::JsonObject;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::Value;
+
+/// The schema of `T`, made plain.
+#[must_use]
+pub fn of<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
+    make_plain(&mut schema);
+    match schema {
+        Value::Object(mut object) => {
+            object.remove("$schema");
+            object.remove("title");
+            object.remove("description");
+            object
+        }
+        _ => JsonObject::new(),
+    }
+}
+
+/// All fields of both schemas; what only one of them requires is optional.
+#[must_use]
+pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
+    for other in others {
+        let Some(Value::Object(fields)) = other.get("properties") else { continue };
+        if let Some(Value::Object(properties)) = base.get_mut("properties") {
+            for (name, field) in fields {
+                properties.entry(name.clone()).or_insert_with(|| field.clone());
+            }
+        }
+    }
+    base
+}
+
+fn make_plain(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.remove("format");
+            object.remove("default");
+            if object.get("minimum") == Some(&serde_json::json!(0)) {
+                object.remove("minimum");
+            }
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|name| name != "null");
+                if let [only] = &types[..] {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+                choices.retain(|choice| choice.get("type") != Some(&Value::from("null")));
+                if let [Value::Object(only)] = &choices[..] {
+                    let only = only.clone();
+                    object.remove("anyOf");
+                    for (key, value) in only {
+                        object.entry(key).or_insert(value);
+                    }
+                }
+            }
+            object.values_mut().for_each(make_plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_plain),
+        _ => {}
+    }
+}

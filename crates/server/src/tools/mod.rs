@@ -1,0 +1,204 @@
+//! The tools: one table with what a model reads of each, and one function for each.
+
+mod edit;
+mod preview;
+mod read;
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+
+use emend_edit::problem::Problem;
+use emend_workspace::Workspace;
+
+use crate::callers::{Caller, Callers};
+use crate::previews::Previews;
+use crate::render::{self, Tense};
+use crate::schema;
+use crate::wire::{self, Outcome};
+
+/// A tool: what clients see of it, and what it does.
+#[derive(Debug)]
+pub struct ToolSpec {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What a person sees.
+    pub title: &'static str,
+    /// What a model reads.
+    pub description: &'static str,
+    /// What it takes.
+    pub input: Arc<JsonObject>,
+    /// What it is like.
+    pub effect: Effect,
+    run: fn(&Call<'_>, JsonObject) -> CallToolResult,
+}
+
+/// What a tool does to files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing; the answer is text alone.
+    Reads,
+    /// Nothing; the answer is an outcome.
+    Shows,
+    /// It changes them.
+    Edits,
+}
+
+/// What a running tool has at hand.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The files.
+    pub workspace: &'a Workspace,
+    /// What each caller has read.
+    pub callers: &'a Callers,
+    /// What waits to be applied.
+    pub previews: &'a Previews,
+    /// Who is calling.
+    pub caller: &'a Caller,
+    /// Whether they have given up meanwhile.
+    pub cancelled: &'a dyn Fn() -> bool,
+}
+
+/// All tools, in the order in which they are listed.
+pub fn all() -> &'static [ToolSpec] {
+    static TOOLS: OnceLock<Vec<ToolSpec>> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let str_replace = schema::of::<wire::StrReplace>();
+        let apply_patch = schema::of::<wire::ApplyPatch>();
+        let write_file = schema::of::<wire::WriteFile>();
+        let own = schema::of::<wire::EditPreview>();
+        let edit_preview = schema::union(own, &[&str_replace, &apply_patch, &write_file]);
+        vec![
+            ToolSpec {
+                name: "read_file",
+                title: "Read a file",
+                description: READ_FILE,
+                input: Arc::new(schema::of::<wire::ReadFile>()),
+                effect: Effect::Reads,
+                run: read::read_file,
+            },
+            ToolSpec {
+                name: "str_replace",
+                title: "Replace text in a file",
+                description: STR_REPLACE,
+                input: Arc::new(str_replace),
+                effect: Effect::Edits,
+                run: |call, arguments| edit::run(call, "str_replace", arguments),
+            },
+            ToolSpec {
+                name: "apply_patch",
+                title: "Apply a patch to several files",
+                description: APPLY_PATCH,
+                input: Arc::new(apply_patch),
+                effect: Effect::Edits,
+                run: |call, arguments| edit::run(call, "apply_patch", arguments),
+            },
+            ToolSpec {
+                name: "write_file",
+                title: "Write a whole file",
+                description: WRITE_FILE,
+                input: Arc::new(write_file),
+                effect: Effect::Edits,
+                run: |call, arguments| edit::run(call, "write_file", arguments),
+            },
+            ToolSpec {
+                name: "edit_preview",
+                title: "Preview an edit",
+                description: EDIT_PREVIEW,
+                input: Arc::new(edit_preview),
+                effect: Effect::Shows,
+                run: preview::edit_preview,
+            },
+            ToolSpec {
+                name: "apply_preview",
+                title: "Apply a preview",
+                description: APPLY_PREVIEW,
+                input: Arc::new(schema::of::<wire::ApplyPreview>()),
+                effect: Effect::Edits,
+                run: preview::apply_preview,
+            },
+        ]
+    })
+}
+
+/// The tool of this name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static ToolSpec> {
+    all().iter().find(|tool| tool.name == name)
+}
+
+impl ToolSpec {
+    /// Runs the tool. Blocks.
+    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
+        (self.run)(call, arguments)
+    }
+
+    /// What clients see.
+    #[must_use]
+    pub fn listed(&self) -> Tool {
+        let edits = self.effect == Effect::Edits;
+        // Sent twice, an edit finds its text gone, a patch its lines, a preview its first outcome; but a
+        // plain insertion would be made twice.
+        let idempotent = !edits || matches!(self.name, "write_file" | "apply_preview");
+        let annotations =
+            ToolAnnotations::from_raw(None, Some(!edits), Some(edits), Some(idempotent), Some(false));
+        let tool = Tool::new(self.name, self.description, Arc::clone(&self.input))
+            .with_title(self.title)
+            .with_annotations(annotations);
+        if self.effect == Effect::Reads { tool } else { tool.with_raw_output_schema(outcome_schema()) }
+    }
+}
+
+fn outcome_schema() -> Arc<JsonObject> {
+    static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
+    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::of::<Outcome>())))
+}
+
+/// The answer that an outcome makes: the same as text and as structured content.
+fn answer(outcome: &Outcome, tense: Tense) -> CallToolResult {
+    let text = vec![ContentBlock::text(render::outcome(outcome, tense))];
+    let mut result =
+        if outcome.is_failure() { CallToolResult::error(text) } else { CallToolResult::success(text) };
+    result.structured_content = serde_json::to_value(outcome).ok();
+    result
+}
+
+/// The answer to a request that was refused.
+pub(crate) fn refusal(problems: &[Problem]) -> CallToolResult {
+    answer(&Outcome::failure(problems), Tense::Done)
+}
+
+const READ_FILE: &str = "Read a text file: numbered lines under a header with its line count, line endings \
+and version. Read a file before you edit it; the edit tools then notice if somebody else changed it since. \
+The number and the tab before each line are not part of the file.";
+
+const STR_REPLACE: &str = "Replace a piece of text in one file. The best tool for a small change. old_string \
+must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
+or not unique, nothing changes and the answer shows the nearest lines or all places. Line endings and \
+everything outside the replaced text stay byte for byte. Several changes in one file: edits.";
+
+const APPLY_PATCH: &str = "Change, create, move or delete several files at once: all of it happens or \
+nothing. The patch is V4A:\n\
+*** Begin Patch\n\
+*** Update File: src/a.py\n\
+@@ def f():\n \
+    x = 1\n\
+-    return x\n\
++    return x + 1\n\
+*** Add File: src/b.py\n\
++print('new')\n\
+*** Delete File: old.py\n\
+*** End Patch\n\
+Lines start with a space (unchanged), - (removed) or + (added). No line numbers: give about three unchanged \
+lines around each change, and an @@ line with the enclosing function or class where they are not unique. \
+'*** Move to: path' after an Update header renames. Deleting needs a full reading or the version.";
+
+const WRITE_FILE: &str = "Create a file, or replace the whole of one. Folders are made as needed. To replace \
+an existing file, read all of it first or send its current version; for a part of it, str_replace is \
+shorter and safer.";
+
+const EDIT_PREVIEW: &str = "Show what an edit would do without doing it: the diff, numbered hunks, and a \
+handle for apply_preview. Give the tool's name and its arguments.";
+
+const APPLY_PREVIEW: &str = "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
+changed since. Applying the same handle again returns the first outcome and changes nothing.";

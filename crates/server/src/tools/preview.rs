@@ -1,0 +1,79 @@
+//! `edit_preview` and `apply_preview`: the path of an edit, stopped before the commit and taken up again.
+
+use std::sync::PoisonError;
+
+use rmcp::model::{CallToolResult, JsonObject};
+
+use emend_edit::problem::{Kind, Problem};
+
+use super::edit::understand;
+use super::{Call, answer, find, refusal};
+use crate::arguments;
+use crate::previews::Slot;
+use crate::render::Tense;
+use crate::wire::{ApplyPreview, EditPreview, Outcome};
+
+pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
+    match preview(call, arguments) {
+        Ok(outcome) => answer(&outcome, Tense::Previewed),
+        Err(problems) => refusal(&problems),
+    }
+}
+
+fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Problem>> {
+    let one = |problem: Problem| vec![problem];
+    let own: JsonObject = arguments.remove_entry("tool").into_iter().collect();
+    let input = &find("edit_preview").expect("it is in the table").input;
+    let own: EditPreview = arguments::read(input, own).map_err(one)?;
+    let asked = understand(&own.tool, arguments)?;
+    let readings = call.callers.readings(call.caller);
+    let prepared = call.workspace.preview(&asked.request(call), &readings)?;
+    let mut outcome = Outcome::success(&prepared.report());
+    outcome.preview = Some(call.previews.keep(call.caller, prepared).map_err(one)?);
+    Ok(outcome)
+}
+
+pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
+    match apply(call, arguments) {
+        Ok(outcome) => answer(&outcome, Tense::Done),
+        Err(problem) => refusal(&[problem]),
+    }
+}
+
+fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
+    let input = &find("apply_preview").expect("it is in the table").input;
+    let asked: ApplyPreview = arguments::read(input, arguments)?;
+    let slot = call.previews.find(call.caller, &asked.preview)?;
+    // Held while applying: a second call with the same handle waits here for the first one's outcome.
+    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let prepared = match std::mem::replace(&mut *slot, Slot::Lost) {
+        Slot::Waiting(prepared) => *prepared,
+        Slot::Used(outcome) => {
+            *slot = Slot::Used(outcome.clone());
+            return Ok(*outcome);
+        }
+        Slot::Lost => return Err(Problem::new(Kind::UnknownPreview)),
+    };
+    let keep = |prepared| Slot::Waiting(Box::new(prepared));
+    if let Some(hunks) = &asked.hunks
+        && let Err(problem) = prepared.has_hunks(hunks)
+    {
+        *slot = keep(prepared);
+        return Err(problem);
+    }
+    if (call.cancelled)() {
+        *slot = keep(prepared);
+        return Err(Problem::new(Kind::Cancelled));
+    }
+    let readings = call.callers.readings(call.caller);
+    let outcome = match call.workspace.apply(prepared, asked.hunks.as_deref(), &readings) {
+        Ok(report) => Outcome::success(&report),
+        Err((problem, Some(unused))) => {
+            *slot = keep(*unused);
+            return Err(problem);
+        }
+        Err((problem, None)) => Outcome::failure(&[problem]),
+    };
+    *slot = Slot::Used(Box::new(outcome.clone()));
+    Ok(outcome)
+}

@@ -1,0 +1,343 @@
+//! The names on the wire, and the conversions to and from them; both directions, by hand, in this one file.
+//!
+//! There is one outcome for success and failure. What does not apply is absent, never null.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use emend_edit::diff::Diff;
+use emend_edit::patch::TextChange;
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::{ChangeKind, FileReport, Report};
+
+/// How many lines of diff an outcome carries.
+const DIFF_LINES: usize = 100;
+
+/// Arguments of `read_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadFile {
+    /// The file, relative to the workspace or absolute inside it.
+    pub path: String,
+    /// First line to show, from 1.
+    pub offset: Option<usize>,
+    /// How many lines to show (default 2000).
+    pub limit: Option<usize>,
+}
+
+/// Arguments of `str_replace`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StrReplace {
+    /// The file to edit.
+    pub path: String,
+    /// The exact text to replace, copied from the file without line numbers. Must occur once.
+    pub old_string: Option<String>,
+    /// The text to put in its place, literally. Empty deletes.
+    pub new_string: Option<String>,
+    /// Replace every occurrence.
+    pub replace_all: Option<bool>,
+    /// Refuse unless there are exactly this many occurrences; then replace all of them.
+    pub expected_count: Option<usize>,
+    /// The version you read; refuse if the file has another by now.
+    pub version: Option<String>,
+    /// Several replacements in one call instead of old_string and new_string. All are found in the same
+    /// starting text and must not overlap.
+    pub edits: Option<Vec<OneEdit>>,
+}
+
+/// One replacement of several.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OneEdit {
+    /// The exact text to replace.
+    pub old_string: String,
+    /// The text to put in its place.
+    pub new_string: String,
+    /// Replace every occurrence.
+    pub replace_all: Option<bool>,
+}
+
+/// Arguments of `apply_patch`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyPatch {
+    /// The whole patch, from *** Begin Patch to *** End Patch.
+    pub patch: String,
+    /// Versions you read, by path; refuse if a file has another by now.
+    pub versions: Option<BTreeMap<String, String>>,
+    /// Only check whether the patch would apply, and show the diff.
+    pub validate_only: Option<bool>,
+}
+
+/// Arguments of `write_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteFile {
+    /// The file to create or replace.
+    pub path: String,
+    /// The whole new content.
+    pub content: String,
+    /// The file's current version; needed to replace a file that you have not read in full.
+    pub version: Option<String>,
+}
+
+/// The argument of `edit_preview` that is its own; the others are those of the tool.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditPreview {
+    /// The tool whose edit to preview; give its other arguments beside this one.
+    #[schemars(extend("enum" = ["str_replace", "apply_patch", "write_file"]))]
+    pub tool: String,
+}
+
+/// Arguments of `apply_preview`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplyPreview {
+    /// The handle that edit_preview gave.
+    pub preview: String,
+    /// Apply only these hunks of it, by number.
+    pub hunks: Option<Vec<usize>>,
+}
+
+/// The answer of every tool that edits.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// Files that changed (or would change).
+    pub changed_files: Vec<String>,
+    /// Unified diff.
+    pub diff: String,
+    /// Bytes removed plus bytes added.
+    pub bytes_changed: usize,
+    /// Whether the files were still what you read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtime_check_passed: Option<bool>,
+    /// What else happened after the edit.
+    pub side_effects_fired: Vec<String>,
+    /// The first problem; absent on success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorInfo>,
+    /// All problems; absent on success.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problems: Option<Vec<WireProblem>>,
+    /// The edit's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit: Option<String>,
+    /// Handle for apply_preview.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
+    /// Each file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<WireFile>>,
+    /// Remarks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<String>>,
+}
+
+/// A stable code and a message.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorInfo {
+    /// Stable code.
+    pub code: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// A problem with its facts.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WireProblem {
+    /// Stable code.
+    pub code: String,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The hunk, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hunk: Option<usize>,
+    /// Lines of the file in question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<usize>>,
+    /// The file's version now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub current_version: Option<String>,
+    /// What a failed commit left of each file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file_states: Option<BTreeMap<String, String>>,
+}
+
+/// What happened to a file.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WireFile {
+    /// The file.
+    pub path: String,
+    /// create, modify, delete or move.
+    pub change: String,
+    /// Its old path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
+    /// Version before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_before: Option<String>,
+    /// Version after; send it with the next edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_after: Option<String>,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+    /// Where each hunk landed.
+    pub hunks: Vec<WireHunk>,
+}
+
+/// Where a hunk landed.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct WireHunk {
+    /// Its number.
+    pub hunk: usize,
+    /// Line at which it was found.
+    pub line: usize,
+    /// Lines it matched.
+    pub lines: usize,
+    /// How it was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer: Option<String>,
+    /// Places replaced, if several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub places: Option<usize>,
+}
+
+impl StrReplace {
+    /// The replacements, whichever way they were given.
+    pub fn changes(&mut self) -> Result<Vec<TextChange>, Problem> {
+        let invalid = |name: &str, message: &str| {
+            Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
+        };
+        match (self.edits.take(), self.old_string.take(), self.new_string.take()) {
+            (None, Some(old), Some(new)) => Ok(vec![TextChange {
+                old,
+                new,
+                all: self.replace_all.unwrap_or(false),
+                expected: self.expected_count,
+            }]),
+            (None, Some(_), None) => Err(invalid("new_string", "it is required (empty to delete)")),
+            (None, None, _) => Err(invalid("old_string", "it is required, or a list of edits")),
+            (Some(edits), None, None) => {
+                if edits.is_empty() {
+                    return Err(invalid("edits", "the list is empty"));
+                }
+                if self.replace_all.is_some() || self.expected_count.is_some() {
+                    return Err(invalid("replace_all", "with edits, it belongs into each of them"));
+                }
+                let change = |edit: OneEdit| TextChange {
+                    old: edit.old_string,
+                    new: edit.new_string,
+                    all: edit.replace_all.unwrap_or(false),
+                    expected: None,
+                };
+                Ok(edits.into_iter().map(change).collect())
+            }
+            (Some(_), ..) => Err(invalid("edits", "give either edits or old_string and new_string")),
+        }
+    }
+}
+
+impl Outcome {
+    /// The outcome of an edit that was made, or would be.
+    #[must_use]
+    pub fn success(report: &Report) -> Self {
+        Self {
+            changed_files: report.files.iter().map(|file| file.name.clone()).collect(),
+            diff: cut(&report.diff()),
+            bytes_changed: report.files.iter().map(|file| file.bytes_changed).sum(),
+            mtime_check_passed: report.mtime_check_passed,
+            edit: report.edit.clone(),
+            files: Some(report.files.iter().map(WireFile::of).collect()),
+            notes: (!report.notes.is_empty()).then(|| report.notes.clone()),
+            ..Self::default()
+        }
+    }
+
+    /// The outcome of a request that was refused.
+    #[must_use]
+    pub fn failure(problems: &[Problem]) -> Self {
+        let stale = problems.iter().any(|problem| matches!(*problem.kind, Kind::StaleFile { .. }));
+        let problems: Vec<WireProblem> = problems.iter().map(WireProblem::of).collect();
+        Self {
+            error: problems
+                .first()
+                .map(|first| ErrorInfo { code: first.code.clone(), message: first.message.clone() }),
+            mtime_check_passed: stale.then_some(false),
+            problems: Some(problems),
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing was done.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.error.is_some()
+    }
+}
+
+impl WireProblem {
+    fn of(problem: &Problem) -> Self {
+        let file_states = match &*problem.kind {
+            Kind::IoError { states, .. } if !states.is_empty() => {
+                Some(states.iter().map(|(path, state)| (path.clone(), state.to_string())).collect())
+            }
+            _ => None,
+        };
+        Self {
+            code: problem.code().to_string(),
+            message: problem.to_string(),
+            path: problem.path.clone(),
+            hunk: problem.hunk,
+            lines: (!problem.lines().is_empty()).then(|| problem.lines().to_vec()),
+            current_version: problem.current_version().map(|version| version.short()),
+            file_states,
+        }
+    }
+}
+
+impl WireFile {
+    fn of(file: &FileReport) -> Self {
+        let Diff { added, removed, .. } = file.diff;
+        let hunk = |hunk: &emend_edit::plan::PlacedHunk| WireHunk {
+            hunk: hunk.number,
+            line: hunk.line,
+            lines: hunk.lines,
+            layer: hunk.layer.map(str::to_owned),
+            places: (hunk.places > 1).then_some(hunk.places),
+        };
+        Self {
+            path: file.name.clone(),
+            change: match file.change {
+                ChangeKind::Create => "create",
+                ChangeKind::Modify => "modify",
+                ChangeKind::Delete => "delete",
+                ChangeKind::Move => "move",
+            }
+            .into(),
+            moved_from: file.moved_from.clone(),
+            version_before: file.before.map(|version| version.short()),
+            version_after: file.after.map(|version| version.short()),
+            added,
+            removed,
+            hunks: file.hunks.iter().map(hunk).collect(),
+        }
+    }
+}
+
+fn cut(diff: &str) -> String {
+    let total = diff.lines().count();
+    if total <= DIFF_LINES {
+        return diff.into();
+    }
+    let head: String = diff.split_inclusive('\n').take(DIFF_LINES).collect();
+    format!("{head}... {} more lines of diff\n", total - DIFF_LINES)
+}

@@ -1,0 +1,113 @@
+//! Linux: `openat2` for beneath-and-no-links, `renameat2` for exchange and for rename-without-replace.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::Dir;
+use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use super::{Disk, Stat, metadata};
+
+/// See the module.
+#[derive(Clone, Copy, Debug)]
+pub struct Linux;
+
+/// How often `openat2` is asked again when the kernel saw a rename race by.
+const RACED: usize = 32;
+
+impl Linux {
+    /// Whether this kernel has `openat2` (5.6) and lets us call it.
+    #[must_use]
+    pub fn is_supported() -> bool {
+        fs::openat2(CWD, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH).is_ok()
+    }
+}
+
+impl Disk for Linux {
+    fn open_dir(&self, root: &Dir, path: &Path) -> io::Result<Dir> {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        for _ in 0..RACED {
+            match fs::openat2(root, path, flags, Mode::empty(), resolve) {
+                Ok(fd) => return Ok(Dir::from_std_file(File::from(fd))),
+                Err(Errno::AGAIN) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Errno::AGAIN.into())
+    }
+
+    fn stat(&self, dir: &Dir, name: &OsStr) -> io::Result<Stat> {
+        Ok(metadata::from_stat(&fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    fn read_link(&self, dir: &Dir, name: &OsStr) -> io::Result<PathBuf> {
+        let target = fs::readlinkat(dir, name, Vec::new())?;
+        Ok(OsString::from_vec(target.into_bytes()).into())
+    }
+
+    fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(dir, name, flags, Mode::empty())?))
+    }
+
+    fn stat_file(&self, file: &File) -> io::Result<Stat> {
+        Ok(metadata::from_stat(&fs::fstat(file)?))
+    }
+
+    fn read(&self, file: &File, limit: u64) -> io::Result<Vec<u8>> {
+        super::portable::read(file, limit)
+    }
+
+    fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Closed to others until it has its own mode; a new file gets what the umask leaves.
+        let mode = if like.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
+        let file = File::from(fs::openat(dir, name, flags, mode)?);
+        if let Some(like) = like {
+            metadata::copy(like, &file)?;
+        }
+        Ok(file)
+    }
+
+    fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
+        super::portable::write(file, pieces)
+    }
+
+    fn sync_file(&self, file: &File) -> io::Result<()> {
+        Ok(fs::fsync(file)?)
+    }
+
+    fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
+        super::folder_as_file(dir)?.sync_all()
+    }
+
+    fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()> {
+        Ok(fs::mkdirat(dir, name, Mode::from_raw_mode(if private { 0o700 } else { 0o777 }))?)
+    }
+
+    fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+        Ok(fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::EXCHANGE)?)
+    }
+
+    fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+        Ok(fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)?)
+    }
+
+    fn remove_file(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
+        Ok(fs::unlinkat(dir, name, AtFlags::empty())?)
+    }
+
+    fn remove_dir(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
+        Ok(fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+    }
+
+    fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {
+        super::portable::names(dir)
+    }
+}

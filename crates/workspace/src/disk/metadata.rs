@@ -1,0 +1,80 @@
+//! What Unix says about a file, and carrying it over to the file that takes its place.
+
+use std::fs::File;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{self, FileType, XattrFlags};
+use rustix::io::Errno;
+
+use super::{FileKind, Stat};
+
+pub(super) fn from_stat(stat: &fs::Stat) -> Stat {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Dir,
+        FileType::Symlink => FileKind::Link,
+        FileType::Fifo => FileKind::Other("a FIFO"),
+        FileType::Socket => FileKind::Other("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => FileKind::Other("a device"),
+        _ => FileKind::Other("something else"),
+    };
+    let seconds = u64::try_from(stat.st_mtime).ok().map(Duration::from_secs);
+    let modified = seconds
+        .map(|seconds| SystemTime::UNIX_EPOCH + seconds + Duration::from_nanos(stat.st_mtime_nsec as u64));
+    Stat {
+        kind,
+        size: stat.st_size.max(0) as u64,
+        modified,
+        device: stat.st_dev as u64,
+        inode: stat.st_ino,
+        links: stat.st_nlink as u64,
+        mode: stat.st_mode as u32 & 0o7777,
+        read_only: stat.st_mode as u32 & 0o222 == 0,
+    }
+}
+
+/// Gives `new` the owner, mode and extended attributes (and so the ACLs) of `old`.
+pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
+    let (from, to) = (fs::fstat(old)?, fs::fstat(new)?);
+    if from.st_uid != to.st_uid || from.st_gid != to.st_gid {
+        // Only root may give a file away; whoever may not, keeps the group if it can.
+        let uid = fs::Uid::from_raw(from.st_uid);
+        let gid = fs::Gid::from_raw(from.st_gid);
+        if let Err(Errno::PERM) = fs::fchown(new, Some(uid), Some(gid)) {
+            let _ = fs::fchown(new, None, Some(gid));
+        }
+    }
+    copy_attributes(old, new)?;
+    // After the owner, since changing that clears setuid; after the ACLs, since those change the mode.
+    fs::fchmod(new, fs::Mode::from_raw_mode(from.st_mode & 0o7777))?;
+    Ok(())
+}
+
+fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
+    let unsupported = |error: Errno| matches!(error, Errno::NOTSUP | Errno::NOSYS);
+    let mut names = [0u8; 4096];
+    let mut long = Vec::new();
+    let names: &[u8] = match fs::flistxattr(old, &mut names[..]) {
+        Ok(len) => &names[..len],
+        Err(Errno::RANGE) => {
+            long.resize(fs::flistxattr(old, &mut [0u8; 0][..])?, 0);
+            let len = fs::flistxattr(old, &mut long[..])?;
+            &long[..len]
+        }
+        Err(error) if unsupported(error) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        let mut value = vec![0u8; 64 * 1024];
+        let len = fs::fgetxattr(old, name, &mut value[..])?;
+        match fs::fsetxattr(new, name, &value[..len], XattrFlags::empty()) {
+            Ok(()) => {}
+            // Labels that only the system may set are the system's to choose.
+            Err(Errno::PERM) if !name.starts_with(b"user.") => {}
+            Err(error) if unsupported(error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! Errors of the operating system as problems.
+
+use std::io;
+
+use emend_edit::problem::{Kind, Problem};
+
+/// `what` failed with `error`, before anything was changed.
+pub(crate) fn io_problem(what: &str, error: &io::Error) -> Problem {
+    let message = format!("{what} failed: {error}. Nothing was changed.");
+    Problem::new(Kind::IoError { message, states: Vec::new() })
+}
+
+/// Whether the name is simply not there: nothing of that name, or a folder of its path is a file.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound)
+}

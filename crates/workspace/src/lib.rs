@@ -1,0 +1,33 @@
+//! The only part of Emend that touches files.
+//!
+//! A request comes in as a [`Patch`](emend_edit::patch::Patch), is gathered, checked, planned and
+//! committed under the root's lock, and goes out as a [`Report`]. Async, MCP and JSON are unknown here:
+//! these are plain functions that block.
+//!
+//! Read in this order: where files are ([`disk`], [`roots`], [`resolve`](mod@resolve)), what is known of them
+//! ([`snapshot`], [`readings`]), how they change ([`lock`], [`vault`], [`commit`]), and the whole of it
+//! ([`workspace`]).
+
+pub mod disk;
+
+pub mod policy;
+pub mod resolve;
+pub mod roots;
+
+pub mod readings;
+pub mod snapshot;
+
+pub mod commit;
+pub mod lock;
+pub mod vault;
+
+pub mod report;
+pub mod workspace;
+
+mod fault;
+
+pub use emend_edit as edit;
+pub use readings::Readings;
+pub use report::{ChangeKind, FileReport, Report};
+pub use roots::RootSpec;
+pub use workspace::{Prepared, Request, Workspace};

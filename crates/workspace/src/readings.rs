@@ -1,0 +1,226 @@
+//! What a client has seen: for each file the version that it read, which lines of it, and how to tell
+//! cheaply that the file is still the same.
+//!
+//! The content always decides: a touched but identical file is not stale. Time, size and inode serve only
+//! to find out which of the read files may have changed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+use emend_edit::plan::Action;
+use emend_edit::problem::{Again, Kind, Problem};
+use emend_edit::{Text, Version, diff};
+
+use crate::disk::Stat;
+use crate::snapshot::Snapshot;
+
+/// The content of files up to this size is remembered, to show what changed.
+const REMEMBERED_FILE: usize = 1024 * 1024;
+/// How much content is remembered in all, the oldest forgotten first.
+const REMEMBERED: usize = 32 * 1024 * 1024;
+/// How many lines of a diff a refusal shows.
+const DIFF_LINES: usize = 60;
+
+/// What one client has read.
+#[derive(Debug, Default)]
+pub struct Readings {
+    files: BTreeMap<String, Reading>,
+    /// Files whose content is remembered, oldest first.
+    contents: VecDeque<String>,
+    remembered: usize,
+}
+
+/// What was seen of one file.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The version that was seen.
+    pub version: Version,
+    /// What the file system said of it then.
+    pub stat: Stat,
+    /// Which lines of it were shown, zero-based; sorted and disjoint.
+    seen: Vec<Range<usize>>,
+    /// How many lines it had.
+    lines: usize,
+    text: Option<Arc<Text>>,
+}
+
+impl Reading {
+    fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, lines: usize) -> Self {
+        let text = &snapshot.text;
+        let remembered = (text.bytes().len() <= REMEMBERED_FILE).then(|| Arc::clone(text));
+        Self { version: text.version(), stat: snapshot.stat, seen, lines, text: remembered }
+    }
+
+    /// Whether every line was shown.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.lines == 0 || self.seen.first().is_some_and(|seen| seen.start == 0 && seen.end >= self.lines)
+    }
+}
+
+impl Readings {
+    /// What was seen of this file.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Option<&Reading> {
+        self.files.get(name)
+    }
+
+    /// These lines of this content were shown. Lines of the same version seen earlier still count.
+    pub fn saw(&mut self, name: &str, snapshot: &Snapshot, shown: Range<usize>, lines: usize) {
+        let version = snapshot.text.version();
+        let mut seen = match self.files.get(name) {
+            Some(reading) if reading.version == version => reading.seen.clone(),
+            _ => Vec::new(),
+        };
+        insert_range(&mut seen, shown);
+        self.put(name, Reading::new(snapshot, seen, lines));
+    }
+
+    /// An edit of this client was committed: what it remembers of the file moves along. `whole` when the
+    /// client gave all of the content, which is as good as having read it.
+    pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, whole: bool) {
+        let was_full = match self.files.get(name) {
+            Some(reading) => reading.is_full(),
+            None if whole => false,
+            // Never read: an edit by match is no reading.
+            None => return,
+        };
+        let Some(pieces) = action.pieces() else { return };
+        let size: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let newlines = pieces.iter().map(|piece| memchr::memchr_iter(b'\n', piece).count()).sum::<usize>();
+        let ended = pieces.last().is_none_or(|piece| piece.ends_with(b"\n"));
+        let lines = newlines + usize::from(!ended);
+        let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
+        let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
+        let version = match &text {
+            Some(text) => text.version(),
+            None => Version::of_pieces(pieces),
+        };
+        self.put(name, Reading { version, stat, seen, lines, text });
+    }
+
+    /// A file has another name: what was seen of it was seen under that.
+    pub(crate) fn moved(&mut self, from: &str, to: &str) {
+        if let Some(reading) = self.files.get(from).cloned() {
+            self.removed(from);
+            self.put(to, reading);
+        }
+    }
+
+    /// The file is gone, by this client's own edit.
+    pub(crate) fn removed(&mut self, name: &str) {
+        self.forget_content(name);
+        self.files.remove(name);
+    }
+
+    fn put(&mut self, name: &str, reading: Reading) {
+        self.forget_content(name);
+        if let Some(text) = &reading.text {
+            self.remembered += text.bytes().len();
+            self.contents.push_back(name.into());
+        }
+        self.files.insert(name.into(), reading);
+        while self.remembered > REMEMBERED
+            && let Some(oldest) = self.contents.front().cloned()
+        {
+            self.forget_content(&oldest);
+        }
+    }
+
+    fn forget_content(&mut self, name: &str) {
+        if let Some(text) = self.files.get_mut(name).and_then(|reading| reading.text.take()) {
+            self.remembered -= text.bytes().len();
+            self.contents.retain(|other| other != name);
+        }
+    }
+
+    /// Whether this client may edit the file by match, given the version that the call names, if it names
+    /// one. `Ok(true)` when something was checked, `Ok(false)` when there was nothing to check against.
+    ///
+    /// A file that changed since it was read is refused once, with what changed; that counts as having
+    /// seen the change, though not as having read the file.
+    pub(crate) fn check(
+        &mut self,
+        name: &str,
+        current: Option<&Snapshot>,
+        claimed: Option<&str>,
+    ) -> Result<bool, Problem> {
+        let version = current.map(|snapshot| snapshot.text.version());
+        if let Some(claimed) = claimed {
+            if version.is_some_and(|version| version.is_named_by(claimed)) {
+                return Ok(true);
+            }
+            let diff = self.files.get(name).filter(|reading| reading.version.is_named_by(claimed));
+            let diff = diff.and_then(|reading| what_changed(name, reading, current));
+            self.has_seen_change(name, current);
+            let kind =
+                Kind::StaleFile { claimed: claimed.into(), current: version, diff, again: Again::NewVersion };
+            return Err(Problem::new(kind).at(name));
+        }
+        let Some(reading) = self.files.get(name) else { return Ok(false) };
+        if version == Some(reading.version) {
+            return Ok(true);
+        }
+        let claimed = reading.version.short();
+        let diff = what_changed(name, reading, current);
+        self.has_seen_change(name, current);
+        let kind = Kind::StaleFile { claimed, current: version, diff, again: Again::SameCall };
+        Err(Problem::new(kind).at(name))
+    }
+
+    /// Whether this client may replace or delete the whole file: it named the current version, or it has
+    /// read all of it and it is still that.
+    pub(crate) fn check_whole(
+        &self,
+        name: &str,
+        current: &Snapshot,
+        claimed: Option<&str>,
+    ) -> Result<(), Problem> {
+        let version = current.text.version();
+        if claimed.is_some_and(|claimed| version.is_named_by(claimed)) {
+            return Ok(());
+        }
+        match self.files.get(name) {
+            Some(reading) if reading.version == version && reading.is_full() => Ok(()),
+            reading => {
+                let partial = reading.is_some();
+                Err(Problem::new(Kind::NotRead { current: version, partial }).at(name))
+            }
+        }
+    }
+
+    fn has_seen_change(&mut self, name: &str, current: Option<&Snapshot>) {
+        match current {
+            Some(snapshot) if self.files.contains_key(name) => {
+                let lines = snapshot.text.lines().len().max(1);
+                self.put(name, Reading::new(snapshot, Vec::new(), lines));
+            }
+            Some(_) => {}
+            None => self.removed(name),
+        }
+    }
+}
+
+fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
+    let diff = diff::between(name, reading.text.as_ref()?, &current?.text).text;
+    let lines = diff.lines().count();
+    if lines <= DIFF_LINES {
+        return Some(diff);
+    }
+    let head: Vec<&str> = diff.lines().take(DIFF_LINES).collect();
+    Some(format!("{}\n... and {} more lines", head.join("\n"), lines - DIFF_LINES))
+}
+
+fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {
+    ranges.push(new);
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges.drain(..) {
+        match merged.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    *ranges = merged;
+}

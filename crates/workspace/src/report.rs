@@ -1,0 +1,91 @@
+//! What a request did, or would do: the last arrow of the flow.
+
+use emend_edit::Version;
+use emend_edit::diff::{self, Diff};
+use emend_edit::plan::{Action, FilePlan, PlacedHunk, Plan};
+
+/// What a request did, or would do.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The edit's id; `None` for a preview.
+    pub edit: Option<String>,
+    /// File by file, in the order of the request.
+    pub files: Vec<FileReport>,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+    /// Whether what the client had seen was checked; `None` when there was nothing to check against.
+    pub mtime_check_passed: Option<bool>,
+}
+
+/// What happened to one file.
+#[derive(Clone, Debug)]
+pub struct FileReport {
+    /// The file.
+    pub name: String,
+    /// What kind of change it is.
+    pub change: ChangeKind,
+    /// Where a moved file was.
+    pub moved_from: Option<String>,
+    /// The version before; `None` for a new file.
+    pub before: Option<Version>,
+    /// The version after; `None` for a deleted one.
+    pub after: Option<Version>,
+    /// What changed.
+    pub diff: Diff,
+    /// Bytes that went plus bytes that came.
+    pub bytes_changed: usize,
+    /// Where each hunk landed.
+    pub hunks: Vec<PlacedHunk>,
+}
+
+/// What kind of change it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The file is new.
+    Create,
+    /// The file was there and is.
+    Modify,
+    /// The file is gone.
+    Delete,
+    /// The file has another name.
+    Move,
+}
+
+impl Report {
+    /// The report of a plan that is not committed yet.
+    #[must_use]
+    pub fn of(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
+        let files = plan.files().iter().map(FileReport::of).collect();
+        Self { edit: None, files, notes: plan.notes().to_vec(), mtime_check_passed }
+    }
+
+    /// All diffs, one after another.
+    #[must_use]
+    pub fn diff(&self) -> String {
+        self.files.iter().map(|file| file.diff.text.as_str()).collect()
+    }
+}
+
+impl FileReport {
+    fn of(file: &FilePlan) -> Self {
+        let spans = |edit: &emend_edit::edit::Edit| {
+            edit.spans().iter().map(|span| span.range.len() + span.new.len()).sum()
+        };
+        let (change, moved_from, bytes_changed) = match &file.action {
+            Action::Create { content } => (ChangeKind::Create, None, content.len()),
+            Action::Modify { edit, .. } => (ChangeKind::Modify, None, spans(edit)),
+            Action::Delete { base } => (ChangeKind::Delete, None, base.bytes().len()),
+            Action::Move { from, edit, .. } => (ChangeKind::Move, Some(from.clone()), spans(edit)),
+        };
+        Self {
+            name: file.name.clone(),
+            change,
+            moved_from,
+            before: file.action.base().map(|base| base.version()),
+            after: file.action.pieces().map(Version::of_pieces),
+            diff: diff::of(file),
+            bytes_changed,
+            hunks: file.hunks.clone(),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The roots of the workspace: named folders, each held open, and the way from a written path to a root.
+//!
+//! A root is an open handle. Comparing path strings decides only which root is meant and what a message
+//! says; whether a file is inside is decided by the kernel, beneath the handle.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use emend_edit::problem::{Kind, Problem};
+
+use crate::disk::Disk;
+use crate::fault::io_problem;
+use crate::policy;
+use crate::resolve::{Place, Refusal, resolve};
+use crate::vault::VaultCell;
+
+/// A folder to open as a root, as it was given: `PATH` or `name=PATH`.
+#[derive(Clone, Debug)]
+pub struct RootSpec {
+    /// The name, if one was given.
+    pub name: Option<String>,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+impl RootSpec {
+    /// Reads `PATH` or `name=PATH`. A folder whose own name has an equals sign is meant if it exists.
+    #[must_use]
+    pub fn parse(written: &str) -> Self {
+        if let Some((name, path)) = written.split_once('=')
+            && !name.is_empty()
+            && !name.contains(['/', '\\'])
+            && !Path::new(written).exists()
+        {
+            return Self { name: Some(name.into()), path: path.into() };
+        }
+        Self { name: None, path: written.into() }
+    }
+}
+
+/// One folder of the workspace.
+#[derive(Debug)]
+pub struct Root {
+    /// What it is called where several roots are told apart.
+    pub name: String,
+    /// Its path without links.
+    pub path: PathBuf,
+    /// Its path as it was given, made absolute.
+    pub given: PathBuf,
+    /// The folder itself.
+    pub dir: Dir,
+    /// Where its transactions and displaced files are kept.
+    pub(crate) vault: VaultCell,
+    /// Whose turn it is to edit, among the threads of this process.
+    pub(crate) turn: crate::lock::Turn,
+}
+
+/// The roots, and the disk that they are on.
+#[derive(Debug)]
+pub struct Roots {
+    disk: Arc<dyn Disk>,
+    roots: Vec<Arc<Root>>,
+}
+
+/// A path that may be touched: in a root, on the resolved names allowed, its folder held open.
+#[derive(Debug)]
+pub struct WorkspacePath {
+    /// The root that it is in.
+    pub root: Arc<Root>,
+    /// Where it is there.
+    pub place: Place,
+    /// What it is called on the wire: relative to its root, with the root's name where there are several.
+    pub name: String,
+}
+
+impl Roots {
+    /// Opens these folders. Nested ones are one root, the outer.
+    pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec]) -> Result<Self, Problem> {
+        let mut roots: Vec<Root> = Vec::new();
+        for spec in specs {
+            let root = open_root(spec)?;
+            if roots.iter().any(|other| root.path.starts_with(&other.path)) {
+                continue;
+            }
+            roots.retain(|other| !other.path.starts_with(&root.path));
+            roots.push(root);
+        }
+        name_apart(&mut roots);
+        Ok(Self { disk, roots: roots.into_iter().map(Arc::new).collect() })
+    }
+
+    /// The disk under the roots.
+    #[must_use]
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// All roots.
+    #[must_use]
+    pub fn all(&self) -> &[Arc<Root>] {
+        &self.roots
+    }
+
+    fn shown(&self) -> Vec<String> {
+        self.roots
+            .iter()
+            .map(|root| match self.roots.len() {
+                1 => root.path.display().to_string(),
+                _ => format!("{} ({})", root.name, root.path.display()),
+            })
+            .collect()
+    }
+
+    fn outside(&self, written: &str, why: &'static str) -> Problem {
+        Problem::new(Kind::PathOutsideWorkspace { roots: self.shown(), why }).at(written)
+    }
+
+    /// The file that a written path means: absolute inside a root, `root:path`, or relative to the one
+    /// root that has it.
+    pub fn admit(&self, written: &str) -> Result<WorkspacePath, Problem> {
+        let trimmed = written.strip_prefix("file://").unwrap_or(written);
+        if trimmed.is_empty() || trimmed.contains('\0') {
+            let message = "it must name a file, such as src/main.rs".into();
+            return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
+        }
+        let path = Path::new(trimmed);
+        if path.is_absolute() {
+            let (root, inside) = self
+                .roots
+                .iter()
+                .find_map(|root| {
+                    let inside = path.strip_prefix(&root.path).or_else(|_| path.strip_prefix(&root.given));
+                    inside.ok().map(|inside| (root, inside))
+                })
+                .ok_or_else(|| self.outside(written, "it is in none of the roots"))?;
+            return self.admit_in(root, inside, written);
+        }
+        if self.roots.len() == 1 {
+            return self.admit_in(&self.roots[0], path, written);
+        }
+        if let Some((name, inside)) = trimmed.split_once(':')
+            && let Some(root) = self.roots.iter().find(|root| root.name == name)
+        {
+            return self.admit_in(root, Path::new(inside), written);
+        }
+        self.look_up(path, written)
+    }
+
+    /// A relative path among several roots: the one root that has such a file.
+    fn look_up(&self, path: &Path, written: &str) -> Result<WorkspacePath, Problem> {
+        let mut hits = Vec::new();
+        let mut refused = None;
+        for root in &self.roots {
+            match self.admit_in(root, path, written) {
+                Ok(found) if found.place.missing == 0 => hits.push(found),
+                Ok(_) => {}
+                Err(problem) => refused = refused.or(Some(problem)),
+            }
+        }
+        match (hits.len(), refused) {
+            (1, _) => Ok(hits.remove(0)),
+            (0, Some(problem)) => Err(problem),
+            _ => {
+                let roots = self
+                    .roots
+                    .iter()
+                    .filter(|root| hits.is_empty() || hits.iter().any(|hit| Arc::ptr_eq(&hit.root, root)));
+                let candidates = roots.map(|root| format!("{}:{written}", root.name)).collect();
+                Err(Problem::new(Kind::AmbiguousPath { candidates }).at(written))
+            }
+        }
+    }
+
+    fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
+        let place = resolve(&*self.disk, &root.dir, &root.path, inside).map_err(|refusal| match refusal {
+            Refusal::Outside(why) => self.outside(written, why),
+            Refusal::ParentIsFile => {
+                Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
+            }
+            Refusal::IsFolder => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
+            Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
+        })?;
+        let name = match self.roots.len() {
+            1 => place.shown(),
+            _ => format!("{}:{}", root.name, place.shown()),
+        };
+        policy::admit(&place.names).map_err(|kind| Problem::new(kind).at(&name))?;
+        Ok(WorkspacePath { root: Arc::clone(root), place, name })
+    }
+}
+
+fn open_root(spec: &RootSpec) -> Result<Root, Problem> {
+    let shown = spec.path.display().to_string();
+    let refused = |error: &std::io::Error| {
+        Problem::new(Kind::NoWorkspace {
+            reason: format!("The workspace folder {shown} cannot be opened: {error}."),
+        })
+    };
+    let given = std::path::absolute(&spec.path).map_err(|error| refused(&error))?;
+    let path = given.canonicalize().map_err(|error| refused(&error))?;
+    let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| refused(&error))?;
+    let name = match &spec.name {
+        Some(name) => name.clone(),
+        None => path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()),
+    };
+    Ok(Root { name, path, given, dir, vault: VaultCell::default(), turn: crate::lock::Turn::default() })
+}
+
+/// Two folders of one name get a number each.
+fn name_apart(roots: &mut [Root]) {
+    for i in 1..roots.len() {
+        let mut number = 2;
+        while roots[..i].iter().any(|other| other.name == roots[i].name) {
+            let plain = roots[i].name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+            roots[i].name = format!("{plain}-{number}");
+            number += 1;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A file as read: bytes, text, version and metadata that belong together.
+
+use std::io;
+use std::sync::Arc;
+
+use emend_edit::Text;
+use emend_edit::problem::{Kind, Problem};
+
+use crate::disk::{Disk, FileKind, Stat};
+use crate::fault::{io_problem, is_absent};
+use crate::policy::MAX_FILE_BYTES;
+use crate::roots::WorkspacePath;
+
+/// A file as read. Only [`read`] makes one.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The content, with its version.
+    pub text: Arc<Text>,
+    /// What the file system said of the very file that the content came from.
+    pub stat: Stat,
+}
+
+/// Reads a file. `Ok(None)` where nothing is.
+pub(crate) fn read(disk: &dyn Disk, path: &WorkspacePath) -> Result<Option<Snapshot>, Problem> {
+    if path.place.missing > 0 {
+        return Ok(None);
+    }
+    let failed = |error: &io::Error| io_problem("Reading", error).at(&path.name);
+    let file = match disk.open_file(&path.place.dir, path.place.file_name()) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        // A link took its place since it was resolved, or it cannot be opened as a file at all (a socket).
+        Err(error) => {
+            let what = match disk.stat(&path.place.dir, path.place.file_name()) {
+                Ok(stat) => kind_name(stat.kind),
+                Err(_) => None,
+            };
+            return Err(match what {
+                Some(what) => Problem::new(Kind::NotAFile { what }).at(&path.name),
+                None => failed(&error),
+            });
+        }
+    };
+    let stat = disk.stat_file(&file).map_err(|error| failed(&error))?;
+    if let Some(what) = kind_name(stat.kind) {
+        return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
+    }
+    let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit: MAX_FILE_BYTES }).at(&path.name);
+    if stat.size > MAX_FILE_BYTES {
+        return Err(too_large(stat.size));
+    }
+    let bytes = disk.read(&file, MAX_FILE_BYTES).map_err(|error| failed(&error))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(too_large(bytes.len() as u64));
+    }
+    let text = Text::new(bytes).map_err(|kind| Problem::new(kind).at(&path.name))?;
+    Ok(Some(Snapshot { text: Arc::new(text), stat }))
+}
+
+fn kind_name(kind: FileKind) -> Option<&'static str> {
+    match kind {
+        FileKind::File => None,
+        FileKind::Dir => Some("a folder"),
+        FileKind::Link => Some("a link"),
+        FileKind::Other(what) => Some(what),
+    }
+}
