@@ -5,6 +5,10 @@
 //! brace or a closing bracket of the signature, a preprocessor line or comment (`#`), a label. The hunk may
 //! begin with the anchor line itself.
 //!
+//! Models also write the line that git shows as a hunk's function, which may stand anywhere above. Where
+//! no place is in the block, [`Scope::below`] is the rest of the file after the anchor; the hunk must be
+//! the only one there.
+//!
 //! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file,
 //! and the answer says so.
 
@@ -24,13 +28,28 @@ pub struct Scope {
     pub anchor_lines: Vec<usize>,
     /// Anchors that are no line of the file.
     pub unknown: Vec<String>,
+    lines: usize,
+}
+
+impl Scope {
+    /// Everything below the anchor, which may be where a hunk stands that is not in its block. Nothing if
+    /// there is no anchor to be below of.
+    #[must_use]
+    pub fn below(&self) -> Option<Range<usize>> {
+        self.anchor_lines.first().map(|&line| line..self.lines)
+    }
 }
 
 /// Narrows the whole file by these anchors, outermost first.
 #[must_use]
 pub fn scope(haystack: &Haystack<'_>, anchors: &[String]) -> Scope {
     let lines = haystack.lines();
-    let mut scope = Scope { starts: vec![0..lines.len()], anchor_lines: Vec::new(), unknown: Vec::new() };
+    let mut scope = Scope {
+        starts: vec![0..lines.len()],
+        anchor_lines: Vec::new(),
+        unknown: Vec::new(),
+        lines: lines.len(),
+    };
     for anchor in anchors {
         let wanted = anchor.trim().as_bytes();
         let in_scope = scope.starts.iter().cloned().flatten();
@@ -113,6 +132,12 @@ mod tests {
         let file = "class A:\n  def f():\n    x\nclass B:\n  def f():\n    x\n";
         let scope = narrowed(file, &["class B:", "def f():"]);
         assert_eq!((scope.starts, scope.anchor_lines), (vec![4..6], vec![4]));
+    }
+
+    #[test]
+    fn below_is_everything_after_the_first_anchor() {
+        assert_eq!(narrowed("a\nb\nc\n", &["b"]).below(), Some(1..3));
+        assert_eq!(narrowed("a\nb\nc\n", &["nowhere"]).below(), None);
     }
 
     #[test]

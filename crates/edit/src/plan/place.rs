@@ -13,6 +13,9 @@ use crate::patch::{Change, Hunk, Line, LineChange, TextChange};
 use crate::problem::{Kind, Problem};
 use crate::text::{Ending, Text, line_number, split_lines};
 
+/// Shorter lines recur everywhere: that one stands somewhere says nothing.
+const TELLING: usize = 3;
+
 /// The hunks of a section, found.
 pub(super) struct Found {
     /// All of them as one edit.
@@ -115,9 +118,11 @@ impl Placer<'_> {
         memchr::memmem::find_iter(new, old).any(|before| {
             let after = new.len() - before - old.len();
             let room = place.start >= before && bytes.len() - place.end >= after;
-            // Only whole lines tell: "x" to "xx" in "xx" may well be meant.
-            let added_lines = new[..before].contains(&b'\n') || new[new.len() - after..].contains(&b'\n');
-            room && added_lines && bytes[place.start - before..place.end + after] == *new
+            // Only lines with words tell: another blank line or another "x" may well be meant.
+            let added = [&new[..before], &new[new.len() - after..]];
+            let tells = |text: &[u8]| text.contains(&b'\n') && text.trim_ascii().len() > TELLING;
+            room && added.iter().any(|text| tells(text))
+                && bytes[place.start - before..place.end + after] == *new
         })
     }
 
@@ -161,6 +166,11 @@ impl Placer<'_> {
             find::locate(&self.haystack, &wanted, self.limits, self.budget)
         };
         if let Some(found) = locate(&starts)? {
+            return Ok(found);
+        }
+        if let Some(below) = scope.below().filter(|_| !change.at_end)
+            && let Some(found) = locate(&[below])?
+        {
             return Ok(found);
         }
         if change.at_end
@@ -222,7 +232,7 @@ impl Placer<'_> {
 
     /// Whether an insertion would repeat several lines that stand right there: it was made before.
     fn stands_there(&self, range: &Range<usize>, text: &[u8]) -> bool {
-        let telling = split_lines(text).filter(|line| line.trim_ascii().len() > 3).count();
+        let telling = split_lines(text).filter(|line| line.trim_ascii().len() > TELLING).count();
         let bytes = self.bytes();
         telling > 0 && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
     }
