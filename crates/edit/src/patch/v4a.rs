@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
             if line.text.starts_with("*** ") && is_section_header(line.text) {
                 break;
             }
-            if line.text.trim().is_empty() && self.only_blank_before_a_header() {
+            if line.text.is_empty() && self.only_empty_before_a_header() {
                 self.at += 1;
                 continue;
             }
@@ -283,11 +283,12 @@ impl<'a> Parser<'a> {
         Some(Section { path, operation: Operation::Update { hunks, move_to } })
     }
 
-    /// Whether nothing but blank lines stands before the next `@@`, header or end.
-    fn only_blank_before_a_header(&self) -> bool {
+    /// Whether nothing but empty lines stands before the next `@@`, header or end. A line of one space is
+    /// not empty: it is a blank context line.
+    fn only_empty_before_a_header(&self) -> bool {
         let rest = &self.lines[self.at..];
         rest.iter()
-            .find(|line| !line.text.trim().is_empty())
+            .find(|line| !line.text.is_empty())
             .is_none_or(|line| is_section_header(line.text) || line.text.starts_with("@@"))
     }
 
@@ -319,7 +320,7 @@ impl<'a> Parser<'a> {
             {
                 break;
             }
-            if line.text.trim().is_empty() && self.only_blank_before_a_header() {
+            if line.text.is_empty() && self.only_empty_before_a_header() {
                 break;
             }
             self.at += 1;
@@ -418,6 +419,12 @@ mod tests {
         let hunks = hunks("*** Update File: a\n@@\n-b\n\n+B\n\n@@\n-c\n+C");
         assert_eq!(hunks[0].lines.len(), 3);
         assert_eq!(hunks[0].lines[1], Line::Context(String::new()));
+    }
+
+    #[test]
+    fn a_line_of_one_space_is_context_even_at_the_end() {
+        let hunks = hunks("*** Update File: a\n@@\n-b\n \n@@\n-c\n ");
+        assert_eq!((hunks[0].lines.len(), hunks[1].lines.len()), (2, 2));
     }
 
     #[test]
