@@ -28,13 +28,15 @@ pub struct Edit {
     base_len: usize,
     /// Invariant: sorted and disjoint, and within `base_len`.
     spans: Vec<Span>,
+    /// Whether some span is the work of several hunks, so that none of them can be left out.
+    joined: bool,
 }
 
 impl Edit {
     /// The edit that changes nothing in this text.
     #[must_use]
     pub fn nothing(text: &Text) -> Self {
-        Self { base: text.version(), base_len: text.bytes().len(), spans: Vec::new() }
+        Self { base: text.version(), base_len: text.bytes().len(), spans: Vec::new(), joined: false }
     }
 
     /// The version that this edit was made for.
@@ -82,10 +84,22 @@ impl Edit {
         self.spans.iter().fold(self.base_len, |len, span| len - span.range.len() + span.new.len())
     }
 
-    /// The same edit, of the spans that these hunks want.
+    /// Whether each span is the work of one hunk, so that some can be left out.
     #[must_use]
-    pub fn only(mut self, hunks: &[usize]) -> Self {
-        self.spans.retain(|span| hunks.contains(&span.hunk));
+    pub fn is_separable(&self) -> bool {
+        !self.joined
+    }
+
+    /// Drops what other hunks want; unless they cannot be told apart, then nothing.
+    pub(crate) fn retain(&mut self, hunks: &[usize]) {
+        if self.is_separable() {
+            self.spans.retain(|span| hunks.contains(&span.hunk));
+        }
+    }
+
+    /// The same edit, whose spans are the work of all hunks together.
+    pub(crate) fn as_joined(mut self) -> Self {
+        self.joined = true;
         self
     }
 
@@ -100,16 +114,17 @@ impl Edit {
     /// first made of it; what it replaces disappears from the first's new text or from the base.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
-        let mut out: Vec<Span> = Vec::new();
+        let mut out = Spans::default();
         let mut middle = Middle::of(&self);
         for span in &next.spans {
             middle.keep_to(span.range.start, &mut out);
             let start = middle.base_at();
             middle.drop_to(span.range.end);
-            push_merged(&mut out, start..middle.base_at(), &span.new, span.hunk);
+            out.push(start..middle.base_at(), &span.new, span.hunk);
         }
         middle.keep_to(next.base_len, &mut out);
-        Self { base: self.base, base_len: self.base_len, spans: out }
+        let joined = self.joined || next.joined || out.joined;
+        Self { base: self.base, base_len: self.base_len, spans: out.spans, joined }
     }
 }
 
@@ -134,7 +149,7 @@ impl<'a> Middle<'a> {
     }
 
     /// Passes on to `target`, keeping what the first edit made.
-    fn keep_to(&mut self, target: usize, out: &mut Vec<Span>) {
+    fn keep_to(&mut self, target: usize, out: &mut Spans) {
         self.walk(target, Some(out));
     }
 
@@ -143,7 +158,7 @@ impl<'a> Middle<'a> {
         self.walk(target, None);
     }
 
-    fn walk(&mut self, target: usize, mut out: Option<&mut Vec<Span>>) {
+    fn walk(&mut self, target: usize, mut out: Option<&mut Spans>) {
         loop {
             let Some(span) = self.edit.spans.get(self.span) else {
                 self.base += target - self.middle;
@@ -160,7 +175,7 @@ impl<'a> Middle<'a> {
                 }
                 // The span's removal belongs to whoever reaches it first; it costs no middle bytes.
                 if let Some(out) = out.as_deref_mut() {
-                    push_merged(out, span.range.clone(), b"", span.hunk);
+                    out.push(span.range.clone(), b"", span.hunk);
                 }
                 self.base = span.range.end;
                 self.inside = Some(0);
@@ -168,7 +183,7 @@ impl<'a> Middle<'a> {
             let passed = self.inside.unwrap_or(0);
             let step = (span.new.len() - passed).min(target - self.middle);
             if let Some(out) = out.as_deref_mut() {
-                push_merged(out, self.base..self.base, &span.new[passed..passed + step], span.hunk);
+                out.push(self.base..self.base, &span.new[passed..passed + step], span.hunk);
             }
             self.middle += step;
             self.inside = Some(passed + step);
@@ -177,22 +192,33 @@ impl<'a> Middle<'a> {
             }
             self.span += 1;
             self.inside = None;
-            if self.middle == target {
+            if self.middle == target && out.is_none() {
                 return;
             }
         }
     }
 }
 
-/// Adds a replacement; one that continues or touches the last becomes part of it.
-fn push_merged(out: &mut Vec<Span>, range: Range<usize>, new: &[u8], hunk: usize) {
-    match out.last_mut() {
-        Some(last) if last.range.end >= range.start => {
-            last.range.end = last.range.end.max(range.end);
-            last.new.extend_from_slice(new);
+/// Spans on their way to an edit: one that continues or touches the last becomes part of it.
+#[derive(Default)]
+struct Spans {
+    spans: Vec<Span>,
+    joined: bool,
+}
+
+impl Spans {
+    fn push(&mut self, range: Range<usize>, new: &[u8], hunk: usize) {
+        if range.is_empty() && new.is_empty() {
+            return;
         }
-        _ if range.is_empty() && new.is_empty() => {}
-        _ => out.push(Span { range, new: new.to_vec(), hunk }),
+        match self.spans.last_mut() {
+            Some(last) if last.range.end >= range.start => {
+                last.range.end = last.range.end.max(range.end);
+                last.new.extend_from_slice(new);
+                self.joined |= last.hunk != hunk;
+            }
+            _ => self.spans.push(Span { range, new: new.to_vec(), hunk }),
+        }
     }
 }
 
@@ -266,7 +292,7 @@ impl EditBuilder {
                 }
             }
         }
-        Ok(Edit { base: self.base, base_len: self.base_len, spans: self.spans })
+        Ok(Edit { base: self.base, base_len: self.base_len, spans: self.spans, joined: false })
     }
 }
 
@@ -314,19 +340,31 @@ mod tests {
         assert_eq!(builder.finish().unwrap().apply(text.bytes()), b"A\n1\n2\nb\n");
     }
 
-    /// A random edit of `base`, by cutting it at sorted positions.
+    #[test]
+    fn hunks_that_one_edit_joins_cannot_be_told_apart() {
+        let first = Text::new(b"a\nb\nc\n".to_vec()).unwrap();
+        let mut one = EditBuilder::new(&first);
+        one.replace(1, 0..2, b"A\n".to_vec());
+        let one = one.finish().unwrap();
+        let middle = Text::new(one.apply(first.bytes())).unwrap();
+        let mut two = EditBuilder::new(&middle);
+        two.replace(2, 2..4, b"B\n".to_vec());
+        let both = one.then(two.finish().unwrap());
+        assert_eq!(both.apply(first.bytes()), b"A\nB\nc\n");
+        assert!(!both.is_separable());
+    }
+
+    /// A random edit of `base`, by cutting it at sorted positions; spans may touch each other and the ends.
     fn edit_of(base: &[u8], cuts: &[(u8, u8, Vec<u8>)]) -> Edit {
         let mut at = 0;
         let mut spans = Vec::new();
         for (skip, take, new) in cuts {
-            let start = (at + 1 + *skip as usize % 7).min(base.len());
+            let start = (at + *skip as usize % 7).min(base.len());
             let end = (start + *take as usize % 5).min(base.len());
-            if start > at || spans.is_empty() {
-                spans.push(Span { range: start..end, new: new.clone(), hunk: 1 });
-                at = end;
-            }
+            spans.push(Span { range: start..end, new: new.clone(), hunk: 1 });
+            at = end;
         }
-        Edit { base: Version::of(base), base_len: base.len(), spans }
+        Edit { base: Version::of(base), base_len: base.len(), spans, joined: false }
     }
 
     proptest! {
@@ -347,12 +385,13 @@ mod tests {
     }
 
     #[test]
-    fn only_keeps_the_named_hunks() {
+    fn retain_keeps_the_named_hunks() {
         let text = text(b"a\nb\n");
         let mut builder = EditBuilder::new(&text);
         builder.replace(1, 0..1, b"A".to_vec());
         builder.replace(2, 2..3, vec![b'B']);
-        let edit = builder.finish().unwrap().only(&[2]);
+        let mut edit = builder.finish().unwrap();
+        edit.retain(&[2]);
         assert_eq!(edit.apply(text.bytes()), b"a\nB\n");
     }
 }

@@ -169,6 +169,7 @@ pub enum Kind {
 
     // The machine.
     Busy { seconds: u64 },
+    NeedsPatience,
     RecoveryNeeded { what: String },
     IoError { message: String, states: Vec<(String, FileState)> },
     Cancelled,
@@ -179,6 +180,8 @@ pub enum Kind {
 pub enum Again {
     /// The refusal showed the change; the same call goes through if it still matches.
     SameCall,
+    /// Somebody wrote at the very moment of the edit; the same call will show what.
+    Retry,
     /// The call named a version; it must name the current one.
     NewVersion,
     /// The file must be read again in full.
@@ -301,7 +304,7 @@ impl Kind {
             Self::NoWorkspace { .. } => Code::NoWorkspace,
             Self::UnknownPreview => Code::UnknownPreview,
             Self::StalePreview { .. } => Code::StalePreview,
-            Self::Busy { .. } => Code::Busy,
+            Self::Busy { .. } | Self::NeedsPatience => Code::Busy,
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
             Self::IoError { .. } => Code::IoError,
             Self::Cancelled => Code::Cancelled,

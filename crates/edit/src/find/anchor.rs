@@ -5,9 +5,8 @@
 //! brace or a closing bracket of the signature, a preprocessor line or comment (`#`), a label. The hunk may
 //! begin with the anchor line itself.
 //!
-//! Models also write the line that git shows as a hunk's function, which may stand anywhere above. Where
-//! no place is in the block, [`Scope::below`] is the rest of the file after the anchor; the hunk must be
-//! the only one there.
+//! Models also write the line that git shows as a hunk's function: the nearest one above that begins with
+//! a letter. Where no place is in the block, [`Scope::sections`] reach to the next such line.
 //!
 //! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file,
 //! and the answer says so.
@@ -17,7 +16,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Haystack;
+use super::{Budget, Haystack};
+use crate::problem::Kind;
 
 /// Where a hunk may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,41 +28,54 @@ pub struct Scope {
     pub anchor_lines: Vec<usize>,
     /// Anchors that are no line of the file.
     pub unknown: Vec<String>,
-    lines: usize,
-}
-
-impl Scope {
-    /// Everything below the anchor, which may be where a hunk stands that is not in its block. Nothing if
-    /// there is no anchor to be below of.
-    #[must_use]
-    pub fn below(&self) -> Option<Range<usize>> {
-        self.anchor_lines.first().map(|&line| line..self.lines)
-    }
+    /// From each line that the innermost anchor found to the next that could head another section.
+    pub sections: Vec<Range<usize>>,
 }
 
 /// Narrows the whole file by these anchors, outermost first.
-#[must_use]
-pub fn scope(haystack: &Haystack<'_>, anchors: &[String]) -> Scope {
+pub fn scope(haystack: &Haystack<'_>, anchors: &[String], budget: &Budget) -> Result<Scope, Kind> {
     let lines = haystack.lines();
     let mut scope = Scope {
         starts: vec![0..lines.len()],
         anchor_lines: Vec::new(),
         unknown: Vec::new(),
-        lines: lines.len(),
+        sections: Vec::new(),
     };
     for anchor in anchors {
+        budget.spend(lines.len())?;
         let wanted = anchor.trim().as_bytes();
         let in_scope = scope.starts.iter().cloned().flatten();
         let found: Vec<usize> = in_scope.filter(|&i| lines.content(i).trim_ascii() == wanted).collect();
         if found.is_empty() {
             scope.unknown.push(anchor.to_string());
             scope.anchor_lines.clear();
+            scope.sections.clear();
             continue;
         }
-        scope.starts = merge(found.iter().map(|&line| line..block_end(haystack, line)));
+        scope.starts = reaches(haystack, &found, budget, |text| !continues(text))?;
+        scope.sections = reaches(haystack, &found, budget, heads_a_section)?;
         scope.anchor_lines = found;
     }
-    scope
+    Ok(scope)
+}
+
+/// From each of these lines to the next one indented no deeper that ends it.
+fn reaches(
+    haystack: &Haystack<'_>,
+    found: &[usize],
+    budget: &Budget,
+    ends: fn(&[u8]) -> bool,
+) -> Result<Vec<Range<usize>>, Kind> {
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for &line in found {
+        let end = block_end(haystack, line, ends);
+        budget.spend(end - line)?;
+        match merged.last_mut() {
+            Some(last) if last.end >= line => last.end = last.end.max(end),
+            _ => merged.push(line..end),
+        }
+    }
+    Ok(merged)
 }
 
 fn indentation(line: &[u8]) -> usize {
@@ -70,15 +83,15 @@ fn indentation(line: &[u8]) -> usize {
 }
 
 /// The line after the last on which something inside the block of `line` may start.
-fn block_end(haystack: &Haystack<'_>, line: usize) -> usize {
+fn block_end(haystack: &Haystack<'_>, line: usize, ends: fn(&[u8]) -> bool) -> usize {
     let lines = haystack.lines();
     let depth = indentation(lines.content(line));
-    let ends = |i: &usize| {
+    let is_end = |i: &usize| {
         let content = lines.content(*i);
         let text = content.trim_ascii();
-        !text.is_empty() && indentation(content) <= depth && !continues(text)
+        !text.is_empty() && indentation(content) <= depth && ends(text)
     };
-    let end = (line + 1..lines.len()).find(ends).unwrap_or(lines.len());
+    let end = (line + 1..lines.len()).find(is_end).unwrap_or(lines.len());
     // What follows an anchor that opens no block may still be the hunk.
     end.max((line + 2).min(lines.len()))
 }
@@ -92,26 +105,21 @@ fn continues(text: &[u8]) -> bool {
     matches!(text[0], b'{' | b')' | b']' | b'#') || label()
 }
 
-fn merge(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
-    let mut merged: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match merged.last_mut() {
-            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    merged
+/// Whether git would take a line for the head of a section.
+fn heads_a_section(text: &[u8]) -> bool {
+    matches!(text[0], b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::find::Limits;
     use crate::text::Text;
 
     fn narrowed(file: &str, anchors: &[&str]) -> Scope {
         let text = Text::new(file.as_bytes().to_vec()).unwrap();
         let anchors: Vec<String> = anchors.iter().map(|a| (*a).into()).collect();
-        scope(&Haystack::new(&text), &anchors)
+        scope(&Haystack::new(&text), &anchors, &Budget::new(&Limits::default())).unwrap()
     }
 
     #[test]
@@ -135,9 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn below_is_everything_after_the_first_anchor() {
-        assert_eq!(narrowed("a\nb\nc\n", &["b"]).below(), Some(1..3));
-        assert_eq!(narrowed("a\nb\nc\n", &["nowhere"]).below(), None);
+    fn a_section_reaches_to_the_next_line_that_could_head_one() {
+        let file = "- a\n- b\n\n- c\nText\n- b\n";
+        assert_eq!(narrowed(file, &["- a"]).starts, [0..2]);
+        assert_eq!(narrowed(file, &["- a"]).sections, [0..4]);
     }
 
     #[test]

@@ -37,14 +37,14 @@ fn exact(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) ->
     match *wanted {
         Wanted::Bytes(old) if !old.contains(&b'\n') => occurrences(bytes, h.text().body(), old, most, budget),
         Wanted::Bytes(old) => {
-            let twins = line_endings(h, wanted, most, budget)?;
+            let Some(segments) = Segments::of(old) else { return Ok(vec![]) };
             let literal = |place: &Range<usize>| bytes[place.clone()] == *old;
-            let no_literal = !twins.iter().any(literal);
             // A request that writes CRLF has said which of the twins it means.
             if crlf_count(old) > 0 {
-                return Ok(twins.into_iter().filter(literal).collect());
+                return segments.places(bytes, h.text().body(), most, budget, literal);
             }
-            Ok(if no_literal { vec![] } else { twins })
+            let twins = line_endings(h, wanted, most, budget)?;
+            Ok(if twins.iter().any(literal) { twins } else { vec![] })
         }
         Wanted::Lines { .. } => {
             let places = line_endings(h, wanted, most, budget)?;
@@ -58,7 +58,7 @@ fn exact(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) ->
 fn line_endings(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) -> Result<Places, Kind> {
     match *wanted {
         Wanted::Bytes(old) => match Segments::of(old) {
-            Some(segments) => segments.places(h.text().bytes(), h.text().body(), most, budget),
+            Some(segments) => segments.places(h.text().bytes(), h.text().body(), most, budget, |_| true),
             None => Ok(vec![]),
         },
         Wanted::Lines { lines, starts } => whole_lines(h, lines, starts, most, budget),
@@ -129,7 +129,15 @@ impl<'a> Segments<'a> {
         Some(Self { segments, pivot })
     }
 
-    fn places(&self, bytes: &[u8], body: Range<usize>, most: usize, budget: &Budget) -> Result<Places, Kind> {
+    /// Every place that counts.
+    fn places(
+        &self,
+        bytes: &[u8],
+        body: Range<usize>,
+        most: usize,
+        budget: &Budget,
+        counts: impl Fn(&Range<usize>) -> bool,
+    ) -> Result<Places, Kind> {
         let mut places = Vec::new();
         let pivot = self.segments[self.pivot];
         // Blank lines only: what can be searched for is their line endings.
@@ -141,7 +149,7 @@ impl<'a> Segments<'a> {
             from = hit + 1;
             let start = if pivot.is_empty() { self.before_ending(bytes, hit) } else { hit };
             budget.spend(pivot.len())?;
-            if let Some(place) = self.around(bytes, &body, start, budget)? {
+            if let Some(place) = self.around(bytes, &body, start, budget)?.filter(&counts) {
                 places.push(place);
                 if places.len() == most {
                     break;
@@ -266,6 +274,14 @@ mod tests {
         let twins = find(b"a\nb\nx\na\r\nb\r\n", b"a\nb");
         assert!(matches!(twins, Err(Kind::AmbiguousMatch { ref lines, .. }) if lines == &[1, 4]));
         assert_eq!(found(b"a\nb\nx\na\r\nb\r\n", b"a\r\nb"), ("exact", 6..10));
+    }
+
+    #[test]
+    fn a_literal_crlf_is_counted_among_any_number_of_twins() {
+        let file = |lf: usize, crlf: usize| ["x = 1\n".repeat(lf), "x = 1\r\n".repeat(crlf)].concat();
+        let old = b"x = 1\r\n";
+        assert!(matches!(find(file(20, 2).as_bytes(), old), Err(Kind::AmbiguousMatch { total: 2, .. })));
+        assert_eq!(found(file(30, 1).as_bytes(), old), ("exact", 180..187));
     }
 
     #[test]

@@ -16,11 +16,11 @@ use core::cell::{Cell, OnceCell};
 use core::ops::Range;
 
 use crate::problem::Kind;
-use crate::text::{Lines, Text, line_number, split_ending, split_lines};
+use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lines};
 
 pub use anchor::{Scope, scope};
 pub use layers::Layer;
-pub use near::near;
+pub use near::{near, nothing};
 
 /// The layers, in the order in which they are tried.
 pub const LAYERS: &[Layer] = &[layers::EXACT, layers::LINE_ENDINGS];
@@ -35,11 +35,23 @@ pub struct Limits {
     pub listed: usize,
     /// How many places `replace_all` may change.
     pub replaced: usize,
+    /// The largest file that an edit may make.
+    pub file_bytes: usize,
+}
+
+impl Limits {
+    /// Whether a file may have so many bytes.
+    pub fn check_file(&self, bytes: usize) -> Result<(), Kind> {
+        if bytes <= self.file_bytes {
+            return Ok(());
+        }
+        Err(Kind::TooLarge { bytes: bytes as u64, limit: self.file_bytes as u64 })
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { work: 2_000_000_000, listed: 20, replaced: 1_000_000 }
+        Self { work: 500_000_000, listed: 20, replaced: 1_000_000, file_bytes: 64 * 1024 * 1024 }
     }
 }
 
@@ -55,7 +67,7 @@ impl Budget {
     }
 
     /// Spends some of it.
-    fn spend(&self, work: usize) -> Result<(), Kind> {
+    pub fn spend(&self, work: usize) -> Result<(), Kind> {
         match self.0.get().checked_sub(work as u64 + 1) {
             Some(left) => {
                 self.0.set(left);
@@ -71,13 +83,14 @@ impl Budget {
 pub struct Haystack<'a> {
     text: &'a Text,
     lines: OnceCell<Lines<'a>>,
+    endings: OnceCell<LineEndings>,
 }
 
 impl<'a> Haystack<'a> {
     /// Looks at this text.
     #[must_use]
     pub fn new(text: &'a Text) -> Self {
-        Self { text, lines: OnceCell::new() }
+        Self { text, lines: OnceCell::new(), endings: OnceCell::new() }
     }
 
     /// The text.
@@ -89,6 +102,11 @@ impl<'a> Haystack<'a> {
     /// The lines of its body.
     pub fn lines(&self) -> &Lines<'a> {
         self.lines.get_or_init(|| self.text.lines())
+    }
+
+    /// The line endings that it uses.
+    pub fn endings(&self) -> LineEndings {
+        *self.endings.get_or_init(|| self.text.line_endings())
     }
 
     /// The one-based number of the line at `offset`.

@@ -22,6 +22,21 @@ const VOTING: usize = 400;
 /// A line that recurs more often in the file says nothing about the place.
 const COMMON: usize = 2_000;
 
+/// Longer lines are shown by their beginning.
+const SHOWN_LINE: usize = 400;
+
+/// Shows nothing but the version: enough was shown of this file already.
+#[must_use]
+pub fn nothing(haystack: &Haystack<'_>) -> Near {
+    Near {
+        version: haystack.text().version(),
+        numbers: Vec::new(),
+        lines: Vec::new(),
+        relation: Relation::Head,
+        total: haystack.lines().len(),
+    }
+}
+
 /// What to show of the file to somebody whose `wanted` lines are not in it and whose `new` lines would
 /// have taken their place.
 #[must_use]
@@ -52,7 +67,15 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
 }
 
 fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
+    if bytes.len() <= SHOWN_LINE {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let mut end = SHOWN_LINE;
+    // Not inside a character.
+    while bytes[end] & 0xc0 == 0x80 {
+        end -= 1;
+    }
+    alloc::format!("{}... ({} bytes)", String::from_utf8_lossy(&bytes[..end]), bytes.len())
 }
 
 fn trimmed(line: &[u8]) -> &[u8] {

@@ -14,7 +14,7 @@
 //! may be a mere move. Around the patch: white space, one code fence, a here-document (`<<EOF`, also after
 //! `apply_patch`). A missing Begin is forgiven. **A missing End is refused: the patch was cut off.**
 //!
-//! `docs/FORMATS.md` lists each leniency with its fixture. The first lines of the messages are Codex's.
+//! `docs/FORMATS.md` lists each leniency with its test. The first lines of the messages are Codex's.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -37,7 +37,7 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 /// Reads a V4A patch. Every problem of it is reported, not only the first.
 pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
     let body = body(text).map_err(|message| alloc::vec![invalid(message)])?;
-    let mut parser = Parser { lines: body, at: 0, hunks: 0, problems: Vec::new() };
+    let mut parser = Parser { lines: body, at: 0, filled: 0, hunks: 0, problems: Vec::new() };
     let sections = parser.sections();
     if sections.is_empty() && parser.problems.is_empty() {
         parser.problems.push(invalid(
@@ -124,7 +124,7 @@ fn strip_fence(lines: &mut Vec<Numbered<'_>>) {
     }
 }
 
-/// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch` or `cat`, with `EOF` as the last line.
+/// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch`, with `EOF` as the last line.
 fn strip_here_document(lines: &mut Vec<Numbered<'_>>) {
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
     let opening = first.text.trim();
@@ -150,6 +150,8 @@ fn is_section_header(line: &str) -> bool {
 struct Parser<'a> {
     lines: Vec<Numbered<'a>>,
     at: usize,
+    /// The next line that is not empty, as far as it was looked for.
+    filled: usize,
     hunks: usize,
     problems: Vec<Problem>,
 }
@@ -285,10 +287,14 @@ impl<'a> Parser<'a> {
 
     /// Whether nothing but empty lines stands before the next `@@`, header or end. A line of one space is
     /// not empty: it is a blank context line.
-    fn only_empty_before_a_header(&self) -> bool {
-        let rest = &self.lines[self.at..];
-        rest.iter()
-            .find(|line| !line.text.is_empty())
+    fn only_empty_before_a_header(&mut self) -> bool {
+        // Asked for every empty line of a run, so the end of the run is remembered.
+        if self.filled < self.at {
+            let empty = self.lines[self.at..].iter().take_while(|line| line.text.is_empty()).count();
+            self.filled = self.at + empty;
+        }
+        self.lines
+            .get(self.filled)
             .is_none_or(|line| is_section_header(line.text) || line.text.starts_with("@@"))
     }
 

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::text::{Ending, ending_near, split_ending, split_lines};
+use crate::text::{Ending, LineEndings, ending_near, split_ending, split_lines};
 
 /// Above this many line pairs the shared lines inside a changed block of mixed line endings are not looked
 /// for: its lines are then replaced one by one.
@@ -19,7 +19,13 @@ const COMPARED: usize = 4_000_000;
 pub(super) type Replacement = (Range<usize>, Vec<u8>);
 
 /// The replacements that turn `old` into `new` where the file has `place`, which matched `old` line by line.
-pub(super) fn carry(bytes: &[u8], place: &Range<usize>, old: &[u8], new: &[u8]) -> Vec<Replacement> {
+pub(super) fn carry(
+    bytes: &[u8],
+    endings: LineEndings,
+    place: &Range<usize>,
+    old: &[u8],
+    new: &[u8],
+) -> Vec<Replacement> {
     let old_lines: Vec<&[u8]> = split_lines(old).collect();
     let new_lines: Vec<&[u8]> = split_lines(new).collect();
     if same_contents(&old_lines, &new_lines) {
@@ -38,7 +44,7 @@ pub(super) fn carry(bytes: &[u8], place: &Range<usize>, old: &[u8], new: &[u8]) 
 
     let mixed = file_mid.windows(2).any(|pair| ending(bytes, &pair[0]) != ending(bytes, &pair[1]));
     if !mixed || old_mid.len().saturating_mul(new_mid.len()) > COMPARED {
-        return alloc::vec![replace(bytes, at, file_mid, new_mid)];
+        return alloc::vec![replace(bytes, endings, at, file_mid, new_mid)];
     }
     let (old_keys, new_keys): (Vec<_>, Vec<_>) =
         (old_mid.iter().map(|l| key(l)).collect(), new_mid.iter().map(|l| key(l)).collect());
@@ -48,13 +54,19 @@ pub(super) fn carry(bytes: &[u8], place: &Range<usize>, old: &[u8], new: &[u8]) 
         .map(|op| {
             let (old, new) = (op.old_range(), op.new_range());
             let at = file_mid.get(old.start).map_or_else(|| end_of(file_mid, at), |line| line.start);
-            replace(bytes, at, &file_mid[old], &new_mid[new])
+            replace(bytes, endings, at, &file_mid[old], &new_mid[new])
         })
         .collect()
 }
 
 /// The replacement of some lines of the file by new ones, at `at` where there are none to replace.
-pub(super) fn replace(bytes: &[u8], at: usize, gone: &[Range<usize>], new: &[&[u8]]) -> Replacement {
+pub(super) fn replace(
+    bytes: &[u8],
+    endings: LineEndings,
+    at: usize,
+    gone: &[Range<usize>],
+    new: &[&[u8]],
+) -> Replacement {
     let mut text = Vec::new();
     for (i, line) in new.iter().enumerate() {
         let (content, own) = split_ending(line);
@@ -65,7 +77,13 @@ pub(super) fn replace(bytes: &[u8], at: usize, gone: &[Range<usize>], new: &[&[u
         let replaced = gone.get(i).or(gone.last()).map(|line| ending(bytes, line));
         let ending = match replaced {
             Some(ending @ (Ending::Lf | Ending::Crlf)) => ending,
-            _ => ending_near(bytes, at).unwrap_or(own),
+            // Only a mixed file must be searched for the neighbour.
+            _ => match endings {
+                LineEndings::None => own,
+                LineEndings::Lf => Ending::Lf,
+                LineEndings::Crlf => Ending::Crlf,
+                LineEndings::Mixed => ending_near(bytes, at).unwrap_or(own),
+            },
         };
         text.extend_from_slice(ending.bytes());
     }
@@ -105,11 +123,13 @@ fn lines_of(bytes: &[u8], place: &Range<usize>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Text;
 
     fn carried(file: &str, place: Range<usize>, old: &str, new: &str) -> Vec<u8> {
         let mut out = file.as_bytes().to_vec();
-        for (range, text) in carry(file.as_bytes(), &place, old.as_bytes(), new.as_bytes()).into_iter().rev()
-        {
+        let endings = Text::new(out.clone()).unwrap().line_endings();
+        let carried = carry(file.as_bytes(), endings, &place, old.as_bytes(), new.as_bytes());
+        for (range, text) in carried.into_iter().rev() {
             out.splice(range, text);
         }
         out

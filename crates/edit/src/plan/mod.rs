@@ -168,28 +168,43 @@ impl Plan {
         &self.notes
     }
 
-    /// The plan of these hunks alone; a creation, deletion or move counts as its file's first hunk.
-    /// `None` if there is no such hunk or nothing would remain.
-    #[must_use]
-    pub fn only(self, hunks: &[usize]) -> Option<Self> {
-        let known = |number: &usize| self.files.iter().any(|f| f.hunks.iter().any(|h| h.number == *number));
-        if hunks.is_empty() || !hunks.iter().all(known) {
-            return None;
-        }
-        let mut files = Vec::new();
-        for mut file in self.files {
-            file.hunks.retain(|hunk| hunks.contains(&hunk.number));
-            if file.hunks.is_empty() {
-                continue;
-            }
-            file.action = match file.action {
-                Action::Modify { base, edit } => Action::Modify { edit: edit.only(hunks), base },
-                Action::Move { from, base, edit } => Action::Move { edit: edit.only(hunks), from, base },
-                whole @ (Action::Create { .. } | Action::Delete { .. }) => whole,
+    /// Whether these hunks can be taken without the others.
+    pub fn can_take(&self, hunks: &[usize]) -> Result<(), Kind> {
+        for file in &self.files {
+            let taken = file.hunks.iter().filter(|hunk| hunks.contains(&hunk.number)).count();
+            let separable = match &file.action {
+                Action::Modify { edit, .. } | Action::Move { edit, .. } => edit.is_separable(),
+                Action::Create { .. } | Action::Delete { .. } => false,
             };
-            files.push(file);
+            if taken > 0 && taken < file.hunks.len() && !separable {
+                let message =
+                    alloc::format!("the hunks of {} depend on each other; name all of them", file.name);
+                return Err(Kind::InvalidArgument { name: "hunks".into(), message });
+            }
         }
-        (!files.is_empty()).then_some(Self { files, notes: self.notes })
+        Ok(())
+    }
+
+    /// The plan of these hunks alone; a creation, deletion or move counts as its file's first hunk.
+    pub fn only(mut self, hunks: &[usize]) -> Result<Self, Kind> {
+        self.can_take(hunks)?;
+        for file in &mut self.files {
+            file.hunks.retain(|hunk| hunks.contains(&hunk.number));
+            if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
+                edit.retain(hunks);
+            }
+        }
+        self.files.retain(|file| {
+            let changes = match &file.action {
+                Action::Modify { base, edit } => !edit.changes_nothing(base.bytes()),
+                _ => true,
+            };
+            changes && !file.hunks.is_empty()
+        });
+        if self.files.is_empty() {
+            return Err(Kind::NoOp { reason: "these hunks change nothing" });
+        }
+        Ok(self)
     }
 }
 
@@ -360,6 +375,7 @@ impl Overlay<'_> {
 
     /// Puts new content where there is none.
     fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
+        self.limits.check_file(content.len())?;
         let text = Arc::new(Text::new(content)?);
         self.files[at].now = Now::New(text);
         Ok(())
@@ -367,6 +383,7 @@ impl Overlay<'_> {
 
     /// Changes what is there.
     fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Kind> {
+        self.limits.check_file(next.new_len())?;
         let file = &mut self.files[at];
         file.hunks.extend(placed);
         let apply = |edit: &Edit, text: &Text| Text::new(edit.apply(text.bytes())).map(Arc::new);
@@ -434,7 +451,7 @@ impl Overlaid {
                 Action::Modify { base: before, edit }
             }
             (Some(before), Now::New(text) | Now::Edited { text, .. }) => {
-                let edit = whole::rewrite(&before, text.bytes());
+                let edit = whole::rewrite(&before, text.bytes()).as_joined();
                 if edit.changes_nothing(before.bytes()) {
                     return None;
                 }

@@ -10,11 +10,13 @@ use super::carry::{self, carry};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{self, Budget, Haystack, Limits, Match, Wanted, contents};
 use crate::patch::{Change, Hunk, Line, LineChange, TextChange};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Near, Problem};
 use crate::text::{Ending, Text, line_number, split_lines};
 
 /// Shorter lines recur everywhere: that one stands somewhere says nothing.
 const TELLING: usize = 3;
+/// For so many hunks that are not in the file, the nearest lines are shown.
+const SHOWN_MISSES: usize = 10;
 
 /// The hunks of a section, found.
 pub(super) struct Found {
@@ -40,6 +42,7 @@ pub(super) fn hunks(
         builder: EditBuilder::new(text),
         placed: Vec::new(),
         notes: Vec::new(),
+        missed: 0,
     };
     let mut problems = Vec::new();
     for hunk in hunks {
@@ -72,6 +75,8 @@ struct Placer<'a> {
     builder: EditBuilder,
     placed: Vec<PlacedHunk>,
     notes: Vec<String>,
+    /// How many hunks were not found.
+    missed: usize,
 }
 
 impl Placer<'_> {
@@ -89,7 +94,7 @@ impl Placer<'_> {
             one.into_iter().collect()
         };
         if matches.is_empty() {
-            let near = find::near(&self.haystack, &contents(old), &contents(new));
+            let near = self.near(&contents(old), &contents(new));
             return Err(Kind::SearchNotFound { near });
         }
         if let Some(expected) = change.expected.filter(|&count| count != matches.len()) {
@@ -100,15 +105,30 @@ impl Placer<'_> {
                 reason: "the file already has new_string at that place, around old_string",
             });
         }
+        let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
+        let removed = matches.iter().map(|found| found.range.len()).sum();
+        self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
+        let endings = self.haystack.endings();
         for found in &matches {
             self.builder.claim(number, found.range.clone());
-            for (range, text) in carry(self.bytes(), &found.range, old, new) {
+            for (range, text) in carry(self.bytes(), endings, &found.range, old, new) {
                 self.builder.replace(number, range, text);
             }
         }
         let lines = split_lines(old).count();
         self.record(number, &matches[0], lines, matches.len());
         Ok(())
+    }
+
+    /// What to show of the file to a hunk that is not in it. Looking costs a walk over the file, and nobody
+    /// mends more than a few hunks from one answer.
+    fn near(&mut self, old: &[&[u8]], new: &[&[u8]]) -> Near {
+        self.missed += 1;
+        if self.missed > SHOWN_MISSES {
+            find::nothing(&self.haystack)
+        } else {
+            find::near(&self.haystack, old, new)
+        }
     }
 
     /// Whether `new` wraps `old` and the file already has it so: the edit was made before, and making it
@@ -127,7 +147,7 @@ impl Placer<'_> {
     }
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
-        let scope = find::scope(&self.haystack, &change.anchors);
+        let scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
         let old: Vec<&[u8]> = change.lines.iter().filter_map(Line::old).map(str::as_bytes).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
@@ -135,7 +155,7 @@ impl Placer<'_> {
             self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some("exact"), places: 1 });
             return Ok(());
         }
-        let found = self.block(change, &scope, &old)?;
+        let found = self.block(number, change, &scope, &old)?;
         if !change.lines.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
             return Err(Kind::NoOp { reason: "the hunk has only context lines" });
         }
@@ -151,7 +171,13 @@ impl Placer<'_> {
     }
 
     /// The one place of a hunk's old lines.
-    fn block(&self, change: &LineChange, scope: &find::Scope, old: &[&[u8]]) -> Result<Match, Kind> {
+    fn block(
+        &mut self,
+        number: usize,
+        change: &LineChange,
+        scope: &find::Scope,
+        old: &[&[u8]],
+    ) -> Result<Match, Kind> {
         let last = self.haystack.lines().len();
         let mut starts = scope.starts.clone();
         if change.at_end {
@@ -168,10 +194,24 @@ impl Placer<'_> {
         if let Some(found) = locate(&starts)? {
             return Ok(found);
         }
-        if let Some(below) = scope.below().filter(|_| !change.at_end)
-            && let Some(found) = locate(&[below])?
-        {
-            return Ok(found);
+        if !change.at_end && !scope.sections.is_empty() {
+            if let Some(found) = locate(&scope.sections)? {
+                return Ok(found);
+            }
+            // Like an anchor that is no line of the file: then the whole file must have one place only, and
+            // that below the anchor.
+            let first = scope.anchor_lines.first().map_or(0, |&anchor| anchor + 1);
+            if let Some(found) = locate(core::slice::from_ref(&(0..last)))?
+                && let line = self.haystack.line_number(found.range.start)
+                && line >= first
+            {
+                self.notes.push(format!(
+                    "Hunk {number}: its lines are not in the block of '{}' but stand in one place only, at \
+                     line {line}, so it was applied there.",
+                    change.anchors.last().map_or("", String::as_str)
+                ));
+                return Ok(found);
+            }
         }
         if change.at_end
             && let Some(found) = locate(&scope.starts)?
@@ -181,7 +221,7 @@ impl Placer<'_> {
         }
         let new: Vec<&[u8]> = change.lines.iter().filter_map(Line::new).map(str::as_bytes).collect();
         let expected = change.lines.iter().filter_map(Line::old).take(12).map(String::from).collect();
-        Err(Kind::HunkContextMismatch { near: find::near(&self.haystack, old, &new), expected })
+        Err(Kind::HunkContextMismatch { near: self.near(old, &new), expected })
     }
 
     /// Where a hunk of only added lines goes, and the number of the line that it follows: right after its
@@ -263,7 +303,8 @@ impl Placer<'_> {
             }
         }
         let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
-        let (range, mut text) = carry::replace(self.bytes(), lines.start(line), &removed, &views);
+        let (range, mut text) =
+            carry::replace(self.bytes(), self.haystack.endings(), lines.start(line), &removed, &views);
         if becomes_last && gone == 0 {
             // The line that was last gets the ending that it lacked.
             let ending = crate::text::ending_near(self.bytes(), range.start).unwrap_or(Ending::Lf);

@@ -44,8 +44,9 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         },
         Kind::AmbiguousMatch { lines, total, more, in_patch } => {
             let what = if *in_patch { "The lines to change" } else { "The old text" };
+            let occur = if *in_patch { "occur" } else { "occurs" };
             let at_least = if *more { "at least " } else { "" };
-            write!(f, "{what}{hunk} occur {at_least}{total} times in {path}, at line ")?;
+            write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at line ")?;
             write_numbers(lines, f)?;
             if *in_patch {
                 write!(
@@ -73,7 +74,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         ),
         Kind::NotAtEndOfFile { line, last } => write!(
             f,
-            "The hunk{hunk} says *** End of File, but its lines stand at line {line} of {path}, which ends \
+            "It says *** End of File{hunk}, but its lines stand at line {line} of {path}, which ends \
              at line {last}. Leave the marker out, or give the last lines of the file."
         ),
         Kind::WorkLimit { what } => write!(f, "Too much work: {what}. Split the request."),
@@ -112,13 +113,13 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
             write!(f, "{path} is not text that Emend can edit: {reason}. It was left as it is.")
         }
         Kind::TooLarge { bytes, limit } => {
-            write!(f, "{path} has {bytes} bytes; the limit is {limit}. It was left as it is.")
+            write!(f, "{path} has, or would have, {bytes} bytes; the limit is {limit}. Nothing was changed.")
         }
         Kind::NotAFile { what } => write!(f, "{path} is {what}, not a regular file. Name a file."),
         Kind::HardLinked { names } => write!(
             f,
             "{path} has {names} names (hard links); replacing it would part them, so it was left as it is. \
-             Copy the file over itself to give it one name, then edit again."
+             If that is fine, give it a name of its own first (copy it, then move the copy over it)."
         ),
         Kind::MountPoint => {
             write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is.")
@@ -151,6 +152,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
             f,
             "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
         ),
+        Kind::NeedsPatience => f.write_str("This needs more time than was given. Nothing was changed."),
         Kind::RecoveryNeeded { what } => f.write_str(what),
         Kind::IoError { message, states } => {
             f.write_str(message)?;
@@ -182,6 +184,7 @@ fn write_near(near: &Near, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match &near.relation {
         Relation::Nearest { .. } => writeln!(f, "The nearest lines are:")?,
         Relation::WholeFile if near.lines.is_empty() => writeln!(f, "The file is empty.")?,
+        Relation::Head if near.lines.is_empty() => {}
         Relation::WholeFile => writeln!(f, "Nothing there resembles it. This is the whole file:")?,
         Relation::Head => {
             writeln!(f, "Nothing there resembles it. The file has {} lines and begins:", near.total)?;
@@ -238,6 +241,11 @@ fn write_stale(
         (Again::NewVersion, Some(current)) => {
             write!(f, "is at version {}, the call names {claimed}.", current.short())?;
         }
+        (Again::Retry, Some(current)) => write!(
+            f,
+            "was changed by another program while the edit was made; it is at version {} now.",
+            current.short()
+        )?,
         (_, Some(current)) => {
             write!(f, "changed since you read version {claimed}; it is at version {} now.", current.short())?;
         }
@@ -247,9 +255,14 @@ fn write_stale(
         writeln!(f, "What changed meanwhile:\n{}", diff.trim_end())?;
     }
     match (again, current) {
-        (Again::SameCall, _) => f.write_str(
+        (Again::SameCall, _) if diff.is_some() => f.write_str(
             "You have now seen the change: the same call goes through if its text is still there.",
         ),
+        (Again::SameCall, _) => f.write_str(
+            "What changed cannot be shown here. Read the file again, or send the same call if its text is \
+             all that matters.",
+        ),
+        (Again::Retry, _) => f.write_str("Their change is in the file. Send the call again."),
         (Again::NewVersion, Some(current)) => {
             write!(f, "If the edit is still right, send it with version \"{}\".", current.short())
         }
