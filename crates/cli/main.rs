@@ -32,7 +32,9 @@ fn main() -> ExitCode {
         )
         .init();
     let arguments = Arguments::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    // One thread reads, answers and waits; every call is a blocking job on a thread of its own. More
+    // workers would only add a hand-over to each message.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let outcome = match runtime {
         Ok(runtime) => runtime.block_on(async {
             match arguments.command {

@@ -1,20 +1,23 @@
 //! The handler: one for both eras of MCP, and every transport.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::Workspace;
+use emend_workspace::{Effort, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
-use crate::tools::{self, Call};
+use crate::tools::{self, Call, NotQuick, ToolSpec};
 
 /// How long a client may keep the list of tools; it never changes while a server runs.
 const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -41,6 +44,7 @@ struct Shared {
     workspace: Result<Workspace, Problem>,
     callers: Callers,
     previews: Previews,
+    in_flight: AtomicUsize,
 }
 
 impl Emend {
@@ -53,7 +57,8 @@ impl Emend {
     /// The same, with previews kept in this way.
     #[must_use]
     pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
-        Self(Arc::new(Shared { workspace, callers: Callers::default(), previews }))
+        let (callers, in_flight) = (Callers::default(), AtomicUsize::new(0));
+        Self(Arc::new(Shared { workspace, callers, previews, in_flight }))
     }
 }
 
@@ -89,31 +94,77 @@ impl ServerHandler for Emend {
             let message = format!("Unknown tool '{}'. The tools are: {}.", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let shared = Arc::clone(&self.0);
         let arguments = request.arguments.unwrap_or_default();
+        let in_flight = InFlight::enter(&self.0);
+        // A quick call that is alone is answered right here: handing it to another thread and back costs
+        // more than the call. Whatever would wait or take long goes to a thread where it may.
+        let wants_progress = context.meta.get_progress_token().is_some();
+        if in_flight.is_alone
+            && !wants_progress
+            && let Ok(result) = self.0.run(tool, Effort::Quick, arguments.clone(), &context.ct)
+        {
+            return Ok(result.into());
+        }
+        let shared = Arc::clone(&self.0);
         let cancelled = context.ct.clone();
-        // The one place where async ends: from here on everything blocks.
-        let job = tokio::task::spawn_blocking(move || {
-            let workspace = match &shared.workspace {
-                Ok(workspace) => workspace,
-                Err(problem) => return tools::refusal(std::slice::from_ref(problem)),
-            };
-            let call = Call {
-                workspace,
-                callers: &shared.callers,
-                previews: &shared.previews,
-                caller: &Caller::Process,
-                cancelled: &|| cancelled.is_cancelled(),
-            };
-            tool.run(&call, arguments)
-        });
-        let result = job.await.unwrap_or_else(|error| {
-            // The commit guards itself, so a panic that gets here was in a pure step.
-            tracing::error!(tool = %request.name, %error, "a tool failed");
-            let message = "Emend has a bug: planning this call failed. Nothing was changed.".into();
-            tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
-        });
-        Ok(result.into())
+        let job =
+            tokio::task::spawn_blocking(move || shared.run(tool, Effort::Patient, arguments, &cancelled));
+        match job.await {
+            Ok(Ok(result)) => Ok(result.into()),
+            failed => {
+                tracing::error!(tool = tool.name, ?failed, "a tool failed");
+                Ok(broken().into())
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Runs a tool. Blocks. The commit guards itself, so a panic that gets here was in a pure step.
+    fn run(
+        &self,
+        tool: &ToolSpec,
+        effort: Effort,
+        arguments: JsonObject,
+        cancelled: &CancellationToken,
+    ) -> Result<CallToolResult, NotQuick> {
+        let workspace = match &self.workspace {
+            Ok(workspace) => workspace,
+            Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
+        };
+        let call = Call {
+            workspace,
+            callers: &self.callers,
+            previews: &self.previews,
+            caller: &Caller::Process,
+            effort,
+            cancelled: &|| cancelled.is_cancelled(),
+        };
+        catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments))).unwrap_or_else(|_| Ok(broken()))
+    }
+}
+
+fn broken() -> CallToolResult {
+    let message = "Emend has a bug: this call could not be planned. Nothing was changed.".into();
+    tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
+}
+
+/// Counts the calls that are being answered.
+struct InFlight {
+    shared: Arc<Shared>,
+    is_alone: bool,
+}
+
+impl InFlight {
+    fn enter(shared: &Arc<Shared>) -> Self {
+        let is_alone = shared.in_flight.fetch_add(1, Ordering::Relaxed) == 0;
+        Self { shared: Arc::clone(shared), is_alone }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::Prepared;
+use emend_workspace::Preview;
 
 use crate::callers::Caller;
 use crate::wire::Outcome;
@@ -37,7 +37,7 @@ struct Kept {
 #[derive(Debug)]
 pub enum Slot {
     /// A plan.
-    Waiting(Box<Prepared>),
+    Waiting(Box<Preview>),
     /// What came of it.
     Used(Box<Outcome>),
     /// Applying it failed in a way that left neither.
@@ -58,7 +58,7 @@ impl Previews {
     }
 
     /// Keeps a plan. Yields its handle.
-    pub fn keep(&self, caller: &Caller, plan: Prepared) -> Result<String, Problem> {
+    pub fn keep(&self, caller: &Caller, plan: Preview) -> Result<String, Problem> {
         let handle = new_handle()?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);

@@ -39,7 +39,7 @@ pub fn show(
     }
     let mut body = String::new();
     let mut next = first;
-    let last = total.min(first.saturating_add(limit.unwrap_or(LINES)));
+    let last = total.min(first.saturating_add(limit.unwrap_or(LINES).max(1)));
     let mut note = String::new();
     while next < last {
         let content = String::from_utf8_lossy(lines.content(next));

@@ -25,6 +25,28 @@ pub fn of<T: JsonSchema>() -> JsonObject {
     }
 }
 
+/// The schema without any description: for answers, which nobody has to be told how to write.
+#[must_use]
+pub fn without_descriptions(schema: JsonObject) -> JsonObject {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                // A property of that name has a schema, not a text.
+                object.retain(|key, value| key != "description" || !value.is_string());
+                object.values_mut().for_each(strip);
+            }
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut schema = Value::Object(schema);
+    strip(&mut schema);
+    match schema {
+        Value::Object(object) => object,
+        _ => JsonObject::new(),
+    }
+}
+
 /// All fields of both schemas; what only one of them requires is optional.
 #[must_use]
 pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {

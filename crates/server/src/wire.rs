@@ -14,6 +14,8 @@ use emend_workspace::{ChangeKind, FileReport, Report};
 
 /// How many lines of diff an outcome carries.
 const DIFF_LINES: usize = 100;
+/// How much of a long line it shows.
+const DIFF_COLUMNS: usize = 1_000;
 
 /// Arguments of `read_file`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -335,9 +337,18 @@ impl WireFile {
 
 fn cut(diff: &str) -> String {
     let total = diff.lines().count();
-    if total <= DIFF_LINES {
-        return diff.into();
+    let mut shown = String::with_capacity(diff.len().min(DIFF_LINES * 80));
+    for line in diff.split_inclusive('\n').take(DIFF_LINES) {
+        match line.char_indices().nth(DIFF_COLUMNS) {
+            Some((end, _)) => {
+                shown.push_str(&line[..end]);
+                shown.push_str(&format!("... ({} bytes)\n", line.len()));
+            }
+            None => shown.push_str(line),
+        }
     }
-    let head: String = diff.split_inclusive('\n').take(DIFF_LINES).collect();
-    format!("{head}... {} more lines of diff\n", total - DIFF_LINES)
+    if total > DIFF_LINES {
+        shown.push_str(&format!("... {} more lines of diff\n", total - DIFF_LINES));
+    }
+    shown
 }

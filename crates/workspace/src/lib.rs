@@ -22,12 +22,16 @@ pub mod lock;
 pub mod vault;
 
 pub mod report;
+
+mod gather;
+mod prepared;
 pub mod workspace;
 
 mod fault;
 
 pub use emend_edit as edit;
+pub use prepared::{Effort, Preview, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
 pub use roots::RootSpec;
-pub use workspace::{Prepared, Request, Workspace};
+pub use workspace::Workspace;

@@ -40,7 +40,12 @@ pub struct Locked<'a> {
 /// Waits for the right to change files in `root`, for at most `patience`.
 pub fn lock(root: &Root, patience: Duration) -> Result<Locked<'_>, Problem> {
     let until = Instant::now() + patience;
-    let busy = || Problem::new(Kind::Busy { seconds: patience.as_secs() });
+    let busy = || {
+        Problem::new(match patience.as_secs() {
+            0 => Kind::NeedsPatience,
+            seconds => Kind::Busy { seconds },
+        })
+    };
     let mut taken = root.turn.taken.lock().unwrap_or_else(PoisonError::into_inner);
     while *taken {
         let left = until.checked_duration_since(Instant::now()).ok_or_else(busy)?;
@@ -79,6 +84,9 @@ fn lock_folder(root: &Root, until: Instant) -> io::Result<Option<File>> {
         Ok(()) => return Ok(Some(folder)),
         Err(std::fs::TryLockError::WouldBlock) => {}
         Err(std::fs::TryLockError::Error(error)) => return Err(error),
+    }
+    if until <= Instant::now() {
+        return Ok(None);
     }
     // Another process has it. A thread waits in the kernel's queue, so that nobody has to poll; if it gets
     // the lock too late, the answer is dropped and with it the lock.

@@ -81,7 +81,10 @@ impl Readings {
     /// client gave all of the content, which is as good as having read it.
     pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, whole: bool) {
         let was_full = match self.files.get(name) {
-            Some(reading) => reading.is_full(),
+            // What was seen must be what the edit was made of.
+            Some(reading) => {
+                reading.is_full() && Some(reading.version) == action.base().map(|base| base.version())
+            }
             None if whole => false,
             // Never read: an edit by match is no reading.
             None => return,
@@ -138,6 +141,8 @@ impl Readings {
     /// Whether this client may edit the file by match, given the version that the call names, if it names
     /// one. `Ok(true)` when something was checked, `Ok(false)` when there was nothing to check against.
     ///
+    /// `again` is what the caller may do after a refusal, if the call names no version.
+    ///
     /// A file that changed since it was read is refused once, with what changed; that counts as having
     /// seen the change, though not as having read the file.
     pub(crate) fn check(
@@ -145,6 +150,7 @@ impl Readings {
         name: &str,
         current: Option<&Snapshot>,
         claimed: Option<&str>,
+        again: Again,
     ) -> Result<bool, Problem> {
         let version = current.map(|snapshot| snapshot.text.version());
         if let Some(claimed) = claimed {
@@ -165,7 +171,7 @@ impl Readings {
         let claimed = reading.version.short();
         let diff = what_changed(name, reading, current);
         self.has_seen_change(name, current);
-        let kind = Kind::StaleFile { claimed, current: version, diff, again: Again::SameCall };
+        let kind = Kind::StaleFile { claimed, current: version, diff, again };
         Err(Problem::new(kind).at(name))
     }
 
@@ -192,6 +198,9 @@ impl Readings {
 
     fn has_seen_change(&mut self, name: &str, current: Option<&Snapshot>) {
         match current {
+            // The call named an old version, but this client has read the current one: nothing is new.
+            Some(snapshot)
+                if self.of(name).is_some_and(|reading| reading.version == snapshot.text.version()) => {}
             Some(snapshot) if self.files.contains_key(name) => {
                 let lines = snapshot.text.lines().len().max(1);
                 self.put(name, Reading::new(snapshot, Vec::new(), lines));

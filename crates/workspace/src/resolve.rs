@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
@@ -25,7 +26,7 @@ pub struct Place {
     /// Every name from the root to the file; no link among them.
     pub names: Vec<OsString>,
     /// The folder of the last name that exists.
-    pub dir: Dir,
+    pub dir: Arc<Dir>,
     /// How many of the last names do not exist: 0 for an existing file, 1 for a new one in `dir`, more
     /// for one whose folders are missing too.
     pub missing: usize,
@@ -97,8 +98,10 @@ fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Pl
     {
         match disk.stat(&dir, name) {
             Ok(stat) if stat.kind == FileKind::Dir => return Err(Refusal::IsFolder),
-            Ok(stat) if stat.kind != FileKind::Link => return Ok(Place { names, dir, missing: 0 }),
-            Err(error) if is_absent(&error) => return Ok(Place { names, dir, missing: 1 }),
+            Ok(stat) if stat.kind != FileKind::Link => {
+                return Ok(Place { names, dir: Arc::new(dir), missing: 0 });
+            }
+            Err(error) if is_absent(&error) => return Ok(Place { names, dir: Arc::new(dir), missing: 1 }),
             _ => {}
         }
     }
@@ -128,7 +131,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
                 }
                 names.push(step);
                 names.extend(todo);
-                return Ok(Place { names, dir, missing });
+                return Ok(Place { names, dir: Arc::new(dir), missing });
             }
             Err(error) => return Err(Refusal::Io(error)),
         };
@@ -163,7 +166,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
             }
             FileKind::File | FileKind::Other(_) if todo.is_empty() => {
                 names.push(step);
-                return Ok(Place { names, dir, missing: 0 });
+                return Ok(Place { names, dir: Arc::new(dir), missing: 0 });
             }
             FileKind::File | FileKind::Other(_) => return Err(Refusal::ParentIsFile),
         }

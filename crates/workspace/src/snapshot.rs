@@ -9,6 +9,7 @@ use emend_edit::problem::{Kind, Problem};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::{io_problem, is_absent};
 use crate::policy::MAX_FILE_BYTES;
+use crate::prepared::Effort;
 use crate::roots::WorkspacePath;
 
 /// A file as read. Only [`read`] makes one.
@@ -21,7 +22,11 @@ pub struct Snapshot {
 }
 
 /// Reads a file. `Ok(None)` where nothing is.
-pub(crate) fn read(disk: &dyn Disk, path: &WorkspacePath) -> Result<Option<Snapshot>, Problem> {
+pub(crate) fn read(
+    disk: &dyn Disk,
+    path: &WorkspacePath,
+    effort: Effort,
+) -> Result<Option<Snapshot>, Problem> {
     if path.place.missing > 0 {
         return Ok(None);
     }
@@ -48,6 +53,9 @@ pub(crate) fn read(disk: &dyn Disk, path: &WorkspacePath) -> Result<Option<Snaps
     let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit: MAX_FILE_BYTES }).at(&path.name);
     if stat.size > MAX_FILE_BYTES {
         return Err(too_large(stat.size));
+    }
+    if stat.size > effort.file_bytes() {
+        return Err(Problem::new(Kind::NeedsPatience).at(&path.name));
     }
     let bytes = disk.read(&file, MAX_FILE_BYTES).map_err(|error| failed(&error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {

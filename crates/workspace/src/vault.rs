@@ -109,15 +109,28 @@ impl Vault {
         names.sort_unstable();
         let mut bytes = 0;
         for (age, name) in names.iter().rev().enumerate() {
-            let Ok(dir) = disk.open_dir(&self.kept, Path::new(name)) else { continue };
-            let Ok(files) = disk.names(&dir) else { continue };
-            let sizes = files.iter().filter_map(|file| disk.stat(&dir, file).ok());
-            bytes += sizes.map(|stat| stat.size).sum::<u64>();
-            if age >= KEPT || bytes > KEPT_BYTES {
-                for file in &files {
-                    let _ = disk.remove_file(&dir, file);
+            let Ok(stat) = disk.stat(&self.kept, name) else { continue };
+            let folder = match stat.kind {
+                FileKind::Dir => disk.open_dir(&self.kept, Path::new(name)).ok(),
+                _ => None,
+            };
+            let files = folder.as_ref().and_then(|folder| disk.names(folder).ok()).unwrap_or_default();
+            let inside =
+                folder.iter().flat_map(|folder| files.iter().filter_map(|f| disk.stat(folder, f).ok()));
+            bytes += stat.size + inside.map(|stat| stat.size).sum::<u64>();
+            if age < KEPT && bytes <= KEPT_BYTES {
+                continue;
+            }
+            match folder {
+                Some(folder) => {
+                    for file in &files {
+                        let _ = disk.remove_file(&folder, file);
+                    }
+                    let _ = disk.remove_dir(&self.kept, name);
                 }
-                let _ = disk.remove_dir(&self.kept, name);
+                None => {
+                    let _ = disk.remove_file(&self.kept, name);
+                }
             }
         }
     }
@@ -127,6 +140,10 @@ impl Vault {
 fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path) -> Option<Dir> {
     let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
     let home = state.join("roots").join(key);
+    if home.starts_with(&root.path) || home.starts_with(&root.given) {
+        // It would be part of the workspace; `.emend` is off limits there.
+        return None;
+    }
     make_private(&home).ok()?;
     let home = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
     let here = disk.stat(&home, OsStr::new(".")).ok()?;

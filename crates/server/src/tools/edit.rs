@@ -8,7 +8,7 @@ use emend_edit::patch::{Patch, v4a};
 use emend_edit::problem::Problem;
 use emend_workspace::Request;
 
-use super::{Call, answer, find, refusal};
+use super::{Call, NotQuick, answer, find, refusal};
 use crate::arguments;
 use crate::render::Tense;
 use crate::wire::{ApplyPatch, Outcome, StrReplace, WriteFile};
@@ -23,14 +23,20 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn request<'a>(&'a self, call: &'a Call<'_>) -> Request<'a> {
-        Request { patch: &self.patch, versions: &self.versions, cancelled: call.cancelled }
+        Request {
+            patch: &self.patch,
+            versions: &self.versions,
+            effort: call.effort,
+            cancelled: call.cancelled,
+        }
     }
 }
 
-pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> CallToolResult {
+pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
     match edit(call, tool, arguments) {
-        Ok((outcome, tense)) => answer(&outcome, tense),
-        Err(problems) => refusal(&problems),
+        Ok((outcome, tense)) => Ok(answer(&outcome, tense)),
+        Err(problems) if NotQuick::is_in(&problems) => Err(NotQuick),
+        Err(problems) => Ok(refusal(&problems)),
     }
 }
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 
-use emend_edit::problem::Problem;
-use emend_workspace::Workspace;
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::{Effort, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
@@ -30,7 +30,7 @@ pub struct ToolSpec {
     pub input: Arc<JsonObject>,
     /// What it is like.
     pub effect: Effect,
-    run: fn(&Call<'_>, JsonObject) -> CallToolResult,
+    run: fn(&Call<'_>, JsonObject) -> Result<CallToolResult, NotQuick>,
 }
 
 /// What a tool does to files.
@@ -55,8 +55,21 @@ pub struct Call<'a> {
     pub previews: &'a Previews,
     /// Who is calling.
     pub caller: &'a Caller,
+    /// How long the call may take.
+    pub effort: Effort,
     /// Whether they have given up meanwhile.
     pub cancelled: &'a dyn Fn() -> bool,
+}
+
+/// A call that was to be quick and cannot be: nothing was done, ask again with patience.
+#[derive(Clone, Copy, Debug)]
+pub struct NotQuick;
+
+impl NotQuick {
+    /// Whether these problems say so.
+    fn is_in(problems: &[Problem]) -> bool {
+        problems.iter().any(|problem| *problem.kind == Kind::NeedsPatience)
+    }
 }
 
 /// All tools, in the order in which they are listed.
@@ -129,7 +142,7 @@ pub fn find(name: &str) -> Option<&'static ToolSpec> {
 
 impl ToolSpec {
     /// Runs the tool. Blocks.
-    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
+    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
         (self.run)(call, arguments)
     }
 
@@ -151,7 +164,7 @@ impl ToolSpec {
 
 fn outcome_schema() -> Arc<JsonObject> {
     static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
-    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::of::<Outcome>())))
+    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::without_descriptions(schema::of::<Outcome>()))))
 }
 
 /// The answer that an outcome makes: the same as text and as structured content.

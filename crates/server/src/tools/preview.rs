@@ -5,18 +5,20 @@ use std::sync::PoisonError;
 use rmcp::model::{CallToolResult, JsonObject};
 
 use emend_edit::problem::{Kind, Problem};
+use emend_workspace::Effort;
 
 use super::edit::understand;
-use super::{Call, answer, find, refusal};
+use super::{Call, NotQuick, answer, find, refusal};
 use crate::arguments;
 use crate::previews::Slot;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
 
-pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
+pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
     match preview(call, arguments) {
-        Ok(outcome) => answer(&outcome, Tense::Previewed),
-        Err(problems) => refusal(&problems),
+        Ok(outcome) => Ok(answer(&outcome, Tense::Previewed)),
+        Err(problems) if NotQuick::is_in(&problems) => Err(NotQuick),
+        Err(problems) => Ok(refusal(&problems)),
     }
 }
 
@@ -33,11 +35,15 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     Ok(outcome)
 }
 
-pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
-    match apply(call, arguments) {
+pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+    if call.effort == Effort::Quick {
+        // It may wait for another call with the same handle.
+        return Err(NotQuick);
+    }
+    Ok(match apply(call, arguments) {
         Ok(outcome) => answer(&outcome, Tense::Done),
         Err(problem) => refusal(&[problem]),
-    }
+    })
 }
 
 fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {

@@ -5,17 +5,18 @@ use serde_json::json;
 
 use emend_edit::problem::Problem;
 
-use super::{Call, find};
+use super::{Call, NotQuick, find};
 use crate::wire::ReadFile;
 use crate::{arguments, reading};
 
-pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> CallToolResult {
+pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
     match read(call, arguments) {
-        Ok(result) => result,
+        Ok(result) => Ok(result),
+        Err(problem) if NotQuick::is_in(std::slice::from_ref(&problem)) => Err(NotQuick),
         // No structured content here either: what reads is read as text.
         Err(problem) => {
             let code = problem.code();
-            CallToolResult::error(vec![ContentBlock::text(format!("{problem}\n[{code}]"))])
+            Ok(CallToolResult::error(vec![ContentBlock::text(format!("{problem}\n[{code}]"))]))
         }
     }
 }
@@ -23,7 +24,7 @@ pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> CallToolResul
 fn read(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Problem> {
     let input = &find("read_file").expect("it is in the table").input;
     let asked: ReadFile = arguments::read(input, arguments)?;
-    let (name, snapshot) = call.workspace.read(&asked.path)?;
+    let (name, snapshot) = call.workspace.read(&asked.path, call.effort)?;
     let reading = reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
     let readings = call.callers.readings(call.caller);
     readings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).saw(

@@ -9,15 +9,15 @@
 //! Whatever fails, the same [`restore`](Transaction::restore) runs, in reverse order; it never touches a
 //! file that is not ours any more, and it says of each file what became of it.
 //!
-//! A transaction of one file needs no manifest: what recovery must know (the target, the version before
-//! and after) is the staged file's name, and one fsync covers both. For several files the vault gets a
-//! manifest; recovering from it after a crash is the journal's work, which has its place between
+//! A transaction of one file needs no manifest and no folder: what recovery must know (the target, the
+//! version before and after) is the staged file's name, and one fsync covers both. Several files get a
+//! folder with a manifest; recovering from it after a crash is the journal's work, which has its place between
 //! [`Step::Stage`] and [`Step::Place`].
 
 mod staged;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,10 +70,11 @@ pub(crate) fn commit(
     id: &str,
     jobs: &[Job<'_>],
 ) -> Result<Vec<Option<Stat>>, Problem> {
-    refuse_special_files(jobs)?;
-    let home = make_home(disk, vault, id)?;
+    refuse_special_files(disk, jobs)?;
+    let home = Home::make(disk, vault, id, jobs)
+        .map_err(|error| io_problem("Making a folder for staged files", &error))?;
     let mut transaction = Transaction { disk, home, files: Vec::new(), folders: Vec::new() };
-    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(jobs)));
+    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(id, jobs)));
     let failure = match run {
         Ok(Ok(())) => {
             transaction.keep(vault, id);
@@ -87,22 +88,47 @@ pub(crate) fn commit(
         },
     };
     let states = transaction.restore();
-    if transaction.is_empty() {
+    if transaction.home.is_own && transaction.is_empty() {
         drop(transaction.home);
         let _ = disk.remove_dir(&vault.open, id.as_ref());
     }
     Err(failure.into_problem(states))
 }
 
+/// Where a transaction stages its files.
+struct Home {
+    dir: Dir,
+    /// Several files, or a name too long to say everything, get a folder with a manifest. A single file
+    /// lies among those of other transactions: making a folder for it would double what an fsync writes.
+    is_own: bool,
+}
+
+impl Home {
+    fn make(disk: &dyn Disk, vault: &Vault, id: &str, jobs: &[Job<'_>]) -> io::Result<Self> {
+        if !staged::needs_manifest(id, jobs) {
+            return Ok(Self { dir: vault.open.try_clone()?, is_own: false });
+        }
+        disk.make_dir(&vault.open, id.as_ref(), true)?;
+        Ok(Self { dir: disk.open_dir(&vault.open, Path::new(id))?, is_own: true })
+    }
+}
+
 /// Files that cannot be replaced without harm are refused before anything is written.
-fn refuse_special_files(jobs: &[Job<'_>]) -> Result<(), Problem> {
+fn refuse_special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Result<(), Problem> {
     for job in jobs {
         let Some((path, base)) = job.base else { continue };
         let refused = |kind: Kind| Err(Problem::new(kind).at(&path.name));
         if base.stat.read_only {
             return refused(Kind::ReadOnly { why: "its mode lets nobody write to it" });
         }
-        let replaced = matches!(job.plan.action, Action::Modify { .. });
+        if !disk.may_write(&path.place.dir, path.place.file_name()) {
+            return refused(Kind::ReadOnly { why: "you may not write to it" });
+        }
+        let replaced = match &job.plan.action {
+            Action::Modify { .. } => true,
+            Action::Move { edit, .. } => !edit.spans().is_empty(),
+            Action::Create { .. } | Action::Delete { .. } => false,
+        };
         if replaced && base.stat.links > 1 {
             return refused(Kind::HardLinked { names: base.stat.links });
         }
@@ -110,17 +136,9 @@ fn refuse_special_files(jobs: &[Job<'_>]) -> Result<(), Problem> {
     Ok(())
 }
 
-fn make_home(disk: &dyn Disk, vault: &Vault, id: &str) -> Result<Dir, Problem> {
-    let made = disk
-        .make_dir(&vault.open, id.as_ref(), true)
-        .and_then(|()| disk.open_dir(&vault.open, Path::new(id)));
-    made.map_err(|error| io_problem("Making a folder for staged files", &error))
-}
-
 struct Transaction<'a> {
     disk: &'a dyn Disk,
-    /// The transaction's folder in the vault.
-    home: Dir,
+    home: Home,
     files: Vec<Placed<'a>>,
     /// Folders that this transaction made: where, and the name.
     folders: Vec<(Dir, OsString)>,
@@ -186,7 +204,7 @@ impl Failure {
             states.iter().all(|(_, state)| matches!(state, FileState::Untouched | FileState::Restored));
         match self {
             Self::Stale { name, base, current } if clean => {
-                let again = Again::SameCall;
+                let again = Again::Retry;
                 let kind = Kind::StaleFile { claimed: base.short(), current, diff: None, again };
                 Problem::new(kind).at(&name)
             }
@@ -219,12 +237,13 @@ impl Failure {
 }
 
 impl<'a> Transaction<'a> {
-    fn run(&mut self, jobs: &'a [Job<'a>]) -> Result<(), Failure> {
-        if staged::needs_manifest(jobs) {
-            staged::write_manifest(self.disk, &self.home, jobs).map_err(Failure::io(Step::Stage, ""))?;
+    fn run(&mut self, id: &str, jobs: &'a [Job<'a>]) -> Result<(), Failure> {
+        if self.home.is_own {
+            staged::write_manifest(self.disk, &self.home.dir, id, jobs)
+                .map_err(Failure::io(Step::Stage, ""))?;
         }
         for (number, job) in jobs.iter().enumerate() {
-            self.stage(number, job, jobs.len())?;
+            self.stage(id, number, job)?;
         }
         for at in 0..self.files.len() {
             self.make_folders(at)?;
@@ -238,20 +257,24 @@ impl<'a> Transaction<'a> {
         self.sync_folders()
     }
 
-    fn stage(&mut self, number: usize, job: &'a Job<'a>, total: usize) -> Result<(), Failure> {
+    fn stage(&mut self, id: &str, number: usize, job: &'a Job<'a>) -> Result<(), Failure> {
         let failed = |error| Failure::io(Step::Stage, &job.plan.name)(error);
-        let dir = Arc::new(job.path.place.dir.try_clone().map_err(failed)?);
+        let dir = Arc::clone(&job.path.place.dir);
         let pieces = match &job.plan.action {
             // A mere move keeps its file.
             Action::Move { edit, .. } if edit.spans().is_empty() => None,
             action => action.pieces(),
         };
         let after = pieces.as_ref().map(|pieces| Version::of_pieces(pieces.iter().copied()));
-        let slot = staged::slot_name(number, total, job, after);
+        let slot = match self.home.is_own {
+            true => number.to_string(),
+            false => staged::describe(id, number, job, after),
+        };
+        let slot = OsString::from(slot);
         let mut file = Placed { job, dir, slot, staged: None, progress: Progress::Waiting, now: None };
         if let (Some(pieces), Some(after)) = (pieces, after) {
             let like = self.open_base(job).map_err(failed)?;
-            let new = self.disk.create_file(&self.home, &file.slot, like.as_ref()).map_err(failed)?;
+            let new = self.disk.create_file(&self.home.dir, &file.slot, like.as_ref()).map_err(failed)?;
             // From here on the slot must be removed on failure, even if writing it fails.
             let stat = self.disk.stat_file(&new).map_err(failed)?;
             file.staged = Some((after, stat));
@@ -301,7 +324,7 @@ impl<'a> Transaction<'a> {
             _ => failed(error),
         };
         let target = (&*file.dir, file.job.path.place.file_name());
-        let slot = (&self.home, file.slot.as_os_str());
+        let slot = (&self.home.dir, file.slot.as_os_str());
         match &file.job.plan.action {
             Action::Modify { .. } => {
                 self.disk.exchange(slot, target).map_err(|error| gone_or(error, file.job, failed))?;
@@ -317,7 +340,7 @@ impl<'a> Transaction<'a> {
             }
             Action::Move { .. } => {
                 let Some((from, _)) = file.job.base else { return Ok(()) };
-                let old = (&from.place.dir, from.place.file_name());
+                let old = (&*from.place.dir, from.place.file_name());
                 if file.staged.is_none() {
                     self.disk.rename_new(old, target).map_err(taken)?;
                     file.progress = Progress::InPlace;
@@ -340,7 +363,7 @@ impl<'a> Transaction<'a> {
         let target = (&*file.dir, file.job.path.place.file_name());
         if let Some((_, base)) = file.job.base {
             let mere_move = matches!(file.job.plan.action, Action::Move { .. }) && file.staged.is_none();
-            let (dir, displaced) = if mere_move { target } else { (&self.home, file.slot.as_os_str()) };
+            let (dir, displaced) = if mere_move { target } else { (&self.home.dir, file.slot.as_os_str()) };
             let current = self.version(dir, displaced).map_err(failed)?;
             if current != Some(base.text.version()) {
                 return Err(Failure::Stale { name: name.clone(), base: base.text.version(), current });
@@ -355,7 +378,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// The version of a file; `None` where none is, or something that is not a file.
-    fn version(&self, dir: &Dir, name: &std::ffi::OsStr) -> io::Result<Option<Version>> {
+    fn version(&self, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
         let file = match self.disk.open_file(dir, name) {
             Ok(file) => file,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -371,16 +394,24 @@ impl<'a> Transaction<'a> {
     }
 
     fn sync_folders(&self) -> Result<(), Failure> {
-        let mut synced = BTreeSet::new();
         let made = self.folders.iter().map(|(dir, _)| dir);
         let old = self.files.iter().filter_map(|file| match file.job.plan.action {
-            Action::Move { .. } => file.job.base.map(|(path, _)| &path.place.dir),
+            Action::Move { .. } => file.job.base.map(|(path, _)| &*path.place.dir),
             _ => None,
         });
-        for dir in self.files.iter().map(|file| &*file.dir).chain(old).chain(made) {
+        let all: Vec<&Dir> = self.files.iter().map(|file| &*file.dir).chain(old).chain(made).collect();
+        let mut synced = BTreeSet::new();
+        for dir in &all {
             let failed = |error| Failure::io(Step::SyncFolders, "")(error);
-            let stat = self.disk.stat(dir, ".".as_ref()).map_err(failed)?;
-            if synced.insert((stat.device, stat.inode)) {
+            // Which of several are the same folder.
+            let identity = match all.len() {
+                1 => (0, 0),
+                _ => {
+                    let stat = self.disk.stat(dir, ".".as_ref()).map_err(failed)?;
+                    (stat.device, stat.inode)
+                }
+            };
+            if synced.insert(identity) {
                 self.disk.sync_dir(dir).map_err(failed)?;
             }
         }
@@ -390,8 +421,12 @@ impl<'a> Transaction<'a> {
     /// The displaced files become the means to undo. The edit has happened; this cannot fail it.
     fn keep(&self, vault: &Vault, id: &str) {
         let displaced = self.files.iter().filter_map(|file| file.job.base.map(|(_, base)| base.stat.size));
-        let name = std::ffi::OsStr::new(id);
-        if vault_rename(self.disk, &vault.open, &vault.kept, name).is_ok() {
+        let name = match &self.files[..] {
+            [file] if !self.home.is_own => file.slot.as_os_str(),
+            _ => OsStr::new(id),
+        };
+        // Not the disk's rename: a folder cannot be linked, and the name is new.
+        if vault.open.rename(name, &vault.kept, name).is_ok() {
             vault.kept_one(self.disk, displaced.sum());
         }
     }
@@ -408,13 +443,15 @@ impl<'a> Transaction<'a> {
             // Only if it is empty: somebody may have put something in it.
             let _ = self.disk.remove_dir(&dir, &name);
         }
-        let _ = self.disk.remove_file(&self.home, staged::MANIFEST.as_ref());
+        if self.home.is_own {
+            let _ = self.disk.remove_file(&self.home.dir, staged::MANIFEST.as_ref());
+        }
         states
     }
 
     fn restore_file(&mut self, at: usize) -> FileState {
         let file = &self.files[at];
-        let slot = (&self.home, file.slot.as_os_str());
+        let slot = (&self.home.dir, file.slot.as_os_str());
         let target = (&*file.dir, file.job.path.place.file_name());
         let action = &file.job.plan.action;
         let undone = match file.progress {
@@ -429,11 +466,16 @@ impl<'a> Transaction<'a> {
                 Action::Modify { .. } => self.exchange_back(file),
                 Action::Create { .. } => self.take_out(file),
                 Action::Move { .. } => match (file.job.base, file.staged) {
-                    (Some((from, _)), None) => {
-                        self.disk.rename_new(target, (&from.place.dir, from.place.file_name())).is_ok()
+                    // Only if it is still the file that we moved.
+                    (Some((from, base)), None) => {
+                        self.disk.stat(target.0, target.1).is_ok_and(|stat| stat.is_same_file(&base.stat))
+                            && self
+                                .disk
+                                .rename_new(target, (&*from.place.dir, from.place.file_name()))
+                                .is_ok()
                     }
                     (Some((from, _)), Some(_)) => {
-                        let old = (&from.place.dir, from.place.file_name());
+                        let old = (&*from.place.dir, from.place.file_name());
                         self.disk.rename_new(slot, old).is_ok() && self.take_out(file)
                     }
                     (None, _) => false,
@@ -448,7 +490,7 @@ impl<'a> Transaction<'a> {
     /// Swaps the displaced file back, if ours is still in place. What comes out is looked at again: if
     /// somebody wrote into our file meanwhile, theirs goes back where they put it.
     fn exchange_back(&self, file: &Placed<'_>) -> bool {
-        let slot = (&self.home, file.slot.as_os_str());
+        let slot = (&self.home.dir, file.slot.as_os_str());
         let target = (&*file.dir, file.job.path.place.file_name());
         if !self.is_ours(file, target) || self.disk.exchange(slot, target).is_err() {
             return false;
@@ -462,7 +504,7 @@ impl<'a> Transaction<'a> {
 
     /// Takes a new file out of its place again, if it is still ours.
     fn take_out(&self, file: &Placed<'_>) -> bool {
-        let slot = (&self.home, file.slot.as_os_str());
+        let slot = (&self.home.dir, file.slot.as_os_str());
         let target = (&*file.dir, file.job.path.place.file_name());
         if !self.is_ours(file, target) || self.disk.rename_new(target, slot).is_err() {
             return false;
@@ -475,14 +517,14 @@ impl<'a> Transaction<'a> {
     }
 
     /// Whether the file there is the one that we staged, with the content that we gave it.
-    fn is_ours(&self, file: &Placed<'_>, at: (&Dir, &std::ffi::OsStr)) -> bool {
+    fn is_ours(&self, file: &Placed<'_>, at: (&Dir, &OsStr)) -> bool {
         let Some((version, staged)) = &file.staged else { return false };
         self.disk.stat(at.0, at.1).is_ok_and(|stat| stat.is_same_file(staged))
             && self.version(at.0, at.1).is_ok_and(|current| current == Some(*version))
     }
 
     fn is_empty(&self) -> bool {
-        self.disk.names(&self.home).is_ok_and(|names| names.is_empty())
+        self.disk.names(&self.home.dir).is_ok_and(|names| names.is_empty())
     }
 }
 
@@ -494,10 +536,4 @@ fn gone_or(error: io::Error, job: &Job<'_>, failed: impl FnOnce(io::Error) -> Fa
         }
         _ => failed(error),
     }
-}
-
-/// Moves a transaction's folder. Folders cannot be hard-linked, so the portable disk's rename will not do.
-fn vault_rename(disk: &dyn Disk, from: &Dir, to: &Dir, name: &std::ffi::OsStr) -> io::Result<()> {
-    let _ = disk;
-    from.rename(name, to, name)
 }

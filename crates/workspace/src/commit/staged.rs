@@ -1,10 +1,9 @@
 //! What a transaction writes down about itself, so that whoever finds it after a crash knows what it was.
 //!
 //! A single file says everything in its name, which the same fsync makes durable as its content:
-//! `0.BASE.AFTER.path%2Fto%2Ffile`, with both versions in hex (`new` and `gone` where there is none). Where
+//! `EDIT.0.BASE.AFTER.path%2Fto%2Ffile`, with both versions in hex (`new` and `gone` where there is none). Where
 //! that name would be too long, or there are several files, the same lines stand in `manifest`.
 
-use std::ffi::OsString;
 use std::io;
 
 use cap_std::fs::Dir;
@@ -20,28 +19,22 @@ pub(super) const MANIFEST: &str = "manifest";
 /// The longest name that every file system takes.
 const LONGEST_NAME: usize = 255;
 
-/// The name under which a file is staged, and later its displaced predecessor kept.
-pub(super) fn slot_name(number: usize, total: usize, job: &Job<'_>, after: Option<Version>) -> OsString {
-    let full = describe(number, job, after);
-    if total == 1 && full.len() <= LONGEST_NAME { full.into() } else { number.to_string().into() }
-}
-
-/// Whether the names alone do not say everything.
-pub(super) fn needs_manifest(jobs: &[Job<'_>]) -> bool {
+/// Whether the name of one staged file cannot say everything.
+pub(super) fn needs_manifest(id: &str, jobs: &[Job<'_>]) -> bool {
     match jobs {
-        [job] => describe(0, job, Some(Version::of(b""))).len() > LONGEST_NAME,
+        [job] => describe(id, 0, job, Some(Version::of(b""))).len() > LONGEST_NAME,
         _ => true,
     }
 }
 
 /// Writes what the names cannot say, durably.
-pub(super) fn write_manifest(disk: &dyn Disk, home: &Dir, jobs: &[Job<'_>]) -> io::Result<()> {
+pub(super) fn write_manifest(disk: &dyn Disk, home: &Dir, id: &str, jobs: &[Job<'_>]) -> io::Result<()> {
     let lines: String = jobs
         .iter()
         .enumerate()
         .map(|(number, job)| {
             let after = job.plan.action.pieces().map(Version::of_pieces);
-            describe(number, job, after) + "\n"
+            describe(id, number, job, after) + "\n"
         })
         .collect();
     let file = disk.create_file(home, MANIFEST.as_ref(), None)?;
@@ -49,13 +42,14 @@ pub(super) fn write_manifest(disk: &dyn Disk, home: &Dir, jobs: &[Job<'_>]) -> i
     disk.sync_file(&file)
 }
 
-fn describe(number: usize, job: &Job<'_>, after: Option<Version>) -> String {
+/// Everything about a staged file: the edit, its number in it, the version before and after, the target.
+pub(super) fn describe(id: &str, number: usize, job: &Job<'_>, after: Option<Version>) -> String {
     let hex = |version: Option<Version>, none: &str| {
         version.map_or_else(|| none.into(), |version| version.hex()[..32].to_owned())
     };
     let base = hex(job.base.map(|(_, base)| base.text.version()), "new");
     let after = hex(after, "gone");
-    format!("{number}.{base}.{after}.{}", escape(&job.path.place.shown()))
+    format!("{id}.{number}.{base}.{after}.{}", escape(&job.path.place.shown()))
 }
 
 /// Percent-encodes what a file name cannot hold.

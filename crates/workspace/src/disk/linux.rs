@@ -79,6 +79,10 @@ impl Disk for Linux {
         super::portable::write(file, pieces)
     }
 
+    fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {
+        metadata::may_write(dir, name)
+    }
+
     fn sync_file(&self, file: &File) -> io::Result<()> {
         Ok(fs::fsync(file)?)
     }

@@ -1,10 +1,12 @@
 //! What Unix says about a file, and carrying it over to the file that takes its place.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{self, FileType, XattrFlags};
+use cap_std::fs::Dir;
+use rustix::fs::{self, Access, AtFlags, FileType, XattrFlags};
 use rustix::io::Errno;
 
 use super::{FileKind, Stat};
@@ -34,6 +36,16 @@ pub(super) fn from_stat(stat: &fs::Stat) -> Stat {
     }
 }
 
+pub(super) fn may_write(dir: &Dir, name: &OsStr) -> bool {
+    // With the effective user, as opening it for writing would be.
+    let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+    match fs::accessat(dir, name, Access::WRITE_OK, flags) {
+        Ok(()) => true,
+        // Not every system knows these flags; the commit will find out.
+        Err(error) => matches!(error, Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP),
+    }
+}
+
 /// Gives `new` the owner, mode and extended attributes (and so the ACLs) of `old`.
 pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
     let (from, to) = (fs::fstat(old)?, fs::fstat(new)?);
@@ -46,8 +58,12 @@ pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
         }
     }
     copy_attributes(old, new)?;
+    // A program that ran as its owner must not come to run as another.
+    let to = if from.st_mode & 0o6000 == 0 { from } else { fs::fstat(new)? };
+    let same_owner = from.st_uid == to.st_uid && from.st_gid == to.st_gid;
+    let kept = if same_owner { 0o7777 } else { 0o1777 };
     // After the owner, since changing that clears setuid; after the ACLs, since those change the mode.
-    fs::fchmod(new, fs::Mode::from_raw_mode(from.st_mode & 0o7777))?;
+    fs::fchmod(new, fs::Mode::from_raw_mode(from.st_mode & kept))?;
     Ok(())
 }
 
@@ -71,7 +87,7 @@ fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
         match fs::fsetxattr(new, name, &value[..len], XattrFlags::empty()) {
             Ok(()) => {}
             // Labels that only the system may set are the system's to choose.
-            Err(Errno::PERM) if !name.starts_with(b"user.") => {}
+            Err(Errno::PERM | Errno::ACCESS) if !name.starts_with(b"user.") => {}
             Err(error) if unsupported(error) => {}
             Err(error) => return Err(error.into()),
         }

@@ -83,6 +83,13 @@ impl Disk for Portable {
         write(file, pieces)
     }
 
+    fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {
+        #[cfg(unix)]
+        return super::metadata::may_write(dir, name);
+        #[cfg(not(unix))]
+        return dir.symlink_metadata(name).is_ok_and(|metadata| !metadata.permissions().readonly());
+    }
+
     fn sync_file(&self, file: &File) -> io::Result<()> {
         file.sync_all()
     }
@@ -106,21 +113,28 @@ impl Disk for Portable {
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         // The old file gets a second name, then the new one takes its place in one rename, then the
-        // second name becomes the one that the new file had.
-        let mut aside = from.1.to_os_string();
-        aside.push(".displaced");
+        // second name becomes the one that the new file had. What fails is taken back before it is told.
+        // The root's lock is held, so that one such name for each process is enough.
+        let aside = OsString::from(format!(".displaced-{}", std::process::id()));
+        let _ = from.0.remove_file(&aside);
         to.0.hard_link(to.1, from.0, &aside)?;
         if let Err(error) = from.0.rename(from.1, to.0, to.1) {
             let _ = from.0.remove_file(&aside);
             return Err(error);
         }
-        from.0.rename(&aside, from.0, from.1)
+        from.0.rename(&aside, from.0, from.1).inspect_err(|_| {
+            if to.0.hard_link(to.1, from.0, from.1).is_ok() {
+                let _ = from.0.rename(&aside, to.0, to.1);
+            }
+        })
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         // A hard link fails where the name is taken, which a rename would not.
         from.0.hard_link(from.1, to.0, to.1)?;
-        from.0.remove_file(from.1)
+        from.0.remove_file(from.1).inspect_err(|_| {
+            let _ = to.0.remove_file(to.1);
+        })
     }
 
     fn remove_file(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
@@ -164,8 +178,8 @@ fn from_metadata(metadata: &Metadata) -> Stat {
 }
 
 pub(super) fn read(file: &File, limit: u64) -> io::Result<Vec<u8>> {
-    let size = file.metadata()?.len().min(limit) as usize;
-    let mut bytes = Vec::with_capacity(size + 1);
+    // Roughly what is to come; a file may grow or shrink meanwhile.
+    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(limit) as usize + 1);
     // One byte more than the limit tells a file that grew from one that fits.
     file.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
