@@ -139,7 +139,7 @@ fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<Block<'a>> {
         open = Some(block);
     }
     done.extend(open.map(|block| block.close(bytes)));
-    done.into_iter().filter_map(|(range, new)| trimmed(bytes, range, new)).collect()
+    done.into_iter().filter_map(|(range, new)| trimmed(bytes, &range, &new)).collect()
 }
 
 /// A block that may go on: the next span may stand on its last line.
@@ -183,10 +183,10 @@ impl Open {
     }
 }
 
-fn trimmed(bytes: &[u8], range: Range<usize>, new: Vec<u8>) -> Option<Block<'_>> {
+fn trimmed<'a>(bytes: &'a [u8], range: &Range<usize>, new: &[u8]) -> Option<Block<'a>> {
     let old = &bytes[range.clone()];
     let head: usize =
-        split_lines(old).zip(split_lines(&new)).take_while(|(a, b)| a == b).map(|(line, _)| line.len()).sum();
+        split_lines(old).zip(split_lines(new)).take_while(|(a, b)| a == b).map(|(line, _)| line.len()).sum();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
     let old_lines: Vec<&[u8]> = split_lines(old_rest).collect();
     let new_lines: Vec<&[u8]> = split_lines(new_rest).collect();

@@ -98,7 +98,7 @@ impl Edit {
     }
 
     /// The same edit, whose spans are the work of all hunks together.
-    pub(crate) fn as_joined(mut self) -> Self {
+    pub(crate) fn into_joined(mut self) -> Self {
         self.joined = true;
         self
     }
@@ -113,9 +113,9 @@ impl Edit {
     /// Both walk the content between them in step: a stretch that the second leaves alone keeps what the
     /// first made of it; what it replaces disappears from the first's new text or from the base.
     #[must_use]
-    pub fn then(self, next: Self) -> Self {
+    pub fn then(&self, next: &Self) -> Self {
         let mut out = Spans::default();
-        let mut middle = Middle::of(&self);
+        let mut middle = Middle::of(self);
         for span in &next.spans {
             middle.keep_to(span.range.start, &mut out);
             let start = middle.base_at();
@@ -349,7 +349,7 @@ mod tests {
         let middle = Text::new(one.apply(first.bytes())).unwrap();
         let mut two = EditBuilder::new(&middle);
         two.replace(2, 2..4, b"B\n".to_vec());
-        let both = one.then(two.finish().unwrap());
+        let both = one.then(&two.finish().unwrap());
         assert_eq!(both.apply(first.bytes()), b"A\nB\nc\n");
         assert!(!both.is_separable());
     }
@@ -378,7 +378,7 @@ mod tests {
             let middle = one.apply(&base);
             let two = edit_of(&middle, &second);
             let expected = two.apply(&middle);
-            let both = one.then(two);
+            let both = one.then(&two);
             prop_assert_eq!(both.apply(&base), expected);
             prop_assert!(both.spans().windows(2).all(|w| w[0].range.end < w[1].range.start));
         }

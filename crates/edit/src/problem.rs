@@ -7,6 +7,7 @@
 
 mod message;
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,7 +18,7 @@ use crate::version::Version;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What is wrong, with the facts. Boxed, since a problem travels in every `Result`.
-    pub kind: alloc::boxed::Box<Kind>,
+    pub kind: Box<Kind>,
     /// The file that it concerns, as the workspace names it.
     pub path: Option<String>,
     /// The hunk (or edit of a list) that it concerns, counted from 1 over the whole request.
@@ -28,7 +29,7 @@ impl Problem {
     /// A problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind: alloc::boxed::Box::new(kind), path: None, hunk: None }
+        Self { kind: Box::new(kind), path: None, hunk: None }
     }
 
     /// The same problem, of this file.
@@ -129,8 +130,8 @@ pub enum Relation {
 #[expect(missing_docs, reason = "each field is a fact named by the message of its variant")]
 pub enum Kind {
     // Finding.
-    SearchNotFound { near: Near },
-    HunkContextMismatch { near: Near, expected: Vec<String> },
+    SearchNotFound { near: Box<Near> },
+    HunkContextMismatch { near: Box<Near>, expected: Vec<String> },
     AnchorNotFound { anchor: String, total: usize },
     AmbiguousMatch { lines: Vec<usize>, total: usize, more: bool, in_patch: bool },
     ExpectedCount { expected: usize, found: usize },

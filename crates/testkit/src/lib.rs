@@ -1,1 +1,16 @@
-//! .
+//! What Emend's tests stand on: folders to edit, and a client that speaks to the built command.
+//!
+//! Everything here panics with the facts when something is not as a test says; a dev-dependency only.
+
+#![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+pub mod folder;
+
+pub mod failing_disk;
+
+pub mod answer;
+pub mod client;
+
+pub use answer::Answer;
+pub use client::{Client, Launch};
+pub use folder::{Folder, Tree};

@@ -130,7 +130,7 @@ impl Gathered {
     ) -> Result<bool, Vec<Problem>> {
         let mut checked = false;
         let mut problems = Vec::new();
-        let whole: Vec<String> = self.named(patch, needs_all).collect();
+        let whole = self.replaced(patch);
         for (name, (_, snapshot)) in &self.files {
             let again = if whole.contains(name) { Again::Read } else { Again::SameCall };
             let claimed = claimed.get(name).map(String::as_str);
@@ -142,16 +142,15 @@ impl Gathered {
         if problems.is_empty() { Ok(checked) } else { Err(problems) }
     }
 
-    /// Replacing or deleting a whole file needs more than a match. Yields the files whose whole content
-    /// the client gave.
+    /// Replacing or deleting a whole file needs more than a match.
     pub(crate) fn check_whole(
         &self,
-        patch: &Patch,
+        discarded: impl IntoIterator<Item = String>,
         claimed: &Claimed,
         readings: &Readings,
-    ) -> Result<Vec<String>, Vec<Problem>> {
+    ) -> Vec<Problem> {
         let mut problems = Vec::new();
-        for name in self.named(patch, needs_all) {
+        for name in discarded {
             if let Some((_, Some(snapshot))) = self.files.get(&name)
                 && let Err(problem) =
                     readings.check_whole(&name, snapshot, claimed.get(&name).map(String::as_str))
@@ -159,9 +158,17 @@ impl Gathered {
                 problems.push(problem);
             }
         }
-        let given =
-            self.named(patch, |operation| matches!(operation, Operation::Write(_) | Operation::Add(_)));
-        if problems.is_empty() { Ok(given.collect()) } else { Err(problems) }
+        problems
+    }
+
+    /// Files that the request would replace or delete as a whole, as far as can be said without a plan.
+    pub(crate) fn replaced(&self, patch: &Patch) -> Vec<String> {
+        self.named(patch, needs_all).collect()
+    }
+
+    /// Files whose whole content the client gave.
+    pub(crate) fn given(&self, patch: &Patch) -> Vec<String> {
+        self.named(patch, |operation| matches!(operation, Operation::Write(_) | Operation::Add(_))).collect()
     }
 
     /// The files of the sections that want this.

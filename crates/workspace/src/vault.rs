@@ -199,6 +199,7 @@ fn make_private(path: &PathBuf) -> io::Result<()> {
 
 /// Whether the folder belongs to this user and to nobody else.
 #[cfg(unix)]
+#[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 fn is_ours(dir: &Dir) -> bool {
     rustix::fs::fstat(dir).is_ok_and(|stat| {
         stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode as u32 & 0o077 == 0

@@ -127,12 +127,20 @@ impl Workspace {
         let gathered = gather(&self.roots, request.patch, request.effort)?;
         let claimed = gathered.claimed(request).map_err(one)?;
         let checked = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
-        let plan = plan::build(request.patch, &gathered.sources, &self.limits)?;
-        let whole = gathered.check_whole(request.patch, &claimed, &locked(readings))?;
+        let unseen = |discarded| gathered.check_whole(discarded, &claimed, &locked(readings));
+        let plan = plan::build(request.patch, &gathered.sources, &self.limits).map_err(|problems| {
+            let mut all = unseen(gathered.replaced(request.patch));
+            all.extend(problems);
+            all
+        })?;
+        none(unseen(plan.discarded().to_vec()))?;
+        let whole = gathered.given(request.patch);
         let nothing = || one(Problem::new(Kind::NoOp { reason: "the request names no file" }));
         let root = gathered.root.ok_or_else(nothing)?;
         let facts = Facts { root, whole, mtime_check_passed: checked.then_some(true) };
-        Ok(Prepared { plan, files: gathered.files, facts })
+        let prepared = Prepared { plan, files: gathered.files, facts };
+        none(commit::special_files(self.disk(), &prepared.jobs()))?;
+        Ok(prepared)
     }
 
     /// Under the lock: is every file of a kept plan still there as it was?
@@ -153,7 +161,11 @@ impl Workspace {
             }
             files.insert(name, (path, snapshot));
         }
-        Ok(Prepared { plan: preview.plan, files, facts: preview.facts })
+        let prepared = Prepared { plan: preview.plan, files, facts: preview.facts };
+        match commit::special_files(self.disk(), &prepared.jobs()).into_iter().next() {
+            Some(problem) => Err(problem),
+            None => Ok(prepared),
+        }
     }
 
     /// Makes the plan true. The lock is held.
@@ -198,6 +210,10 @@ fn edit_id() -> Result<String, Problem> {
 
 fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
     readings.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 fn one(problem: Problem) -> Vec<Problem> {

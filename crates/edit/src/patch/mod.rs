@@ -100,7 +100,7 @@ pub enum Line {
 impl Line {
     /// The line that must be in the file, if this is one.
     #[must_use]
-    pub fn old(&self) -> Option<&str> {
+    pub fn before(&self) -> Option<&str> {
         match self {
             Self::Context(line) | Self::Removed(line) => Some(line),
             Self::Added(_) => None,
@@ -109,7 +109,7 @@ impl Line {
 
     /// The line that will be in the file, if this is one.
     #[must_use]
-    pub fn new(&self) -> Option<&str> {
+    pub fn after(&self) -> Option<&str> {
         match self {
             Self::Context(line) | Self::Added(line) => Some(line),
             Self::Removed(_) => None,

@@ -73,6 +73,7 @@ impl Sources {
 pub struct Plan {
     files: Vec<FilePlan>,
     notes: Vec<String>,
+    discarded: Vec<String>,
 }
 
 /// What happens to one file.
@@ -162,6 +163,13 @@ impl Plan {
         &self.files
     }
 
+    /// Files of which the request throws everything away, wherever it was moved before: whoever asks must
+    /// have seen all of them.
+    #[must_use]
+    pub fn discarded(&self) -> &[String] {
+        &self.discarded
+    }
+
     /// What the reader should know, though nothing is wrong.
     #[must_use]
     pub fn notes(&self) -> &[String] {
@@ -210,8 +218,14 @@ impl Plan {
 
 /// Finds every hunk of a request and checks the whole of it.
 pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, Vec<Problem>> {
-    let mut overlay =
-        Overlay { sources, budget: Budget::new(limits), limits, files: Vec::new(), notes: Vec::new() };
+    let mut overlay = Overlay {
+        sources,
+        budget: Budget::new(limits),
+        limits,
+        files: Vec::new(),
+        notes: Vec::new(),
+        discarded: Vec::new(),
+    };
     let mut problems = Vec::new();
     for section in patch.sections() {
         if let Err(found) = overlay.plan(section) {
@@ -221,15 +235,15 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
     if !problems.is_empty() {
         return Err(problems);
     }
-    let notes = overlay.notes;
-    let mut files = settle_moves(overlay.files.into_iter().filter_map(Overlaid::into_plan).collect());
+    let Overlay { notes, discarded, files, .. } = overlay;
+    let mut files = settle_moves(files.into_iter().filter_map(Overlaid::into_plan).collect());
     if files.is_empty() {
         let names = patch.sections().first().map(|section| section.path.clone()).unwrap_or_default();
         let reason = "the file already holds what the request asks for";
         return Err(alloc::vec![Problem::new(Kind::NoOp { reason }).at(&names)]);
     }
     number_whole_files(&mut files);
-    Ok(Plan { files, notes })
+    Ok(Plan { files, notes, discarded })
 }
 
 /// A file that was moved is planned under its new name; its old name's deletion goes. If something else
@@ -274,6 +288,7 @@ struct Overlay<'a> {
     limits: &'a Limits,
     files: Vec<Overlaid>,
     notes: Vec<String>,
+    discarded: Vec<String>,
 }
 
 /// One file: what is on disk, and what it is by now.
@@ -318,12 +333,14 @@ impl Overlay<'_> {
                     }
                     Some(text) => whole::replacement(&text, content),
                 };
+                self.discard(at);
                 self.edit(at, new, Vec::new()).map_err(|kind| one(Problem::new(kind).at(&name)))
             }
             Operation::Delete => {
                 if self.text(at).is_none() {
                     return Err(one(self.missing(&name)));
                 }
+                self.discard(at);
                 self.files[at].now = Now::Gone;
                 Ok(())
             }
@@ -365,6 +382,17 @@ impl Overlay<'_> {
         }
     }
 
+    /// Notes that all of what a file on disk holds is thrown away.
+    fn discard(&mut self, at: usize) {
+        let file = &self.files[at];
+        let origin = match &file.now {
+            Now::Untouched => &file.name,
+            Now::Edited { from, .. } => from,
+            Now::Gone | Now::New(_) => return,
+        };
+        self.discarded.push(origin.clone());
+    }
+
     fn missing(&self, name: &str) -> Problem {
         let similar = match self.sources.states.get(name) {
             Some(Source::Absent { similar }) => similar.clone(),
@@ -397,7 +425,7 @@ impl Overlay<'_> {
             },
             Now::Edited { from, base, edit, text } => {
                 let text = apply(&next, &text)?;
-                Now::Edited { from, base, edit: edit.then(next), text }
+                Now::Edited { from, base, edit: edit.then(&next), text }
             }
             Now::New(text) => Now::New(apply(&next, &text)?),
             Now::Gone => Now::Gone,
@@ -451,7 +479,7 @@ impl Overlaid {
                 Action::Modify { base: before, edit }
             }
             (Some(before), Now::New(text) | Now::Edited { text, .. }) => {
-                let edit = whole::rewrite(&before, text.bytes()).as_joined();
+                let edit = whole::rewrite(&before, text.bytes()).into_joined();
                 if edit.changes_nothing(before.bytes()) {
                     return None;
                 }

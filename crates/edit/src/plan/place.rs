@@ -1,5 +1,6 @@
 //! Placing the hunks of a section: each is found in the same text, then all become one edit.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -94,7 +95,7 @@ impl Placer<'_> {
             one.into_iter().collect()
         };
         if matches.is_empty() {
-            let near = self.near(&contents(old), &contents(new));
+            let near = Box::new(self.near(&contents(old), &contents(new)));
             return Err(Kind::SearchNotFound { near });
         }
         if let Some(expected) = change.expected.filter(|&count| count != matches.len()) {
@@ -148,7 +149,7 @@ impl Placer<'_> {
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
         let scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
-        let old: Vec<&[u8]> = change.lines.iter().filter_map(Line::old).map(str::as_bytes).collect();
+        let old: Vec<&[u8]> = change.lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
             self.insert(number, at, change);
@@ -219,9 +220,9 @@ impl Placer<'_> {
             let line = self.haystack.line_number(found.range.start);
             return Err(Kind::NotAtEndOfFile { line, last });
         }
-        let new: Vec<&[u8]> = change.lines.iter().filter_map(Line::new).map(str::as_bytes).collect();
-        let expected = change.lines.iter().filter_map(Line::old).take(12).map(String::from).collect();
-        Err(Kind::HunkContextMismatch { near: self.near(old, &new), expected })
+        let new: Vec<&[u8]> = change.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+        let expected = change.lines.iter().filter_map(Line::before).take(12).map(String::from).collect();
+        Err(Kind::HunkContextMismatch { near: Box::new(self.near(old, &new)), expected })
     }
 
     /// Where a hunk of only added lines goes, and the number of the line that it follows: right after its
@@ -256,7 +257,7 @@ impl Placer<'_> {
                 continue;
             }
             let gone = run.iter().filter(|line| matches!(line, Line::Removed(_))).count();
-            let added = run.iter().filter_map(Line::new);
+            let added = run.iter().filter_map(Line::after);
             let (range, text) = self.run(line, gone, added);
             if gone == 0 && self.stands_there(&range, &text) {
                 return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
@@ -279,7 +280,7 @@ impl Placer<'_> {
 
     fn insert(&mut self, number: usize, at: usize, change: &LineChange) {
         let line = if at == 0 { 0 } else { self.haystack.lines().index_of(at - 1) + 1 };
-        let (range, text) = self.run(line, 0, change.lines.iter().filter_map(Line::new));
+        let (range, text) = self.run(line, 0, change.lines.iter().filter_map(Line::after));
         self.builder.replace(number, range, text);
     }
 
@@ -297,10 +298,8 @@ impl Placer<'_> {
         let last = lines.len().checked_sub(1);
         let unended = last.is_some_and(|last| lines.ending(last) == Ending::None);
         let becomes_last = unended && line + gone == lines.len() && !added.is_empty();
-        if becomes_last {
-            if let Some(text) = added.last_mut() {
-                text.pop();
-            }
+        if becomes_last && let Some(text) = added.last_mut() {
+            text.pop();
         }
         let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
         let (range, mut text) =

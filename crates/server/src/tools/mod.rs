@@ -190,21 +190,23 @@ must occur exactly once: copy it from a reading, with enough lines around it to 
 or not unique, nothing changes and the answer shows the nearest lines or all places. Line endings and \
 everything outside the replaced text stay byte for byte. Several changes in one file: edits.";
 
-const APPLY_PATCH: &str = "Change, create, move or delete several files at once: all of it happens or \
-nothing. The patch is V4A:\n\
-*** Begin Patch\n\
-*** Update File: src/a.py\n\
-@@ def f():\n \
-    x = 1\n\
--    return x\n\
-+    return x + 1\n\
-*** Add File: src/b.py\n\
-+print('new')\n\
-*** Delete File: old.py\n\
-*** End Patch\n\
-Lines start with a space (unchanged), - (removed) or + (added). No line numbers: give about three unchanged \
-lines around each change, and an @@ line with the enclosing function or class where they are not unique. \
-'*** Move to: path' after an Update header renames. Deleting needs a full reading or the version.";
+const APPLY_PATCH: &str = concat!(
+    "Change, create, move or delete several files at once: all of it happens or nothing. The patch is V4A:\n",
+    "*** Begin Patch\n",
+    "*** Update File: src/a.py\n",
+    "@@ def f():\n",
+    "     x = 1\n",
+    "-    return x\n",
+    "+    return x + 1\n",
+    "*** Add File: src/b.py\n",
+    "+print('new')\n",
+    "*** Delete File: old.py\n",
+    "*** End Patch\n",
+    "Every line of a change starts with a space (unchanged), - (removed) or + (added), then the line of the \
+     file with its own indentation. No line numbers: give about three unchanged lines around each change, and \
+     an @@ line with the enclosing function or class where they are not unique. '*** Move to: path' after an \
+     Update header renames. Deleting needs a full reading or the version.",
+);
 
 const WRITE_FILE: &str = "Create a file, or replace the whole of one. Folders are made as needed. To replace \
 an existing file, read all of it first or send its current version; for a part of it, str_replace is \
@@ -215,3 +217,24 @@ handle for apply_preview. Give the tool's name and its arguments.";
 
 const APPLY_PREVIEW: &str = "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
 changed since. Applying the same handle again returns the first outcome and changes nothing.";
+
+#[cfg(test)]
+mod tests {
+    /// The example is what models imitate: it must be a patch, and do what it says.
+    #[test]
+    fn the_example_in_the_description_is_a_patch_that_fits() {
+        let description = super::find("apply_patch").unwrap().description;
+        let start = description.find("*** Begin").unwrap();
+        let end = description.find("*** End Patch").unwrap() + "*** End Patch".len();
+        let patch = emend_edit::patch::v4a::parse(&description[start..end]).unwrap();
+        let mut sources = emend_edit::plan::Sources::default();
+        let mut file = |name: &str, content: &str| {
+            let text = emend_edit::Text::new(content.into()).unwrap();
+            sources.insert(name, name, emend_edit::plan::Source::Present(std::sync::Arc::new(text)));
+        };
+        file("src/a.py", "def f():\n    x = 1\n    return x\n");
+        file("old.py", "");
+        let plan = emend_edit::plan::build(&patch, &sources, &emend_edit::find::Limits::default()).unwrap();
+        assert_eq!(plan.files().len(), 3);
+    }
+}

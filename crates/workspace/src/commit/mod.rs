@@ -70,7 +70,6 @@ pub(crate) fn commit(
     id: &str,
     jobs: &[Job<'_>],
 ) -> Result<Vec<Option<Stat>>, Problem> {
-    refuse_special_files(disk, jobs)?;
     let home = Home::make(disk, vault, id, jobs)
         .map_err(|error| io_problem("Making a folder for staged files", &error))?;
     let mut transaction = Transaction { disk, home, files: Vec::new(), folders: Vec::new() };
@@ -113,27 +112,27 @@ impl Home {
     }
 }
 
-/// Files that cannot be replaced without harm are refused before anything is written.
-fn refuse_special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Result<(), Problem> {
-    for job in jobs {
-        let Some((path, base)) = job.base else { continue };
-        let refused = |kind: Kind| Err(Problem::new(kind).at(&path.name));
-        if base.stat.read_only {
-            return refused(Kind::ReadOnly { why: "its mode lets nobody write to it" });
-        }
-        if !disk.may_write(&path.place.dir, path.place.file_name()) {
-            return refused(Kind::ReadOnly { why: "you may not write to it" });
-        }
+/// Files that cannot be replaced without harm, to be refused before anything is written.
+pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
+    let problem = |job: &Job<'_>| {
+        let (path, base) = job.base?;
         let replaced = match &job.plan.action {
             Action::Modify { .. } => true,
             Action::Move { edit, .. } => !edit.spans().is_empty(),
             Action::Create { .. } | Action::Delete { .. } => false,
         };
-        if replaced && base.stat.links > 1 {
-            return refused(Kind::HardLinked { names: base.stat.links });
-        }
-    }
-    Ok(())
+        let kind = if base.stat.read_only {
+            Kind::ReadOnly { why: "its mode lets nobody write to it" }
+        } else if !disk.may_write(&path.place.dir, path.place.file_name()) {
+            Kind::ReadOnly { why: "you may not write to it" }
+        } else if replaced && base.stat.links > 1 {
+            Kind::HardLinked { names: base.stat.links }
+        } else {
+            return None;
+        };
+        Some(Problem::new(kind).at(&path.name))
+    };
+    jobs.iter().filter_map(problem).collect()
 }
 
 struct Transaction<'a> {

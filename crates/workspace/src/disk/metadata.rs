@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::{FileKind, Stat};
 
+#[allow(clippy::unnecessary_cast, reason = "these types differ between systems")]
 pub(super) fn from_stat(stat: &fs::Stat) -> Stat {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => FileKind::File,

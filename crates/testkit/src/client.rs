@@ -1,0 +1,307 @@
+//! A client of the built command over standard input and output, in either era of MCP.
+//!
+//! It speaks JSON-RPC line by line and knows nothing of any MCP library, so that it can send what no
+//! library would, and send many calls without waiting for the first answer.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::answer::Answer;
+
+/// After this long without a line from the server a test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a server is to be started.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+    folder: Option<PathBuf>,
+}
+
+impl Launch {
+    /// `PROGRAM serve`.
+    #[must_use]
+    pub fn new(program: impl AsRef<Path>) -> Self {
+        Self {
+            program: program.as_ref().into(),
+            arguments: vec!["serve".into()],
+            variables: Vec::new(),
+            folder: None,
+        }
+    }
+
+    /// With this root: `PATH` or `name=PATH`.
+    #[must_use]
+    pub fn workspace(self, root: impl AsRef<OsStr>) -> Self {
+        self.argument("--workspace").argument(root)
+    }
+
+    /// With its state here.
+    #[must_use]
+    pub fn state(self, path: impl AsRef<OsStr>) -> Self {
+        self.argument("--state-dir").argument(path)
+    }
+
+    /// With one more argument.
+    #[must_use]
+    pub fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().into());
+        self
+    }
+
+    /// With this in its environment.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name.into(), value.as_ref().into()));
+        self
+    }
+
+    /// In this working folder.
+    #[must_use]
+    pub fn inside(mut self, folder: impl AsRef<Path>) -> Self {
+        self.folder = Some(folder.as_ref().into());
+        self
+    }
+
+    /// Starts it. Nothing is said yet.
+    #[must_use]
+    pub fn start(&self) -> Client {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        // What whoever runs the tests has configured for their own Emend is not under test.
+        for name in ["EMEND_STATE_DIR", "EMEND_LOG", "XDG_STATE_HOME"] {
+            command.env_remove(name);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        Client::start(command)
+    }
+
+    /// Starts it and opens a session as clients of 2025 do.
+    #[must_use]
+    pub fn legacy(&self) -> Client {
+        let mut client = self.start();
+        client.initialize_legacy("2025-11-25");
+        client
+    }
+
+    /// Starts it; every request is one of 2026.
+    #[must_use]
+    pub fn modern(&self) -> Client {
+        let mut client = self.start();
+        client.speak_modern();
+        client
+    }
+}
+
+/// A client, and the server that it started.
+#[derive(Debug)]
+pub struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Receiver<Value>,
+    log: Option<JoinHandle<String>>,
+    /// Replies that came while another was waited for.
+    early: BTreeMap<u64, Value>,
+    last_id: u64,
+    is_modern: bool,
+}
+
+impl Client {
+    fn start(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let (output, mut errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let (send, receive) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                let message = serde_json::from_str(&line)
+                    .unwrap_or_else(|error| panic!("the server wrote what is not JSON: {error}: {line}"));
+                if send.send(message).is_err() {
+                    break;
+                }
+            }
+        });
+        let log = thread::spawn(move || {
+            let mut log = String::new();
+            let _ = errors.read_to_string(&mut log);
+            log
+        });
+        Self {
+            input: child.stdin.take(),
+            child,
+            output: receive,
+            log: Some(log),
+            early: BTreeMap::new(),
+            last_id: 0,
+            is_modern: false,
+        }
+    }
+
+    /// Opens a session in this revision of the protocol. Yields what the server says of itself.
+    pub fn initialize_legacy(&mut self, version: &str) -> Value {
+        let client = json!({"name": "testkit", "version": "0"});
+        let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
+        let result = self.request("initialize", parameters).expect("initialize is answered");
+        self.write_line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        result
+    }
+
+    /// From now on every request carries its version and capabilities; there is no session.
+    pub fn speak_modern(&mut self) {
+        self.is_modern = true;
+    }
+
+    /// Writes one line, whatever it is.
+    pub fn write_line(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("the input is open");
+        input.write_all(format!("{line}\n").as_bytes()).expect("the server reads");
+    }
+
+    /// Sends a request without waiting. Yields its id.
+    pub fn send(&mut self, method: &str, mut parameters: Value) -> u64 {
+        self.last_id += 1;
+        if self.is_modern {
+            parameters["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": {"name": "testkit", "version": "0"},
+            });
+        }
+        let mut request = json!({"jsonrpc": "2.0", "id": self.last_id, "method": method});
+        request["params"] = parameters;
+        self.write_line(&request.to_string());
+        self.last_id
+    }
+
+    /// Sends a call of a tool without waiting. Yields its id.
+    pub fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
+        let mut parameters = json!({"name": tool});
+        parameters["arguments"] = arguments;
+        self.send("tools/call", parameters)
+    }
+
+    /// Waits for the reply to a request: its result, or its error.
+    pub fn wait(&mut self, id: u64) -> Result<Value, Value> {
+        let mut reply = match self.early.remove(&id) {
+            Some(reply) => reply,
+            None => self.read_until(id),
+        };
+        match reply.get_mut("error") {
+            Some(error) => Err(error.take()),
+            None => Ok(reply["result"].take()),
+        }
+    }
+
+    fn read_until(&mut self, wanted: u64) -> Value {
+        loop {
+            let Ok(message) = self.output.recv_timeout(PATIENCE) else {
+                panic!("no reply to request {wanted}; the server says:\n{}", self.end_and_read_log());
+            };
+            match message["id"].as_u64() {
+                Some(id) if id == wanted => return message,
+                Some(id) => {
+                    self.early.insert(id, message);
+                }
+                // A notification, or an error without a request.
+                None => {}
+            }
+        }
+    }
+
+    /// Waits for the answer to a call of a tool.
+    #[track_caller]
+    pub fn answer(&mut self, id: u64) -> Answer {
+        match self.wait(id) {
+            Ok(result) => Answer::of(&result),
+            Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
+        }
+    }
+
+    /// Sends a request and waits for its result, or its error.
+    pub fn request(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
+        let id = self.send(method, parameters);
+        self.wait(id)
+    }
+
+    /// Calls a tool.
+    #[track_caller]
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        let id = self.send_call(tool, arguments);
+        self.answer(id)
+    }
+
+    /// Reads a whole file, which must succeed.
+    #[track_caller]
+    pub fn read(&mut self, path: &str) -> Answer {
+        self.call("read_file", json!({"path": path})).ok()
+    }
+
+    /// Replaces a text that occurs once.
+    #[track_caller]
+    pub fn replace(&mut self, path: &str, old: &str, new: &str) -> Answer {
+        self.call("str_replace", json!({"path": path, "old_string": old, "new_string": new}))
+    }
+
+    /// Applies a patch, given without its first and last line.
+    #[track_caller]
+    pub fn patch(&mut self, inner: &str) -> Answer {
+        self.call("apply_patch", json!({"patch": patch(inner)}))
+    }
+
+    /// Previews an edit: a tool and its arguments.
+    #[track_caller]
+    pub fn preview(&mut self, tool: &str, arguments: Value) -> Answer {
+        let Value::Object(mut arguments) = arguments else { panic!("arguments are an object") };
+        arguments.insert("tool".into(), tool.into());
+        self.call("edit_preview", arguments.into())
+    }
+
+    /// All tools as they are listed.
+    pub fn tools(&mut self) -> Vec<Value> {
+        let result = self.request("tools/list", Value::Object(Map::new())).expect("tools are listed");
+        result["tools"].as_array().cloned().expect("a list of tools")
+    }
+
+    /// Closes the connection as a client does that goes. Yields how the server ended, and what it logged.
+    pub fn close(mut self) -> (ExitStatus, String) {
+        drop(self.input.take());
+        while let Ok(_unread) = self.output.recv_timeout(PATIENCE) {}
+        let log = self.end_and_read_log();
+        (self.child.wait().unwrap(), log)
+    }
+
+    fn end_and_read_log(&mut self) -> String {
+        drop(self.input.take());
+        if !matches!(self.output.try_recv(), Err(mpsc::TryRecvError::Disconnected)) {
+            let _ = self.child.kill();
+        }
+        self.log.take().and_then(|log| log.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A whole V4A patch of what stands between its first and last line.
+#[must_use]
+pub fn patch(inner: &str) -> String {
+    format!("*** Begin Patch\n{}\n*** End Patch\n", inner.trim_end_matches('\n'))
+}

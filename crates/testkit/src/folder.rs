@@ -1,0 +1,145 @@
+//! A temporary folder with a workspace in it, and everything that is in a workspace as one value.
+//!
+//! The workspace is not the temporary folder itself, so that there is an outside to leave it to.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// Everything in a folder, by path: a file's bytes; `name -> target` for a link; `name/` for an empty
+/// folder; `name|` for what is none of these. Two equal trees are the same folder to anyone who looks.
+pub type Tree = BTreeMap<String, Vec<u8>>;
+
+/// A workspace in a temporary folder that is removed in the end.
+#[derive(Debug)]
+pub struct Folder {
+    outer: TempDir,
+    path: PathBuf,
+}
+
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Folder {
+    /// An empty workspace.
+    #[must_use]
+    pub fn new() -> Self {
+        let outer = tempfile::Builder::new().prefix("emend-test-").tempdir().unwrap();
+        // Some systems have their temporary folder behind a link.
+        let path = outer.path().canonicalize().unwrap().join("ws");
+        fs::create_dir(&path).unwrap();
+        Self { outer, path }
+    }
+
+    /// A workspace with these files.
+    #[must_use]
+    pub fn with<const N: usize>(files: [(&str, &str); N]) -> Self {
+        let folder = Self::new();
+        for (name, content) in files {
+            folder.write(name, content);
+        }
+        folder
+    }
+
+    /// The workspace. No link is in this path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the server under test keeps its state: beside the workspace.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.beside("state")
+    }
+
+    /// A path next to the workspace, and so outside of it.
+    #[must_use]
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.path.with_file_name(name)
+    }
+
+    /// The path of a file in the workspace.
+    #[must_use]
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Writes a file, with its folders, as another program would: into the file that is there.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// The bytes of a file.
+    #[must_use]
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        match fs::read(self.at(name)) {
+            Ok(bytes) => bytes,
+            Err(error) => panic!("{name}: {error}; there is {:?}", self.tree().keys()),
+        }
+    }
+
+    /// A file as text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    /// Whether something has this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.at(name).symlink_metadata().is_ok()
+    }
+
+    /// Everything in the workspace.
+    #[must_use]
+    pub fn tree(&self) -> Tree {
+        tree(&self.path)
+    }
+
+    /// Everything in the temporary folder: the workspace, what is beside it, and the server's state.
+    #[must_use]
+    pub fn everything(&self) -> Tree {
+        tree(self.outer.path())
+    }
+}
+
+/// Everything in a folder; nothing if there is no such folder.
+#[must_use]
+pub fn tree(folder: &Path) -> Tree {
+    let mut found = Tree::new();
+    if folder.is_dir() {
+        gather(folder, "", &mut found);
+    }
+    found
+}
+
+fn gather(folder: &Path, prefix: &str, found: &mut Tree) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let path = entry.path();
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type().unwrap();
+        if kind.is_symlink() {
+            let target = fs::read_link(&path).unwrap();
+            found.insert(format!("{name} -> {}", target.display()), Vec::new());
+        } else if kind.is_dir() {
+            let before = found.len();
+            gather(&path, &format!("{name}/"), found);
+            if found.len() == before {
+                found.insert(format!("{name}/"), Vec::new());
+            }
+        } else if kind.is_file() {
+            found.insert(name, fs::read(&path).unwrap());
+        } else {
+            found.insert(format!("{name}|"), Vec::new());
+        }
+    }
+}
