@@ -9,6 +9,7 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +19,10 @@ use emend_workspace::{Effort, Workspace};
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
 use crate::tools::{self, Call, NotQuick, ToolSpec};
+
+/// The longest message: a file of the largest size, with every byte of it escaped. A longer one would be
+/// dropped without an answer.
+const LONGEST_MESSAGE: usize = 6 * 64 * 1024 * 1024;
 
 /// How long a client may keep the list of tools; it never changes while a server runs.
 const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -170,7 +175,9 @@ impl Drop for InFlight {
 
 /// Serves one client over standard input and output until it goes.
 pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let service = emend.serve(rmcp::transport::stdio_pipes()).await?;
+    let (input, output) = rmcp::transport::stdio_pipes();
+    let transport = AsyncRwTransport::new(input, output).with_max_line_length(LONGEST_MESSAGE);
+    let service = emend.serve(transport).await?;
     service.waiting().await?;
     Ok(())
 }

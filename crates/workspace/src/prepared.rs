@@ -53,6 +53,8 @@ pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     pub(crate) facts: Facts,
+    /// What would happen; hashing and comparing large files is done once.
+    pub(crate) report: Report,
 }
 
 /// What else is known of a plan.
@@ -65,19 +67,22 @@ pub(crate) struct Facts {
 }
 
 impl Prepared {
-    /// Each file of the plan with where it is and what it was made for.
+    /// Each file of the plan with where it is, what it was made for, and what it will be.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
-        let job = |plan| {
-            let FilePlan { name, action, .. }: &FilePlan = plan;
-            let (path, own) = self.files.get(name)?;
-            let base = match action {
-                Action::Move { from, .. } => self.files.get(from).map(|(path, base)| (path, base)),
-                _ => Some((path, own)),
-            };
-            let base = base.and_then(|(path, base)| base.as_ref().map(|base| (path, base)));
-            Some(Job { plan, path, base })
+        let files = self.plan.files().iter().zip(&self.report.files);
+        files.filter_map(|(plan, reported)| self.job(plan, reported.after)).collect()
+    }
+
+    fn job<'a>(&'a self, plan: &'a FilePlan, after: Option<Version>) -> Option<Job<'a>> {
+        let (path, _) = self.files.get(&plan.name)?;
+        let origin = match &plan.action {
+            Action::Move { from, .. } => from,
+            _ => &plan.name,
         };
-        self.plan.files().iter().filter_map(job).collect()
+        let base = self.files.get(origin).and_then(|(path, base)| Some((path, base.as_ref()?)));
+        let donor = plan.metadata_from.as_ref().and_then(|from| self.files.get(from));
+        let like = donor.map(|(path, _)| path).or(base.map(|(path, _)| path));
+        Some(Job { plan, path, base, like, after })
     }
 }
 
@@ -89,22 +94,23 @@ pub struct Preview {
     /// By name: the path without links, and the version.
     pub(crate) files: BTreeMap<String, (PathBuf, Option<Version>)>,
     pub(crate) facts: Facts,
+    pub(crate) report: Report,
 }
 
 impl Preview {
     pub(crate) fn of(prepared: Prepared) -> Self {
-        let Prepared { plan, files, facts } = prepared;
+        let Prepared { plan, files, facts, report } = prepared;
         let files = files.into_iter().map(|(name, (path, snapshot))| {
             let place = path.root.path.join(path.place.names.iter().collect::<PathBuf>());
             (name, (place, snapshot.map(|snapshot| snapshot.text.version())))
         });
-        Self { plan, files: files.collect(), facts }
+        Self { plan, files: files.collect(), facts, report }
     }
 
     /// What would happen.
     #[must_use]
-    pub fn report(&self) -> Report {
-        Report::of(&self.plan, self.facts.mtime_check_passed)
+    pub fn report(&self) -> &Report {
+        &self.report
     }
 
     /// Whether these hunks of it can be applied without the others.
@@ -122,6 +128,7 @@ impl Preview {
     pub(crate) fn only(mut self, hunks: &[usize]) -> Result<Self, Problem> {
         self.has_hunks(hunks)?;
         self.plan = self.plan.only(hunks)?;
+        self.report = Report::of(&self.plan, self.facts.mtime_check_passed);
         Ok(self)
     }
 }

@@ -126,6 +126,12 @@ impl Roots {
             let message = "it must name a file, such as src/main.rs".into();
             return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
         }
+        if trimmed.ends_with('/') || trimmed.ends_with("/.") {
+            return Err(Problem::new(Kind::NotAFile {
+                what: "written as a folder, with a slash at its end",
+            })
+            .at(written));
+        }
         let path = Path::new(trimmed);
         if path.is_absolute() {
             let (root, inside) = self

@@ -138,7 +138,8 @@ impl Workspace {
         let nothing = || one(Problem::new(Kind::NoOp { reason: "the request names no file" }));
         let root = gathered.root.ok_or_else(nothing)?;
         let facts = Facts { root, whole, mtime_check_passed: checked.then_some(true) };
-        let prepared = Prepared { plan, files: gathered.files, facts };
+        let report = Report::of(&plan, facts.mtime_check_passed);
+        let prepared = Prepared { plan, files: gathered.files, facts, report };
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         Ok(prepared)
     }
@@ -161,7 +162,8 @@ impl Workspace {
             }
             files.insert(name, (path, snapshot));
         }
-        let prepared = Prepared { plan: preview.plan, files, facts: preview.facts };
+        let Preview { plan, facts, report, .. } = preview;
+        let prepared = Prepared { plan, files, facts, report };
         match commit::special_files(self.disk(), &prepared.jobs()).into_iter().next() {
             Some(problem) => Err(problem),
             None => Ok(prepared),
@@ -170,8 +172,8 @@ impl Workspace {
 
     /// Makes the plan true. The lock is held.
     fn commit(&self, prepared: &Prepared, readings: &Mutex<Readings>) -> Result<Report, Problem> {
-        let Prepared { plan, facts, .. } = prepared;
-        let mut report = Report::of(plan, facts.mtime_check_passed);
+        let facts = &prepared.facts;
+        let mut report = prepared.report.clone();
         let id = edit_id()?;
         let jobs = prepared.jobs();
         let vault = facts.root.vault.get(self.disk(), &facts.root, self.state.as_deref())?;

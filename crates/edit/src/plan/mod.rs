@@ -85,6 +85,9 @@ pub struct FilePlan {
     pub action: Action,
     /// The hunks of the request that went into it.
     pub hunks: Vec<PlacedHunk>,
+    /// The file whose mode and owner it gets, where that is not the one whose place it takes: another file
+    /// was moved here.
+    pub metadata_from: Option<String>,
 }
 
 /// What happens to a file.
@@ -305,8 +308,9 @@ enum Now {
     Untouched,
     /// Not there.
     Gone,
-    /// There, and made from the file on disk called `from` (often itself) by `edit`.
-    Edited { from: String, base: Arc<Text>, edit: Edit, text: Arc<Text> },
+    /// There, and made from the file on disk called `from` (often itself) by `edit`. What it holds is only
+    /// made when another section asks for it.
+    Edited { from: String, base: Arc<Text>, edit: Edit },
     /// There, and made from nothing.
     New(Arc<Text>),
 }
@@ -378,7 +382,9 @@ impl Overlay<'_> {
         match &file.now {
             Now::Untouched => file.before.clone(),
             Now::Gone => None,
-            Now::Edited { text, .. } | Now::New(text) => Some(Arc::clone(text)),
+            Now::New(text) => Some(Arc::clone(text)),
+            // UTF-8 text replaced by UTF-8 text between characters stays that.
+            Now::Edited { base, edit, .. } => Text::new(edit.apply(base.bytes())).ok().map(Arc::new),
         }
     }
 
@@ -412,6 +418,9 @@ impl Overlay<'_> {
     /// Changes what is there.
     fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Kind> {
         self.limits.check_file(next.new_len())?;
+        if next.spans().iter().any(|span| span.new.contains(&0)) {
+            return Err(Kind::NotText { reason: "the new text has a NUL byte" });
+        }
         let file = &mut self.files[at];
         file.hunks.extend(placed);
         let apply = |edit: &Edit, text: &Text| Text::new(edit.apply(text.bytes())).map(Arc::new);
@@ -419,14 +428,11 @@ impl Overlay<'_> {
             Now::Untouched => match &file.before {
                 Some(base) => {
                     let (from, base) = (file.name.clone(), Arc::clone(base));
-                    Now::Edited { from, text: apply(&next, &base)?, edit: next, base }
+                    Now::Edited { from, edit: next, base }
                 }
                 None => Now::Untouched,
             },
-            Now::Edited { from, base, edit, text } => {
-                let text = apply(&next, &text)?;
-                Now::Edited { from, base, edit: edit.then(&next), text }
-            }
+            Now::Edited { from, base, edit } => Now::Edited { from, base, edit: edit.then(&next) },
             Now::New(text) => Now::New(apply(&next, &text)?),
             Now::Gone => Now::Gone,
         };
@@ -451,7 +457,6 @@ impl Overlay<'_> {
                     from: self.files[at].name.clone(),
                     base: Arc::clone(base),
                     edit: Edit::nothing(base),
-                    text: Arc::clone(base),
                 },
                 None => Now::Gone,
             },
@@ -467,26 +472,35 @@ impl Overlaid {
     /// What must happen on disk, if anything. A file that was moved away is part of its new name's plan.
     fn into_plan(self) -> Option<FilePlan> {
         let Self { name, before, now, hunks } = self;
+        let metadata_from = match &now {
+            Now::Edited { from, .. } if *from != name => Some(from.clone()),
+            _ => None,
+        };
         let action = match (before, now) {
             (_, Now::Untouched) | (None, Now::Gone) => return None,
             (Some(base), Now::Gone) => Action::Delete { base },
             (None, Now::New(text)) => Action::Create { content: text.bytes().to_vec() },
-            (None, Now::Edited { from, base, edit, .. }) => Action::Move { from, base, edit },
+            (None, Now::Edited { from, base, edit }) => Action::Move { from, base, edit },
             (Some(before), Now::Edited { from, edit, .. }) if from == name => {
                 if edit.changes_nothing(before.bytes()) {
                     return None;
                 }
                 Action::Modify { base: before, edit }
             }
-            (Some(before), Now::New(text) | Now::Edited { text, .. }) => {
-                let edit = whole::rewrite(&before, text.bytes()).into_joined();
+            (Some(before), now) => {
+                let content = match &now {
+                    Now::Edited { base, edit, .. } => edit.apply(base.bytes()),
+                    Now::New(text) => text.bytes().to_vec(),
+                    Now::Gone | Now::Untouched => return None,
+                };
+                let edit = whole::rewrite(&before, &content).into_joined();
                 if edit.changes_nothing(before.bytes()) {
                     return None;
                 }
                 Action::Modify { base: before, edit }
             }
         };
-        Some(FilePlan { name, action, hunks })
+        Some(FilePlan { name, action, hunks, metadata_from })
     }
 }
 

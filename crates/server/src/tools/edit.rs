@@ -46,7 +46,7 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
     let request = asked.request(call);
     if asked.validate_only {
         let prepared = call.workspace.preview(&request, &readings)?;
-        return Ok((Outcome::success(&prepared.report()), Tense::Validated));
+        return Ok((Outcome::success(prepared.report()), Tense::Validated));
     }
     let report = call.workspace.edit(&request, &readings)?;
     Ok((Outcome::success(&report), Tense::Done))

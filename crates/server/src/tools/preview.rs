@@ -30,7 +30,7 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     let asked = understand(&own.tool, arguments)?;
     let readings = call.callers.readings(call.caller);
     let prepared = call.workspace.preview(&asked.request(call), &readings)?;
-    let mut outcome = Outcome::success(&prepared.report());
+    let mut outcome = Outcome::success(prepared.report());
     outcome.preview = Some(call.previews.keep(call.caller, prepared).map_err(one)?);
     Ok(outcome)
 }

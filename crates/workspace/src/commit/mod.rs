@@ -61,6 +61,10 @@ pub(crate) struct Job<'a> {
     pub(crate) path: &'a WorkspacePath,
     /// The file whose content the plan was made for, if there was one: for a move, the old place.
     pub(crate) base: Option<(&'a WorkspacePath, &'a Snapshot)>,
+    /// The file whose mode, owner and attributes it gets.
+    pub(crate) like: Option<&'a WorkspacePath>,
+    /// What the file will be.
+    pub(crate) after: Option<Version>,
 }
 
 /// Commits these files. On success, what each file is now (`None` where it is gone).
@@ -264,14 +268,13 @@ impl<'a> Transaction<'a> {
             Action::Move { edit, .. } if edit.spans().is_empty() => None,
             action => action.pieces(),
         };
-        let after = pieces.as_ref().map(|pieces| Version::of_pieces(pieces.iter().copied()));
         let slot = match self.home.is_own {
             true => number.to_string(),
-            false => staged::describe(id, number, job, after),
+            false => staged::describe(id, number, job),
         };
         let slot = OsString::from(slot);
         let mut file = Placed { job, dir, slot, staged: None, progress: Progress::Waiting, now: None };
-        if let (Some(pieces), Some(after)) = (pieces, after) {
+        if let (Some(pieces), Some(after)) = (pieces, job.after) {
             let like = self.open_base(job).map_err(failed)?;
             let new = self.disk.create_file(&self.home.dir, &file.slot, like.as_ref()).map_err(failed)?;
             // From here on the slot must be removed on failure, even if writing it fails.
@@ -288,7 +291,7 @@ impl<'a> Transaction<'a> {
 
     /// The file whose metadata the new one takes over.
     fn open_base(&self, job: &Job<'_>) -> io::Result<Option<File>> {
-        let Some((path, _)) = job.base else { return Ok(None) };
+        let Some(path) = job.like else { return Ok(None) };
         self.disk.open_file(&path.place.dir, path.place.file_name()).map(Some)
     }
 

@@ -22,33 +22,27 @@ const LONGEST_NAME: usize = 255;
 /// Whether the name of one staged file cannot say everything.
 pub(super) fn needs_manifest(id: &str, jobs: &[Job<'_>]) -> bool {
     match jobs {
-        [job] => describe(id, 0, job, Some(Version::of(b""))).len() > LONGEST_NAME,
+        [job] => describe(id, 0, job).len() > LONGEST_NAME,
         _ => true,
     }
 }
 
 /// Writes what the names cannot say, durably.
 pub(super) fn write_manifest(disk: &dyn Disk, home: &Dir, id: &str, jobs: &[Job<'_>]) -> io::Result<()> {
-    let lines: String = jobs
-        .iter()
-        .enumerate()
-        .map(|(number, job)| {
-            let after = job.plan.action.pieces().map(Version::of_pieces);
-            describe(id, number, job, after) + "\n"
-        })
-        .collect();
+    let lines: String =
+        jobs.iter().enumerate().map(|(number, job)| describe(id, number, job) + "\n").collect();
     let file = disk.create_file(home, MANIFEST.as_ref(), None)?;
     disk.write(&file, &[lines.as_bytes()])?;
     disk.sync_file(&file)
 }
 
 /// Everything about a staged file: the edit, its number in it, the version before and after, the target.
-pub(super) fn describe(id: &str, number: usize, job: &Job<'_>, after: Option<Version>) -> String {
+pub(super) fn describe(id: &str, number: usize, job: &Job<'_>) -> String {
     let hex = |version: Option<Version>, none: &str| {
         version.map_or_else(|| none.into(), |version| version.hex()[..32].to_owned())
     };
     let base = hex(job.base.map(|(_, base)| base.text.version()), "new");
-    let after = hex(after, "gone");
+    let after = hex(job.after, "gone");
     format!("{id}.{number}.{base}.{after}.{}", escape(&job.path.place.shown()))
 }
 

@@ -76,7 +76,7 @@ impl Disk for Linux {
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
-        super::portable::write(file, pieces)
+        metadata::keeping_mode(file, || super::portable::write(file, pieces))
     }
 
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {

@@ -47,6 +47,16 @@ pub(super) fn may_write(dir: &Dir, name: &OsStr) -> bool {
     }
 }
 
+/// Runs `write`, and gives the file back the bits that writing takes from it (setuid, setgid).
+pub(super) fn keeping_mode(file: &File, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let mode = fs::fstat(file)?.st_mode & 0o7777;
+    write()?;
+    if mode & 0o6000 != 0 {
+        fs::fchmod(file, fs::Mode::from_raw_mode(mode))?;
+    }
+    Ok(())
+}
+
 /// Gives `new` the owner, mode and extended attributes (and so the ACLs) of `old`.
 pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
     let (from, to) = (fs::fstat(old)?, fs::fstat(new)?);

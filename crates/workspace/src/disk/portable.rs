@@ -80,7 +80,10 @@ impl Disk for Portable {
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
-        write(file, pieces)
+        #[cfg(unix)]
+        return super::metadata::keeping_mode(file, || write(file, pieces));
+        #[cfg(not(unix))]
+        return write(file, pieces);
     }
 
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {

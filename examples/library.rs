@@ -1,0 +1,69 @@
+//! Emend as a library, without MCP: a workspace is opened, a patch is previewed, and what was shown is committed.
+//!
+//!     cargo run --example library
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use anyhow::anyhow;
+use emend_edit::Problem;
+use emend_edit::patch::v4a;
+use emend_workspace::{Effort, Readings, Request, RootSpec, Workspace, disk};
+
+const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n";
+
+const PATCH: &str = r#"*** Begin Patch
+*** Update File: greeting.py
+@@ def greet(name):
+-    return "Hello, " + name
++    return f"Hello, {name}!"
+*** Add File: CHANGES.md
++# Changes
++- A friendlier greeting.
+*** End Patch
+"#;
+
+fn main() -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (project, state) = (folder.path().join("project"), folder.path().join("state"));
+    std::fs::create_dir(&project)?;
+    std::fs::write(project.join("greeting.py"), GREETING)?;
+
+    let root = RootSpec { name: None, path: project.clone() };
+    let workspace = Workspace::open(disk::for_this_machine(), &[root], Some(state))?;
+    // What one client has read. It decides what is stale to this client.
+    let readings = Mutex::new(Readings::default());
+
+    let (name, snapshot) = workspace.read("greeting.py", Effort::Patient)?;
+    println!("{name} is at version {}.\n", snapshot.text.version().short());
+
+    // A text becomes a patch, a patch becomes a plan. So far nothing is written.
+    let patch = v4a::parse(PATCH).map_err(|problems| all(&problems))?;
+    let versions = BTreeMap::from([(name, snapshot.text.version().hex())]);
+    let request =
+        Request { patch: &patch, versions: &versions, effort: Effort::Patient, cancelled: &|| false };
+    let preview = workspace.preview(&request, &readings).map_err(|problems| all(&problems))?;
+    println!("{}", preview.report().diff());
+    anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
+
+    // The commit takes the preview and does what was shown, or says why not and leaves everything.
+    let report = workspace.apply(preview, None, &readings).map_err(|(problem, _)| problem)?;
+    for file in &report.files {
+        println!("{:?} {}", file.change, file.name);
+    }
+    anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))?.contains("f\"Hello, {name}!\""));
+
+    // The same request again names a version that the file no longer has.
+    let Err(problems) = workspace.edit(&request, &readings) else {
+        return Err(anyhow!("a patch cannot be applied twice"));
+    };
+    for problem in problems {
+        println!("\nAgain: {} ({problem})", problem.code());
+    }
+    Ok(())
+}
+
+/// All problems of a request as one error.
+fn all(problems: &[Problem]) -> anyhow::Error {
+    anyhow!(problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
+}

@@ -1,0 +1,43 @@
+//! `emend demo`: it ends well, shows each of its parts, and leaves nothing behind.
+
+use std::process::{Command, Output};
+
+use emend_testkit::Folder;
+
+use crate::EMEND;
+
+/// Runs the demo with a home and a temporary folder of its own.
+fn demo(folder: &Folder, arguments: &[&str]) -> Output {
+    let mut command = Command::new(EMEND);
+    command.arg("demo").args(arguments).env("HOME", folder.path()).env("TMPDIR", folder.path());
+    for name in ["EMEND_STATE_DIR", "XDG_STATE_HOME", "NO_COLOR"] {
+        command.env_remove(name);
+    }
+    command.output().unwrap()
+}
+
+/// The numbers of the parts, as they come.
+fn parts(output: &str) -> Vec<usize> {
+    output.lines().filter_map(|line| line.split_once(". ")?.0.parse().ok()).collect()
+}
+
+#[test]
+fn the_demo_shows_each_of_its_parts() {
+    let folder = Folder::new();
+    let output = demo(&folder, &["--color", "never"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(parts(&text), [1, 2, 3, 4, 5, 6, 7], "{text}");
+    for code in ["[ambiguous-match]", "[stale-file]", "[hunk-context-mismatch]"] {
+        assert!(text.contains(code), "a refusal is shown: {code}");
+    }
+    assert!(!text.contains('\x1b'), "no colours were asked for");
+    assert!(folder.tree().is_empty(), "it leaves nothing behind: {:?}", folder.tree().keys());
+}
+
+#[test]
+fn the_demo_is_colourful_if_asked() {
+    let output = demo(&Folder::new(), &["--color", "always"]);
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stdout).unwrap().contains("\x1b[32m"));
+}

@@ -1,0 +1,205 @@
+//! Every call to the disk fails in turn, and other programs write at the worst moment: afterwards every file
+//! is as it was or as it was meant, never in between, and the answer says which.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use emend_edit::patch::{Patch, TextChange, v4a};
+use emend_edit::problem::{Code, FileState, Kind, Problem};
+use emend_testkit::failing_disk::FailingDisk;
+use emend_testkit::{Folder, Tree};
+use emend_workspace::disk::{self, Disk, Portable};
+use emend_workspace::{Effort, Readings, Report, Request, RootSpec, Workspace};
+
+const EIO: i32 = 5;
+const EACCES: i32 = 13;
+const ENOSPC: i32 = 28;
+
+/// A workspace on a failing disk, with four files that a client has read.
+struct Scene {
+    folder: Folder,
+    disk: Arc<FailingDisk>,
+}
+
+impl Scene {
+    fn new(inner: Arc<dyn Disk>, errno: i32) -> Self {
+        let folder = Folder::new();
+        folder.write("a.txt", b"one\ntwo\nthree\n");
+        folder.write("b.txt", b"bee\n");
+        folder.write("gone.txt", b"bye\n");
+        folder.write("old/place.txt", b"move me\nkeep\n");
+        Self { folder, disk: Arc::new(FailingDisk::new(inner, errno)) }
+    }
+
+    fn workspace(&self) -> Workspace {
+        let roots = [RootSpec { name: None, path: self.folder.path().to_path_buf() }];
+        let disk: Arc<dyn Disk> = Arc::clone(&self.disk) as Arc<dyn Disk>;
+        Workspace::open(disk, &roots, Some(self.folder.state())).unwrap()
+    }
+
+    fn tree(&self) -> Tree {
+        // Where the state folder fails, Emend keeps its own things in .emend.
+        self.folder.tree().into_iter().filter(|(name, _)| !name.starts_with(".emend")).collect()
+    }
+}
+
+fn edit(
+    workspace: &Workspace,
+    patch: &Patch,
+    versions: &BTreeMap<String, String>,
+) -> Result<Report, Vec<Problem>> {
+    let readings = Mutex::new(Readings::default());
+    let request = Request { patch, versions, effort: Effort::Patient, cancelled: &|| false };
+    workspace.edit(&request, &readings)
+}
+
+fn one_file() -> Patch {
+    let change = TextChange { old: "two".into(), new: "TWO".into(), ..TextChange::default() };
+    Patch::replace("a.txt", vec![change]).unwrap()
+}
+
+fn many_files() -> Patch {
+    v4a::parse(
+        "*** Begin Patch\n*** Add File: new/deep/file.txt\n+new\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** \
+         Delete File: gone.txt\n*** Update File: old/place.txt\n*** Move to: other/place.txt\n@@\n-move me\n\
+         +moved\n*** Move File: b.txt -> bee.txt\n*** End Patch",
+    )
+    .unwrap()
+}
+
+fn versions() -> BTreeMap<String, String> {
+    [("gone.txt".to_owned(), emend_edit::Version::of(b"bye\n").short())].into()
+}
+
+/// Fails call after call until one run needs fewer calls; every run ends all-old or all-new.
+fn fail_every_call(
+    inner: fn() -> Arc<dyn Disk>,
+    errno: i32,
+    patch: &Patch,
+    versions: &BTreeMap<String, String>,
+) {
+    let new = {
+        let scene = Scene::new(inner(), errno);
+        edit(&scene.workspace(), patch, versions).unwrap();
+        scene.tree()
+    };
+    let mut failed = 0;
+    for n in 1.. {
+        let scene = Scene::new(inner(), errno);
+        let old = scene.tree();
+        let workspace = scene.workspace();
+        scene.disk.fail_call(n);
+        let outcome = edit(&workspace, patch, versions);
+        let made = scene.disk.calls();
+        scene.disk.fail_call(0);
+        match outcome {
+            Ok(_) => assert_eq!(scene.tree(), new, "call {n} failed, the answer says success"),
+            Err(problems) => {
+                failed += 1;
+                assert_eq!(scene.tree(), old, "call {n} failed: {problems:?}");
+                let states = problems.iter().filter_map(|problem| match &*problem.kind {
+                    Kind::IoError { states, .. } => Some(states),
+                    _ => None,
+                });
+                let sound = |state: &FileState| matches!(state, FileState::Untouched | FileState::Restored);
+                assert!(states.flatten().all(|(_, state)| sound(state)), "call {n}: {problems:?}");
+                // And the workspace works on.
+                edit(&workspace, patch, versions).unwrap_or_else(|problems| panic!("call {n}: {problems:?}"));
+                assert_eq!(scene.tree(), new);
+            }
+        }
+        if made < n {
+            break;
+        }
+    }
+    assert!(failed > 5, "only {failed} calls were made to fail");
+}
+
+fn native() -> Arc<dyn Disk> {
+    disk::for_this_machine()
+}
+
+fn portable() -> Arc<dyn Disk> {
+    Arc::new(Portable)
+}
+
+#[test]
+fn one_file_is_old_or_new_whichever_call_fails() {
+    for errno in [EIO, ENOSPC, EACCES] {
+        fail_every_call(native, errno, &one_file(), &BTreeMap::new());
+    }
+    fail_every_call(portable, EIO, &one_file(), &BTreeMap::new());
+}
+
+#[test]
+fn many_files_are_all_old_or_all_new_whichever_call_fails() {
+    for errno in [EIO, ENOSPC] {
+        fail_every_call(native, errno, &many_files(), &versions());
+    }
+    fail_every_call(portable, EIO, &many_files(), &versions());
+}
+
+/// Runs the edit of one file while somebody else does this right before the exchange.
+fn meddled(meddle: impl Fn(&std::path::Path) + Send + 'static) -> (Scene, Vec<Problem>) {
+    let scene = Scene::new(native(), EIO);
+    let workspace = scene.workspace();
+    let path = scene.folder.path().join("a.txt");
+    scene.disk.before_placing(move || meddle(&path));
+    let problems = edit(&workspace, &one_file(), &BTreeMap::new()).unwrap_err();
+    (scene, problems)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_writer_that_renames_in_between_is_kept_and_told() {
+    let (scene, problems) = meddled(|path| {
+        let new = path.with_extension("new");
+        std::fs::write(&new, "theirs\n").unwrap();
+        std::fs::rename(&new, path).unwrap();
+    });
+    assert_eq!(problems[0].code(), Code::StaleFile, "{problems:?}");
+    assert_eq!(scene.folder.read("a.txt"), b"theirs\n");
+}
+
+#[test]
+fn a_writer_that_writes_in_place_in_between_is_kept_and_told() {
+    let (scene, problems) = meddled(|path| std::fs::write(path, "one\ntwo\ntheirs\n").unwrap());
+    assert_eq!(problems[0].code(), Code::StaleFile, "{problems:?}");
+    assert_eq!(scene.folder.read("a.txt"), b"one\ntwo\ntheirs\n");
+    // Their change is in the file, so the same call goes through.
+    edit(&scene.workspace(), &one_file(), &BTreeMap::new()).unwrap();
+    assert_eq!(scene.folder.read("a.txt"), b"one\nTWO\ntheirs\n");
+}
+
+#[test]
+fn a_file_that_is_removed_in_between_stays_removed_and_is_told() {
+    let (scene, problems) = meddled(|path| std::fs::remove_file(path).unwrap());
+    assert_eq!(problems[0].code(), Code::StaleFile, "{problems:?}");
+    assert!(!scene.tree().contains_key("a.txt"));
+}
+
+#[test]
+fn a_file_that_comes_where_one_is_created_is_kept_and_told() {
+    let scene = Scene::new(native(), EIO);
+    let workspace = scene.workspace();
+    let path = scene.folder.path().join("n.txt");
+    scene.disk.before_placing(move || std::fs::write(&path, "theirs\n").unwrap());
+    let patch = Patch::write("n.txt", "ours\n".into());
+    let problems = edit(&workspace, &patch, &BTreeMap::new()).unwrap_err();
+    assert_eq!(problems[0].code(), Code::AlreadyExists, "{problems:?}");
+    assert_eq!(scene.folder.read("n.txt"), b"theirs\n");
+}
+
+#[test]
+fn nothing_is_left_in_the_workspace_or_among_the_open_transactions() {
+    let scene = Scene::new(native(), EIO);
+    let workspace = scene.workspace();
+    edit(&workspace, &many_files(), &versions()).unwrap();
+    edit(&workspace, &one_file(), &BTreeMap::new()).unwrap_err();
+    assert!(scene.folder.tree().keys().all(|name| !name.contains(".emend")));
+    let homes = std::fs::read_dir(scene.folder.state().join("roots")).unwrap();
+    for home in homes {
+        let open = home.unwrap().path().join("tx");
+        assert_eq!(std::fs::read_dir(open).unwrap().count(), 0);
+    }
+}

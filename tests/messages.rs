@@ -1,0 +1,71 @@
+//! What a model reads in the answers, as one document to be reviewed as prose. Nothing else compares these texts.
+
+use std::fmt::Write;
+
+use emend_testkit::{Answer, Folder};
+use serde_json::json;
+
+use crate::serve;
+
+const CODE: &str =
+    "def total(items):\n\treturn sum(items)\n\n\ndef mean(items):\n\treturn total(items) / len(items)\n";
+
+/// The answers under their titles, without what differs between two runs.
+struct Document {
+    folder: Folder,
+    text: String,
+}
+
+impl Document {
+    fn add(&mut self, title: &str, answer: &Answer) {
+        let mut said = answer.text.replace(self.folder.path().to_str().unwrap(), "WORKSPACE");
+        if let Some(handle) = answer.structured["preview"].as_str() {
+            said = said.replace(handle, "HANDLE");
+        }
+        writeln!(self.text, "# {title}\n\n{}\n", said.trim_end()).unwrap();
+    }
+}
+
+#[test]
+fn what_a_model_reads_in_the_answers() {
+    let folder = Folder::with([
+        ("src/sums.py", CODE),
+        ("notes.md", "- one\n- two\n- one"),
+        ("settings.ini", "retries = 3\r\n"),
+    ]);
+    let mut client = serve(&folder);
+    let mut document = Document { folder, text: String::new() };
+    let mut add = |title: &str, answer: Answer| document.add(title, &answer);
+
+    add("An edit", client.replace("src/sums.py", "return sum(items)", "return sum(items, start=0)"));
+    add(
+        "A last line without its ending",
+        client.patch("*** Update File: notes.md\n@@\n - two\n - one\n+- three"),
+    );
+    add(
+        "Several files",
+        client.patch("*** Add File: docs/new.md\n+# New\n*** Move File: notes.md -> docs/notes.md"),
+    );
+    add("A preview", client.preview("write_file", json!({"path": "a/b.txt", "content": "hello\n"})));
+    add("A name that is nearly right", client.replace("src/sums.txt", "x", "y"));
+    add(
+        "A tab where the request has spaces",
+        client.replace("src/sums.py", "def mean(items):\n    return", "x"),
+    );
+    add("Nothing like it", client.replace("settings.ini", "zzz", "y"));
+    add("More than one place", client.replace("docs/notes.md", "- one", "- 1"));
+    add(
+        "More than one problem",
+        client.patch("*** Update File: docs/notes.md\n@@\n-- one\n+- 1\n@@\n-- four\n+- 4\n*** Delete File: src/sums.py"),
+    );
+    add(
+        "A patch that was cut off",
+        client.call("apply_patch", json!({"patch": "*** Begin Patch\n*** Update File: a\n@@"})),
+    );
+    add("An argument that does not exist", client.call("read_file", json!({"path": "a", "ofset": 3})));
+    add("A path that leaves", client.call("read_file", json!({"path": "../secret"})));
+    client.read("settings.ini");
+    document.folder.write("settings.ini", "retries = 5\r\n");
+    document.add("A change from outside", &client.replace("settings.ini", "retries", "tries"));
+    insta::assert_snapshot!(document.text);
+}

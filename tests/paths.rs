@@ -1,0 +1,278 @@
+//! Which files a path may mean: inside the workspace only, through links too, and in one root of several.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use emend_testkit::{Answer, Client, Folder, Launch};
+use serde_json::json;
+
+use crate::{EMEND, launch, serve};
+
+/// Every tool that takes a path refuses this one, and nothing inside or outside changes.
+#[track_caller]
+pub(crate) fn check_refused_by(start: fn(&Folder) -> Launch, folder: &Folder, path: &str, code: &str) {
+    let before = folder.everything();
+    let mut client = start(folder).legacy();
+    let check = |answer: Answer| {
+        let answer = answer.refused(code);
+        assert!(!answer.text.contains("classified"), "nothing of it is shown: {}", answer.text);
+    };
+    check(client.call("read_file", json!({"path": path})));
+    check(client.replace(path, "classified", "x"));
+    check(client.call("write_file", json!({"path": path, "content": "x\n"})));
+    check(client.patch(&format!("*** Add File: {path}\n+x")));
+    check(client.patch(&format!("*** Update File: {path}\n@@\n-classified\n+x")));
+    check(client.patch(&format!("*** Delete File: {path}")));
+    check(client.patch(&format!("*** Move File: {path} -> inside.txt")));
+    check(client.patch(&format!("*** Move File: a.txt -> {path}")));
+    check(client.preview("write_file", json!({"path": path, "content": "x\n"})));
+    drop(client);
+    assert_eq!(folder.everything(), before);
+}
+
+#[track_caller]
+fn check_refused(folder: &Folder, path: &str, code: &str) {
+    check_refused_by(launch, folder, path, code);
+}
+
+/// A workspace with a secret beside it, in a folder whose name begins like the workspace's.
+pub(crate) fn with_secret() -> Folder {
+    let folder = Folder::with([("a.txt", "a\n"), ("sub/b.txt", "b\n")]);
+    fs::create_dir(folder.beside("ws-evil")).unwrap();
+    fs::write(folder.beside("ws-evil").join("secret.txt"), "classified\n").unwrap();
+    fs::write(folder.beside("secret.txt"), "classified\n").unwrap();
+    folder
+}
+
+#[test]
+fn a_path_that_climbs_out_is_refused() {
+    let folder = with_secret();
+    for path in [
+        "../secret.txt",
+        "sub/../../secret.txt",
+        "./../secret.txt",
+        "../ws-evil/secret.txt",
+        "../ws/../secret.txt",
+        "missing/../../secret.txt",
+        "..",
+        "../new.txt",
+    ] {
+        check_refused(&folder, path, "path-outside-workspace");
+    }
+}
+
+#[test]
+fn an_absolute_path_outside_is_refused_even_if_it_begins_like_the_workspace() {
+    let folder = with_secret();
+    for path in [folder.beside("secret.txt"), folder.beside("ws-evil/secret.txt"), folder.at("../secret.txt")]
+    {
+        check_refused(&folder, path.to_str().unwrap(), "path-outside-workspace");
+    }
+    check_refused(&folder, "/etc/passwd", "path-outside-workspace");
+    check_refused(&folder, "file:///etc/passwd", "path-outside-workspace");
+}
+
+#[test]
+fn a_link_that_leads_out_is_refused() {
+    let folder = with_secret();
+    symlink(folder.beside("secret.txt"), folder.at("absolute")).unwrap();
+    symlink("../secret.txt", folder.at("relative")).unwrap();
+    symlink("absolute", folder.at("link-to-link")).unwrap();
+    for path in ["absolute", "relative", "link-to-link"] {
+        check_refused(&folder, path, "path-outside-workspace");
+    }
+}
+
+#[test]
+fn a_folder_link_that_leads_out_is_refused() {
+    let folder = with_secret();
+    symlink(folder.beside("ws-evil"), folder.at("absolute")).unwrap();
+    symlink("../ws-evil", folder.at("sub/relative")).unwrap();
+    symlink("..", folder.at("up")).unwrap();
+    for path in [
+        "absolute/secret.txt",
+        "absolute/new.txt",
+        "absolute/new/deep.txt",
+        "sub/../absolute/secret.txt",
+        "up/secret.txt",
+        "up/ws-evil/secret.txt",
+    ] {
+        check_refused(&folder, path, "path-outside-workspace");
+    }
+}
+
+#[test]
+fn links_that_lead_nowhere_and_in_circles_are_refused() {
+    let folder = with_secret();
+    symlink(folder.beside("new.txt"), folder.at("dangling-out")).unwrap();
+    symlink("loop", folder.at("loop")).unwrap();
+    check_refused(&folder, "dangling-out", "path-outside-workspace");
+    check_refused(&folder, "loop", "path-outside-workspace");
+}
+
+#[test]
+fn a_link_to_a_missing_file_inside_names_that_file() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    symlink("new/target.txt", folder.at("link")).unwrap();
+    let mut client = serve(&folder);
+    client.call("read_file", json!({"path": "link"})).refused("missing-original");
+    let done = client.call("write_file", json!({"path": "link", "content": "made\n"})).ok();
+    assert_eq!(done.structured["changed_files"], json!(["new/target.txt"]));
+    assert_eq!(folder.text("new/target.txt"), "made\n");
+    assert!(folder.tree().contains_key("link -> new/target.txt"));
+}
+
+#[test]
+fn a_link_inside_is_followed_and_stays_a_link() {
+    let folder = Folder::with([("real/a.txt", "one\n")]);
+    symlink(folder.at("real/a.txt"), folder.at("absolute")).unwrap();
+    symlink("real/a.txt", folder.at("relative")).unwrap();
+    symlink(folder.at("real"), folder.at("folder")).unwrap();
+    let links: Vec<String> = folder.tree().into_keys().filter(|name| name.contains(" -> ")).collect();
+    let mut client = serve(&folder);
+    for (i, path) in ["absolute", "relative", "folder/a.txt", "real/../folder/a.txt"].into_iter().enumerate()
+    {
+        let old = client.read(path);
+        assert_eq!(old.meta["emend/path"], "real/a.txt");
+        let version = old.version();
+        let content = format!("{i}\n");
+        let done =
+            client.call("write_file", json!({"path": path, "content": content, "version": version})).ok();
+        assert_eq!(done.structured["changed_files"], json!(["real/a.txt"]));
+        assert_eq!(folder.text("real/a.txt"), content);
+    }
+    let still: Vec<String> = folder.tree().into_keys().filter(|name| name.contains(" -> ")).collect();
+    assert_eq!(still, links);
+}
+
+#[test]
+fn a_file_read_through_a_link_is_known_under_its_own_name() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    symlink("a.txt", folder.at("link")).unwrap();
+    let mut client = serve(&folder);
+    client.read("link");
+    client.call("write_file", json!({"path": "a.txt", "content": "two\n"})).ok();
+    folder.write("a.txt", "three\n");
+    client.replace("link", "three", "3").refused("stale-file");
+}
+
+#[test]
+fn an_absolute_path_inside_is_as_good_as_a_relative_one() {
+    let folder = Folder::with([("sub/a.txt", "one\n")]);
+    symlink(folder.path(), folder.beside("door")).unwrap();
+    let mut client = Launch::new(EMEND).workspace(folder.beside("door")).state(folder.state()).legacy();
+    for path in [folder.at("sub/a.txt"), folder.beside("door/sub/a.txt")] {
+        let path = path.to_str().unwrap();
+        assert_eq!(client.read(path).meta["emend/path"], "sub/a.txt");
+        assert_eq!(client.read(&format!("file://{path}")).meta["emend/path"], "sub/a.txt");
+    }
+}
+
+#[test]
+fn the_folders_of_git_and_emend_are_off_limits() {
+    let folder = Folder::with([
+        ("a.txt", "a\n"),
+        (".git/config", "classified\n"),
+        (".emend/x", "classified\n"),
+        ("sub/.git/config", "classified\n"),
+    ]);
+    symlink(".git/config", folder.at("link")).unwrap();
+    symlink(".git", folder.at("folder")).unwrap();
+    for path in [
+        ".git/config",
+        ".git/new",
+        ".emend/x",
+        ".emend/new",
+        "sub/.git/config",
+        "sub/../.git/config",
+        "link",
+        "folder/config",
+    ] {
+        check_refused(&folder, path, "path-forbidden");
+    }
+    let mut client = serve(&folder);
+    client.call("write_file", json!({"path": ".GIT/hooks/x", "content": ""})).refused("path-forbidden");
+    client.call("write_file", json!({"path": ".gitignore", "content": "target\n"})).ok();
+}
+
+/// Two roots, `one` and `two`, and a client of both.
+fn two_roots() -> (Folder, Folder, Client) {
+    let one = Folder::with([("same.txt", "1\n"), ("only-one.txt", "1\n")]);
+    let two = Folder::with([("same.txt", "2\n"), ("only-two.txt", "2\n")]);
+    let client = Launch::new(EMEND)
+        .workspace(format!("one={}", one.path().display()))
+        .workspace(format!("two={}", two.path().display()))
+        .state(one.state())
+        .legacy();
+    (one, two, client)
+}
+
+#[test]
+fn a_file_in_one_of_several_roots_is_found_and_named_with_its_root() {
+    let (_one, two, mut client) = two_roots();
+    assert_eq!(client.read("only-one.txt").meta["emend/path"], "one:only-one.txt");
+    assert_eq!(
+        client.replace("only-two.txt", "2", "3").ok().structured["changed_files"],
+        json!(["two:only-two.txt"])
+    );
+    client.replace("two:only-two.txt", "3", "4").ok();
+    client.replace(two.at("only-two.txt").to_str().unwrap(), "4", "5").ok();
+    assert_eq!(two.text("only-two.txt"), "5\n");
+}
+
+#[test]
+fn a_path_that_could_be_in_either_root_is_refused() {
+    let (one, two, mut client) = two_roots();
+    client.replace("same.txt", "1", "x").refused("ambiguous-path");
+    client.call("write_file", json!({"path": "new.txt", "content": "n\n"})).refused("ambiguous-path");
+    client.replace("one:same.txt", "1", "x").ok();
+    client.call("write_file", json!({"path": "two:new.txt", "content": "n\n"})).ok();
+    assert_eq!(
+        (one.text("same.txt"), two.text("same.txt"), two.text("new.txt")),
+        ("x\n".into(), "2\n".into(), "n\n".into())
+    );
+    assert!(!one.has("new.txt"));
+}
+
+#[test]
+fn one_request_touches_one_root() {
+    let (one, two, mut client) = two_roots();
+    let before = (one.tree(), two.tree());
+    client
+        .patch("*** Update File: one:same.txt\n@@\n-1\n+x\n*** Update File: two:same.txt\n@@\n-2\n+y")
+        .refused("several-roots");
+    client.patch("*** Move File: one:same.txt -> two:moved.txt").refused("several-roots");
+    client.replace("one:../../secret", "1", "x").refused("path-outside-workspace");
+    client.replace("/etc/passwd", "root", "x").refused("path-outside-workspace");
+    assert_eq!((one.tree(), two.tree()), before);
+}
+
+#[test]
+fn nested_roots_are_one() {
+    for order in [["", "sub"], ["sub", ""]] {
+        let folder = Folder::with([("sub/a.txt", "one\n")]);
+        let mut launch = Launch::new(EMEND).state(folder.state());
+        for root in order {
+            launch = launch.workspace(folder.at(root));
+        }
+        let mut client = launch.legacy();
+        assert_eq!(client.read("sub/a.txt").meta["emend/path"], "sub/a.txt");
+        client.call("read_file", json!({"path": "a.txt"})).refused("missing-original");
+    }
+}
+
+#[test]
+fn roots_of_one_name_are_told_apart() {
+    let (one, two) = (Folder::with([("same.txt", "1\n")]), Folder::with([("same.txt", "2\n")]));
+    let mut client =
+        Launch::new(EMEND).workspace(one.path()).workspace(two.path()).state(one.state()).legacy();
+    let name = |client: &mut Client, folder: &Folder| {
+        client.read(folder.at("same.txt").to_str().unwrap()).meta["emend/path"].as_str().unwrap().to_owned()
+    };
+    let (first, second) = (name(&mut client, &one), name(&mut client, &two));
+    assert_ne!(first, second);
+    client.replace(&second, "2", "x").ok();
+    assert_eq!((one.text("same.txt"), two.text("same.txt")), ("1\n".into(), "x\n".into()));
+}

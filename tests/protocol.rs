@@ -1,0 +1,268 @@
+//! The protocol itself: both of its eras, what a server says of itself, calls that are no good, and a client
+//! that goes. Few and small; what the tools do is tested elsewhere.
+
+use std::fs;
+use std::process::Command;
+
+use emend_testkit::{Answer, Client, Folder, Launch};
+use serde_json::{Value, json};
+
+use crate::{EMEND, launch, serve};
+
+const TOOLS: [&str; 6] =
+    ["read_file", "str_replace", "apply_patch", "write_file", "edit_preview", "apply_preview"];
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+}
+
+fn reads_and_edits(mut client: Client, folder: &Folder) -> (Vec<Value>, Answer, Answer) {
+    let tools = client.tools();
+    let read = client.read("a.txt");
+    let edited = client.replace("a.txt", "two", "2").ok();
+    assert_eq!(folder.text("a.txt"), "one\n2\n");
+    (tools, read, edited)
+}
+
+#[test]
+fn both_eras_list_the_same_tools_and_edit() {
+    let run = |start: fn(&Launch) -> Client| {
+        let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+        let (tools, read, mut edited) = reads_and_edits(start(&launch(&folder)), &folder);
+        edited.structured["edit"].take();
+        (tools, read, edited)
+    };
+    let (legacy, modern) = (run(Launch::legacy), run(Launch::modern));
+    assert_eq!(names(&legacy.0), TOOLS);
+    assert_eq!(legacy, modern);
+}
+
+#[test]
+fn every_revision_with_a_handshake_is_spoken() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = launch(&folder).start();
+        let said = client.initialize_legacy(revision);
+        assert_eq!(said["protocolVersion"], revision);
+        assert_eq!(said["serverInfo"]["name"], "emend");
+        assert!(said["capabilities"]["tools"].is_object());
+        client.read("a.txt");
+    }
+}
+
+#[test]
+fn a_modern_client_discovers_the_server_without_a_session() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = launch(&folder).modern();
+    let said = client.request("server/discover", json!({})).unwrap();
+    let revisions = said["supportedVersions"].as_array().unwrap();
+    assert!(revisions.contains(&"2026-07-28".into()) && revisions.contains(&"2025-11-25".into()));
+    assert_eq!(said["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "emend");
+    assert!(said["instructions"].is_string());
+    client.read("a.txt");
+}
+
+#[test]
+fn a_client_may_ask_what_there_is_and_then_open_a_session_all_the_same() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = launch(&folder).modern();
+    client.request("server/discover", json!({})).unwrap();
+    drop(client);
+    let mut client = launch(&folder).start();
+    client.request("server/discover", json!({})).unwrap_err();
+    client.initialize_legacy("2025-11-25");
+    client.read("a.txt");
+}
+
+#[test]
+fn instructions_are_short_enough_for_every_client() {
+    let folder = Folder::new();
+    let said = launch(&folder).start().initialize_legacy("2025-11-25");
+    let length = said["instructions"].as_str().unwrap().len();
+    assert!((1..2048).contains(&length), "{length} bytes");
+}
+
+#[test]
+fn an_unknown_tool_is_an_error_of_the_protocol() {
+    let folder = Folder::new();
+    let mut client = serve(&folder);
+    let error = client.request("tools/call", json!({"name": "rm_rf", "arguments": {}})).unwrap_err();
+    assert_eq!(error["code"], -32602);
+}
+
+/// A call that is refused before any file is looked at.
+#[track_caller]
+fn check_refused(tool: &str, arguments: Value, code: &str) {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let before = folder.everything();
+    serve(&folder).call(tool, arguments).refused(code);
+    assert_eq!(folder.everything(), before, "a refused call leaves nothing behind");
+}
+
+#[test]
+fn an_argument_that_no_tool_knows_is_refused() {
+    check_refused("read_file", json!({"path": "a.txt", "encoding": "utf-8"}), "unknown-argument");
+    check_refused(
+        "str_replace",
+        json!({"path": "a.txt", "old_string": "one", "new_sting": "two"}),
+        "unknown-argument",
+    );
+    check_refused(
+        "str_replace",
+        json!({"path": "a.txt", "edits": [{"old_string": "one", "new_string": "two", "count": 1}]}),
+        "unknown-argument",
+    );
+    check_refused("apply_patch", json!({"patch": "x", "dry_run": true}), "unknown-argument");
+    check_refused("write_file", json!({"path": "b", "content": "", "mode": 755}), "unknown-argument");
+    check_refused(
+        "edit_preview",
+        json!({"tool": "write_file", "path": "b", "content": "", "old_string": "x"}),
+        "unknown-argument",
+    );
+    check_refused("apply_preview", json!({"preview": "x", "hunk": [1]}), "unknown-argument");
+}
+
+#[test]
+fn an_argument_of_the_wrong_type_is_refused() {
+    check_refused("read_file", json!({"path": 7}), "invalid-argument");
+    check_refused("read_file", json!({"path": "a.txt", "offset": "2"}), "invalid-argument");
+    check_refused("read_file", json!({"path": "a.txt", "limit": -1}), "invalid-argument");
+    check_refused(
+        "str_replace",
+        json!({"path": "a.txt", "old_string": "one", "new_string": "two", "replace_all": "yes"}),
+        "invalid-argument",
+    );
+    check_refused("str_replace", json!({"path": "a.txt", "edits": "one"}), "invalid-argument");
+    check_refused("str_replace", json!({"path": "a.txt", "edits": ["one"]}), "invalid-argument");
+    check_refused("apply_patch", json!({"patch": ["*** Begin Patch"]}), "invalid-argument");
+    check_refused("apply_patch", json!({"patch": "x", "versions": {"a.txt": 1}}), "invalid-argument");
+    check_refused("apply_preview", json!({"preview": "x", "hunks": ["1"]}), "invalid-argument");
+    check_refused("edit_preview", json!({"tool": "read_file", "path": "a.txt"}), "invalid-argument");
+}
+
+#[test]
+fn a_missing_argument_is_refused() {
+    check_refused("read_file", json!({}), "invalid-argument");
+    check_refused("read_file", json!({"path": null}), "invalid-argument");
+    check_refused("read_file", json!({"path": ""}), "invalid-argument");
+    check_refused("read_file", json!({"path": "a.txt\0"}), "invalid-argument");
+    check_refused("str_replace", json!({"path": "a.txt", "new_string": "two"}), "invalid-argument");
+    check_refused("str_replace", json!({"path": "a.txt", "old_string": "one"}), "invalid-argument");
+    check_refused("str_replace", json!({"path": "a.txt"}), "invalid-argument");
+    check_refused("apply_patch", json!({}), "invalid-argument");
+    check_refused("write_file", json!({"path": "b"}), "invalid-argument");
+    check_refused("edit_preview", json!({"path": "a.txt"}), "invalid-argument");
+    check_refused("apply_preview", json!({}), "invalid-argument");
+}
+
+#[test]
+fn a_call_without_arguments_is_answered_by_the_tool() {
+    let folder = Folder::new();
+    let result = serve(&folder).request("tools/call", json!({"name": "read_file"})).unwrap();
+    Answer::of(&result).refused("invalid-argument");
+}
+
+#[test]
+fn a_call_that_asks_for_progress_is_answered_too() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let arguments = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
+    let call = json!({"name": "str_replace", "arguments": arguments, "_meta": {"progressToken": 1}});
+    let result = serve(&folder).request("tools/call", call).unwrap();
+    Answer::of(&result).ok();
+    assert_eq!(folder.text("a.txt"), "two\n");
+}
+
+#[test]
+fn bad_messages_do_not_stop_the_server() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    for mut client in [launch(&folder).legacy(), launch(&folder).modern()] {
+        client.write_line(r#"{"jsonrpc": "2.0", "id": 99, "method": "tools/ca"#);
+        client.write_line("");
+        client.write_line("Content-Length: 20");
+        client.write_line("[1, 2");
+        assert_eq!(client.request("tools/frobnicate", json!({})).unwrap_err()["code"], -32601);
+        client.read("a.txt");
+    }
+}
+
+#[test]
+fn calls_sent_at_once_are_each_answered_under_their_own_id() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let mut client = serve(&folder);
+    let sent: Vec<(u64, &str)> = ["a.txt", "missing", "b.txt", "a.txt"]
+        .into_iter()
+        .map(|path| (client.send_call("read_file", json!({"path": path})), path))
+        .collect();
+    for (id, path) in sent.into_iter().rev() {
+        let answer = client.answer(id);
+        match path {
+            "missing" => drop(answer.refused("missing-original")),
+            _ => assert_eq!(answer.ok().meta["emend/path"], path),
+        }
+    }
+}
+
+#[test]
+fn a_client_that_goes_ends_the_server() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    client.replace("a.txt", "one", "two").ok();
+    let (status, _) = client.close();
+    assert!(status.success());
+}
+
+/// Every tool answers `no-workspace`, whatever it is asked.
+fn check_no_workspace(mut client: Client) {
+    assert_eq!(names(&client.tools()), TOOLS);
+    for tool in TOOLS {
+        client.call(tool, json!({})).refused("no-workspace");
+        client.call(tool, json!({"path": "a.txt"})).refused("no-workspace");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn without_a_workspace_nothing_is_opened_in_the_root_folder() {
+    let folder = Folder::new();
+    check_no_workspace(Launch::new(EMEND).state(folder.state()).inside("/").legacy());
+    assert!(!folder.state().exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn without_a_workspace_nothing_is_opened_in_the_home_folder() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let home = Launch::new(EMEND).state(folder.state()).inside(folder.path());
+    check_no_workspace(home.clone().variable("HOME", folder.path()).legacy());
+    check_no_workspace(home.variable("HOME", folder.path()).modern());
+    assert_eq!(folder.text("a.txt"), "one\n");
+}
+
+#[test]
+fn without_a_workspace_the_working_folder_is_the_root() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let here = Launch::new(EMEND).state(folder.state()).inside(folder.path());
+    here.legacy().replace("a.txt", "one", "two").ok();
+    here.clone().workspace(".").legacy().replace("a.txt", "two", "three").ok();
+    here.workspace("name=.").legacy().replace("a.txt", "three", "four").ok();
+    assert_eq!(folder.text("a.txt"), "four\n");
+}
+
+#[test]
+fn a_workspace_that_is_not_there_is_a_mistake_at_the_start() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    for wrong in [folder.beside("nowhere"), folder.at("a.txt")] {
+        let output = Command::new(EMEND)
+            .arg("serve")
+            .arg("--workspace")
+            .arg(&wrong)
+            .arg("--state-dir")
+            .arg(folder.state())
+            .output()
+            .unwrap();
+        assert!(!output.status.success());
+        assert!(output.stdout.is_empty(), "standard output belongs to the protocol");
+        assert!(!output.stderr.is_empty());
+    }
+    assert!(fs::symlink_metadata(folder.state()).is_err());
+}

@@ -1,0 +1,162 @@
+//! The list of tools as a document that models and strict clients read: its prose is reviewed as a snapshot,
+//! its schemas stay within what every model API takes, and the answers stay within their schemas.
+
+use std::fmt::Write;
+
+use emend_testkit::{Folder, client};
+use serde_json::{Value, json};
+
+use crate::serve;
+
+/// The list of tools is read at the start of each conversation, so it must not be long.
+const LONGEST_LIST: usize = 16 * 1024;
+/// One client cuts what a tool says of itself here.
+const LONGEST_DESCRIPTION: usize = 2 * 1024;
+
+#[test]
+fn what_a_model_reads_of_the_tools() {
+    let mut text = String::new();
+    for tool in serve(&Folder::new()).tools() {
+        let field = |name: &str| tool[name].as_str().unwrap();
+        writeln!(text, "# {} ({})\n\n{}\n", field("name"), field("title"), field("description")).unwrap();
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            let required =
+                tool["inputSchema"]["required"].as_array().is_some_and(|r| r.contains(&argument[..].into()));
+            let mark = if required { "" } else { "?" };
+            let description = schema["description"].as_str().unwrap_or("-").replace('\n', " ");
+            writeln!(text, "- {argument}{mark}: {}. {description}", schema["type"].as_str().unwrap())
+                .unwrap();
+        }
+        for (name, value) in tool["annotations"].as_object().unwrap() {
+            writeln!(text, "- [{name}: {value}]").unwrap();
+        }
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn the_list_is_short() {
+    let listed = serve(&Folder::new()).request("tools/list", json!({})).unwrap();
+    let length = listed.to_string().len();
+    assert!(length < LONGEST_LIST, "tools/list has {length} bytes");
+    for tool in listed["tools"].as_array().unwrap() {
+        assert!(tool["description"].as_str().unwrap().len() < LONGEST_DESCRIPTION, "{}", tool["name"]);
+    }
+}
+
+/// What model APIs refuse and strict clients warn about, at any depth of a schema.
+fn check_plain(at: &str, schema: &Value) {
+    let Value::Object(keywords) = schema else { panic!("{at} is no schema: {schema}") };
+    for refused in ["oneOf", "anyOf", "allOf", "not", "format", "$ref", "$defs"] {
+        assert!(!keywords.contains_key(refused), "{at} has {refused}: {schema}");
+    }
+    let kind = keywords.get("type").unwrap_or_else(|| panic!("{at} has no type: {schema}"));
+    assert!(kind.is_string() && kind != "null", "{at} is of more than one type: {kind}");
+    for (name, property) in keywords.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        check_plain(&format!("{at}.{name}"), property);
+    }
+    match keywords.get("additionalProperties") {
+        // An object is either a record, which is closed, or a map.
+        Some(values @ Value::Object(_)) => check_plain(&format!("{at}.*"), values),
+        _ if kind != "object" => {}
+        other => assert!(other == Some(&json!(false)) && keywords.contains_key("properties"), "{at} is open"),
+    }
+    if let Some(items) = keywords.get("items") {
+        check_plain(&format!("{at}[]"), items);
+    }
+}
+
+#[test]
+fn every_input_is_one_flat_closed_object() {
+    for tool in serve(&Folder::new()).tools() {
+        let schema = &tool["inputSchema"];
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["additionalProperties"], false);
+        check_plain(tool["name"].as_str().unwrap(), schema);
+    }
+}
+
+#[test]
+fn a_preview_takes_every_argument_of_every_tool_that_it_previews() {
+    let tools = serve(&Folder::new()).tools();
+    let properties = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        tool["inputSchema"]["properties"].as_object().unwrap().clone()
+    };
+    let preview = properties("edit_preview");
+    for previewed in preview["tool"]["enum"].as_array().unwrap() {
+        for argument in properties(previewed.as_str().unwrap()).keys() {
+            assert!(preview.contains_key(argument), "{previewed} takes {argument}, its preview does not");
+        }
+    }
+}
+
+#[test]
+fn what_changes_nothing_says_so() {
+    for tool in serve(&Folder::new()).tools() {
+        let name = tool["name"].as_str().unwrap();
+        let reads = matches!(name, "read_file" | "edit_preview");
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+        assert_eq!(tool["annotations"]["destructiveHint"], !reads, "{name}");
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
+        assert_eq!(tool.get("outputSchema").is_some(), name != "read_file", "{name}");
+    }
+}
+
+/// As much of JSON Schema as the outcome uses. A field that the schema does not name is a mistake.
+fn check_conforms(at: &str, value: &Value, schema: &Value) {
+    let fits = match schema["type"].as_str().unwrap_or_else(|| panic!("{at}: no type in {schema}")) {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_u64(),
+        "boolean" => value.is_boolean(),
+        other => panic!("{at}: {other}"),
+    };
+    assert!(fits, "{at}: {value} does not fit {schema}");
+    for (name, value) in value.as_object().into_iter().flatten() {
+        let property = schema["properties"].get(name).or_else(|| schema.get("additionalProperties"));
+        check_conforms(&format!("{at}.{name}"), value, property.unwrap_or_else(|| panic!("{at}.{name}")));
+    }
+    for required in schema["required"].as_array().into_iter().flatten() {
+        assert!(value.get(required.as_str().unwrap()).is_some(), "{at}: {required} is missing");
+    }
+    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+        check_conforms(&format!("{at}[{i}]"), item, &schema["items"]);
+    }
+}
+
+#[test]
+fn success_and_failure_have_the_one_schema_that_is_listed() {
+    let folder = Folder::with([("a.txt", "x\ny\nx\n"), ("b.txt", "z\n")]);
+    let mut client = serve(&folder);
+    let schemas: Vec<Value> =
+        client.tools().iter().filter_map(|tool| tool.get("outputSchema").cloned()).collect();
+    assert!(schemas.windows(2).all(|pair| pair[0] == pair[1]), "all tools that edit have one outcome");
+    let preview =
+        client.preview("str_replace", json!({"path": "b.txt", "old_string": "z", "new_string": "Z"}));
+    let handle = preview.handle();
+    let patch = client::patch(
+        "*** Add File: c/d.txt\n+new\n*** Update File: a.txt\n*** Move to: e.txt\n@@\n x\n-y\n+Y\n@@ nowhere\n Y",
+    );
+    let answers = [
+        preview,
+        client.call("apply_preview", json!({"preview": handle})),
+        client.replace("a.txt", "x", "X"),
+        client.replace("a.txt", "nothing like it", "X"),
+        client.call(
+            "str_replace",
+            json!({"path": "a.txt", "old_string": "x", "new_string": "X", "replace_all": true}),
+        ),
+        client.call("apply_patch", json!({"patch": patch})),
+        client.patch("*** Update File: a.txt\n*** Move to: e.txt\n@@\n-y\n+Y"),
+        client.patch("*** Update File: missing.txt\n@@\n-y\n+Y\n*** Delete File: e.txt"),
+        client.call("write_file", json!({"path": "e.txt", "content": "", "version": "0123456789ab"})),
+        client.call("write_file", json!({"path": "b.txt"})),
+    ];
+    assert!(answers.iter().any(|answer| !answer.is_error) && answers.iter().any(|answer| answer.is_error));
+    for answer in &answers {
+        check_conforms("outcome", &answer.structured, &schemas[0]);
+    }
+}

@@ -1,0 +1,230 @@
+//! Files that somebody else changes between a reading and an edit. The content decides, whatever the times say.
+
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
+
+use emend_testkit::{Answer, Client, Folder, client};
+use serde_json::json;
+
+use crate::serve;
+
+/// A client that has read `a.txt`.
+fn reader(content: &str) -> (Folder, Client) {
+    let folder = Folder::with([("a.txt", content)]);
+    let mut client = serve(&folder);
+    client.read("a.txt");
+    (folder, client)
+}
+
+fn check_stale(answer: Answer) -> Answer {
+    let answer = answer.refused("stale-file");
+    let message = answer.structured["error"]["message"].as_str().unwrap();
+    assert!(message.contains("FILE_UNEXPECTEDLY_MODIFIED_ERROR"), "clients look for this word: {message}");
+    assert_eq!(answer.structured["mtime_check_passed"], false);
+    answer
+}
+
+#[test]
+fn an_outside_change_is_refused_once_with_what_changed() {
+    let (folder, mut client) = reader("one\ntwo\n");
+    folder.write("a.txt", "one\ntwo\nfrom outside\n");
+    let answer = check_stale(client.replace("a.txt", "two", "2"));
+    let message = answer.structured["error"]["message"].as_str().unwrap();
+    assert!(message.contains("\n+from outside\n"), "a diff: {message}");
+    let current = emend_edit::Version::of(b"one\ntwo\nfrom outside\n").short();
+    assert_eq!(answer.problems()[0]["current_version"], current);
+    assert_eq!(folder.text("a.txt"), "one\ntwo\nfrom outside\n");
+    let edited = client.replace("a.txt", "two", "2").ok();
+    assert_eq!(edited.structured["mtime_check_passed"], true);
+    assert_eq!(folder.text("a.txt"), "one\n2\nfrom outside\n");
+}
+
+#[test]
+fn each_outside_change_is_refused_once() {
+    let (folder, mut client) = reader("one\n");
+    for i in 0..3 {
+        folder.write("a.txt", format!("one\n{i}\n"));
+        check_stale(client.replace("a.txt", "one", "1"));
+    }
+    client.replace("a.txt", "one", "1").ok();
+    assert_eq!(folder.text("a.txt"), "1\n2\n");
+}
+
+#[test]
+fn a_change_that_takes_the_text_away_is_stale_first_and_then_not_found() {
+    let (folder, mut client) = reader("one\ntwo\n");
+    folder.write("a.txt", "one\n");
+    check_stale(client.replace("a.txt", "two", "2"));
+    client.replace("a.txt", "two", "2").refused("search-not-found");
+}
+
+#[test]
+fn a_reading_makes_good_what_was_stale() {
+    let (folder, mut client) = reader("one\n");
+    folder.write("a.txt", "one\nmore\n");
+    client.read("a.txt");
+    client.replace("a.txt", "one", "1").ok();
+}
+
+#[test]
+fn a_touched_file_is_not_stale() {
+    let (folder, mut client) = reader("one\n");
+    let touched = SystemTime::now() + Duration::from_secs(3600);
+    File::options().append(true).open(folder.at("a.txt")).unwrap().set_modified(touched).unwrap();
+    client.replace("a.txt", "one", "1").ok();
+    // Nor one that was replaced by its equal.
+    folder.write("copy", "1\n");
+    fs::rename(folder.at("copy"), folder.at("a.txt")).unwrap();
+    client.replace("a.txt", "1", "one").ok();
+}
+
+#[test]
+fn a_change_that_keeps_size_and_time_is_found() {
+    let (folder, mut client) = reader("one\ntwo\n");
+    let time = fs::metadata(folder.at("a.txt")).unwrap().modified().unwrap();
+    folder.write("a.txt", "ONE\ntwo\n");
+    File::options().append(true).open(folder.at("a.txt")).unwrap().set_modified(time).unwrap();
+    check_stale(client.replace("a.txt", "two", "2"));
+    assert_eq!(folder.text("a.txt"), "ONE\ntwo\n");
+}
+
+#[test]
+fn edits_in_a_row_need_no_new_reading() {
+    let (folder, mut client) = reader("1\n2\n3\n4\n");
+    for (old, new) in [("1", "one"), ("2", "two"), ("3", "three")] {
+        let answer = client.replace("a.txt", old, new).ok();
+        assert_eq!(answer.structured["mtime_check_passed"], true);
+    }
+    client.patch("*** Update File: a.txt\n@@\n-4\n+four").ok();
+    let handle = client
+        .preview("str_replace", json!({"path": "a.txt", "old_string": "four", "new_string": "4"}))
+        .ok()
+        .handle();
+    client.call("apply_preview", json!({"preview": handle})).ok();
+    client.call("write_file", json!({"path": "a.txt", "content": "new\n"})).ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+}
+
+#[test]
+fn an_outside_change_after_an_edit_of_ours_is_found_too() {
+    let (folder, mut client) = reader("one\ntwo\n");
+    client.replace("a.txt", "one", "1").ok();
+    folder.write("a.txt", "1\ntwo\nmore\n");
+    check_stale(client.replace("a.txt", "two", "2"));
+}
+
+#[test]
+fn nothing_is_stale_to_whoever_has_read_nothing() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    let answer = client.replace("a.txt", "one", "1").ok();
+    assert!(answer.structured.get("mtime_check_passed").is_none());
+    folder.write("a.txt", "1\nmore\n");
+    client.replace("a.txt", "1", "one").ok();
+}
+
+#[test]
+fn what_one_client_has_read_is_not_what_another_has() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    let (mut first, mut second) = (serve(&folder), serve(&folder));
+    first.read("a.txt");
+    second.read("a.txt");
+    second.replace("a.txt", "one", "1").ok();
+    check_stale(first.replace("a.txt", "two", "2"));
+    first.replace("a.txt", "two", "2").ok();
+    assert_eq!(folder.text("a.txt"), "1\n2\n");
+}
+
+#[test]
+fn a_named_version_is_refused_until_it_is_the_current_one() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    let mut edit = |version: &str| {
+        let request = json!({"path": "a.txt", "old_string": "one", "new_string": "1", "version": version});
+        client.call("str_replace", request)
+    };
+    let old = emend_edit::Version::of(b"one\n").short();
+    folder.write("a.txt", "one\nmore\n");
+    let new = check_stale(edit(&old)).problems()[0]["current_version"].clone();
+    check_stale(edit(&old));
+    edit(new.as_str().unwrap()).ok();
+    assert_eq!(folder.text("a.txt"), "1\nmore\n");
+}
+
+#[test]
+fn the_current_version_is_good_whatever_was_read_before() {
+    let (folder, mut client) = reader("one\n");
+    folder.write("a.txt", "one\nmore\n");
+    let version = emend_edit::Version::of(b"one\nmore\n").short();
+    let request = json!({"path": "a.txt", "old_string": "one", "new_string": "1", "version": version});
+    client.call("str_replace", request).ok();
+}
+
+#[test]
+fn a_stale_refusal_is_no_reading_of_the_whole_file() {
+    let (folder, mut client) = reader("one\n");
+    folder.write("a.txt", "one\nmore\n");
+    let write = json!({"path": "a.txt", "content": "new\n"});
+    check_stale(client.call("write_file", write.clone()));
+    client.call("write_file", write.clone()).refused("not-read");
+    client.patch("*** Delete File: a.txt").refused("not-read");
+    assert_eq!(folder.text("a.txt"), "one\nmore\n");
+    client.read("a.txt");
+    client.call("write_file", write).ok();
+}
+
+#[test]
+fn a_file_that_was_deleted_outside_is_stale_and_then_missing() {
+    let (folder, mut client) = reader("one\n");
+    fs::remove_file(folder.at("a.txt")).unwrap();
+    let answer = check_stale(client.replace("a.txt", "one", "1"));
+    assert!(answer.problems()[0].get("current_version").is_none());
+    client.replace("a.txt", "one", "1").refused("missing-original");
+    assert!(!folder.has("a.txt"));
+}
+
+#[test]
+fn one_stale_file_of_a_patch_leaves_all_of_them() {
+    let folder = Folder::with([("a.txt", "1\n"), ("b.txt", "2\n"), ("c.txt", "3\n")]);
+    let mut client = serve(&folder);
+    for path in ["a.txt", "b.txt", "c.txt"] {
+        client.read(path);
+    }
+    folder.write("b.txt", "2\nmore\n");
+    folder.write("c.txt", "3\nmore\n");
+    let before = folder.tree();
+    let patch = "*** Update File: a.txt\n@@\n-1\n+one\n*** Update File: b.txt\n@@\n-2\n+two\n*** Update File: \
+                 c.txt\n@@\n-3\n+three";
+    assert_eq!(check_stale(client.patch(patch)).codes(), ["stale-file", "stale-file"]);
+    assert_eq!(folder.tree(), before);
+    client.patch(patch).ok();
+    assert_eq!(folder.text("b.txt"), "two\nmore\n");
+}
+
+#[test]
+fn what_was_read_of_a_moved_file_moves_along() {
+    let (folder, mut client) = reader("one\ntwo\n");
+    client.patch("*** Move File: a.txt -> b.txt").ok();
+    folder.write("b.txt", "one\ntwo\nmore\n");
+    check_stale(client.replace("b.txt", "two", "2"));
+    client.read("b.txt");
+    client.patch("*** Update File: b.txt\n*** Move to: c.txt\n@@\n-two\n+2").ok();
+    client.call("write_file", json!({"path": "c.txt", "content": "new\n"})).ok();
+}
+
+#[test]
+fn a_stale_preview_call_counts_as_having_seen_the_change() {
+    let (folder, mut client) = reader("one\n");
+    folder.write("a.txt", "one\nmore\n");
+    let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "1"});
+    check_stale(client.preview("str_replace", edit.clone()));
+    client.preview("str_replace", edit).ok();
+}
+
+#[test]
+fn validating_is_refused_for_a_stale_file_too() {
+    let (folder, mut client) = reader("one\n");
+    folder.write("a.txt", "one\nmore\n");
+    let patch = client::patch("*** Update File: a.txt\n@@\n-one\n+1");
+    check_stale(client.call("apply_patch", json!({"patch": patch, "validate_only": true})));
+}

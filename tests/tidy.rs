@@ -1,0 +1,179 @@
+//! What can be checked about the project itself: that documents and code say the same, that dependencies point one way,
+//! that files are short, say what they hold and are not forgotten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use emend_edit::Code;
+use serde_json::Value;
+
+/// No file of code may be longer.
+const LONGEST_FILE: usize = 700;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every file below these folders and files, with its path from the root.
+fn files(starts: &[&str]) -> Vec<(PathBuf, String)> {
+    let mut todo: Vec<PathBuf> = starts.iter().map(|start| root().join(start)).collect();
+    let mut found = Vec::new();
+    while let Some(path) = todo.pop() {
+        if path.is_dir() {
+            // A build of the fuzz targets, where somebody has made one.
+            if path.file_name().is_some_and(|name| name != "target") {
+                todo.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        } else if let Ok(text) = fs::read_to_string(&path) {
+            found.push((path.strip_prefix(root()).unwrap().to_path_buf(), text));
+        }
+    }
+    found.sort();
+    assert!(found.len() >= starts.len());
+    found
+}
+
+fn code_files() -> Vec<(PathBuf, String)> {
+    let mut found = files(&["crates", "tests", "examples"]);
+    found.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "rs"));
+    found
+}
+
+#[test]
+fn every_code_has_a_row_in_the_documents_and_every_row_a_code() {
+    let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let text = read("docs/ERRORS.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|row| row.0));
+    let rows: Vec<&str> = rows.collect();
+    let documented: BTreeSet<&str> = rows.iter().copied().collect();
+    assert_eq!(documented, known);
+    assert_eq!(rows.len(), documented.len(), "one row for each");
+}
+
+#[test]
+fn no_test_is_forgotten() {
+    let declared = read("tests/tests.rs");
+    for entry in fs::read_dir(root().join("tests")).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let is_module =
+            path.extension().is_some_and(|extension| extension == "rs") || path.join("mod.rs").exists();
+        if is_module && stem != "tests" {
+            assert!(
+                declared.lines().any(|line| line == format!("mod {stem};")),
+                "tests.rs does not declare {stem}"
+            );
+        }
+    }
+}
+
+/// The names of what a crate depends on to run.
+fn dependencies(crate_name: &str) -> Vec<String> {
+    let manifest = read(format!("crates/{crate_name}/Cargo.toml"));
+    let mut section = "";
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if let Some(header) = line.strip_prefix('[') {
+            section = header.trim_end_matches(']');
+            if let Some((_, name)) = section.split_once("dependencies.") {
+                found.push(name.to_owned());
+            }
+        } else if section.ends_with("dependencies")
+            && section != "dev-dependencies"
+            && let Some(name) = line.split(['.', '=', ' ']).next().filter(|name| !name.is_empty())
+        {
+            found.push(name.trim_matches('"').to_owned());
+        }
+    }
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn the_core_is_pure() {
+    let core = read("crates/edit/src/lib.rs");
+    assert!(core.lines().any(|line| line == "#![no_std]"), "the compiler proves that it does no I/O");
+    for unwanted in
+        ["tokio", "rmcp", "serde", "serde_json", "schemars", "notify", "tempfile", "emend-workspace"]
+    {
+        assert!(!dependencies("edit").iter().any(|name| name == unwanted), "edit depends on {unwanted}");
+    }
+}
+
+#[test]
+fn the_workspace_knows_nothing_of_the_wire() {
+    for unwanted in ["rmcp", "tokio", "serde", "serde_json", "schemars", "emend-server"] {
+        assert!(
+            !dependencies("workspace").iter().any(|name| name == unwanted),
+            "workspace depends on {unwanted}"
+        );
+    }
+}
+
+#[test]
+fn nobody_depends_on_the_testkit_to_run() {
+    for name in ["edit", "workspace", "server"] {
+        assert!(!dependencies(name).iter().any(|name| name == "emend-testkit"), "{name}");
+    }
+}
+
+#[test]
+fn nothing_names_a_folder_of_the_machine_it_was_written_on() {
+    let folders = ["work", "root"].map(|name| format!("/{name}/"));
+    for (path, text) in files(&["crates", "docs", "examples", "README.md", "mcp.json", "Cargo.toml"]) {
+        for folder in &folders {
+            assert!(!text.contains(folder.as_str()), "{} names {folder}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_readme_has_its_two_commands() {
+    let readme = read("README.md");
+    for command in ["cargo run --release -- demo", "cargo test --workspace"] {
+        let given = |line: &str| {
+            line.trim_start()
+                .strip_prefix(command)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        assert!(readme.lines().any(given), "{command}");
+    }
+}
+
+#[test]
+fn every_document_that_is_linked_is_there() {
+    let documents =
+        ["README.md", "docs/ARCHITECTURE.md", "docs/DESIGN.md", "docs/ERRORS.md", "docs/FORMATS.md"];
+    for document in documents {
+        for target in read(document).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = target.split('#').next().unwrap_or_default();
+            if !target.is_empty() && !target.contains("://") {
+                let path = root().join(document).with_file_name(target);
+                assert!(path.exists(), "{document} links to {target}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_configuration_names_the_command() {
+    let configuration: Value = serde_json::from_str(&read("mcp.json")).unwrap();
+    let server = &configuration["mcpServers"]["emend"];
+    assert_eq!(server["command"], "emend");
+    assert_eq!(server["args"][0], "serve");
+}
+
+#[test]
+fn every_file_of_code_is_short_and_says_what_it_holds() {
+    for (path, text) in code_files() {
+        let lines = text.lines().count();
+        assert!(lines <= LONGEST_FILE, "{} has {lines} lines", path.display());
+        assert!(text.starts_with("//! "), "{} does not say what it holds", path.display());
+    }
+}
