@@ -276,3 +276,16 @@ fn roots_of_one_name_are_told_apart() {
     client.replace(&second, "2", "x").ok();
     assert_eq!((one.text("same.txt"), two.text("same.txt")), ("1\n".into(), "x\n".into()));
 }
+
+#[test]
+fn what_is_deleted_or_moved_is_named_itself_and_not_through_a_link() {
+    let folder = Folder::with([("real.txt", "1\n")]);
+    std::os::unix::fs::symlink("real.txt", folder.at("link")).unwrap();
+    let mut client = serve(&folder);
+    client.read("link");
+    let before = folder.tree();
+    client.patch("*** Delete File: link").refused("not-a-file");
+    client.patch("*** Move File: link -> elsewhere.txt").refused("not-a-file");
+    assert_eq!(folder.tree(), before);
+    client.patch("*** Delete File: real.txt").ok();
+}

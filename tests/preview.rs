@@ -196,7 +196,9 @@ fn some_hunks_of_a_preview_can_be_applied() {
     assert_eq!(folder.tree(), after.tree());
     assert_eq!(done.structured["changed_files"], json!(["a.txt", "c.txt"]));
     assert_eq!(done.structured["files"][0]["version_after"], client.read("a.txt").version());
-    assert_eq!(apply(&mut client, &shown.handle()), done, "the handle is used");
+    assert_eq!(apply_hunks(&mut client, &shown.handle(), &[1, 3, 5]), done, "the handle is used");
+    apply(&mut client, &shown.handle()).refused("invalid-argument");
+    assert_eq!(folder.tree(), after.tree(), "the other hunks are not written after the fact");
 }
 
 #[test]

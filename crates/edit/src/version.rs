@@ -41,12 +41,9 @@ impl Version {
     /// All sixty-four hex digits.
     #[must_use]
     pub fn hex(&self) -> String {
-        use core::fmt::Write;
-        let mut hex = String::with_capacity(64);
-        for byte in self.0 {
-            let _ = write!(hex, "{byte:02x}");
-        }
-        hex
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
     }
 
     /// Whether a caller who wrote `claimed` means this version: at least the digits that the wire shows,

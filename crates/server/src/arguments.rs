@@ -52,7 +52,10 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
         }
         let value = typed(property, value, &format!("{within}{known}"))?;
         if checked.insert(known.clone(), value).is_some() {
-            return Err(invalid(&format!("{within}{known}"), format!("it is given twice, also as '{name}'")));
+            return Err(invalid(
+                &format!("{within}{known}"),
+                "it is given twice, under two names".to_owned(),
+            ));
         }
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();

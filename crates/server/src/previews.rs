@@ -38,8 +38,8 @@ struct Kept {
 pub enum Slot {
     /// A plan.
     Waiting(Box<Preview>),
-    /// What came of it.
-    Used(Box<Outcome>),
+    /// What came of it, and of which hunks.
+    Used(Box<Outcome>, Option<Vec<usize>>),
     /// Applying it failed in a way that left neither.
     Lost,
 }

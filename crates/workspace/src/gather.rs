@@ -50,6 +50,11 @@ pub(crate) fn gather(roots: &Roots, patch: &Patch, effort: Effort) -> Result<Gat
                 continue;
             }
         };
+        if path.place.through_link && patch.takes_away(written) {
+            let what = "a link; name the file that it points to";
+            gathered.sources.refuse(written, Problem::new(Kind::NotAFile { what }).at(written));
+            continue;
+        }
         touched.insert(path.root.name.clone(), Arc::clone(&path.root));
         let name = path.name.clone();
         if gathered.files.contains_key(&name) {
@@ -100,14 +105,17 @@ pub(crate) fn similar(disk: &dyn Disk, path: &WorkspacePath) -> Vec<String> {
 
 impl Gathered {
     /// The versions that the call names, by the files' own names.
-    pub(crate) fn claimed(&self, request: &Request<'_>) -> Result<Claimed, Problem> {
+    pub(crate) fn claimed(&self, roots: &Roots, request: &Request<'_>) -> Result<Claimed, Problem> {
         let mut claimed = Claimed::new();
         for (written, version) in request.versions {
             let name =
                 self.names.get(written).or_else(|| self.files.get_key_value(written).map(|(name, _)| name));
+            // Or another spelling of a file that it touches.
+            let other = || roots.admit(written).ok().map(|path| path.name);
+            let name = name.cloned().or_else(|| other().filter(|name| self.files.contains_key(name)));
             match name {
                 Some(name) => {
-                    claimed.insert(name.clone(), version.clone());
+                    claimed.insert(name, version.clone());
                 }
                 // Planning will say why this path was refused.
                 None if request.patch.paths().any(|path| path == written) => {}

@@ -27,6 +27,8 @@ pub struct Place {
     pub names: Vec<OsString>,
     /// The folder of the last name that exists.
     pub dir: Arc<Dir>,
+    /// Whether the path named a link to this file.
+    pub through_link: bool,
     /// How many of the last names do not exist: 0 for an existing file, 1 for a new one in `dir`, more
     /// for one whose folders are missing too.
     pub missing: usize,
@@ -99,9 +101,11 @@ fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Pl
         match disk.stat(&dir, name) {
             Ok(stat) if stat.kind == FileKind::Dir => return Err(Refusal::IsFolder),
             Ok(stat) if stat.kind != FileKind::Link => {
-                return Ok(Place { names, dir: Arc::new(dir), missing: 0 });
+                return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 0 });
             }
-            Err(error) if is_absent(&error) => return Ok(Place { names, dir: Arc::new(dir), missing: 1 }),
+            Err(error) if is_absent(&error) => {
+                return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 1 });
+            }
             _ => {}
         }
     }
@@ -114,6 +118,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
     let mut names: Vec<OsString> = Vec::new();
     let mut dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
     let mut links = 0;
+    let mut through_link = false;
     while let Some(step) = todo.pop_front() {
         if step == ".." {
             if names.pop().is_none() {
@@ -131,13 +136,14 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
                 }
                 names.push(step);
                 names.extend(todo);
-                return Ok(Place { names, dir: Arc::new(dir), missing });
+                return Ok(Place { names, dir: Arc::new(dir), through_link, missing });
             }
             Err(error) => return Err(Refusal::Io(error)),
         };
         match stat.kind {
             FileKind::Link => {
                 links += 1;
+                through_link |= todo.is_empty();
                 if links > LINKS {
                     return Err(Refusal::Outside("it goes through too many links"));
                 }
@@ -166,7 +172,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
             }
             FileKind::File | FileKind::Other(_) if todo.is_empty() => {
                 names.push(step);
-                return Ok(Place { names, dir: Arc::new(dir), missing: 0 });
+                return Ok(Place { names, dir: Arc::new(dir), through_link, missing: 0 });
             }
             FileKind::File | FileKind::Other(_) => return Err(Refusal::ParentIsFile),
         }

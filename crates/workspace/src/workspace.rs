@@ -125,7 +125,7 @@ impl Workspace {
     /// From the request to a plan that may be committed: everything is read, found and checked.
     fn prepare(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
         let gathered = gather(&self.roots, request.patch, request.effort)?;
-        let claimed = gathered.claimed(request).map_err(one)?;
+        let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
         let checked = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
         let unseen = |discarded| gathered.check_whole(discarded, &claimed, &locked(readings));
         let plan = plan::build(request.patch, &gathered.sources, &self.limits).map_err(|problems| {

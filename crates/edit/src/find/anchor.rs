@@ -8,8 +8,8 @@
 //! Models also write the line that git shows as a hunk's function: the nearest one above that begins with
 //! a letter. Where no place is in the block, [`Scope::sections`] reach to the next such line.
 //!
-//! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file,
-//! and the answer says so.
+//! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file by
+//! at least two lines, and the answer says so.
 
 use alloc::string::{String, ToString};
 use alloc::vec;

@@ -144,7 +144,8 @@ fn name_difference(file: &[u8], request: &[u8], past_end: bool) -> &'static str 
     if past_end {
         "the file ends before it"
     } else if file == request {
-        "the lines are equal, but the request cuts one of them or adds to it"
+        "the lines are there, but not where the request has them: look at its @@ line, its *** End of File, or \
+         where in a line its text begins and ends"
     } else if trimmed(file) == trimmed(request) {
         match (&file[..indent(file)], &request[..indent(request)]) {
             (a, b) if a == b => "white space at the end of the line",

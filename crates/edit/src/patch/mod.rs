@@ -152,6 +152,16 @@ impl Patch {
         &self.sections
     }
 
+    /// Whether the request takes away what is under this path: deletes it, or gives it another name.
+    #[must_use]
+    pub fn takes_away(&self, path: &str) -> bool {
+        self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
+            Operation::Delete => true,
+            Operation::Update { move_to, .. } => move_to.is_some(),
+            Operation::Add(_) | Operation::Write(_) => false,
+        })
+    }
+
     /// Every path that the request names, in its order; some more than once.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.sections.iter().flat_map(|section| {

@@ -157,6 +157,11 @@ impl Placer<'_> {
             return Ok(());
         }
         let found = self.block(number, change, &scope, &old)?;
+        let telling = old.iter().filter(|line| !line.trim_ascii().is_empty()).count();
+        if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
+            // One line that happens to be unique is no proof that the named place was not meant.
+            return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
+        }
         if !change.lines.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
             return Err(Kind::NoOp { reason: "the hunk has only context lines" });
         }

@@ -103,9 +103,9 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
             let seen = if *partial { "was read only in part" } else { "was not read" };
             write!(
                 f,
-                "{path} exists and {seen}, so replacing the whole of it could destroy what you have not \
-                 seen. Read all of it with read_file, then send version \"{}\" (if it is still that); or \
-                 change a part of it with str_replace.",
+                "{path} exists and {seen}, so replacing or deleting it could destroy what you have not seen. \
+                 Read all of it with read_file, then send the call again; or name its version, which is \"{}\" \
+                 now (version, or versions of a patch).",
                 current.short()
             )
         }
@@ -119,7 +119,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         Kind::HardLinked { names } => write!(
             f,
             "{path} has {names} names (hard links); replacing it would part them, so it was left as it is. \
-             If that is fine, give it a name of its own first (copy it, then move the copy over it)."
+             If that is fine, part them outside Emend first."
         ),
         Kind::MountPoint => {
             write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is.")
@@ -237,7 +237,20 @@ fn write_stale(
 ) -> fmt::Result {
     write!(f, "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} ")?;
     match (again, current) {
-        (_, None) => return write!(f, "is gone since version {claimed}. Nothing was changed."),
+        (Again::NewVersion, None) => {
+            return write!(
+                f,
+                "does not exist, but the call names its version {claimed}. Nothing was changed. To create it, \
+                 leave the version out."
+            );
+        }
+        (_, None) => {
+            return write!(
+                f,
+                "is gone since you read version {claimed}. Nothing was changed. To create it \
+                              again, send the call again."
+            );
+        }
         (Again::NewVersion, Some(current)) => {
             write!(f, "is at version {}, the call names {claimed}.", current.short())?;
         }

@@ -54,9 +54,10 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     let prepared = match std::mem::replace(&mut *slot, Slot::Lost) {
         Slot::Waiting(prepared) => *prepared,
-        Slot::Used(outcome) => {
-            *slot = Slot::Used(outcome.clone());
-            return Ok(*outcome);
+        Slot::Used(outcome, hunks) => {
+            let same = hunks == asked.hunks;
+            *slot = Slot::Used(outcome.clone(), hunks);
+            return if same { Ok(*outcome) } else { Err(Problem::new(used_up())) };
         }
         Slot::Lost => return Err(Problem::new(Kind::UnknownPreview)),
     };
@@ -80,6 +81,12 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
         }
         Err((problem, None)) => Outcome::failure(&[problem]),
     };
-    *slot = Slot::Used(Box::new(outcome.clone()));
+    *slot = Slot::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)
+}
+
+/// A used handle answers with its first outcome only to the same call: another one means something else.
+fn used_up() -> Kind {
+    let message = "this preview was applied before with other hunks; call edit_preview again for the rest";
+    Kind::InvalidArgument { name: "hunks".into(), message: message.into() }
 }
