@@ -272,3 +272,20 @@ fn a_forgotten_preview_is_unknown_and_the_newest_hundred_are_not() {
     apply(&mut client, &handles[1]).ok();
     apply(&mut client, &handles[100]).refused("stale-preview");
 }
+
+#[test]
+fn half_of_a_move_is_not_applied() {
+    let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = serve(&folder);
+    client.read("b.txt");
+    let patch = client::patch("*** Delete File: b.txt\n*** Move File: a.txt -> b.txt");
+    let handle = client.preview("apply_patch", json!({"patch": patch})).ok().handle();
+    let before = folder.tree();
+    apply_hunks(&mut client, &handle, &[1]).refused("invalid-argument");
+    apply_hunks(&mut client, &handle, &[2]).refused("invalid-argument");
+    assert_eq!(folder.tree(), before);
+    apply(&mut client, &handle).ok();
+    assert_eq!(folder.tree(), Folder::with([("b.txt", "a\n")]).tree());
+    // What came from a.txt was never read.
+    client.patch("*** Delete File: b.txt").refused("not-read");
+}

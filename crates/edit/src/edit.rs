@@ -123,7 +123,7 @@ impl Edit {
             out.push(start..middle.base_at(), &span.new, span.hunk);
         }
         middle.keep_to(next.base_len, &mut out);
-        let joined = self.joined || next.joined || out.joined;
+        let joined = self.joined || next.joined || out.joined || middle.swallowed;
         Self { base: self.base, base_len: self.base_len, spans: out.spans, joined }
     }
 }
@@ -137,11 +137,13 @@ struct Middle<'a> {
     inside: Option<usize>,
     base: usize,
     middle: usize,
+    /// Whether something that the first edit made was dropped.
+    swallowed: bool,
 }
 
 impl<'a> Middle<'a> {
     fn of(edit: &'a Edit) -> Self {
-        Self { edit, span: 0, inside: None, base: 0, middle: 0 }
+        Self { edit, span: 0, inside: None, base: 0, middle: 0, swallowed: false }
     }
 
     fn base_at(&self) -> usize {
@@ -180,6 +182,7 @@ impl<'a> Middle<'a> {
                 self.base = span.range.end;
                 self.inside = Some(0);
             }
+            self.swallowed |= out.is_none();
             let passed = self.inside.unwrap_or(0);
             let step = (span.new.len() - passed).min(target - self.middle);
             if let Some(out) = out.as_deref_mut() {
@@ -351,6 +354,20 @@ mod tests {
         two.replace(2, 2..4, b"B\n".to_vec());
         let both = one.then(&two.finish().unwrap());
         assert_eq!(both.apply(first.bytes()), b"A\nB\nc\n");
+        assert!(!both.is_separable());
+    }
+
+    #[test]
+    fn a_hunk_that_a_later_one_swallows_cannot_be_taken_alone() {
+        let first = Text::new(b"a\nfoo\nc\n".to_vec()).unwrap();
+        let mut one = EditBuilder::new(&first);
+        one.replace(1, 2..5, b"bar".to_vec());
+        let one = one.finish().unwrap();
+        let middle = Text::new(one.apply(first.bytes())).unwrap();
+        let mut two = EditBuilder::new(&middle);
+        two.replace(2, 0..8, b"Z\n".to_vec());
+        let both = one.then(&two.finish().unwrap());
+        assert_eq!(both.apply(first.bytes()), b"Z\n");
         assert!(!both.is_separable());
     }
 

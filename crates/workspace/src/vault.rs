@@ -139,12 +139,16 @@ impl Vault {
 /// `STATE/roots/KEY`, if files can be renamed between it and the root.
 fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path) -> Option<Dir> {
     let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
-    let home = state.join("roots").join(key);
+    let home = std::path::absolute(state).ok()?.join("roots").join(key);
     if home.starts_with(&root.path) || home.starts_with(&root.given) {
         // It would be part of the workspace; `.emend` is off limits there.
         return None;
     }
     make_private(&home).ok()?;
+    let home = home.canonicalize().ok()?;
+    if home.starts_with(&root.path) {
+        return None;
+    }
     let home = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
     let here = disk.stat(&home, OsStr::new(".")).ok()?;
     let there = disk.stat(&root.dir, OsStr::new(".")).ok()?;

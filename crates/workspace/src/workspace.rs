@@ -124,6 +124,9 @@ impl Workspace {
 
     /// From the request to a plan that may be committed: everything is read, found and checked.
     fn prepare(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
+        if request.effort == Effort::Quick && !request.patch.is_small() {
+            return Err(one(Problem::new(Kind::NeedsPatience)));
+        }
         let gathered = gather(&self.roots, request.patch, request.effort)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
         let checked = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
@@ -188,7 +191,11 @@ impl Workspace {
             if let Action::Move { from, .. } = &job.plan.action {
                 readings.moved(from, &job.plan.name);
             }
+            let replaced_by_move =
+                job.plan.metadata_from.is_some() && !matches!(job.plan.action, Action::Move { .. });
             match stat {
+                // What is there now came from another file, of which perhaps less was seen.
+                Some(_) if replaced_by_move => readings.removed(&job.plan.name),
                 Some(stat) => {
                     let whole = facts.whole.contains(&job.plan.name);
                     readings.wrote(&job.plan.name, stat, &job.plan.action, whole);

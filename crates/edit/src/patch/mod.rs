@@ -117,6 +117,28 @@ impl Line {
     }
 }
 
+impl Operation {
+    /// How much text it carries.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Add(content) | Self::Write(content) => content.len(),
+            Self::Delete => 0,
+            Self::Update { hunks, .. } => {
+                let text = |hunk: &Hunk| match &hunk.change {
+                    Change::Text(change) => change.old.len() + change.new.len(),
+                    Change::Lines(change) => change
+                        .lines
+                        .iter()
+                        .filter_map(|line| line.before().or(line.after()))
+                        .map(str::len)
+                        .sum(),
+                };
+                hunks.iter().map(text).sum()
+            }
+        }
+    }
+}
+
 impl Patch {
     /// Replacements of text in one file, all found in the same content.
     pub fn replace(path: &str, changes: Vec<TextChange>) -> Result<Self, Problem> {
@@ -150,6 +172,21 @@ impl Patch {
     #[must_use]
     pub fn sections(&self) -> &[Section] {
         &self.sections
+    }
+
+    /// Whether this is an everyday request: a few files, a few hunks, not much text.
+    #[must_use]
+    pub fn is_small(&self) -> bool {
+        let hunks: usize = self
+            .sections
+            .iter()
+            .map(|section| match &section.operation {
+                Operation::Update { hunks, .. } => hunks.len(),
+                _ => 1,
+            })
+            .sum();
+        let bytes: usize = self.sections.iter().map(|section| section.operation.bytes()).sum();
+        self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024
     }
 
     /// Whether the request takes away what is under this path: deletes it, or gives it another name.

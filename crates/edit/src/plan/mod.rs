@@ -181,7 +181,15 @@ impl Plan {
 
     /// Whether these hunks can be taken without the others.
     pub fn can_take(&self, hunks: &[usize]) -> Result<(), Kind> {
+        let takes = |file: &FilePlan| file.hunks.iter().any(|hunk| hunks.contains(&hunk.number));
         for file in &self.files {
+            // What is moved here must go away there, and the other way round.
+            let donor = self.files.iter().find(|other| Some(&other.name) == file.metadata_from.as_ref());
+            if let Some(donor) = donor.filter(|donor| takes(donor) != takes(file)) {
+                let message =
+                    alloc::format!("{} comes from {}; name the hunks of both", file.name, donor.name);
+                return Err(Kind::InvalidArgument { name: "hunks".into(), message });
+            }
             let taken = file.hunks.iter().filter(|hunk| hunks.contains(&hunk.number)).count();
             let separable = match &file.action {
                 Action::Modify { edit, .. } | Action::Move { edit, .. } => edit.is_separable(),

@@ -286,6 +286,11 @@ impl Placer<'_> {
     fn insert(&mut self, number: usize, at: usize, change: &LineChange) {
         let line = if at == 0 { 0 } else { self.haystack.lines().index_of(at - 1) + 1 };
         let (range, text) = self.run(line, 0, change.lines.iter().filter_map(Line::after));
+        let lines = self.haystack.lines();
+        if let Some(last) = lines.len().checked_sub(1).filter(|&last| lines.ending(last) == Ending::None) {
+            // The new lines begin with the ending that the last line lacks, so that must stay.
+            self.builder.claim(number, lines.with_ending(last));
+        }
         self.builder.replace(number, range, text);
     }
 

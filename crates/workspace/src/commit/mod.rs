@@ -346,6 +346,9 @@ impl<'a> Transaction<'a> {
                 if file.staged.is_none() {
                     self.disk.rename_new(old, target).map_err(taken)?;
                     file.progress = Progress::InPlace;
+                    // Which file that was, for the case that it has to go back: somebody may have put
+                    // another one there since it was read.
+                    file.now = self.disk.stat(target.0, target.1).ok();
                 } else {
                     self.disk.rename_new(slot, target).map_err(taken)?;
                     file.progress = Progress::NewName;
@@ -469,8 +472,11 @@ impl<'a> Transaction<'a> {
                 Action::Create { .. } => self.take_out(file),
                 Action::Move { .. } => match (file.job.base, file.staged) {
                     // Only if it is still the file that we moved.
-                    (Some((from, base)), None) => {
-                        self.disk.stat(target.0, target.1).is_ok_and(|stat| stat.is_same_file(&base.stat))
+                    (Some((from, _)), None) => {
+                        let is_moved = |moved: &Stat| {
+                            self.disk.stat(target.0, target.1).is_ok_and(|stat| stat.is_same_file(moved))
+                        };
+                        file.now.as_ref().is_none_or(is_moved)
                             && self
                                 .disk
                                 .rename_new(target, (&*from.place.dir, from.place.file_name()))
