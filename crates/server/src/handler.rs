@@ -125,7 +125,8 @@ impl ServerHandler for Emend {
 }
 
 impl Shared {
-    /// Runs a tool. Blocks. The commit guards itself, so a panic that gets here was in a pure step.
+    /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
+    /// step, but perhaps in one after it.
     fn run(
         &self,
         tool: &ToolSpec,
@@ -150,7 +151,8 @@ impl Shared {
 }
 
 fn broken() -> CallToolResult {
-    let message = "Emend has a bug: this call could not be planned. Nothing was changed.".into();
+    let message =
+        "Emend has a bug: this call failed. Read the files that it names before you send it again.".into();
     tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
 }
 

@@ -1,6 +1,6 @@
 //! The commit: a plan becomes files, all of them or none.
 //!
-//! [`Step`] names the steps in their order; the fault tests name the same ones. Every new content is
+//! [`Step`] names the steps in their order; the fault tests fail every call of all of them. Every new content is
 //! staged in the vault with its metadata and made durable before any name changes. Then each file is put in
 //! place by one atomic operation, and what it displaced is **verified**: if somebody else wrote between our
 //! reading and our exchange, theirs is put back and the answer is `stale-file`. Checking before a rename
@@ -227,8 +227,8 @@ impl Failure {
                 let end = if clean {
                     "Nothing was changed."
                 } else {
-                    "Not every file could be put back; what is not in place is kept in the edit's folder of \
-                     Emend's state. The files:"
+                    "Not every file could be put back; what was displaced is kept in Emend's state folder. Read \
+                     these files before you go on:"
                 };
                 let message = format!("{what} {end}");
                 let states = if clean { Vec::new() } else { states };
