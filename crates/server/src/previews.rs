@@ -97,3 +97,32 @@ fn new_handle() -> Result<String, Problem> {
     }
     Ok(handle)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emend_edit::patch::Patch;
+    use emend_workspace::{Effort, Readings, Request, RootSpec, Workspace, disk};
+
+    fn preview(folder: &std::path::Path) -> Preview {
+        let roots = [RootSpec { name: None, path: folder.join("ws") }];
+        std::fs::create_dir(folder.join("ws")).unwrap();
+        let state = Some(folder.join("state"));
+        let workspace = Workspace::open(disk::for_this_machine(), &roots, state).unwrap();
+        let patch = Patch::write("new.txt", "new\n".into());
+        let versions = std::collections::BTreeMap::new();
+        let request =
+            Request { patch: &patch, versions: &versions, effort: Effort::Patient, cancelled: &|| false };
+        workspace.preview(&request, &Mutex::new(Readings::default())).unwrap()
+    }
+
+    #[test]
+    fn a_handle_is_good_for_its_lifetime_and_no_longer() {
+        for (lifetime, is_good) in [(LIFETIME, true), (Duration::ZERO, false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let previews = Previews::with_lifetime(lifetime);
+            let handle = previews.keep(&Caller::Process, preview(folder.path())).unwrap();
+            assert_eq!(previews.find(&Caller::Process, &handle).is_ok(), is_good);
+        }
+    }
+}
