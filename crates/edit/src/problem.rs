@@ -137,6 +137,7 @@ pub enum Kind {
     ExpectedCount { expected: usize, found: usize },
     OverlappingEdits { first: usize, second: usize, line: usize },
     NotAtEndOfFile { line: usize, last: usize },
+    NoSuchLines { first: usize, count: usize, total: usize },
     WorkLimit { what: &'static str },
 
     // Requests.
@@ -287,7 +288,7 @@ impl Kind {
             Self::InvalidFormat { .. } => Code::InvalidFormat,
             Self::NoOp { .. } => Code::NoOp,
             Self::UnknownArgument { .. } => Code::UnknownArgument,
-            Self::InvalidArgument { .. } => Code::InvalidArgument,
+            Self::InvalidArgument { .. } | Self::NoSuchLines { .. } => Code::InvalidArgument,
             Self::MissingOriginal { .. } => Code::MissingOriginal,
             Self::AlreadyExists { .. } => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,

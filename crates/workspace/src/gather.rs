@@ -193,7 +193,7 @@ impl Gathered {
 /// Whether an operation needs all of the file to be known. By what was asked for, not by what comes of it:
 /// deleting and adding is replacing.
 fn needs_all(operation: &Operation) -> bool {
-    matches!(operation, Operation::Write(_) | Operation::Delete)
+    matches!(operation, Operation::Write(_) | Operation::Delete { .. })
 }
 
 /// The open folders of a request: one for all files in it, since a patch may have thousands.

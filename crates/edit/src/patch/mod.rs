@@ -1,7 +1,8 @@
 //! A patch: a parsed request. Grammatical, and silent about any file.
 //!
-//! Every edit format and every edit tool ends here, in one type: [`v4a::parse`] reads a text,
-//! [`Patch::replace`] and [`Patch::write`] take a tool's arguments. Planning knows nothing of formats.
+//! Every edit format and every edit tool ends here, in one type: a parser for each format reads a text,
+//! [`Patch::replace`], [`Patch::replace_lines`] and [`Patch::write`] take a tool's arguments. Planning knows
+//! nothing of formats.
 
 pub mod v4a;
 
@@ -22,6 +23,8 @@ pub struct Patch {
 pub struct Section {
     /// The path as it was written.
     pub path: String,
+    /// Whether the file is to be executable; `None` leaves that as it is.
+    pub executable: Option<bool>,
     /// What is to happen to it.
     pub operation: Operation,
 }
@@ -34,10 +37,13 @@ pub enum Operation {
     /// Give it this content, whether or not it exists.
     Write(String),
     /// Delete it.
-    Delete,
+    Delete {
+        /// What the request says that it holds, where it does: then it must.
+        content: Option<String>,
+    },
     /// Change it in places, and perhaps give it another name.
     Update {
-        /// The changes, all found in the same text. Empty for a mere move.
+        /// The changes, all found in the same text. Empty for a mere move or change of mode.
         hunks: Vec<Hunk>,
         /// The path that it gets.
         move_to: Option<String>,
@@ -60,6 +66,10 @@ pub enum Change {
     Text(TextChange),
     /// Whole lines: context, removed and added ones.
     Lines(LineChange),
+    /// Whole lines to find, and the lines in their place.
+    Block(BlockChange),
+    /// Lines by their numbers.
+    Range(RangeChange),
 }
 
 /// Some text and what comes in its place.
@@ -84,6 +94,39 @@ pub struct LineChange {
     pub lines: Vec<Line>,
     /// Whether they must be the last lines of the file.
     pub at_end: bool,
+    /// The line, counted from 1, at which they are said to stand. It only chooses among equal places.
+    pub hint: Option<usize>,
+    /// Whether the file ends with a newline after this; `None` leaves that as it is. Only of the last lines.
+    pub final_newline: Option<bool>,
+}
+
+/// A block of whole lines and what comes in its place; what both share says where, and stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockChange {
+    /// Usually one. Several were parted by elisions (`...`): each stands once, in this order.
+    pub pieces: Vec<Piece>,
+    /// The line, counted from 1, at which it is said to stand. It only chooses among equal places.
+    pub hint: Option<usize>,
+}
+
+/// A stretch of a [`BlockChange`]: lines with LF, the last one's optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// The lines to find.
+    pub old: String,
+    /// The lines that replace them; the same for a piece that only says where the next one is.
+    pub new: String,
+}
+
+/// Lines by their numbers: only safe with the version that has those numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangeChange {
+    /// The first line that goes, counted from 1; with `count` 0 the line before which the new ones come.
+    pub first: usize,
+    /// How many lines go.
+    pub count: usize,
+    /// The lines that come, without their endings.
+    pub lines: Vec<String>,
 }
 
 /// One line of a [`LineChange`], without its ending.
@@ -95,6 +138,9 @@ pub enum Line {
     Removed(String),
     /// Comes.
     Added(String),
+    /// A line without a marker. It can only be context that lost its leading space, and is only taken for
+    /// that where it stands in the file exactly so.
+    Bare(String),
 }
 
 impl Line {
@@ -102,7 +148,7 @@ impl Line {
     #[must_use]
     pub fn before(&self) -> Option<&str> {
         match self {
-            Self::Context(line) | Self::Removed(line) => Some(line),
+            Self::Context(line) | Self::Removed(line) | Self::Bare(line) => Some(line),
             Self::Added(_) => None,
         }
     }
@@ -111,9 +157,17 @@ impl Line {
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         match self {
-            Self::Context(line) | Self::Added(line) => Some(line),
+            Self::Context(line) | Self::Added(line) | Self::Bare(line) => Some(line),
             Self::Removed(_) => None,
         }
+    }
+}
+
+impl Section {
+    /// What is to happen to the file at `path`, its mode left alone.
+    #[must_use]
+    pub fn of(path: &str, operation: Operation) -> Self {
+        Self { path: path.into(), executable: None, operation }
     }
 }
 
@@ -122,7 +176,7 @@ impl Operation {
     fn bytes(&self) -> usize {
         match self {
             Self::Add(content) | Self::Write(content) => content.len(),
-            Self::Delete => 0,
+            Self::Delete { content } => content.as_ref().map_or(0, String::len),
             Self::Update { hunks, .. } => {
                 let text = |hunk: &Hunk| match &hunk.change {
                     Change::Text(change) => change.old.len() + change.new.len(),
@@ -132,6 +186,10 @@ impl Operation {
                         .filter_map(|line| line.before().or(line.after()))
                         .map(str::len)
                         .sum(),
+                    Change::Block(change) => {
+                        change.pieces.iter().map(|piece| piece.old.len() + piece.new.len()).sum()
+                    }
+                    Change::Range(change) => change.lines.iter().map(String::len).sum(),
                 };
                 hunks.iter().map(text).sum()
             }
@@ -159,13 +217,20 @@ impl Patch {
             hunks.push(Hunk { number, change: Change::Text(change) });
         }
         let operation = Operation::Update { hunks, move_to: None };
-        Ok(Self { sections: vec![Section { path: path.into(), operation }] })
+        Ok(Self { sections: vec![Section::of(path, operation)] })
+    }
+
+    /// Lines of one file, by their numbers.
+    #[must_use]
+    pub fn replace_lines(path: &str, change: RangeChange) -> Self {
+        let hunks = vec![Hunk { number: 1, change: Change::Range(change) }];
+        Self { sections: vec![Section::of(path, Operation::Update { hunks, move_to: None })] }
     }
 
     /// The whole content of one file.
     #[must_use]
     pub fn write(path: &str, content: String) -> Self {
-        Self { sections: vec![Section { path: path.into(), operation: Operation::Write(content) }] }
+        Self { sections: vec![Section::of(path, Operation::Write(content))] }
     }
 
     /// What the request wants, file by file, in its order.
@@ -193,9 +258,19 @@ impl Patch {
     #[must_use]
     pub fn takes_away(&self, path: &str) -> bool {
         self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
-            Operation::Delete => true,
+            Operation::Delete { .. } => true,
             Operation::Update { move_to, .. } => move_to.is_some(),
             Operation::Add(_) | Operation::Write(_) => false,
+        })
+    }
+
+    /// The paths of the files that the request addresses by line numbers. Whoever asks must name their
+    /// versions: numbers say nothing about another one.
+    pub fn addressed(&self) -> impl Iterator<Item = &str> {
+        let by_number = |hunk: &Hunk| matches!(hunk.change, Change::Range(_));
+        self.sections.iter().filter_map(move |section| match &section.operation {
+            Operation::Update { hunks, .. } if hunks.iter().any(by_number) => Some(section.path.as_str()),
+            _ => None,
         })
     }
 

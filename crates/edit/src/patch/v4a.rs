@@ -207,10 +207,10 @@ impl<'a> Parser<'a> {
         let path_of = |prefix: &str| header.strip_prefix(prefix).map(str::trim);
         if let Some(path) = path_of(ADD) {
             let path = self.path(number, path)?;
-            return Some(Section { path, operation: Operation::Add(self.added_lines()) });
+            return Some(Section::of(&path, Operation::Add(self.added_lines())));
         }
         if let Some(path) = path_of(DELETE) {
-            return Some(Section { path: self.path(number, path)?, operation: Operation::Delete });
+            return Some(Section::of(&self.path(number, path)?, Operation::Delete { content: None }));
         }
         if let Some(paths) = path_of(MOVE) {
             let Some((from, to)) = paths.split_once(" -> ") else {
@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
             };
             let path = self.path(number, from.trim())?;
             let move_to = Some(self.path(number, to.trim())?);
-            return Some(Section { path, operation: Operation::Update { hunks: Vec::new(), move_to } });
+            return Some(Section::of(&path, Operation::Update { hunks: Vec::new(), move_to }));
         }
         if let Some(path) = path_of(UPDATE) {
             let path = self.path(number, path)?;
@@ -282,7 +282,7 @@ impl<'a> Parser<'a> {
             self.refuse(number, &format!("Update file hunk for path '{path}' is empty"));
             return None;
         }
-        Some(Section { path, operation: Operation::Update { hunks, move_to } })
+        Some(Section::of(&path, Operation::Update { hunks, move_to }))
     }
 
     /// Whether nothing but empty lines stands before the next `@@`, header or end. A line of one space is
@@ -341,6 +341,7 @@ impl<'a> Parser<'a> {
                 Some(b'-') => Line::Removed(line.text[1..].to_string()),
                 Some(b'+') => Line::Added(line.text[1..].to_string()),
                 _ if line.text == NO_NEWLINE => continue,
+                _ if !line.text.starts_with("***") => Line::Bare(line.text.to_string()),
                 _ => {
                     self.refuse(
                         line.number,
@@ -391,7 +392,7 @@ mod tests {
             .iter()
             .map(|hunk| match &hunk.change {
                 Change::Lines(change) => change.clone(),
-                Change::Text(_) => panic!("{hunk:?}"),
+                _ => panic!("{hunk:?}"),
             })
             .collect()
     }
@@ -459,7 +460,7 @@ mod tests {
     #[test]
     fn every_problem_is_reported() {
         let refused = refusal(&patch(
-            "*** Frobnicate File: a\n*** Update File: b\n*** Update File: c\n@@\n!x\n*** Add File: d\n+ok",
+            "*** Frobnicate File: a\n*** Update File: b\n*** Update File: c\n@@\n***x\n*** Add File: d\n+ok",
         ));
         assert_eq!(refused.lines().count(), 3, "{refused}");
         assert!(refused.contains("line 2") && refused.contains("line 3") && refused.contains("line 6"));

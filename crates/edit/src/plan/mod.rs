@@ -348,11 +348,15 @@ impl Overlay<'_> {
                 self.discard(at);
                 self.edit(at, new, Vec::new()).map_err(|kind| one(Problem::new(kind).at(&name)))
             }
-            Operation::Delete => {
-                if self.text(at).is_none() {
-                    return Err(one(self.missing(&name)));
+            Operation::Delete { content } => {
+                let Some(text) = self.text(at) else { return Err(one(self.missing(&name))) };
+                match content {
+                    // Whoever says what it holds has seen it.
+                    Some(content) => {
+                        place::holds(&text, content).map_err(|kind| one(Problem::new(kind).at(&name)))?
+                    }
+                    None => self.discard(at),
                 }
-                self.discard(at);
                 self.files[at].now = Now::Gone;
                 Ok(())
             }

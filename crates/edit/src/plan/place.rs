@@ -10,7 +10,7 @@ use super::PlacedHunk;
 use super::carry::{self, carry};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{self, Budget, Haystack, Limits, Match, Wanted, contents};
-use crate::patch::{Change, Hunk, Line, LineChange, TextChange};
+use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, RangeChange, TextChange};
 use crate::problem::{Kind, Near, Problem};
 use crate::text::{Ending, Text, line_number, split_lines};
 
@@ -50,6 +50,8 @@ pub(super) fn hunks(
         let placed = match &hunk.change {
             Change::Text(change) => placer.text(hunk.number, change),
             Change::Lines(change) => placer.lines(hunk.number, change),
+            Change::Block(change) => placer.block_change(hunk.number, change),
+            Change::Range(change) => placer.range(hunk.number, change),
         };
         if let Err(kind) = placed {
             problems.push(Problem::new(kind).in_hunk(hunk.number));
@@ -176,6 +178,12 @@ impl Placer<'_> {
         Ok(())
     }
 
+    fn block_change(&mut self, number: usize, change: &BlockChange) -> Result<(), Kind> {
+        let Some(piece) = change.pieces.first() else { return Ok(()) };
+        let lines = carry::as_lines(&piece.old, &piece.new);
+        self.lines(number, &LineChange { lines, hint: change.hint, ..LineChange::default() })
+    }
+
     /// The one place of a hunk's old lines.
     fn block(
         &mut self,
@@ -283,6 +291,20 @@ impl Placer<'_> {
         telling > 0 && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
     }
 
+    /// Lines by their numbers. The version that has those numbers was asked for elsewhere.
+    fn range(&mut self, number: usize, change: &RangeChange) -> Result<(), Kind> {
+        let total = self.haystack.lines().len();
+        if change.first == 0 || change.first - 1 + change.count > total {
+            return Err(Kind::NoSuchLines { first: change.first, count: change.count, total });
+        }
+        let (range, text) = self.run(change.first - 1, change.count, change.lines.iter().map(String::as_str));
+        self.builder.claim(number, range.clone());
+        self.builder.replace(number, range, text);
+        let (line, lines) = (change.first, change.count);
+        self.placed.push(PlacedHunk { number, line, lines, layer: None, places: 1 });
+        Ok(())
+    }
+
     fn insert(&mut self, number: usize, at: usize, change: &LineChange) {
         let line = if at == 0 { 0 } else { self.haystack.lines().index_of(at - 1) + 1 };
         let (range, text) = self.run(line, 0, change.lines.iter().filter_map(Line::after));
@@ -329,5 +351,17 @@ impl Placer<'_> {
 }
 
 fn is_context(line: &Line) -> bool {
-    matches!(line, Line::Context(_))
+    matches!(line, Line::Context(_) | Line::Bare(_))
+}
+
+/// Checks that a file holds this, line endings aside.
+pub(super) fn holds(text: &Text, content: &str) -> Result<(), Kind> {
+    let haystack = Haystack::new(text);
+    let wanted = contents(content.as_bytes());
+    let lines = haystack.lines();
+    if lines.len() == wanted.len() && (0..wanted.len()).all(|i| lines.content(i) == wanted[i]) {
+        return Ok(());
+    }
+    let near = Box::new(find::near(&haystack, &wanted, &[]));
+    Err(Kind::HunkContextMismatch { near, expected: content.lines().take(12).map(String::from).collect() })
 }

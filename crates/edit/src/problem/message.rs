@@ -77,6 +77,15 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
             "It says *** End of File{hunk}, but its lines stand at line {line} of {path}, which ends \
              at line {last}. Leave the marker out, or give the last lines of the file."
         ),
+        Kind::NoSuchLines { first, count, total } => {
+            let last = (first + count).saturating_sub(1);
+            write!(
+                f,
+                "{path} has {total} lines, so there are no lines {first} to {last}{hunk}. Lines are counted \
+                 from 1; to append, insert before line {}.",
+                total + 1
+            )
+        }
         Kind::WorkLimit { what } => write!(f, "Too much work: {what}. Split the request."),
         Kind::InvalidFormat { message } => f.write_str(message),
         Kind::NoOp { reason } => write!(f, "Nothing would change{hunk}: {reason}."),
