@@ -23,9 +23,9 @@ pub mod text;
 
 pub mod edit;
 
-pub mod find;
-
 pub mod patch;
+
+pub mod find;
 
 pub mod plan;
 

@@ -138,6 +138,8 @@ pub enum Kind {
     OverlappingEdits { first: usize, second: usize, line: usize },
     NotAtEndOfFile { line: usize, last: usize },
     NoSuchLines { first: usize, count: usize, total: usize },
+    OmissionPlaceholder { line: String },
+    EscapedText { line: String, escape: &'static str, instead: &'static str },
     WorkLimit { what: &'static str },
 
     // Requests.
@@ -245,6 +247,8 @@ codes! {
     NoOp "no-op",
     OverlappingEdits "overlapping-edits",
     AlreadyExists "already-exists",
+    OmissionPlaceholder "omission-placeholder",
+    EscapedText "escaped-text",
     NotText "not-text",
     TooLarge "too-large",
     NotAFile "not-a-file",
@@ -284,6 +288,8 @@ impl Kind {
             }
             Self::AmbiguousMatch { .. } | Self::ExpectedCount { .. } => Code::AmbiguousMatch,
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
+            Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
+            Self::EscapedText { .. } => Code::EscapedText,
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::InvalidFormat { .. } => Code::InvalidFormat,
             Self::NoOp { .. } => Code::NoOp,

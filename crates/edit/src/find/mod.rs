@@ -4,26 +4,119 @@
 //! collects **all** its places. One place is the match; several are refused with every line number, and a
 //! looser layer is never asked; none sends the question to the next layer.
 //!
+//! | layer | matches when |
+//! |---|---|
+//! | `exact` | the bytes are equal; a CRLF is never split |
+//! | `line-endings` | equal but for line endings |
+//! | `trailing-space` | whole lines are equal but for trailing white space |
+//! | `edge-blanks` | as before, once blank context lines at the block's edges are left out |
+//! | `bare-context` | context lines of a diff that lost their leading space are read as they stand |
+//! | `indentation` | all lines are indented by one uniform amount more or less |
+//! | `line-numbers` | prefixes copied from a reading are on every line |
+//! | `lookalikes` | quotes, dashes, spaces, NFC and NFD differ, and nothing else |
+//! | `inner-blanks` | only the number of blank context lines differs |
+//! | `context-drift` | the removed lines stand at one place; a few context lines differ |
+//!
+//! Layers 1 to 9 never change which characters count as content; only the last tolerates other words, and
+//! those in context alone.
+//!
 //! Never here: percentages of similarity, anchors of first and last lines, white space collapsed inside
 //! lines, another file than the one named.
 
 mod anchor;
-mod layers;
+mod blanks;
+mod block;
+mod drift;
+mod indentation;
+mod literal;
+mod lookalikes;
 mod near;
+mod numbers;
 
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 use core::ops::Range;
 
+use crate::patch::Line;
 use crate::problem::Kind;
 use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lines};
 
 pub use anchor::{Scope, scope};
-pub use layers::Layer;
+pub use block::{Block, Form};
 pub use near::{near, nothing};
 
 /// The layers, in the order in which they are tried.
-pub const LAYERS: &[Layer] = &[layers::EXACT, layers::LINE_ENDINGS];
+pub const LAYERS: &[Layer] = &[
+    Layer { name: "exact", places: literal::exact },
+    Layer { name: "line-endings", places: literal::line_endings },
+    Layer { name: "trailing-space", places: block::trailing_space },
+    Layer { name: "edge-blanks", places: block::edge_blanks },
+    Layer { name: "bare-context", places: block::bare_context },
+    Layer { name: "indentation", places: indentation::indentation },
+    Layer { name: "line-numbers", places: numbers::line_numbers },
+    Layer { name: "lookalikes", places: lookalikes::lookalikes },
+    Layer { name: "inner-blanks", places: blanks::inner_blanks },
+    Layer { name: "context-drift", places: drift::context_drift },
+];
+
+/// Layers 1 and 2: the only ones that find text wherever it begins, and several places for `replace_all`.
+pub const LITERAL: &[Layer] = LAYERS.split_at(2).0;
+
+/// The layers of whole lines that never take other words for the same.
+pub const FAITHFUL: &[Layer] = LAYERS.split_at(9).0;
+
+/// One way to match.
+#[derive(Clone, Copy, Debug)]
+pub struct Layer {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// All places where it matches, in order, up to a number of them. Overlapping ones count.
+    places: fn(&Haystack<'_>, &Wanted<'_>, usize, &Budget) -> Result<Places, Kind>,
+}
+
+impl Layer {
+    /// Whether the line that a request names may choose among this layer's places.
+    fn takes_hints(&self) -> bool {
+        matches!(self.name, "exact" | "line-endings" | "trailing-space")
+    }
+
+    /// Whether text without its line numbers may match by this layer.
+    fn sees_through_numbers(&self, new_too: bool) -> bool {
+        match self.name {
+            "exact" | "line-endings" | "trailing-space" | "edge-blanks" => true,
+            "indentation" => new_too,
+            _ => false,
+        }
+    }
+}
+
+type Places = Vec<Place>;
+
+/// A place that a layer found.
+#[derive(Clone, Debug)]
+struct Place {
+    /// The bytes there, endings of whole lines included.
+    range: Range<usize>,
+    /// How the request reads there.
+    reading: Reading,
+}
+
+impl Place {
+    fn as_written(range: Range<usize>) -> Self {
+        Self { range, reading: Reading::AsWritten }
+    }
+}
+
+/// How a request reads at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reading {
+    /// As it is written: its old lines stand for those of the file, one for one.
+    AsWritten,
+    /// Like this: these old lines stand for those of the file, one for one.
+    Anew(Vec<Line>),
+    /// It stands there, but what comes in its place cannot be said without a guess.
+    Unfit,
+}
 
 /// How much may be tried before a request is refused as too much work. Counted in comparisons and bytes,
 /// not in milliseconds, so that what passes once always passes.
@@ -121,13 +214,8 @@ impl<'a> Haystack<'a> {
 pub enum Wanted<'a> {
     /// Any bytes, wherever they begin and end; must not be empty.
     Bytes(&'a [u8]),
-    /// Whole lines without their endings, one after another, starting on one of these lines.
-    Lines {
-        /// The lines' contents; must not be empty.
-        lines: &'a [&'a [u8]],
-        /// The zero-based lines on which the block may start.
-        starts: &'a [Range<usize>],
-    },
+    /// Whole lines, one after another.
+    Block(&'a Block<'a>),
 }
 
 /// One place, by the layer that found it.
@@ -137,28 +225,51 @@ pub struct Match {
     pub range: Range<usize>,
     /// The layer's name on the wire.
     pub layer: &'static str,
+    /// How a block reads there, where that is not as it is written.
+    pub reading: Option<Vec<Line>>,
 }
 
-/// Finds the one place of `wanted`. `Ok(None)` when no layer knows any.
+/// Finds the one place of `wanted` by these layers. `Ok(None)` when none of them knows any.
 pub fn locate(
     haystack: &Haystack<'_>,
     wanted: &Wanted<'_>,
+    layers: &[Layer],
     limits: &Limits,
     budget: &Budget,
 ) -> Result<Option<Match>, Kind> {
-    for layer in LAYERS {
-        // One more than is listed, so that the answer can say "at least".
-        let mut places = (layer.places)(haystack, wanted, limits.listed + 1, budget)?;
+    let hint = match wanted {
+        // Line 1 is what models write who do not know.
+        Wanted::Block(block) => block.hint.filter(|&hint| hint != 1),
+        Wanted::Bytes(_) => None,
+    };
+    for layer in layers {
+        // One more than is listed, so that the answer can say "at least"; all where a hint may choose.
+        let hint = hint.filter(|_| layer.takes_hints());
+        let most = if hint.is_some() { usize::MAX } else { limits.listed + 1 };
+        let mut places = (layer.places)(haystack, wanted, most, budget)?;
+        if let Some(hint) = hint.filter(|_| places.len() > 1) {
+            let lines = haystack.lines();
+            if let Some(at) = places.iter().position(|place| lines.index_of(place.range.start) + 1 == hint) {
+                places = alloc::vec![places.swap_remove(at)];
+            }
+        }
         match places.len() {
             0 => {}
-            1 => return Ok(Some(Match { range: places.remove(0), layer: layer.name })),
+            1 => {
+                let Place { range, reading } = places.remove(0);
+                return Ok(match reading {
+                    Reading::AsWritten => Some(Match { range, layer: layer.name, reading: None }),
+                    Reading::Anew(lines) => Some(Match { range, layer: layer.name, reading: Some(lines) }),
+                    Reading::Unfit => None,
+                });
+            }
             found => {
-                let lines = places.iter().take(limits.listed).map(|p| haystack.line_number(p.start));
+                let lines = places.iter().take(limits.listed).map(|p| haystack.line_number(p.range.start));
                 return Err(Kind::AmbiguousMatch {
                     lines: lines.collect(),
                     total: found.min(limits.listed),
                     more: found > limits.listed,
-                    in_patch: matches!(wanted, Wanted::Lines { .. }),
+                    in_patch: matches!(wanted, Wanted::Block(block) if block.form != Form::Text),
                 });
             }
         }
@@ -173,21 +284,22 @@ pub fn locate_all(
     limits: &Limits,
     budget: &Budget,
 ) -> Result<Vec<Match>, Kind> {
-    for layer in LAYERS {
+    for layer in LITERAL {
         let places = (layer.places)(haystack, &Wanted::Bytes(old), limits.replaced + 1, budget)?;
         if places.len() > limits.replaced {
             return Err(Kind::WorkLimit { what: "replace_all would change more than a million places" });
         }
-        if let Some(pair) = places.windows(2).find(|pair| pair[0].end > pair[1].start) {
+        if let Some(pair) = places.windows(2).find(|pair| pair[0].range.end > pair[1].range.start) {
             return Err(Kind::AmbiguousMatch {
-                lines: pair.iter().map(|place| haystack.line_number(place.start)).collect(),
+                lines: pair.iter().map(|place| haystack.line_number(place.range.start)).collect(),
                 total: 2,
                 more: true,
                 in_patch: false,
             });
         }
         if !places.is_empty() {
-            return Ok(places.into_iter().map(|range| Match { range, layer: layer.name }).collect());
+            let found = |place: Place| Match { range: place.range, layer: layer.name, reading: None };
+            return Ok(places.into_iter().map(found).collect());
         }
     }
     Ok(Vec::new())
@@ -197,4 +309,63 @@ pub fn locate_all(
 #[must_use]
 pub fn contents(bytes: &[u8]) -> Vec<&[u8]> {
     split_lines(bytes).map(|line| split_ending(line).0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::{String, ToString};
+
+    /// The lines of a hunk written with markers.
+    pub(super) fn hunk(request: &str) -> Vec<Line> {
+        let line = |line: &str| {
+            let text = line.get(1..).unwrap_or_default().to_string();
+            match line.as_bytes().first() {
+                Some(b'+') => Line::Added(text),
+                Some(b'-') => Line::Removed(text),
+                Some(b' ') | None => Line::Context(text),
+                Some(_) => Line::Bare(line.to_string()),
+            }
+        };
+        request.lines().map(line).collect()
+    }
+
+    /// The layer that finds a hunk in a file and the lines that come of the match, or nothing.
+    pub(super) fn read(file: &str, request: &str) -> Option<(&'static str, String)> {
+        let text = Text::new(file.as_bytes().to_vec()).unwrap();
+        let haystack = Haystack::new(&text);
+        let lines = hunk(request);
+        let starts = [0..haystack.lines().len()];
+        let limits = Limits::default();
+        let block = Block::new(&lines, &starts, Form::Diff, None);
+        let wanted = Wanted::Block(&block);
+        let found = locate(&haystack, &wanted, LAYERS, &limits, &Budget::new(&limits)).ok()??;
+        let old = String::from_utf8(text.bytes()[found.range.clone()].to_vec()).unwrap();
+        let reading = found.reading.unwrap_or(lines);
+        let stand: Vec<&Line> = reading.iter().filter(|line| line.before().is_some()).collect();
+        assert_eq!(stand.len(), old.lines().count(), "one line for each of the file's");
+        let mut in_file = old.lines();
+        let mut out = if found.layer == "context-drift" {
+            file[..found.range.start].to_string()
+        } else {
+            String::new()
+        };
+        for line in &reading {
+            let own = line.before().and_then(|_| in_file.next());
+            if let Some(text) =
+                if matches!(line, Line::Added(_)) { line.after() } else { line.after().and(own) }
+            {
+                out.push_str(text);
+                out.push('\n');
+            }
+        }
+        if found.layer == "context-drift" {
+            out.push_str(&file[found.range.end..]);
+        }
+        Some((found.layer, out))
+    }
+
+    pub(super) fn refused(file: &str, request: &str) -> bool {
+        read(file, request).is_none()
+    }
 }

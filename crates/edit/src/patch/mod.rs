@@ -10,6 +10,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
 use crate::problem::{Kind, Problem};
 
 /// A parsed request.
@@ -143,7 +145,37 @@ pub enum Line {
     Bare(String),
 }
 
+/// Above this many line pairs, what two blocks share in their middle is not looked for.
+const COMPARED: usize = 4_000_000;
+
 impl Line {
+    /// Two blocks of lines as one: what both share is context.
+    #[must_use]
+    pub fn between(old: &[&str], new: &[&str]) -> Vec<Self> {
+        let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let (old_rest, new_rest) = (&old[head..], &new[head..]);
+        let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+        let (old_mid, new_mid) = (&old_rest[..old_rest.len() - tail], &new_rest[..new_rest.len() - tail]);
+        let owned = |kind: fn(String) -> Self| move |line: &&str| kind(String::from(*line));
+        let mut lines: Vec<Self> = old[..head].iter().map(owned(Self::Context)).collect();
+        let ops = if old_mid.len().saturating_mul(new_mid.len()) > COMPARED {
+            let (old_len, new_len) = (old_mid.len(), new_mid.len());
+            vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }]
+        } else {
+            capture_diff_slices(Algorithm::Myers, old_mid, new_mid)
+        };
+        for op in ops {
+            if matches!(op, DiffOp::Equal { .. }) {
+                lines.extend(old_mid[op.old_range()].iter().map(owned(Self::Context)));
+            } else {
+                lines.extend(old_mid[op.old_range()].iter().map(owned(Self::Removed)));
+                lines.extend(new_mid[op.new_range()].iter().map(owned(Self::Added)));
+            }
+        }
+        lines.extend(old_rest[old_mid.len()..].iter().map(owned(Self::Context)));
+        lines
+    }
+
     /// The line that must be in the file, if this is one.
     #[must_use]
     pub fn before(&self) -> Option<&str> {

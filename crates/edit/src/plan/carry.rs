@@ -9,7 +9,6 @@ use core::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::patch::Line;
 use crate::text::{Ending, LineEndings, ending_near, split_ending, split_lines};
 
 /// Above this many line pairs the shared lines inside a changed block of mixed line endings are not looked
@@ -56,30 +55,6 @@ pub(super) fn carry(
             let (old, new) = (op.old_range(), op.new_range());
             let at = file_mid.get(old.start).map_or_else(|| end_of(file_mid, at), |line| line.start);
             replace(bytes, endings, at, &file_mid[old], &new_mid[new])
-        })
-        .collect()
-}
-
-/// The lines of two texts as a hunk: what both share is context.
-pub(super) fn as_lines(old: &str, new: &str) -> Vec<Line> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (split(old), split(new));
-    let mut lines = Vec::with_capacity(old.len() + new.len());
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
-        if matches!(op, DiffOp::Equal { .. }) {
-            lines.extend(old[op.old_range()].iter().map(|line| Line::Context((*line).into())));
-        } else {
-            lines.extend(old[op.old_range()].iter().map(|line| Line::Removed((*line).into())));
-            lines.extend(new[op.new_range()].iter().map(|line| Line::Added((*line).into())));
-        }
-    }
-    lines
-}
-
-fn split(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n')
-        .map(|line| {
-            let line = line.strip_suffix('\n').unwrap_or(line);
-            line.strip_suffix('\r').unwrap_or(line)
         })
         .collect()
 }

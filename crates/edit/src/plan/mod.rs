@@ -9,6 +9,8 @@
 
 mod carry;
 mod place;
+mod splice;
+mod suspect;
 mod whole;
 
 use alloc::collections::BTreeMap;
@@ -17,7 +19,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::edit::Edit;
-use crate::find::{Budget, Limits};
+use crate::find::{Budget, Haystack, Limits};
 use crate::patch::{Operation, Patch, Section};
 use crate::problem::{Kind, Problem};
 use crate::text::Text;
@@ -343,7 +345,11 @@ impl Overlay<'_> {
                             .put(at, content.as_bytes().to_vec())
                             .map_err(|kind| one(Problem::new(kind).at(&name)));
                     }
-                    Some(text) => whole::replacement(&text, content),
+                    Some(text) => {
+                        suspect::elisions(&Haystack::new(&text), content.lines())
+                            .map_err(|kind| one(Problem::new(kind).at(&name)))?;
+                        whole::replacement(&text, content)
+                    }
                 };
                 self.discard(at);
                 self.edit(at, new, Vec::new()).map_err(|kind| one(Problem::new(kind).at(&name)))

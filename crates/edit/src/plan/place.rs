@@ -1,21 +1,24 @@
 //! Placing the hunks of a section: each is found in the same text, then all become one edit.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::PlacedHunk;
-use super::carry::{self, carry};
+use super::carry::carry;
+use super::splice::{self, TELLING};
+use super::suspect;
 use crate::edit::{Edit, EditBuilder};
-use crate::find::{self, Budget, Haystack, Limits, Match, Wanted, contents};
-use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, RangeChange, TextChange};
+use crate::find::{
+    self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, LITERAL, Limits, Match, Wanted, contents,
+};
+use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange, TextChange};
 use crate::problem::{Kind, Near, Problem};
-use crate::text::{Ending, Text, line_number, split_lines};
+use crate::text::{Text, line_number, split_lines};
 
-/// Shorter lines recur everywhere: that one stands somewhere says nothing.
-const TELLING: usize = 3;
 /// For so many hunks that are not in the file, the nearest lines are shown.
 const SHOWN_MISSES: usize = 10;
 
@@ -50,7 +53,7 @@ pub(super) fn hunks(
         let placed = match &hunk.change {
             Change::Text(change) => placer.text(hunk.number, change),
             Change::Lines(change) => placer.lines(hunk.number, change),
-            Change::Block(change) => placer.block_change(hunk.number, change),
+            Change::Block(change) => placer.block(hunk.number, change),
             Change::Range(change) => placer.range(hunk.number, change),
         };
         if let Err(kind) = placed {
@@ -93,9 +96,13 @@ impl Placer<'_> {
         let matches = if many {
             find::locate_all(&self.haystack, old, self.limits, self.budget)?
         } else {
-            let one = find::locate(&self.haystack, &Wanted::Bytes(old), self.limits, self.budget)?;
+            let wanted = Wanted::Bytes(old);
+            let one = find::locate(&self.haystack, &wanted, LITERAL, self.limits, self.budget)?;
             one.into_iter().collect()
         };
+        if matches.is_empty() && !many && self.whole_lines(number, &change.old, &change.new)? {
+            return Ok(());
+        }
         if matches.is_empty() {
             let near = Box::new(self.near(&contents(old), &contents(new)));
             return Err(Kind::SearchNotFound { near });
@@ -108,6 +115,7 @@ impl Placer<'_> {
                 reason: "the file already has new_string at that place, around old_string",
             });
         }
+        suspect::check(&self.haystack, added_lines(&change.old, &change.new).into_iter())?;
         let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
         let removed = matches.iter().map(|found| found.range.len()).sum();
         self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
@@ -119,8 +127,22 @@ impl Placer<'_> {
             }
         }
         let lines = split_lines(old).count();
-        self.record(number, &matches[0], lines, matches.len());
+        self.record(number, &matches[0].range, matches[0].layer, lines, matches.len());
         Ok(())
+    }
+
+    /// Text that does not stand in the file as it is: its lines as a whole, by the looser layers.
+    fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
+        let lines = as_whole_lines(old, new);
+        let starts = [0..self.haystack.lines().len()];
+        let block = Block::new(&lines, &starts, Form::Text, None);
+        let layers = &LAYERS[LITERAL.len()..];
+        let wanted = Wanted::Block(&block);
+        let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? else {
+            return Ok(false);
+        };
+        self.splice(number, &lines, found, None)?;
+        Ok(true)
     }
 
     /// What to show of the file to a hunk that is not in it. Looking costs a walk over the file, and nobody
@@ -150,16 +172,17 @@ impl Placer<'_> {
     }
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
+        suspect::check(&self.haystack, change.lines.iter().filter_map(added))?;
         let scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
-        let old: Vec<&[u8]> = change.lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
+        let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
             self.insert(number, at, change);
             self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some("exact"), places: 1 });
             return Ok(());
         }
-        let found = self.block(number, change, &scope, &old)?;
-        let telling = old.iter().filter(|line| !line.trim_ascii().is_empty()).count();
+        let found = self.hunk(number, change, &scope)?;
+        let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
         if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
             // One line that happens to be unique is no proof that the named place was not meant.
             return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
@@ -173,69 +196,113 @@ impl Placer<'_> {
                  so it was applied there."
             ));
         }
-        self.splice(number, change, &found.range)?;
-        self.record(number, &found, old.len(), 1);
-        Ok(())
-    }
-
-    fn block_change(&mut self, number: usize, change: &BlockChange) -> Result<(), Kind> {
-        let Some(piece) = change.pieces.first() else { return Ok(()) };
-        let lines = carry::as_lines(&piece.old, &piece.new);
-        self.lines(number, &LineChange { lines, hint: change.hint, ..LineChange::default() })
+        self.splice(number, &change.lines, found, change.final_newline)
     }
 
     /// The one place of a hunk's old lines.
-    fn block(
-        &mut self,
-        number: usize,
-        change: &LineChange,
-        scope: &find::Scope,
-        old: &[&[u8]],
-    ) -> Result<Match, Kind> {
+    fn hunk(&mut self, number: usize, change: &LineChange, scope: &find::Scope) -> Result<Match, Kind> {
         let last = self.haystack.lines().len();
+        let old = change.lines.iter().filter_map(Line::before).count();
         let mut starts = scope.starts.clone();
         if change.at_end {
-            let start = last.saturating_sub(old.len());
+            let start = last.saturating_sub(old);
             starts.retain_mut(|range| {
                 *range = range.start.max(start)..range.end.min(start + 1);
                 range.start < range.end
             });
         }
-        let locate = |starts: &[Range<usize>]| {
-            let wanted = Wanted::Lines { lines: old, starts };
-            find::locate(&self.haystack, &wanted, self.limits, self.budget)
+        let locate = |starts: &[Range<usize>], layers| {
+            let block = Block::new(&change.lines, starts, Form::Diff, change.hint);
+            find::locate(&self.haystack, &Wanted::Block(&block), layers, self.limits, self.budget)
         };
-        if let Some(found) = locate(&starts)? {
+        if let Some(found) = locate(&starts, FAITHFUL)? {
             return Ok(found);
         }
         if !change.at_end && !scope.sections.is_empty() {
-            if let Some(found) = locate(&scope.sections)? {
+            if let Some(found) = locate(&scope.sections, FAITHFUL)? {
                 return Ok(found);
             }
-            // Like an anchor that is no line of the file: then the whole file must have one place only, and
-            // that below the anchor.
+            // Not in its block: then there must be one place only below the line, which stands once.
+            let below = match scope.anchor_lines[..] {
+                [anchor] => anchor + 1..last,
+                _ => 0..last,
+            };
             let first = scope.anchor_lines.first().map_or(0, |&anchor| anchor + 1);
-            if let Some(found) = locate(core::slice::from_ref(&(0..last)))?
+            if let Some(found) = locate(core::slice::from_ref(&below), FAITHFUL)?
                 && let line = self.haystack.line_number(found.range.start)
                 && line >= first
             {
                 self.notes.push(format!(
-                    "Hunk {number}: its lines are not in the block of '{}' but stand in one place only, at \
-                     line {line}, so it was applied there.",
+                    "Hunk {number}: its lines are not in the block of '{}' but stand in one place only below \
+                     it, at line {line}, so it was applied there.",
                     change.anchors.last().map_or("", String::as_str)
                 ));
                 return Ok(found);
             }
         }
-        if change.at_end
-            && let Some(found) = locate(&scope.starts)?
-        {
-            let line = self.haystack.line_number(found.range.start);
-            return Err(Kind::NotAtEndOfFile { line, last });
+        if change.at_end {
+            if let Some(found) = locate(&scope.starts, FAITHFUL)? {
+                let line = self.haystack.line_number(found.range.start);
+                return Err(Kind::NotAtEndOfFile { line, last });
+            }
+        } else if let Some(found) = locate(&starts, &LAYERS[FAITHFUL.len()..])? {
+            return Ok(found);
         }
-        let new: Vec<&[u8]> = change.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
-        let expected = change.lines.iter().filter_map(Line::before).take(12).map(String::from).collect();
-        Err(Kind::HunkContextMismatch { near: Box::new(self.near(old, &new)), expected })
+        Err(self.mismatch(&change.lines))
+    }
+
+    /// That these lines are not in the file.
+    fn mismatch(&mut self, lines: &[Line]) -> Kind {
+        let old: Vec<&[u8]> = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
+        let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+        let expected = lines.iter().filter_map(Line::before).take(12).map(String::from).collect();
+        Kind::HunkContextMismatch { near: Box::new(self.near(&old, &new)), expected }
+    }
+
+    /// A block of whole lines; of several pieces only if the lines that parted them are not in the file.
+    fn block(&mut self, number: usize, change: &BlockChange) -> Result<(), Kind> {
+        let whole = lines_of(&change.pieces);
+        if !whole.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
+            return Err(Kind::NoOp { reason: "the old and the new lines are the same" });
+        }
+        let starts = [0..self.haystack.lines().len()];
+        let block = Block::new(&whole, &starts, Form::Block, change.hint);
+        let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
+        let wanted = Wanted::Block(&block);
+        if let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? {
+            suspect::check(&self.haystack, whole.iter().filter_map(added))?;
+            return self.splice(number, &whole, found, None);
+        }
+        if change.pieces.len() < 2 {
+            suspect::check(&self.haystack, whole.iter().filter_map(added))?;
+            return Err(self.mismatch(&whole));
+        }
+        self.pieces(number, &change.pieces)
+    }
+
+    /// Pieces parted by elisions: each stands once, below the one before.
+    fn pieces(&mut self, number: usize, pieces: &[Piece]) -> Result<(), Kind> {
+        let total = self.haystack.lines().len();
+        let mut below = 0;
+        for piece in pieces {
+            let lines = lines_of(core::slice::from_ref(piece));
+            if lines.is_empty() {
+                continue;
+            }
+            suspect::check(&self.haystack, lines.iter().filter_map(added))?;
+            let starts = [0..total];
+            let block = Block::new(&lines, &starts, Form::Block, None);
+            let wanted = Wanted::Block(&block);
+            let found = find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget)?;
+            match found.filter(|found| found.range.start >= below) {
+                Some(found) => {
+                    below = found.range.end;
+                    self.splice(number, &lines, found, None)?;
+                }
+                None => return Err(self.mismatch(&lines)),
+            }
+        }
+        Ok(())
     }
 
     /// Where a hunk of only added lines goes, and the number of the line that it follows: right after its
@@ -258,37 +325,25 @@ impl Placer<'_> {
         }
     }
 
-    /// Replaces each run of removed and added lines; context lines are never written.
-    fn splice(&mut self, number: usize, change: &LineChange, place: &Range<usize>) -> Result<(), Kind> {
-        self.builder.claim(number, place.clone());
-        let first = self.haystack.lines().index_of(place.start);
-        let mut line = first;
-        let mut replacements = Vec::new();
-        for run in change.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
-            if is_context(&run[0]) {
-                line += run.len();
-                continue;
-            }
-            let gone = run.iter().filter(|line| matches!(line, Line::Removed(_))).count();
-            let added = run.iter().filter_map(Line::after);
-            let (range, text) = self.run(line, gone, added);
-            if gone == 0 && self.stands_there(&range, &text) {
-                return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
-            }
-            replacements.push((range, text));
-            line += gone;
-        }
+    /// Puts a hunk where it was found.
+    fn splice(
+        &mut self,
+        number: usize,
+        written: &[Line],
+        found: Match,
+        final_newline: Option<bool>,
+    ) -> Result<(), Kind> {
+        let Match { range, layer, reading } = found;
+        let lines = reading.as_deref().unwrap_or(written);
+        let mut replacements = splice::block(&self.haystack, lines, &range)?;
+        splice::settle_final_newline(&self.haystack, &range, final_newline, &mut replacements);
+        self.builder.claim(number, range.clone());
         for (range, text) in replacements {
             self.builder.replace(number, range, text);
         }
+        let old = lines.iter().filter(|line| line.before().is_some()).count();
+        self.record(number, &range, layer, old, 1);
         Ok(())
-    }
-
-    /// Whether an insertion would repeat several lines that stand right there: it was made before.
-    fn stands_there(&self, range: &Range<usize>, text: &[u8]) -> bool {
-        let telling = split_lines(text).filter(|line| line.trim_ascii().len() > TELLING).count();
-        let bytes = self.bytes();
-        telling > 0 && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
     }
 
     /// Lines by their numbers. The version that has those numbers was asked for elsewhere.
@@ -297,7 +352,12 @@ impl Placer<'_> {
         if change.first == 0 || change.first - 1 + change.count > total {
             return Err(Kind::NoSuchLines { first: change.first, count: change.count, total });
         }
-        let (range, text) = self.run(change.first - 1, change.count, change.lines.iter().map(String::as_str));
+        let (range, text) = splice::lines(
+            &self.haystack,
+            change.first - 1,
+            change.count,
+            change.lines.iter().map(String::as_str),
+        );
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
         let (line, lines) = (change.first, change.count);
@@ -307,51 +367,65 @@ impl Placer<'_> {
 
     fn insert(&mut self, number: usize, at: usize, change: &LineChange) {
         let line = if at == 0 { 0 } else { self.haystack.lines().index_of(at - 1) + 1 };
-        let (range, text) = self.run(line, 0, change.lines.iter().filter_map(Line::after));
+        let (range, text) =
+            splice::lines(&self.haystack, line, 0, change.lines.iter().filter_map(Line::after));
         let lines = self.haystack.lines();
-        if let Some(last) = lines.len().checked_sub(1).filter(|&last| lines.ending(last) == Ending::None) {
+        if let Some(last) = lines.len().checked_sub(1).filter(|_| splice::is_unended(&self.haystack)) {
             // The new lines begin with the ending that the last line lacks, so that must stay.
             self.builder.claim(number, lines.with_ending(last));
         }
         self.builder.replace(number, range, text);
     }
 
-    /// The replacement of `gone` lines from `line` on by these lines. The file keeps its own state of the
-    /// final newline: what comes to stand last takes over what the last line had.
-    fn run<'l>(
-        &self,
-        line: usize,
-        gone: usize,
-        added: impl Iterator<Item = &'l str>,
-    ) -> (Range<usize>, Vec<u8>) {
-        let lines = self.haystack.lines();
-        let mut added: Vec<Vec<u8>> = added.map(|text| [text.as_bytes(), b"\n"].concat()).collect();
-        let removed: Vec<Range<usize>> = (line..line + gone).map(|i| lines.with_ending(i)).collect();
-        let last = lines.len().checked_sub(1);
-        let unended = last.is_some_and(|last| lines.ending(last) == Ending::None);
-        let becomes_last = unended && line + gone == lines.len() && !added.is_empty();
-        if becomes_last && let Some(text) = added.last_mut() {
-            text.pop();
-        }
-        let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
-        let (range, mut text) =
-            carry::replace(self.bytes(), self.haystack.endings(), lines.start(line), &removed, &views);
-        if becomes_last && gone == 0 {
-            // The line that was last gets the ending that it lacked.
-            let ending = crate::text::ending_near(self.bytes(), range.start).unwrap_or(Ending::Lf);
-            text.splice(0..0, ending.bytes().iter().copied());
-        }
-        (range, text)
-    }
-
-    fn record(&mut self, number: usize, found: &Match, lines: usize, places: usize) {
-        let line = self.haystack.line_number(found.range.start);
-        self.placed.push(PlacedHunk { number, line, lines, layer: Some(found.layer), places });
+    fn record(
+        &mut self,
+        number: usize,
+        range: &Range<usize>,
+        layer: &'static str,
+        lines: usize,
+        places: usize,
+    ) {
+        let line = self.haystack.line_number(range.start);
+        self.placed.push(PlacedHunk { number, line, lines, layer: Some(layer), places });
     }
 }
 
-fn is_context(line: &Line) -> bool {
-    matches!(line, Line::Context(_) | Line::Bare(_))
+fn added(line: &Line) -> Option<&str> {
+    match line {
+        Line::Added(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The lines of `new` that `old` has nowhere.
+fn added_lines<'l>(old: &'l str, new: &'l str) -> Vec<&'l str> {
+    let old: BTreeSet<&str> = old.lines().collect();
+    new.lines().filter(|line| !old.contains(line)).collect()
+}
+
+/// The lines of some pieces as one block, with the elisions that parted them.
+fn lines_of(pieces: &[Piece]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for piece in pieces {
+        let old: Vec<&str> = piece.old.lines().collect();
+        let new: Vec<&str> = piece.new.lines().collect();
+        lines.extend(Line::between(&old, &new));
+    }
+    lines
+}
+
+/// The lines of some text and of what comes in its place. Where only the old text ends with a line ending, the
+/// new one is glued to the next line, which must then be blank: it is the last of the old lines.
+fn as_whole_lines(old: &str, new: &str) -> Vec<Line> {
+    let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
+        (Some(old), Some(new)) => (old, Some(new)),
+        (Some(old), None) if new.is_empty() => (old, None),
+        _ => (old, Some(new)),
+    };
+    let split = |text| -> Vec<&str> {
+        str::split(text, '\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
+    };
+    Line::between(&split(old), &new.map_or_else(Vec::new, split))
 }
 
 /// Checks that a file holds this, line endings aside.

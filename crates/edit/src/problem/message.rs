@@ -86,6 +86,17 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
                 total + 1
             )
         }
+        Kind::EscapedText { line, escape, instead } => write!(
+            f,
+            "The new text{hunk} has {escape} where {path} has {instead}: '{line}'. It seems to have been \
+             escaped once too often. Nothing was changed. Send {instead}; if the escapes are meant, use \
+             replace_lines, which takes text as it is."
+        ),
+        Kind::OmissionPlaceholder { line } => write!(
+            f,
+            "The new text{hunk} has '{line}', which is no line of {path}: it would take the place of the code \
+             that it stands for. Send the real lines, or a smaller edit that leaves them out of old and new."
+        ),
         Kind::WorkLimit { what } => write!(f, "Too much work: {what}. Split the request."),
         Kind::InvalidFormat { message } => f.write_str(message),
         Kind::NoOp { reason } => write!(f, "Nothing would change{hunk}: {reason}."),

@@ -1,9 +1,8 @@
-//! The layers: each a pure function from what is wanted to every place where it stands.
+//! The first two layers, `exact` and `line-endings`: the same text, byte for byte or but for its line
+//! endings.
 //!
-//! | layer | matches when |
-//! |---|---|
-//! | `exact` | the bytes are equal; a CRLF is never split |
-//! | `line-endings` | equal but for line endings |
+//! Text is found wherever it begins and ends in a line; a block's lines are whole lines. Only where no whole
+//! lines match may a block without markers start after the white space of its first line: models lose that.
 //!
 //! A reading shows no line endings, so two places that differ in nothing else look the same to whoever
 //! wrote the request. `exact` therefore yields several lines of text only where no such twin exists.
@@ -14,55 +13,100 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::{Budget, Haystack, Wanted};
+use super::block::{self, Block, Form};
+use super::{Budget, Haystack, Place, Places, Wanted};
 use crate::problem::Kind;
 use crate::text::{Ending, split_ending, split_lines};
 
-type Places = Vec<Range<usize>>;
+type Ranges = Vec<Range<usize>>;
 
-/// One way to match.
-#[derive(Clone, Copy, Debug)]
-pub struct Layer {
-    /// Its name on the wire.
-    pub name: &'static str,
-    /// All places where it matches, in order, up to a number of them. Overlapping ones count.
-    pub(super) places: fn(&Haystack<'_>, &Wanted<'_>, usize, &Budget) -> Result<Places, Kind>,
-}
-
-pub(super) const EXACT: Layer = Layer { name: "exact", places: exact };
-pub(super) const LINE_ENDINGS: Layer = Layer { name: "line-endings", places: line_endings };
-
-fn exact(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) -> Result<Places, Kind> {
+pub(super) fn exact(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
     let bytes = h.text().bytes();
     match *wanted {
-        Wanted::Bytes(old) if !old.contains(&b'\n') => occurrences(bytes, h.text().body(), old, most, budget),
+        Wanted::Bytes(old) if !old.contains(&b'\n') => {
+            Ok(as_written(occurrences(bytes, h.text().body(), old, most, budget)?))
+        }
         Wanted::Bytes(old) => {
             let Some(segments) = Segments::of(old) else { return Ok(vec![]) };
             let literal = |place: &Range<usize>| bytes[place.clone()] == *old;
             // A request that writes CRLF has said which of the twins it means.
             if crlf_count(old) > 0 {
-                return segments.places(bytes, h.text().body(), most, budget, literal);
+                return Ok(as_written(segments.places(bytes, h.text().body(), most, budget, literal)?));
             }
             let twins = line_endings(h, wanted, most, budget)?;
-            Ok(if twins.iter().any(literal) { twins } else { vec![] })
+            Ok(if twins.iter().any(|twin| literal(&twin.range)) { twins } else { vec![] })
         }
-        Wanted::Lines { .. } => {
+        Wanted::Block(_) => {
             let places = line_endings(h, wanted, most, budget)?;
-            let crlf = |place: &Range<usize>| crlf_count(&bytes[place.clone()]) > 0;
+            let crlf = |place: &Place| crlf_count(&bytes[place.range.clone()]) > 0;
             // Lines of a patch have LF; a place that has CRLF is the next layer's, unless it has rivals.
             Ok(if places.len() == 1 && places.iter().any(crlf) { vec![] } else { places })
         }
     }
 }
 
-fn line_endings(h: &Haystack<'_>, wanted: &Wanted<'_>, most: usize, budget: &Budget) -> Result<Places, Kind> {
+pub(super) fn line_endings(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
     match *wanted {
         Wanted::Bytes(old) => match Segments::of(old) {
-            Some(segments) => segments.places(h.text().bytes(), h.text().body(), most, budget, |_| true),
+            Some(segments) => {
+                Ok(as_written(segments.places(h.text().bytes(), h.text().body(), most, budget, |_| true)?))
+            }
             None => Ok(vec![]),
         },
-        Wanted::Lines { lines, starts } => whole_lines(h, lines, starts, most, budget),
+        Wanted::Block(block) => {
+            if block.has_bare() {
+                return Ok(vec![]);
+            }
+            let places = block::places(h, block, most, budget, |file, wanted| file == wanted)?;
+            match block.form {
+                Form::Block if places.is_empty() => after_indentation(h, block, most, budget),
+                _ => Ok(places),
+            }
+        }
     }
+}
+
+fn as_written(ranges: Ranges) -> Places {
+    ranges.into_iter().map(Place::as_written).collect()
+}
+
+/// Places where the block starts after the white space of its first line. The first line of what comes in
+/// its place starts there too; where it is unclear which line that is, the place does not fit.
+fn after_indentation(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Some(&first) = block.old().first().filter(|first| block::indent(first).is_empty()) else {
+        return Ok(vec![]);
+    };
+    if first.is_empty() {
+        return Ok(vec![]);
+    }
+    let lines = h.lines();
+    let mut places = Vec::new();
+    for place in block::starts_of(h, block.old(), block.starts, usize::MAX, budget, |i, file, wanted| {
+        if i == 0 { file.trim_ascii_start() == wanted } else { file == wanted }
+    })? {
+        let indent = block::indent(lines.content(place));
+        let range = lines.start(place)..lines.start(place + block.old().len());
+        places.push(Place { range, reading: block.with_first_indented(indent) });
+        if places.len() == most {
+            break;
+        }
+    }
+    Ok(places)
 }
 
 fn crlf_count(bytes: &[u8]) -> usize {
@@ -76,7 +120,7 @@ fn occurrences(
     old: &[u8],
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
+) -> Result<Ranges, Kind> {
     let finder = memmem::Finder::new(old);
     let mut places = Vec::new();
     let mut from = body.start;
@@ -137,7 +181,7 @@ impl<'a> Segments<'a> {
         most: usize,
         budget: &Budget,
         counts: impl Fn(&Range<usize>) -> bool,
-    ) -> Result<Places, Kind> {
+    ) -> Result<Ranges, Kind> {
         let mut places = Vec::new();
         let pivot = self.segments[self.pivot];
         // Blank lines only: what can be searched for is their line endings.
@@ -202,53 +246,17 @@ impl<'a> Segments<'a> {
     }
 }
 
-/// Every block of whole lines with these contents that starts on one of these lines.
-fn whole_lines(
-    h: &Haystack<'_>,
-    wanted: &[&[u8]],
-    starts: &[Range<usize>],
-    most: usize,
-    budget: &Budget,
-) -> Result<Places, Kind> {
-    let lines = h.lines();
-    let mut places = Vec::new();
-    let Some(last_start) = lines.len().checked_sub(wanted.len()) else { return Ok(places) };
-    // Compare the longest line first: short ones ("}") recur everywhere.
-    let pivot = (0..wanted.len()).max_by_key(|&i| wanted[i].len()).unwrap_or(0);
-    for start in starts.iter().flat_map(|range| range.start..range.end.min(last_start + 1)) {
-        budget.spend(0)?;
-        if lines.content(start + pivot) != wanted[pivot] {
-            continue;
-        }
-        let mut equal = true;
-        for (i, content) in wanted.iter().enumerate() {
-            budget.spend(0)?;
-            if lines.content(start + i) != *content {
-                equal = false;
-                break;
-            }
-        }
-        if equal {
-            places.push(lines.start(start)..lines.start(start + wanted.len()));
-            if places.len() == most {
-                break;
-            }
-        }
-    }
-    Ok(places)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::{Limits, Match, locate, locate_all};
+    use crate::find::{LITERAL, Limits, Match, locate, locate_all};
     use crate::text::Text;
     use proptest::prelude::*;
 
     fn find(file: &[u8], old: &[u8]) -> Result<Option<Match>, Kind> {
         let text = Text::new(file.to_vec()).unwrap();
         let limits = Limits::default();
-        locate(&Haystack::new(&text), &Wanted::Bytes(old), &limits, &Budget::new(&limits))
+        locate(&Haystack::new(&text), &Wanted::Bytes(old), LITERAL, &limits, &Budget::new(&limits))
     }
 
     fn found(file: &[u8], old: &[u8]) -> (&'static str, Range<usize>) {
@@ -310,7 +318,8 @@ mod tests {
         old.push(b'\n');
         let limits = Limits { work: 50_000_000, ..Limits::default() };
         let text = Text::new(file).unwrap();
-        let outcome = locate(&Haystack::new(&text), &Wanted::Bytes(&old), &limits, &Budget::new(&limits));
+        let outcome =
+            locate(&Haystack::new(&text), &Wanted::Bytes(&old), LITERAL, &limits, &Budget::new(&limits));
         assert!(matches!(outcome, Err(Kind::WorkLimit { .. })), "{outcome:?}");
     }
 

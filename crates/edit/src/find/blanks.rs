@@ -1,0 +1,125 @@
+//! The layer `inner-blanks`: every line with text is there, but between them the file has more or fewer
+//! blank context lines than the request.
+//!
+//! No blank line that the request removes may be in question, and an insertion beside such a gap must still
+//! have one place only.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::block::{Block, bytes_of, is_blank};
+use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use crate::patch::Line;
+use crate::problem::Kind;
+
+pub(super) fn inner_blanks(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    let telling: Vec<&[u8]> = block.old().iter().filter(|line| !is_blank(line)).copied().collect();
+    if block.has_bare() || telling.len() < 2 {
+        return Ok(vec![]);
+    }
+    let lines = h.lines();
+    budget.spend(lines.len())?;
+    let in_file: Vec<usize> = (0..lines.len()).filter(|&i| !is_blank(lines.content(i))).collect();
+    let mut places = Vec::new();
+    let Some(last) = in_file.len().checked_sub(telling.len()) else { return Ok(places) };
+    let pivot = (0..telling.len()).max_by_key(|&i| telling[i].len()).unwrap_or(0);
+    for first in 0..=last {
+        budget.spend(0)?;
+        let starts_here = |start: &core::ops::Range<usize>| start.contains(&in_file[first]);
+        if lines.content(in_file[first + pivot]) != telling[pivot] || !block.starts.iter().any(starts_here) {
+            continue;
+        }
+        let stand = &in_file[first..first + telling.len()];
+        budget.spend(stand.len())?;
+        if stand.iter().zip(&telling).any(|(&at, line)| lines.content(at) != *line) {
+            continue;
+        }
+        let (start, end) = (stand[0], stand[stand.len() - 1] + 1);
+        places.push(Place { range: bytes_of(h, start, end - start), reading: reading(block, stand) });
+        if places.len() == most {
+            break;
+        }
+    }
+    Ok(places)
+}
+
+/// The request with the file's blank lines, where its lines with text stand on these.
+fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
+    let is_text = |line: &Line| line.before().is_some_and(|text| !text.trim().is_empty());
+    let mut lines = Vec::new();
+    // Blank context before the first and after the last line with text says nothing.
+    let mut rest = block.lines;
+    let mut number = 0;
+    while !rest.is_empty() {
+        let gap = rest.iter().take_while(|line| !is_text(line)).count();
+        let (between, after) = rest.split_at(gap);
+        let is_edge = number == 0 || after.is_empty();
+        let blanks = if is_edge { 0 } else { stand[number] - stand[number - 1] - 1 };
+        match gap_as_in_file(between, blanks, is_edge) {
+            Some(between) => lines.extend(between),
+            None => return Reading::Unfit,
+        }
+        lines.extend(after.first().cloned());
+        number += usize::from(!after.is_empty());
+        rest = after.get(1..).unwrap_or_default();
+    }
+    Reading::Anew(lines)
+}
+
+/// What stands between two lines with text, with so many blank context lines as the file has.
+fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<Line>> {
+    let is_context = |line: &&Line| matches!(line, Line::Context(_));
+    let own = between.iter().filter(|line| line.before().is_some()).count();
+    if own == blanks {
+        return Some(between.to_vec());
+    }
+    if between.iter().any(|line| matches!(line, Line::Removed(_))) {
+        return None;
+    }
+    let added: Vec<Line> = between.iter().filter(|line| !is_context(line)).cloned().collect();
+    if is_edge {
+        return Some(added);
+    }
+    let in_file = || (0..blanks).map(|_| Line::Context(String::new()));
+    let before = between.iter().take_while(is_context).count();
+    let after = between.iter().rev().take_while(is_context).count();
+    if added.is_empty() || blanks == 0 || (before == 0 && after > 0) {
+        Some(added.into_iter().chain(in_file()).collect())
+    } else if after == 0 && before > 0 {
+        Some(in_file().chain(added).collect())
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{read, refused};
+
+    #[test]
+    fn blank_context_may_be_more_or_less_than_in_the_file() {
+        let file = "a\n\n\nb\nc\nd\n";
+        assert_eq!(read(file, " a\n \n b\n \n-c\n+C\n"), Some(("inner-blanks", "a\n\n\nb\nC\n".into())));
+    }
+
+    #[test]
+    fn blank_lines_that_go_must_be_there() {
+        assert!(refused("a\nb\nc\n", " a\n-\n b\n-c\n+C\n"));
+    }
+
+    #[test]
+    fn an_insertion_beside_the_gap_needs_one_place() {
+        let file = "a\n\n\nb\n";
+        assert_eq!(read(file, " a\n+x\n \n b\n"), Some(("inner-blanks", "a\nx\n\n\nb\n".into())));
+        assert_eq!(read(file, " a\n \n+x\n b\n"), Some(("inner-blanks", "a\n\n\nx\nb\n".into())));
+        assert!(refused(file, " a\n+x\n b\n"));
+        assert!(refused(file, " a\n \n+x\n \n \n b\n"));
+    }
+}

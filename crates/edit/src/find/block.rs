@@ -1,0 +1,245 @@
+//! Whole lines of a request, and the layers that compare them line by line: `trailing-space`, `edge-blanks`
+//! and `bare-context`.
+//!
+//! A layer that is looser than equality says with each place how the request reads there: a [`Reading`] has
+//! exactly the file's lines as its old lines, one for one, so that whoever splices knows of no layer.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use crate::patch::Line;
+use crate::problem::Kind;
+
+/// What a request's lines came as, which decides what may be forgiven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A diff: each line has a marker, or has lost it.
+    Diff,
+    /// Old and new lines, whole.
+    Block,
+    /// Old and new text of which only whole lines are left to try.
+    Text,
+}
+
+/// Whole lines of a request, and where they may start.
+#[derive(Clone, Debug)]
+pub struct Block<'a> {
+    /// All of them, in order.
+    pub lines: &'a [Line],
+    /// Those that must be in the file.
+    old: Vec<&'a [u8]>,
+    /// The zero-based lines of the file on which the block may start.
+    pub starts: &'a [Range<usize>],
+    /// What they came as.
+    pub form: Form,
+    /// The line, counted from 1, at which they are said to stand.
+    pub hint: Option<usize>,
+}
+
+impl<'a> Block<'a> {
+    /// These lines, somewhere.
+    #[must_use]
+    pub fn new(lines: &'a [Line], starts: &'a [Range<usize>], form: Form, hint: Option<usize>) -> Self {
+        let old = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
+        Self { lines, old, starts, form, hint }
+    }
+
+    /// The lines that must be in the file.
+    #[must_use]
+    pub fn old(&self) -> &[&'a [u8]] {
+        &self.old
+    }
+
+    /// Whether a line has lost its marker: then only `bare-context` may match.
+    pub(super) fn has_bare(&self) -> bool {
+        self.lines.iter().any(|line| matches!(line, Line::Bare(_)))
+    }
+
+    /// The added lines.
+    pub(super) fn added(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Added(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The same lines, all of the request's text changed by `change`.
+    pub(super) fn map(&self, mut change: impl FnMut(&Line) -> Option<Line>) -> Option<Vec<Line>> {
+        self.lines.iter().map(&mut change).collect()
+    }
+
+    /// How it reads where its first line has lost this indentation.
+    pub(super) fn with_first_indented(&self, indent: &[u8]) -> Reading {
+        let indent = String::from_utf8_lossy(indent);
+        let mut lines = self.lines.to_vec();
+        let indented = |text: &str| [&indent, text].concat();
+        match &mut lines[0] {
+            Line::Context(text) => *text = indented(text),
+            Line::Removed(_) => {
+                let run = lines.iter_mut().take_while(|line| !matches!(line, Line::Context(_)));
+                let (mut old, mut new) = (false, false);
+                for line in run {
+                    match line {
+                        Line::Removed(text) if !old => (old, *text) = (true, indented(text)),
+                        Line::Added(text) if !new => (new, *text) = (true, indented(text)),
+                        _ => {}
+                    }
+                }
+            }
+            Line::Added(_) | Line::Bare(_) => return Reading::Unfit,
+        }
+        Reading::Anew(lines)
+    }
+}
+
+/// The white space that a line begins with.
+pub(super) fn indent(line: &[u8]) -> &[u8] {
+    &line[..line.len() - line.trim_ascii_start().len()]
+}
+
+/// Whether a line has nothing but white space.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// Equal but for trailing white space.
+pub(super) fn same_but_for_trailing_space(file: &[u8], wanted: &[u8]) -> bool {
+    file.trim_ascii_end() == wanted.trim_ascii_end()
+}
+
+/// The zero-based lines on which `wanted` starts, each of its lines the same as the file's by `same`, which
+/// also learns which line of the request it is asked about.
+pub(super) fn starts_of(
+    h: &Haystack<'_>,
+    wanted: &[&[u8]],
+    starts: &[Range<usize>],
+    most: usize,
+    budget: &Budget,
+    same: impl Fn(usize, &[u8], &[u8]) -> bool,
+) -> Result<Vec<usize>, Kind> {
+    let lines = h.lines();
+    let mut found = Vec::new();
+    let Some(last_start) = lines.len().checked_sub(wanted.len()).filter(|_| !wanted.is_empty()) else {
+        return Ok(found);
+    };
+    // Compare the longest line first: short ones ("}") recur everywhere.
+    let pivot = (0..wanted.len()).max_by_key(|&i| wanted[i].trim_ascii().len()).unwrap_or(0);
+    for start in starts.iter().flat_map(|range| range.start..range.end.min(last_start + 1)) {
+        budget.spend(0)?;
+        if !same(pivot, lines.content(start + pivot), wanted[pivot]) {
+            continue;
+        }
+        let mut equal = true;
+        for (i, content) in wanted.iter().enumerate() {
+            budget.spend(0)?;
+            if !same(i, lines.content(start + i), content) {
+                equal = false;
+                break;
+            }
+        }
+        if equal {
+            found.push(start);
+            if found.len() == most {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The places of a block that reads there as it is written.
+pub(super) fn places(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    most: usize,
+    budget: &Budget,
+    same: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<Places, Kind> {
+    let found = starts_of(h, block.old(), block.starts, most, budget, |_, file, wanted| same(file, wanted))?;
+    let count = block.old().len();
+    Ok(found.into_iter().map(|start| Place::as_written(bytes_of(h, start, count))).collect())
+}
+
+/// The bytes of so many lines.
+pub(super) fn bytes_of(h: &Haystack<'_>, start: usize, count: usize) -> Range<usize> {
+    h.lines().start(start)..h.lines().start(start + count)
+}
+
+pub(super) fn trailing_space(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    match wanted {
+        Wanted::Block(block) if !block.has_bare() => {
+            places(h, block, most, budget, same_but_for_trailing_space)
+        }
+        _ => Ok(vec![]),
+    }
+}
+
+pub(super) fn edge_blanks(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    let Some(kept) = without_edge_blanks(block.lines).filter(|_| !block.has_bare()) else {
+        return Ok(vec![]);
+    };
+    let within = Block::new(&kept, block.starts, block.form, None);
+    if within.old().is_empty() {
+        return Ok(vec![]);
+    }
+    let found = places(h, &within, most, budget, same_but_for_trailing_space)?;
+    Ok(found.into_iter().map(|place| Place { reading: Reading::Anew(kept.clone()), ..place }).collect())
+}
+
+/// The lines without blank context at the edges; `None` where there is none.
+fn without_edge_blanks(lines: &[Line]) -> Option<Vec<Line>> {
+    let is_edge = |line: &&Line| matches!(line, Line::Context(text) if text.trim().is_empty());
+    let head = lines.iter().take_while(is_edge).count();
+    let tail = lines[head..].iter().rev().take_while(is_edge).count();
+    (head + tail > 0).then(|| lines[head..lines.len() - tail].to_vec())
+}
+
+pub(super) fn bare_context(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    if block.form != Form::Diff {
+        return Ok(vec![]);
+    }
+    // Either those without a marker lost it, or all did and some begin with a space of their own.
+    let bare = |all: bool| {
+        block.map(|line| {
+            Some(match line {
+                Line::Bare(text) => Line::Context(text.clone()),
+                Line::Context(text) if all && !text.is_empty() => Line::Context([" ", text].concat()),
+                line => line.clone(),
+            })
+        })
+    };
+    let mut found: Places = Vec::new();
+    for reading in [bare(false).filter(|_| block.has_bare()), bare(true)].into_iter().flatten() {
+        if reading == block.lines {
+            continue;
+        }
+        let read = Block::new(&reading, block.starts, block.form, None);
+        for place in places(h, &read, most, budget, |file, wanted| file == wanted)? {
+            if found.iter().all(|other| other.range != place.range) {
+                found.push(Place { reading: Reading::Anew(reading.clone()), ..place });
+            }
+        }
+    }
+    found.truncate(most);
+    Ok(found)
+}

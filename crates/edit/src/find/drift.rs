@@ -1,0 +1,456 @@
+//! The layer `context-drift`: the removed lines stand at one place, but a few lines of the context around
+//! them are not as the request remembers them.
+//!
+//! The only layer that tolerates other words, so everything that changes must be certain: removed lines
+//! are equal and stand together, and an insertion stands between two lines that are equal and neighbours.
+//! At most a third of the context differs (one line always may); lines that the file has in addition count
+//! too. It is refused when
+//!
+//! - another place has as many of the request's lines of substance, within a few lines of drift;
+//! - the added lines already stand in the file: the request was probably made before;
+//! - a line differs in white space, escapes or entities alone: then the new text has the same fault.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::block::{Block, bytes_of};
+use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use crate::patch::Line;
+use crate::problem::Kind;
+
+/// How far a line of the context may stand from where the request has it.
+const DRIFT: usize = 6;
+/// Lines that occur more often are no place to start from.
+const COMMON: usize = 1_000;
+/// Fewer lines of substance at the place prove nothing.
+const PROOF: usize = 2;
+
+pub(super) fn context_drift(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    let Some(core) = Core::of(block).filter(|_| !block.has_bare()) else { return Ok(vec![]) };
+    let old = block.old();
+    let mut places = Vec::new();
+    let equal: Vec<usize> = block
+        .starts
+        .iter()
+        .flat_map(|range| range.start..(range.end + old.len()).min(h.lines().len()))
+        .filter(|&at| h.lines().content(at) == old[core.start])
+        .take(COMMON + 1)
+        .collect();
+    budget.spend(h.lines().len())?;
+    if equal.len() > COMMON {
+        return Ok(vec![]);
+    }
+    let mut found: Vec<Aligned> = Vec::new();
+    for at in equal {
+        budget.spend(old.len() * (2 * DRIFT + 1) * 2)?;
+        let Some(aligned) = core.align(h, old, at) else { continue };
+        if found.iter().all(|other| other.at != aligned.at) {
+            found.push(aligned);
+        }
+        if found.len() == most {
+            break;
+        }
+    }
+    let alone = found.len() == 1;
+    for aligned in found {
+        let fits = !alone || certain(h, block, &aligned, budget)?;
+        let (first, last) = aligned.span();
+        let reading = if fits { reading(h, block, &aligned) } else { Reading::Unfit };
+        places.push(Place { range: bytes_of(h, first, last + 1 - first), reading });
+    }
+    Ok(places)
+}
+
+/// What of a block must be in the file exactly.
+struct Core {
+    /// Which old lines are.
+    must: Vec<bool>,
+    /// Which old lines are followed immediately by the next one.
+    joined: Vec<bool>,
+    /// The one to look for first.
+    start: usize,
+    /// How much of the context may differ.
+    may_differ: usize,
+}
+
+impl Core {
+    /// `None` for a block that has no context to drift, or nothing certain to hold on to.
+    fn of(block: &Block<'_>) -> Option<Self> {
+        let old = block.old();
+        let mut must = vec![false; old.len()];
+        let mut joined = vec![false; old.len()];
+        let mut at = 0;
+        let mut contexts = 0;
+        for run in block.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+            if is_context(&run[0]) {
+                at += run.len();
+                contexts += run.len();
+                continue;
+            }
+            let gone = run.iter().filter(|line| line.before().is_some()).count();
+            if gone == 0 {
+                // An insertion: both of its neighbours.
+                if at == 0 || at == old.len() {
+                    return None;
+                }
+                (must[at - 1], must[at], joined[at - 1]) = (true, true, true);
+            }
+            for line in at..at + gone {
+                must[line] = true;
+                joined[line] = line + 1 < at + gone;
+            }
+            at += gone;
+        }
+        let certain = (0..old.len()).filter(|&i| must[i] && has_substance(old[i]));
+        let start = certain.max_by_key(|&i| old[i].trim_ascii().len())?;
+        (contexts > 0).then_some(Self { must, joined, start, may_differ: (contexts / 3).max(1) })
+    }
+
+    /// The block around this line of the file, if it fits there well enough.
+    fn align(&self, h: &Haystack<'_>, old: &[&[u8]], at: usize) -> Option<Aligned> {
+        let lines = h.lines();
+        let total = lines.len();
+        let after: Vec<Row<'_>> = (self.start + 1..old.len())
+            .map(|i| Row { text: old[i], must: self.must[i], joined: self.joined[i - 1] })
+            .collect();
+        let before: Vec<Row<'_>> = (0..self.start)
+            .rev()
+            .map(|i| Row { text: old[i], must: self.must[i], joined: self.joined[i] })
+            .collect();
+        let (below, cost_below) = walk(&after, |j| (at + 1 + j < total).then(|| lines.content(at + 1 + j)))?;
+        let (above, cost_above) = walk(&before, |j| at.checked_sub(j + 1).map(|i| lines.content(i)))?;
+        if cost_below + cost_above > self.may_differ {
+            return None;
+        }
+        let above = above.into_iter().rev().map(|j| j.map(|j| at - 1 - j));
+        let below = below.into_iter().map(|j| j.map(|j| at + 1 + j));
+        Some(Aligned { at: above.chain([Some(at)]).chain(below).collect() })
+    }
+}
+
+/// Where each old line of a block stands in the file; those that are not there have no line.
+struct Aligned {
+    at: Vec<Option<usize>>,
+}
+
+impl Aligned {
+    /// The first and the last line of the file that it covers.
+    fn span(&self) -> (usize, usize) {
+        let mut stand = self.at.iter().flatten();
+        let first = stand.next().copied().unwrap_or_default();
+        (first, stand.next_back().copied().unwrap_or(first))
+    }
+}
+
+fn is_context(line: &Line) -> bool {
+    matches!(line, Line::Context(_) | Line::Bare(_))
+}
+
+/// Whether a line says something: brackets and single words recur everywhere.
+fn has_substance(line: &[u8]) -> bool {
+    line.iter().filter(|b| b.is_ascii_alphanumeric() || **b >= 0x80).count() >= 4
+}
+
+/// An old line on the way through the file.
+struct Row<'a> {
+    text: &'a [u8],
+    must: bool,
+    /// Whether the line before it on the way stands right beside it.
+    joined: bool,
+}
+
+/// The cheapest way to stand these rows on the lines that follow, and its cost: one for each row that is not
+/// there, each line passed over, and each of one in the place of the other.
+fn walk<'f>(
+    rows: &[Row<'_>],
+    file: impl Fn(usize) -> Option<&'f [u8]>,
+) -> Option<(Vec<Option<usize>>, usize)> {
+    const FAR: usize = usize::MAX / 2;
+    // Of equal costs the one that finds more of the rows, however long the block.
+    const DIFFERENT: usize = 1 << 24;
+    const LOST: usize = DIFFERENT + 1;
+    let width = 2 * DRIFT + 1;
+    // cost[i][k]: the first i rows against the first i + k - DRIFT lines.
+    let mut cost = vec![vec![FAR; width]; rows.len() + 1];
+    let lines_at = |i: usize, k: usize| (i + k).checked_sub(DRIFT);
+    // Lines passed over before the first row, where it need not stand right there.
+    for (k, cell) in cost[0].iter_mut().enumerate().skip(DRIFT) {
+        if k == DRIFT || rows.first().is_some_and(|row| !row.joined) {
+            *cell = (k - DRIFT) * DIFFERENT;
+        }
+    }
+    let mut steps = vec![vec![Step::Match; width]; rows.len() + 1];
+    for (i, row) in rows.iter().enumerate() {
+        let next_joined = rows.get(i + 1).is_some_and(|next| next.joined);
+        for k in 0..width {
+            let Some(j) = lines_at(i + 1, k) else { continue };
+            let line = j.checked_sub(1).and_then(&file);
+            let mut best = (FAR, Step::Match);
+            let mut offer = |cost: usize, step: Step| {
+                if cost < best.0 {
+                    best = (cost, step);
+                }
+            };
+            if let Some(line) = line {
+                if line == row.text {
+                    offer(cost[i][k], Step::Match);
+                } else if !row.must {
+                    offer(cost[i][k].saturating_add(LOST), Step::Other);
+                }
+            }
+            if !row.must && k + 1 < width {
+                offer(cost[i][k + 1].saturating_add(LOST), Step::Missing);
+            }
+            if k > 0 && line.is_some() && !next_joined {
+                offer(cost[i + 1][k - 1].saturating_add(DIFFERENT), Step::Passed);
+            }
+            (cost[i + 1][k], steps[i + 1][k]) = best;
+        }
+    }
+    // The end nearest to where the rows say it is, among the cheapest.
+    let ends = (0..width).filter(|&k| cost[rows.len()][k] < FAR);
+    let mut k = ends.min_by_key(|&k| (cost[rows.len()][k], k.abs_diff(DRIFT)))?;
+    let total = cost[rows.len()][k];
+    let mut stand = vec![None; rows.len()];
+    let mut i = rows.len();
+    while i > 0 {
+        match steps[i][k] {
+            Step::Match => {
+                stand[i - 1] = lines_at(i, k).and_then(|j| j.checked_sub(1));
+                i -= 1;
+            }
+            Step::Other => i -= 1,
+            Step::Missing => {
+                i -= 1;
+                k += 1;
+            }
+            Step::Passed => k -= 1,
+        }
+    }
+    Some((stand, total / DIFFERENT))
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    /// The row stands on the line.
+    Match,
+    /// The file has another line in its place.
+    Other,
+    /// The file has no such line.
+    Missing,
+    /// The file has a line that the request lacks.
+    Passed,
+}
+
+/// Whether nothing speaks against this place.
+fn certain(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned, budget: &Budget) -> Result<bool, Kind> {
+    let old = block.old();
+    let telling = |i: &usize| aligned.at[*i].is_some() && has_substance(old[*i]);
+    let score = (0..old.len()).filter(telling).count();
+    Ok(score >= PROOF
+        && !differs_in_spelling_alone(h, old, aligned)
+        && !stands_already(h, block, budget)?
+        && !has_rival(h, old, aligned, score, budget)?)
+}
+
+/// Whether a line that is not there resembles one of those passed over too much.
+fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned) -> bool {
+    let (first, last) = aligned.span();
+    let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
+    let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
+    let passed: Vec<String> = around
+        .filter(|at| taken.binary_search(at).is_err())
+        .map(|at| plain(h.lines().content(at)))
+        .filter(|text| !text.is_empty())
+        .collect();
+    let missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
+    missing.map(|i| plain(old[i])).any(|text| passed.contains(&text))
+}
+
+/// A line without what is often lost on the way: white space, escapes, entities.
+fn plain(line: &[u8]) -> String {
+    let mut text = String::from_utf8_lossy(line).replace("\\n", "").replace("\\t", "");
+    for (entity, c) in
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&")]
+    {
+        if text.contains(entity) {
+            text = text.replace(entity, c);
+        }
+    }
+    text.retain(|c| !c.is_whitespace() && c != '\\');
+    text
+}
+
+/// Whether the lines of an added run stand together somewhere in the file.
+fn stands_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Result<bool, Kind> {
+    let lines = h.lines();
+    for run in block.lines.chunk_by(|a, b| matches!(a, Line::Added(_)) == matches!(b, Line::Added(_))) {
+        let added: Vec<&[u8]> = run
+            .iter()
+            .filter(|line| line.before().is_none())
+            .filter_map(Line::after)
+            .map(str::as_bytes)
+            .collect();
+        let Some(telling) = (0..added.len()).find(|&i| has_substance(added[i])) else { continue };
+        budget.spend(lines.len())?;
+        let at = |start: usize| added.iter().enumerate().all(|(i, line)| lines.content(start + i) == *line);
+        let Some(last) = lines.len().checked_sub(added.len()) else { continue };
+        if (0..=last).any(|start| lines.content(start + telling) == added[telling] && at(start)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether as many lines of substance stand near each other elsewhere.
+fn has_rival(
+    h: &Haystack<'_>,
+    old: &[&[u8]],
+    aligned: &Aligned,
+    score: usize,
+    budget: &Budget,
+) -> Result<bool, Kind> {
+    let lines = h.lines();
+    budget.spend(lines.len())?;
+    let mut rows: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+    for (i, line) in old.iter().enumerate().filter(|(_, line)| has_substance(line)) {
+        rows.entry(line).or_default().push(i);
+    }
+    let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
+    // Each equal line with the line of the file on which the block would then start.
+    let mut votes: Vec<(usize, usize)> = Vec::new();
+    for at in (0..lines.len()).filter(|at| taken.binary_search(at).is_err()) {
+        for &row in rows.get(lines.content(at)).map_or(&[][..], Vec::as_slice) {
+            votes.push((at + old.len() - row, row));
+        }
+    }
+    budget.spend(votes.len() * 8)?;
+    votes.sort_unstable();
+    let mut counts = vec![0usize; old.len()];
+    let (mut distinct, mut low) = (0, 0);
+    for &(start, row) in &votes {
+        while votes[low].0 + 2 * DRIFT < start {
+            counts[votes[low].1] -= 1;
+            distinct -= usize::from(counts[votes[low].1] == 0);
+            low += 1;
+        }
+        distinct += usize::from(counts[row] == 0);
+        counts[row] += 1;
+        if distinct >= score {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The request with the file's context.
+fn reading(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned) -> Reading {
+    let (first, _) = aligned.span();
+    let mut lines = Vec::new();
+    let mut row = 0;
+    let mut at = first;
+    // The file's lines up to this one, as context.
+    let catch_up = |lines: &mut Vec<Line>, at: &mut usize, to: usize| {
+        let context = |i: usize| Line::Context(String::from_utf8_lossy(h.lines().content(i)).into_owned());
+        lines.extend((*at..to).map(context));
+        *at = (*at).max(to);
+    };
+    for run in block.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+        let old = run.iter().filter(|line| line.before().is_some()).count();
+        if !is_context(&run[0]) && old > 0 {
+            let Some(to) = aligned.at[row] else { return Reading::Unfit };
+            catch_up(&mut lines, &mut at, to);
+        }
+        for line in run {
+            if line.before().is_none() {
+                lines.push(line.clone());
+                continue;
+            }
+            if let Some(stands) = aligned.at[row] {
+                catch_up(&mut lines, &mut at, stands);
+                lines.push(line.clone());
+                at = stands + 1;
+            }
+            row += 1;
+        }
+    }
+    Reading::Anew(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{read, refused};
+    use alloc::string::String;
+
+    const FILE: &str = "fn start() {\n    // Open it.\n    let a = open(1);\n    let b = a.next();\n    close(a);\n    done(b);\n}\n";
+
+    fn drifted(request: &str) -> Option<String> {
+        let (layer, new) = read(FILE, request)?;
+        assert_eq!(layer, "context-drift");
+        Some(new)
+    }
+
+    #[test]
+    fn a_line_of_the_context_may_be_misremembered_missing_or_too_much() {
+        let expected = FILE.replace("close(a)", "shut(a)");
+        for request in [
+            "     let a = open(2);\n     let b = a.next();\n-    close(a);\n+    shut(a);\n     done(b);\n",
+            "     // Open it.\n     let b = a.next();\n-    close(a);\n+    shut(a);\n     done(b);\n",
+            "     let b = a.next();\n-    close(a);\n+    shut(a);\n     log(b);\n     done(b);\n",
+        ] {
+            assert_eq!(drifted(request).as_deref(), Some(&expected[..]), "{request}");
+        }
+    }
+
+    #[test]
+    fn removed_lines_and_the_neighbours_of_an_insertion_must_be_equal() {
+        assert!(refused(FILE, "     let b = a.next();\n-    close(b);\n+    shut(a);\n     done(b);\n"));
+        assert!(refused(
+            FILE,
+            "     let a = open(2);\n+    check(a);\n     let b = a.next();\n     close(a);\n"
+        ));
+        let insertion = "     // Close it.\n     let a = open(1);\n+    check(a);\n     let b = a.next();\n     close(a);\n";
+        assert!(drifted(insertion).is_some());
+    }
+
+    #[test]
+    fn too_much_drift_is_no_match() {
+        assert!(refused(
+            FILE,
+            "     let a = open(2);\n     let b = a.last();\n-    close(a);\n+    shut(a);\n"
+        ));
+    }
+
+    #[test]
+    fn another_place_with_as_many_lines_is_a_rival() {
+        let twin = FILE.replace("close(a)", "close(c)");
+        let request =
+            "     let a = open(9);\n     let b = a.next();\n-    close(a);\n+    shut(a);\n     done(b);\n";
+        assert!(read(&[FILE, &twin].concat(), request).is_some());
+        let request =
+            "     let a = open(1);\n     let b = a.first();\n-    close(a);\n+    shut(a);\n     done(c);\n";
+        assert!(refused(&[FILE, &twin].concat(), request));
+    }
+
+    #[test]
+    fn escapes_entities_and_what_stands_already_are_refused() {
+        let file = FILE.replace("open(1)", "open(\"<a>\")");
+        for open in ["open(\\\"<a>\\\")", "open(\"&lt;a&gt;\")", "open( \"<a>\" )"] {
+            let request = alloc::format!(
+                "     let a = {open};\n     let b = a.next();\n-    close(a);\n+    shut(a);\n     done(b);\n"
+            );
+            assert!(refused(&file, &request), "{open}");
+        }
+        let made =
+            "     let a = open(2);\n     let b = a.next();\n-    close(a);\n+    done(b);\n     done(b);\n";
+        assert!(refused(FILE, made));
+    }
+}

@@ -1,0 +1,181 @@
+//! The layer `indentation`: the same lines, all of them moved in or out by one uniform amount.
+//!
+//! The amount is white space that every line has more or less of, or tabs against spaces by one width that
+//! explains every line. All amounts are collected together, so that two places which differ in their
+//! indentation alone are two places. The added lines move by the same amount; where that cannot be done, or
+//! where the request shows no indentation at all though an added line opens a block, the place does not fit.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::block::{Block, bytes_of, indent, is_blank, starts_of};
+use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use crate::patch::Line;
+use crate::problem::Kind;
+
+/// The widths that a tab may stand for.
+const WIDTHS: core::ops::RangeInclusive<usize> = 1..=8;
+
+/// How the indentation in the file comes from that in the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shift {
+    /// The file has this in front of it.
+    In(Vec<u8>),
+    /// The request has this in front of it.
+    Out(Vec<u8>),
+    /// The file has tabs for so many spaces.
+    Tabs(usize),
+    /// The file has so many spaces for tabs.
+    Spaces(usize),
+}
+
+pub(super) fn indentation(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    let old = block.old();
+    if block.has_bare() || old.iter().all(|line| is_blank(line)) {
+        return Ok(vec![]);
+    }
+    let mut places = Vec::new();
+    let same = |_: usize, file: &[u8], wanted: &[u8]| file.trim_ascii() == wanted.trim_ascii();
+    for start in starts_of(h, old, block.starts, usize::MAX, budget, same)? {
+        let pairs: Vec<(&[u8], &[u8])> = old
+            .iter()
+            .enumerate()
+            .filter(|(_, wanted)| !is_blank(wanted))
+            .map(|(i, wanted)| (indent(h.lines().content(start + i)), indent(wanted)))
+            .collect();
+        let shifts = shifts(&pairs);
+        if shifts.is_empty() {
+            continue;
+        }
+        places.push(Place { range: bytes_of(h, start, old.len()), reading: reading(block, &shifts) });
+        if places.len() == most {
+            break;
+        }
+    }
+    Ok(places)
+}
+
+/// Every amount that explains all lines; each pair has the file's indentation and the request's.
+fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<Shift> {
+    let (file, wanted) = pairs[0];
+    let uniform = if file.len() > wanted.len() {
+        file.strip_suffix(wanted).map(|more| Shift::In(more.to_vec()))
+    } else {
+        wanted.strip_suffix(file).map(|more| Shift::Out(more.to_vec()))
+    };
+    let widths = WIDTHS.flat_map(|width| [Shift::Tabs(width), Shift::Spaces(width)]);
+    let explains = |shift: &Shift| {
+        pairs.iter().any(|(file, wanted)| file != wanted)
+            && pairs.iter().all(|(file, wanted)| shift.apply(wanted).as_deref() == Some(file))
+    };
+    uniform.into_iter().chain(widths).filter(explains).collect()
+}
+
+impl Shift {
+    /// The indentation in the file for this one in the request.
+    fn apply(&self, wanted: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::In(more) => Some([more, wanted].concat()),
+            Self::Out(more) => wanted.strip_prefix(&more[..]).map(<[u8]>::to_vec),
+            Self::Tabs(width) => {
+                let columns: usize = wanted.iter().map(|&b| if b == b'\t' { *width } else { 1 }).sum();
+                Some([b"\t".repeat(columns / width), b" ".repeat(columns % width)].concat())
+            }
+            Self::Spaces(width) => {
+                let columns = wanted.iter().map(|&b| if b == b'\t' { *width } else { 1 }).sum();
+                Some(b" ".repeat(columns))
+            }
+        }
+    }
+}
+
+/// The request with its added lines moved. Several amounts may explain the old lines; they must then agree
+/// about the new ones.
+fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
+    if is_flat(block) && block.added().any(opens_a_block) {
+        return Reading::Unfit;
+    }
+    let moved = |shift: &Shift| {
+        // White space alone is not moved, but a tab that is spaces here is so everywhere.
+        let whole = matches!(shift, Shift::Tabs(_) | Shift::Spaces(_));
+        block.map(|line| match line {
+            Line::Added(text) if whole || !text.trim().is_empty() => {
+                let (own, rest) = text.split_at(indent(text.as_bytes()).len());
+                let moved = shift.apply(own.as_bytes())?;
+                Some(Line::Added([&String::from_utf8_lossy(&moved), rest].concat()))
+            }
+            line => Some(line.clone()),
+        })
+    };
+    let mut readings: Vec<Option<Vec<Line>>> = shifts.iter().map(moved).collect();
+    readings.dedup();
+    match (readings.pop(), readings.is_empty()) {
+        (Some(Some(lines)), true) => Reading::Anew(lines),
+        _ => Reading::Unfit,
+    }
+}
+
+/// Whether no line of the request is indented.
+fn is_flat(block: &Block<'_>) -> bool {
+    let texts = block.lines.iter().filter_map(|line| line.before().or(line.after()));
+    texts.filter(|text| !text.trim().is_empty()).all(|text| indent(text.as_bytes()).is_empty())
+}
+
+/// Whether what follows a line belongs deeper.
+fn opens_a_block(line: &str) -> bool {
+    let line = line.trim_end();
+    let word = line.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    line.ends_with(['{', '(', '[', ':', '>', '|', '\\'])
+        || matches!(word, "then" | "do" | "else" | "begin" | "try" | "of" | "where" | "with")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{read, refused};
+
+    #[test]
+    fn new_lines_move_by_the_same_amount() {
+        let file = "a:\n    if x:\n        y()\n";
+        let placed = read(file, "-if x:\n-    y()\n+if z:\n+    y()\n+\n+    w()\n").unwrap();
+        assert_eq!(placed, ("indentation", "    if z:\n        y()\n\n        w()\n".into()));
+        let placed = read(file, "-        if x:\n-            y()\n+        z()\n").unwrap();
+        assert_eq!(placed, ("indentation", "    z()\n".into()));
+    }
+
+    #[test]
+    fn one_width_must_explain_every_line() {
+        let file = "f {\n\tif x {\n\t\ty();\n\t\t * z\n\t}\n}\n";
+        let request =
+            "-    if x {\n-        y();\n-         * z\n-    }\n+    if w {\n+        v();\n+    }\n";
+        assert_eq!(read(file, request).unwrap(), ("indentation", "\tif w {\n\t\tv();\n\t}\n".into()));
+        assert!(refused(file, "-    if x {\n-       y();\n+    if w {\n"));
+    }
+
+    #[test]
+    fn an_amount_that_is_not_uniform_does_not_match() {
+        assert!(refused("if x:\n    y()\n    z()\n", "-  if x:\n-    y()\n+  if w:\n"));
+    }
+
+    #[test]
+    fn places_at_different_depths_are_rivals() {
+        assert!(refused("  a();\nb();\n    a();\n", "-   a();\n+   c();\n"));
+    }
+
+    #[test]
+    fn a_new_line_with_too_little_indentation_is_refused() {
+        assert!(refused("a:\n  b\n", "-      b\n+      c\n+ d\n"));
+    }
+
+    #[test]
+    fn a_flat_request_must_not_open_a_block() {
+        assert!(refused("def f():\n    x = 1\n", "-x = 1\n+if y:\n+x = 2\n"));
+        assert!(read("def f():\n    x = 1\n    y = 2\n", "-x = 1\n-y = 2\n+x = 2\n").is_some());
+    }
+}

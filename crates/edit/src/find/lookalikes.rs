@@ -1,0 +1,198 @@
+//! The layer `lookalikes`: the same lines, but for characters that look the same or are the same character
+//! written another way: curly and straight quotes, dashes, non-breaking and other spaces, NFC and NFD.
+//!
+//! The file keeps its own characters. What an added line shares with the removed line that it replaces is
+//! taken from the file; and where the request has a character that the file writes in one other way
+//! wherever the two meet, the added lines get the file's.
+
+use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+use super::block::{Block, bytes_of, starts_of};
+use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use crate::patch::Line;
+use crate::problem::Kind;
+
+/// Longer lines are compared by their equal ends only.
+const COMPARED: usize = 2_000;
+
+pub(super) fn lookalikes(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    if block.has_bare() {
+        return Ok(vec![]);
+    }
+    let folded: Vec<Cow<'_, [u8]>> = block.old().iter().map(|line| fold(line)).collect();
+    let same = |i: usize, file: &[u8], _: &[u8]| {
+        // An ASCII line of the file is its own fold.
+        if file.is_ascii() { *file == *folded[i] } else { fold(file) == folded[i] }
+    };
+    let found = starts_of(h, block.old(), block.starts, most, budget, same)?;
+    let place = |start: usize| {
+        let file: Option<Vec<&str>> = (start..start + block.old().len())
+            .map(|i| core::str::from_utf8(h.lines().content(i)).ok())
+            .collect();
+        let reading =
+            file.map_or(Reading::Unfit, |file| Reading::Anew(in_the_files_characters(block, &file)));
+        Place { range: bytes_of(h, start, block.old().len()), reading }
+    };
+    Ok(found.into_iter().map(place).collect())
+}
+
+/// A line with each character that has lookalikes replaced by the plainest of them.
+fn fold(line: &[u8]) -> Cow<'_, [u8]> {
+    match core::str::from_utf8(line) {
+        Ok(text) if !text.is_ascii() => Cow::Owned(text.nfc().map(plainest).collect::<String>().into_bytes()),
+        _ => Cow::Borrowed(line),
+    }
+}
+
+fn plainest(c: char) -> char {
+    match c {
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2035}' | '\u{ff07}' => '\'',
+        '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{2036}' | '\u{ff02}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        c => c,
+    }
+}
+
+/// A character with the marks that combine with it.
+fn clusters(line: &str) -> Vec<&str> {
+    let starts = line.char_indices().filter(|&(at, c)| at == 0 || canonical_combining_class(c) == 0);
+    let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
+    let ends = starts.iter().skip(1).copied().chain([line.len()]);
+    starts.iter().zip(ends).map(|(&start, end)| &line[start..end]).collect()
+}
+
+/// The request with its added lines in the characters of the file, whose lines stand for its old ones.
+fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
+    let theirs = other_spellings(block, file);
+    let mut out = Vec::with_capacity(block.lines.len());
+    let mut in_file = file.iter();
+    for run in block.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+        // Each line that goes, as the request and as the file writes it.
+        let mut gone: Vec<(&str, &str)> = Vec::new();
+        for line in run {
+            if let (Some(old), Some(file)) = (line.before(), line.before().and_then(|_| in_file.next())) {
+                gone.push((old, file));
+            }
+        }
+        let added = run.iter().filter(|line| matches!(line, Line::Added(_))).count();
+        let mut number = 0;
+        for line in run {
+            out.push(match line {
+                Line::Added(text) => {
+                    let pair = if added == gone.len() { gone.get(number) } else { closest(text, &gone) };
+                    number += 1;
+                    Line::Added(respelt(text, pair.copied(), &theirs))
+                }
+                line => line.clone(),
+            });
+        }
+    }
+    out
+}
+
+fn is_context(line: &Line) -> bool {
+    matches!(line, Line::Context(_) | Line::Bare(_))
+}
+
+/// The line that goes which a new one most likely replaces: at least half of it is the same at its ends.
+fn closest<'p, 'l>(text: &str, gone: &'p [(&'l str, &'l str)]) -> Option<&'p (&'l str, &'l str)> {
+    let shared = |old: &str| {
+        let head = old.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+        let tail = old.bytes().rev().zip(text.bytes().rev()).take_while(|(a, b)| a == b).count();
+        (head + tail).min(old.len()).min(text.len())
+    };
+    let best = gone.iter().max_by_key(|(old, _)| shared(old))?;
+    (shared(best.0) * 2 >= text.len()).then_some(best)
+}
+
+/// Characters beyond ASCII that the file writes in one other way wherever the request has them.
+fn other_spellings<'f>(block: &Block<'_>, file: &[&'f str]) -> BTreeMap<String, &'f str> {
+    let mut spellings: BTreeMap<String, Option<&'f str>> = BTreeMap::new();
+    for (old, file) in block.lines.iter().filter_map(Line::before).zip(file) {
+        if old.is_ascii() {
+            continue;
+        }
+        let (old, file) = (clusters(old), clusters(file));
+        if old.len() != file.len() {
+            continue;
+        }
+        for (old, file) in old.into_iter().zip(file).filter(|(old, _)| !old.is_ascii()) {
+            let spelling = spellings.entry(old.into()).or_insert(Some(file));
+            *spelling = spelling.filter(|known| *known == file);
+        }
+    }
+    spellings.into_iter().filter_map(|(old, file)| Some((old, file?))).collect()
+}
+
+/// A new line in the file's characters: those that it shares with the line it replaces, and those that the
+/// file always writes another way.
+fn respelt(text: &str, replaced: Option<(&str, &str)>, theirs: &BTreeMap<String, &str>) -> String {
+    let new = clusters(text);
+    let mut out = String::with_capacity(text.len());
+    let own = |cluster: &str, out: &mut String| out.push_str(theirs.get(cluster).copied().unwrap_or(cluster));
+    let (old, file) = match replaced {
+        Some((old, file)) => (clusters(old), clusters(file)),
+        None => (Vec::new(), Vec::new()),
+    };
+    if old.len() != file.len() || old.len().max(new.len()) > COMPARED {
+        new.into_iter().for_each(|cluster| own(cluster, &mut out));
+        return out;
+    }
+    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+        match op {
+            DiffOp::Equal { old_index, len, .. } => {
+                out.extend(file[old_index..old_index + len].iter().copied());
+            }
+            op => new[op.new_range()].iter().for_each(|cluster| own(cluster, &mut out)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{read, refused};
+
+    #[test]
+    fn the_file_keeps_its_own_characters() {
+        let file = "say(“hello”) – it’s\n";
+        let placed = read(file, "-say(\"hello\") - it's\n+say(\"hello\", x) - it's\n").unwrap();
+        assert_eq!(placed, ("lookalikes", "say(“hello”, x) – it’s\n".into()));
+    }
+
+    #[test]
+    fn what_the_file_always_writes_another_way_is_written_so_in_new_lines() {
+        let file = "  \"a\": 1,\n  \"b\": 2\n";
+        let request = "   “a”: 1,\n+  “c”: 3,\n   “b”: 2\n";
+        assert_eq!(read(file, request).unwrap().1, "  \"a\": 1,\n  \"c\": 3,\n  \"b\": 2\n");
+        let nbsp = "-\u{a0}\u{a0}x = 1\n+\u{a0}\u{a0}y = 1\n+\u{a0}\u{a0}z = 2\n";
+        assert_eq!(read("  x = 1\n", nbsp).unwrap().1, "  y = 1\n  z = 2\n");
+    }
+
+    #[test]
+    fn nfc_and_nfd_are_the_same_text() {
+        let placed = read("cafe\u{301} = 1\n", "-café = 1\n+café = 2\n").unwrap();
+        assert_eq!(placed, ("lookalikes", "cafe\u{301} = 2\n".into()));
+    }
+
+    #[test]
+    fn other_differences_are_not_forgiven() {
+        assert!(refused("say(“hello”)\n", "-say(\"hallo\")\n+x\n"));
+        assert!(refused("“a”\n", "- \"a\"\n+x\n"));
+    }
+}

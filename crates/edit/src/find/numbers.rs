@@ -1,0 +1,156 @@
+//! The layer `line-numbers`: text copied from a reading together with its line numbers.
+//!
+//! Every line that must be in the file has a prefix of the same form (`  12<tab>`, `12|`, `12:`), and the
+//! numbers are consecutive. The added lines are numbered too, or none of them is. Without the prefixes the
+//! text is looked for by the stricter layers.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::block::{Block, Form, is_blank};
+use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use crate::patch::Line;
+use crate::problem::Kind;
+
+/// What stands between the number and the text, longer forms first.
+const SEPARATORS: &[&str] = &["\t", "→", " | ", "| ", "|", ": ", ":"];
+
+pub(super) fn line_numbers(
+    h: &Haystack<'_>,
+    wanted: &Wanted<'_>,
+    most: usize,
+    budget: &Budget,
+) -> Result<Places, Kind> {
+    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+    if block.old().iter().all(|line| is_blank(line)) {
+        return Ok(vec![]);
+    }
+    let mut found: Places = Vec::new();
+    for separator in SEPARATORS {
+        let Some((lines, new_too)) = without_numbers(block, separator) else { continue };
+        let read = Wanted::Block(&Block::new(&lines, block.starts, block.form, None));
+        for layer in super::LAYERS.iter().filter(|layer| layer.sees_through_numbers(new_too)) {
+            let places = (layer.places)(h, &read, most, budget)?;
+            if places.is_empty() {
+                continue;
+            }
+            for place in places {
+                if found.iter().all(|other| other.range != place.range) {
+                    let reading = match place.reading {
+                        Reading::AsWritten => Reading::Anew(lines.clone()),
+                        reading => reading,
+                    };
+                    found.push(Place { range: place.range, reading });
+                }
+            }
+            break;
+        }
+    }
+    found.truncate(most);
+    Ok(found)
+}
+
+/// The request without its line numbers, and whether the added lines had some.
+fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, bool)> {
+    // A diff says of each line what it is; otherwise the numbers themselves made lines differ.
+    if block.form == Form::Diff {
+        let mut expected = None;
+        let numbered = |line: &&str| numbered(line, separator).is_some();
+        let added: Vec<&str> = block.added().filter(|line| !line.trim().is_empty()).collect();
+        let new_too = !added.is_empty() && added.iter().all(numbered);
+        if !new_too && added.iter().any(numbered) {
+            return None;
+        }
+        let lines = block.map(|line| match line {
+            Line::Added(text) if new_too => {
+                Some(Line::Added(split(text, separator).map_or(text.as_str(), |(_, rest)| rest).into()))
+            }
+            Line::Added(text) => Some(Line::Added(text.clone())),
+            Line::Context(text) | Line::Bare(text) => {
+                Some(Line::Context(next(text, separator, &mut expected)?))
+            }
+            Line::Removed(text) => Some(Line::Removed(next(text, separator, &mut expected)?)),
+        })?;
+        return Some((lines, new_too || added.is_empty()));
+    }
+    let mut expected = None;
+    let old: Option<Vec<String>> = block
+        .lines
+        .iter()
+        .filter_map(Line::before)
+        .map(|line| next(line, separator, &mut expected))
+        .collect();
+    let new: Vec<&str> = block.lines.iter().filter_map(Line::after).collect();
+    let telling: Vec<&&str> = new.iter().filter(|line| !line.trim().is_empty()).collect();
+    let new_too = telling.iter().all(|line| numbered(line, separator).is_some());
+    if !new_too && telling.iter().any(|line| numbered(line, separator).is_some()) {
+        return None;
+    }
+    let new: Vec<&str> = new
+        .into_iter()
+        .map(|line| split(line, separator).filter(|_| new_too).map_or(line, |(_, rest)| rest))
+        .collect();
+    let old = old?;
+    let old: Vec<&str> = old.iter().map(String::as_str).collect();
+    Some((Line::between(&old, &new), new_too))
+}
+
+/// The text of a line that must have the next number.
+fn next(line: &str, separator: &str, expected: &mut Option<usize>) -> Option<String> {
+    let (number, rest) = split(line, separator)?;
+    if expected.is_some_and(|expected| expected != number) {
+        return None;
+    }
+    *expected = Some(number + 1);
+    Some(rest.into())
+}
+
+fn numbered(line: &str, separator: &str) -> Option<usize> {
+    split(line, separator).map(|(number, _)| number)
+}
+
+/// The number and the text of a line. A blank line may have lost the white space of its separator.
+fn split<'l>(line: &'l str, separator: &str) -> Option<(usize, &'l str)> {
+    let line = line.trim_start();
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let number = line[..digits].parse().ok().filter(|&number| number > 0)?;
+    let after = &line[digits..];
+    match after.strip_prefix(separator) {
+        Some(rest) => Some((number, rest)),
+        None if after.trim_end() == separator.trim_end() => Some((number, "")),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{read, refused};
+
+    const FILE: &str = "fn a() {\n    b();\n\n    c();\n}\n";
+
+    #[test]
+    fn prefixes_on_every_line_are_taken_off() {
+        for request in [
+            "-     2\t    b();\n      3\t\n-     4\t    c();\n+     2\t    d();\n",
+            "-2|    b();\n 3|\n-4|    c();\n+    d();\n",
+            "-2:     b();\n 3:\n-4:     c();\n+2:     d();\n",
+        ] {
+            let (layer, new) = read(FILE, request).unwrap_or_else(|| panic!("{request}"));
+            assert_eq!((layer, new.trim()), ("line-numbers", "d();"), "{request}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_do_not_count_up_or_are_not_everywhere_are_content() {
+        assert!(refused(FILE, "-2\t    b();\n 4\t\n-5\t    c();\n+x\n"));
+        assert!(refused(FILE, "-2\t    b();\n \n-4\t    c();\n+x\n"));
+        assert!(refused(FILE, "-2\t    b();\n+2\t    d();\n+    e();\n"));
+    }
+
+    #[test]
+    fn the_indentation_may_differ_only_if_the_new_text_was_numbered_too() {
+        assert!(read(FILE, "-2\tb();\n+2\td();\n").is_some());
+        assert!(refused(FILE, "-2\tb();\n+d();\n"));
+    }
+}

@@ -1,0 +1,115 @@
+//! What a placed hunk replaces: runs of removed and added lines. Context lines are never written.
+//!
+//! The file keeps its own state of the final newline, unless the hunk says otherwise: what comes to stand last
+//! takes over what the last line had.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::carry::{self, Replacement};
+use crate::find::Haystack;
+use crate::patch::Line;
+use crate::problem::Kind;
+use crate::text::{Ending, ending_near, split_ending, split_lines};
+
+/// Shorter lines recur everywhere: that one stands somewhere says nothing.
+pub(super) const TELLING: usize = 3;
+
+/// The replacements that a block makes at its place, whose lines its old lines stand for one for one.
+pub(super) fn block(
+    h: &Haystack<'_>,
+    lines: &[Line],
+    place: &Range<usize>,
+) -> Result<Vec<Replacement>, Kind> {
+    let mut line = h.lines().index_of(place.start);
+    let mut replacements = Vec::new();
+    for run in lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+        if is_context(&run[0]) {
+            line += run.len();
+            continue;
+        }
+        let gone = run.iter().filter(|line| matches!(line, Line::Removed(_))).count();
+        let (range, text) = self::lines(h, line, gone, run.iter().filter_map(Line::after));
+        if gone == 0 && stands_there(h, &range, &text) {
+            return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
+        }
+        replacements.push((range, text));
+        line += gone;
+    }
+    Ok(replacements)
+}
+
+fn is_context(line: &Line) -> bool {
+    matches!(line, Line::Context(_) | Line::Bare(_))
+}
+
+/// Whether an insertion would repeat several lines that stand right there: it was made before.
+fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
+    let telling = split_lines(text).filter(|line| line.trim_ascii().len() > TELLING).count();
+    let bytes = h.text().bytes();
+    telling > 0 && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
+}
+
+/// The replacement of `gone` lines from `line` on by these lines.
+pub(super) fn lines<'l>(
+    h: &Haystack<'_>,
+    line: usize,
+    gone: usize,
+    added: impl Iterator<Item = &'l str>,
+) -> Replacement {
+    let (bytes, lines) = (h.text().bytes(), h.lines());
+    let mut added: Vec<Vec<u8>> = added.map(|text| [text.as_bytes(), b"\n"].concat()).collect();
+    let removed: Vec<Range<usize>> = (line..line + gone).map(|i| lines.with_ending(i)).collect();
+    let becomes_last = is_unended(h) && line + gone == lines.len() && !added.is_empty();
+    if becomes_last && let Some(text) = added.last_mut() {
+        text.pop();
+    }
+    let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
+    let (range, mut text) = carry::replace(bytes, h.endings(), lines.start(line), &removed, &views);
+    if becomes_last && gone == 0 {
+        // The line that was last gets the ending that it lacked.
+        let ending = ending_near(bytes, range.start).unwrap_or(Ending::Lf);
+        text.splice(0..0, ending.bytes().iter().copied());
+    }
+    (range, text)
+}
+
+/// Whether the last line has no ending.
+pub(super) fn is_unended(h: &Haystack<'_>) -> bool {
+    let lines = h.lines();
+    lines.len().checked_sub(1).is_some_and(|last| lines.ending(last) == Ending::None)
+}
+
+/// Gives the end of the file the state that a hunk asks for, if its place reaches there.
+pub(super) fn settle_final_newline(
+    h: &Haystack<'_>,
+    place: &Range<usize>,
+    wanted: Option<bool>,
+    replacements: &mut Vec<Replacement>,
+) {
+    let bytes = h.text().bytes();
+    let Some(wanted) = wanted.filter(|_| place.end == bytes.len()) else { return };
+    let last = replacements.last_mut().filter(|(range, _)| range.end == bytes.len());
+    match last {
+        Some((_, text)) if text.is_empty() => {}
+        Some((range, text)) => {
+            let (content, ending) = split_ending(text);
+            if wanted && ending == Ending::None {
+                let ending = ending_near(bytes, range.start).unwrap_or(Ending::Lf);
+                text.extend_from_slice(ending.bytes());
+            } else if !wanted {
+                let kept = content.len();
+                text.truncate(kept);
+            }
+        }
+        None if wanted && is_unended(h) => {
+            let ending = ending_near(bytes, bytes.len()).unwrap_or(Ending::Lf);
+            replacements.push((bytes.len()..bytes.len(), ending.bytes().to_vec()));
+        }
+        None if !wanted && !is_unended(h) && !h.lines().is_empty() => {
+            let ending = h.lines().ending(h.lines().len() - 1).bytes().len();
+            replacements.push((bytes.len() - ending..bytes.len(), Vec::new()));
+        }
+        None => {}
+    }
+}

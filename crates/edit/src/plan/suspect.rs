@@ -1,0 +1,221 @@
+//! New text that its writer cannot have meant.
+//!
+//! - Elisions: a line such as `// ... existing code ...` stands for code that was not repeated, and would take
+//!   its place. A bare `...` is Python and is none.
+//! - Escaped text: on its way through JSON or XML once too often, `->` became `-&gt;` and `"` became `\"`. All
+//!   of the new text must be so, and nothing of the file.
+//!
+//! What the file itself contains is never suspect. `replace_lines` and `write_file` take escaped text as it is,
+//! so there is a way to mean it.
+
+use alloc::string::String;
+
+use crate::find::Haystack;
+use crate::problem::Kind;
+
+/// What comments begin with, longer forms first.
+const OPENERS: &[&str] = &["{/*", "<!--", "/*", "//", "--", "(*", "#", ";", "%", "*"];
+/// And end with.
+const CLOSERS: &[&str] = &["*/}", "-->", "*/", "*)"];
+/// Words that say what is left out.
+const LEFT_OUT: &[&str] = &[
+    "existing",
+    "rest",
+    "remaining",
+    "unchanged",
+    "same",
+    "previous",
+    "omitted",
+    "other",
+    "code",
+    "before",
+    "keep",
+    "imports",
+    "methods",
+    "functions",
+    "implementation",
+    "content",
+    "stays",
+    "remains",
+];
+/// Without dots a comment must say so more plainly.
+const PLAIN: &[&str] = &[
+    "existing code",
+    "unchanged",
+    "unchanged code",
+    "rest of code",
+    "rest of the code",
+    "rest of file",
+    "rest of the file",
+    "rest of the function",
+    "rest of the method",
+    "rest of the class",
+    "rest of the implementation",
+    "rest of the component",
+    "code omitted",
+    "omitted for brevity",
+    "remaining code",
+    "same as before",
+    "existing code here",
+    "existing code unchanged",
+    "other code unchanged",
+    "previous code",
+    "rest unchanged",
+];
+const PLAIN_ENDS: &[&str] = &[
+    "remains unchanged",
+    "remain unchanged",
+    "remains the same",
+    "remain the same",
+    "stays the same",
+    "stay the same",
+    "code unchanged",
+    "omitted for brevity",
+    "methods unchanged",
+];
+
+/// Refuses added lines that are suspect.
+pub(super) fn check<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str> + Clone) -> Result<(), Kind> {
+    elisions(h, added.clone())?;
+    escapes(h, added)
+}
+
+/// Refuses elisions that the file does not contain.
+pub(super) fn elisions<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str>) -> Result<(), Kind> {
+    for line in added.filter(|line| is_elision(line)) {
+        let wanted = line.trim().as_bytes();
+        let lines = h.lines();
+        if !(0..lines.len()).any(|i| lines.content(i).trim_ascii() == wanted) {
+            return Err(Kind::OmissionPlaceholder { line: line.trim().into() });
+        }
+    }
+    Ok(())
+}
+
+/// What text looks like that was escaped once too often, what it stands for, and the characters of which
+/// unescaped text would have some.
+const ESCAPES: &[(&[&str], &str, &[char])] = &[
+    (
+        &["&lt;", "&gt;", "&quot;", "&#39;", "&amp;"],
+        "the characters themselves (<, >, \", ', &)",
+        &['<', '>'],
+    ),
+    (&["\\\""], "plain quotation marks", &['"']),
+];
+
+/// Refuses lines of which every special character is escaped, if the file has such characters but none that is
+/// escaped.
+fn escapes<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str> + Clone) -> Result<(), Kind> {
+    let bytes = h.text().bytes();
+    for (escapes, instead, plain) in ESCAPES {
+        let Some((line, escape)) = added.clone().find_map(|line| {
+            escapes.iter().find(|escape| line.contains(**escape)).map(|escape| (line, escape))
+        }) else {
+            continue;
+        };
+        let without =
+            |line: &str| escapes.iter().fold(String::from(line), |line, escape| line.replace(escape, ""));
+        let has = |needle: &str| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
+        let mut one = [0; 4];
+        if !added.clone().any(|line| without(line).contains(*plain))
+            && !escapes.iter().any(|escape| has(escape))
+            && plain.iter().any(|c| has(c.encode_utf8(&mut one)))
+        {
+            return Err(Kind::EscapedText { line: line.trim().into(), escape, instead });
+        }
+    }
+    Ok(())
+}
+
+fn is_elision(line: &str) -> bool {
+    let line = line.trim();
+    // Almost every line ends here.
+    let dots = line.contains("...") || line.contains('…');
+    let opener = OPENERS.iter().find_map(|opener| line.strip_prefix(opener));
+    if line.len() > 120 || (!dots && opener.is_none()) {
+        return false;
+    }
+    let inner = opener.unwrap_or(line).trim();
+    let inner = CLOSERS.iter().find_map(|closer| inner.strip_suffix(closer)).unwrap_or(inner).trim();
+    let bracketed = inner.starts_with(['(', '[', '<', '{']) && inner.ends_with([')', ']', '>', '}']);
+    let inner = inner.trim_matches(['(', ')', '[', ']', '<', '>', '{', '}']).trim();
+    let starts = inner.starts_with("...") || inner.starts_with('…');
+    let ends = inner.ends_with("...") || inner.ends_with('…');
+    let words = inner.trim_matches(['.', '…', ' ', '(', ')', '[', ']', ':']).to_lowercase();
+    let says = |words: &str| words.split(|c: char| !c.is_alphanumeric()).any(|word| LEFT_OUT.contains(&word));
+    let plainly = || PLAIN.contains(&words.as_str()) || PLAIN_ENDS.iter().any(|end| words.ends_with(end));
+    if words.is_empty() {
+        // `// ...` stands for code, a bare `...` does not.
+        return opener.is_some() && dots;
+    }
+    match opener {
+        Some(_) => (starts && says(&words)) || plainly(),
+        None => (starts && (ends || bracketed) && says(&words)) || (starts && plainly()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Text;
+
+    #[test]
+    fn elisions_are_recognised() {
+        for line in [
+            "// ... existing code ...",
+            "    # ... rest of the function ...",
+            "/* ... unchanged ... */",
+            "<!-- ... rest of the page ... -->",
+            "{/* ... existing code ... */}",
+            "// … existing code …",
+            "// rest of the code",
+            "# rest of the file remains unchanged",
+            "// ... (unchanged) ...",
+            "-- ... same as before",
+            "... existing code ...",
+            "// ...",
+            "# [... existing code ...]",
+        ] {
+            assert!(is_elision(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn ordinary_code_is_not() {
+        for line in [
+            "...",
+            "    ...",
+            "foo(...args)",
+            "// the rest of the arguments",
+            "# same as above, but for bytes",
+            "print('loading ...')",
+            "// waiting...",
+            "def f(self): ...",
+            "// ... and the key is \"a\"",
+            "* other methods are slower",
+            "return [...existing, item];",
+            "# Remaining items are kept.",
+        ] {
+            assert!(!is_elision(line), "{line}");
+        }
+    }
+
+    fn escaped(file: &str, added: &[&str]) -> bool {
+        let text = Text::new(file.as_bytes().to_vec()).unwrap();
+        matches!(check(&Haystack::new(&text), added.iter().copied()), Err(Kind::EscapedText { .. }))
+    }
+
+    #[test]
+    fn text_that_is_escaped_throughout_is_suspect() {
+        assert!(escaped("fn f() -> T {\n", &["fn g() -&gt; T {"]));
+        assert!(escaped("say(\"a\")\n", &["say(\\\"b\\\")"]));
+    }
+
+    #[test]
+    fn escapes_beside_plain_characters_or_in_such_a_file_are_meant() {
+        assert!(!escaped("fn f() -> T {\n", &["s.replace('>', \"&gt;\")"]));
+        assert!(!escaped("a > b &gt;\n", &["b &gt; c"]));
+        assert!(!escaped("say(\"a\")\n", &["say(\"a \\\"b\\\"\")"]));
+        assert!(!escaped("no such characters\n", &["a &gt; b"]));
+    }
+}
