@@ -126,7 +126,7 @@ fn every_problem_of_the_grammar_is_told_at_once() {
     let folder = Folder::with([("a.txt", "1\n")]);
     check_refused(
         &folder,
-        "*** Rename File: a.txt\n*** Update File: a.txt\n*** Add File: b.txt\n+b\n*** Update File: a.txt\n@@\n?1\n+2",
+        "*** Rename File: a.txt\n*** Update File: a.txt\n*** Add File: b.txt\n+b\n*** Update File: a.txt\n@@\n***1\n+2",
         &["invalid-format", "invalid-format", "invalid-format"],
     );
 }

@@ -9,8 +9,15 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 6] =
-    ["read_file", "str_replace", "apply_patch", "write_file", "edit_preview", "apply_preview"];
+const TOOLS: [&str; 7] = [
+    "read_file",
+    "str_replace",
+    "replace_lines",
+    "apply_patch",
+    "write_file",
+    "edit_preview",
+    "apply_preview",
+];
 
 fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool["name"].as_str()).collect()

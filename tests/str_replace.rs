@@ -111,7 +111,7 @@ fn places_that_differ_only_in_line_endings_are_ambiguous() {
 #[test]
 fn a_text_that_is_not_there_is_refused_with_the_lines_that_are() {
     let before = "def f():\n\treturn 1\n\n\ndef g():\n\treturn 2\n";
-    let request = json!({"old_string": "def g():\n    return 2", "new_string": "def g():\n    return 3"});
+    let request = json!({"old_string": "def g():\n\treturn two", "new_string": "def g():\n\treturn 3"});
     let answer = check_refused(before, &request, "search-not-found");
     let problem = &answer.problems()[0];
     assert_eq!(problem["current_version"], emend_edit::Version::of(before.as_bytes()).short());

@@ -68,7 +68,7 @@ impl Problem {
         match &*self.kind {
             Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => Some(near.version),
             Kind::StaleFile { current, .. } => *current,
-            Kind::NotRead { current, .. } => Some(*current),
+            Kind::NotRead { current, .. } | Kind::NumbersNeedVersion { current } => Some(*current),
             _ => None,
         }
     }
@@ -153,6 +153,7 @@ pub enum Kind {
     AlreadyExists { instead: &'static str },
     StaleFile { claimed: String, current: Option<Version>, diff: Option<String>, again: Again },
     NotRead { current: Version, partial: bool },
+    NumbersNeedVersion { current: Version },
     NotText { reason: &'static str },
     TooLarge { bytes: u64, limit: u64 },
     NotAFile { what: &'static str },
@@ -298,7 +299,7 @@ impl Kind {
             Self::MissingOriginal { .. } => Code::MissingOriginal,
             Self::AlreadyExists { .. } => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,
-            Self::NotRead { .. } => Code::NotRead,
+            Self::NotRead { .. } | Self::NumbersNeedVersion { .. } => Code::NotRead,
             Self::NotText { .. } => Code::NotText,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::NotAFile { .. } => Code::NotAFile,

@@ -25,7 +25,8 @@ pub fn of<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// The schema without any description: for answers, which nobody has to be told how to write.
+/// The schema without any description: for answers, which nobody has to be told how to write, and for
+/// arguments that are described where they belong.
 #[must_use]
 pub fn without_descriptions(schema: JsonObject) -> JsonObject {
     fn strip(value: &mut Value) {
@@ -47,13 +48,32 @@ pub fn without_descriptions(schema: JsonObject) -> JsonObject {
     }
 }
 
-/// All fields of both schemas; what only one of them requires is optional.
+/// The schema of an answer: its fields and their types. Which nested fields are always there, the documents say;
+/// the list of tools repeats this for each tool.
+#[must_use]
+pub fn of_answer<T: JsonSchema>() -> JsonObject {
+    fn loosen(value: &mut Value) {
+        match value {
+            Value::Object(object) => {
+                object.retain(|key, value| key != "required" || !value.is_array());
+                object.values_mut().for_each(loosen);
+            }
+            Value::Array(items) => items.iter_mut().for_each(loosen),
+            _ => {}
+        }
+    }
+    let mut schema = without_descriptions(of::<T>());
+    schema.get_mut("properties").into_iter().for_each(loosen);
+    schema
+}
+
+/// All fields of both schemas; what only one of them requires is optional, and described there.
 #[must_use]
 pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
     for other in others {
         let Some(Value::Object(fields)) = other.get("properties") else { continue };
         if let Some(Value::Object(properties)) = base.get_mut("properties") {
-            for (name, field) in fields {
+            for (name, field) in &without_descriptions(fields.clone()) {
                 properties.entry(name.clone()).or_insert_with(|| field.clone());
             }
         }

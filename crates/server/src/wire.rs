@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use emend_edit::diff::Diff;
-use emend_edit::patch::TextChange;
+use emend_edit::patch::{RangeChange, TextChange};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, FileReport, Report};
 
@@ -66,12 +66,60 @@ pub struct OneEdit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyPatch {
-    /// The whole patch, from *** Begin Patch to *** End Patch.
-    pub patch: String,
+    /// The whole patch.
+    pub patch: Option<String>,
+    /// Instead of patch: a file in the workspace that holds it.
+    pub patch_path: Option<String>,
+    /// The file to change, where the patch names none.
+    pub path: Option<String>,
+    /// What the patch is written in (default: recognised).
+    #[schemars(extend("enum" = ["v4a", "unified", "context", "ed", "rcs", "search-replace", "whole"]))]
+    pub format: Option<String>,
     /// Versions you read, by path; refuse if a file has another by now.
     pub versions: Option<BTreeMap<String, String>>,
     /// Only check whether the patch would apply, and show the diff.
     pub validate_only: Option<bool>,
+}
+
+/// Arguments of `replace_lines`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaceLines {
+    /// The file to edit.
+    pub path: String,
+    /// The version whose line numbers these are.
+    pub version: String,
+    /// The first line to replace, from 1.
+    pub start_line: usize,
+    /// The last line to replace; start_line - 1 inserts before start_line.
+    pub end_line: usize,
+    /// The lines to put there, literally. Empty deletes.
+    pub new_text: String,
+}
+
+impl ReplaceLines {
+    /// The change.
+    pub fn change(&self) -> Result<RangeChange, Problem> {
+        let invalid = |name: &str, message: &str| {
+            Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
+                .at(&self.path))
+        };
+        if self.start_line == 0 {
+            return invalid("start_line", "lines are counted from 1");
+        }
+        let Some(count) = (self.end_line + 1).checked_sub(self.start_line) else {
+            return invalid("end_line", "it is before start_line; start_line - 1 inserts before start_line");
+        };
+        if count == 0 && self.new_text.is_empty() {
+            return invalid("new_text", "nothing is to be replaced and nothing to be inserted");
+        }
+        let text = self.new_text.strip_suffix('\n').unwrap_or(&self.new_text);
+        let lines = match self.new_text.as_str() {
+            "" => Vec::new(),
+            _ => text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect(),
+        };
+        Ok(RangeChange { first: self.start_line, count, lines })
+    }
 }
 
 /// Arguments of `write_file`.
@@ -91,7 +139,7 @@ pub struct WriteFile {
 #[serde(deny_unknown_fields)]
 pub struct EditPreview {
     /// The tool whose edit to preview; give its other arguments beside this one.
-    #[schemars(extend("enum" = ["str_replace", "apply_patch", "write_file"]))]
+    #[schemars(extend("enum" = ["str_replace", "replace_lines", "apply_patch", "write_file"]))]
     pub tool: String,
 }
 

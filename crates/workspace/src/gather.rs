@@ -169,6 +169,19 @@ impl Gathered {
         problems
     }
 
+    /// Lines are addressed by number only in a version that the call names.
+    pub(crate) fn check_numbers(&self, patch: &Patch, claimed: &Claimed) -> Vec<Problem> {
+        let names = patch.addressed().filter_map(|path| self.names.get(path));
+        names
+            .filter(|name| !claimed.contains_key(*name))
+            .filter_map(|name| {
+                let (_, snapshot) = self.files.get(name)?;
+                let current = snapshot.as_ref()?.text.version();
+                Some(Problem::new(Kind::NumbersNeedVersion { current }).at(name))
+            })
+            .collect()
+    }
+
     /// Files that the request would replace or delete as a whole, as far as can be said without a plan.
     pub(crate) fn replaced(&self, patch: &Patch) -> Vec<String> {
         self.named(patch, needs_all).collect()

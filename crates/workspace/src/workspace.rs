@@ -130,6 +130,7 @@ impl Workspace {
         let gathered = gather(&self.roots, request.patch, request.effort)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
         let checked = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
+        none(gathered.check_numbers(request.patch, &claimed))?;
         let unseen = |discarded| gathered.check_whole(discarded, &claimed, &locked(readings));
         let plan = plan::build(request.patch, &gathered.sources, &self.limits).map_err(|problems| {
             let mut all = unseen(gathered.replaced(request.patch));

@@ -129,6 +129,13 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
                 current.short()
             )
         }
+        Kind::NumbersNeedVersion { current } => write!(
+            f,
+            "The patch says by line numbers alone what to change in {path}, so it must name the version that has \
+             those numbers. It is at version \"{}\" now: if the numbers are from that, send versions with it; \
+             else read the file again.",
+            current.short()
+        ),
         Kind::NotText { reason } => {
             write!(f, "{path} is not text that Emend can edit: {reason}. It was left as it is.")
         }

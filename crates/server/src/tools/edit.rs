@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use rmcp::model::{CallToolResult, JsonObject};
 
 use emend_edit::patch::{Patch, v4a};
-use emend_edit::problem::Problem;
+use emend_edit::problem::{Kind, Problem};
 use emend_workspace::Request;
 
 use super::{Call, NotQuick, answer, find, refusal};
 use crate::arguments;
 use crate::render::Tense;
-use crate::wire::{ApplyPatch, Outcome, StrReplace, WriteFile};
+use crate::wire::{ApplyPatch, Outcome, ReplaceLines, StrReplace, WriteFile};
 
 /// What a call of an edit tool asks for.
 pub(super) struct Asked {
@@ -22,6 +22,12 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// A change of one file, perhaps of a version that the call names.
+    fn one(patch: Patch, path: &str, version: Option<String>) -> Self {
+        let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
+        Self { patch, versions, validate_only: false }
+    }
+
     pub(super) fn request<'a>(&'a self, call: &'a Call<'_>) -> Request<'a> {
         Request {
             patch: &self.patch,
@@ -41,7 +47,7 @@ pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<
 }
 
 fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, Tense), Vec<Problem>> {
-    let asked = understand(tool, arguments)?;
+    let asked = understand(call, tool, arguments)?;
     let readings = call.callers.readings(call.caller);
     let request = asked.request(call);
     if asked.validate_only {
@@ -53,31 +59,53 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
 }
 
 /// From the arguments of an edit tool to the patch that they mean.
-pub(super) fn understand(tool: &str, arguments: JsonObject) -> Result<Asked, Vec<Problem>> {
+pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Asked, Vec<Problem>> {
     let one = |problem: Problem| vec![problem];
     let input = &find(tool).expect("it is in the table").input;
-    let version_of = |path: &str, version: Option<String>| {
-        version.into_iter().map(|version| (path.to_owned(), version)).collect()
-    };
     match tool {
         "str_replace" => {
             let mut asked: StrReplace = arguments::read(input, arguments).map_err(one)?;
             let changes = asked.changes().map_err(one)?;
             let patch = Patch::replace(&asked.path, changes).map_err(one)?;
-            Ok(Asked { patch, versions: version_of(&asked.path, asked.version), validate_only: false })
+            Ok(Asked::one(patch, &asked.path, asked.version))
+        }
+        "replace_lines" => {
+            let asked: ReplaceLines = arguments::read(input, arguments).map_err(one)?;
+            let patch = Patch::replace_lines(&asked.path, asked.change().map_err(one)?);
+            Ok(Asked::one(patch, &asked.path, Some(asked.version)))
         }
         "write_file" => {
             let asked: WriteFile = arguments::read(input, arguments).map_err(one)?;
             let patch = Patch::write(&asked.path, asked.content);
-            Ok(Asked { patch, versions: version_of(&asked.path, asked.version), validate_only: false })
+            Ok(Asked::one(patch, &asked.path, asked.version))
         }
         _ => {
             let asked: ApplyPatch = arguments::read(input, arguments).map_err(one)?;
+            let text = patch_text(call, &asked).map_err(one)?;
             Ok(Asked {
-                patch: v4a::parse(&asked.patch)?,
+                patch: v4a::parse(&text)?,
                 versions: asked.versions.unwrap_or_default(),
                 validate_only: asked.validate_only.unwrap_or(false),
             })
         }
+    }
+}
+
+/// The text of a patch: the argument, or what is in the file that it names.
+fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, Problem> {
+    let invalid =
+        |message: &str| Problem::new(Kind::InvalidArgument { name: "patch".into(), message: message.into() });
+    match (&asked.patch, &asked.patch_path) {
+        (Some(patch), None) => Ok(patch.clone()),
+        (None, Some(path)) => {
+            let (name, snapshot) = call.workspace.read(path, call.effort)?;
+            let text = &snapshot.text;
+            let patch = std::str::from_utf8(&text.bytes()[text.body()]);
+            patch.map(str::to_owned).map_err(|_| {
+                Problem::new(Kind::NotText { reason: "a patch must be valid text throughout" }).at(&name)
+            })
+        }
+        (None, None) => Err(invalid("it is required, or patch_path")),
+        (Some(_), Some(_)) => Err(invalid("give either patch or patch_path")),
     }
 }

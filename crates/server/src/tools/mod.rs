@@ -77,10 +77,11 @@ pub fn all() -> &'static [ToolSpec] {
     static TOOLS: OnceLock<Vec<ToolSpec>> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let str_replace = schema::of::<wire::StrReplace>();
+        let replace_lines = schema::of::<wire::ReplaceLines>();
         let apply_patch = schema::of::<wire::ApplyPatch>();
         let write_file = schema::of::<wire::WriteFile>();
         let own = schema::of::<wire::EditPreview>();
-        let edit_preview = schema::union(own, &[&str_replace, &apply_patch, &write_file]);
+        let edit_preview = schema::union(own, &[&str_replace, &replace_lines, &apply_patch, &write_file]);
         vec![
             ToolSpec {
                 name: "read_file",
@@ -97,6 +98,14 @@ pub fn all() -> &'static [ToolSpec] {
                 input: Arc::new(str_replace),
                 effect: Effect::Edits,
                 run: |call, arguments| edit::run(call, "str_replace", arguments),
+            },
+            ToolSpec {
+                name: "replace_lines",
+                title: "Replace lines by number",
+                description: REPLACE_LINES,
+                input: Arc::new(replace_lines),
+                effect: Effect::Edits,
+                run: |call, arguments| edit::run(call, "replace_lines", arguments),
             },
             ToolSpec {
                 name: "apply_patch",
@@ -164,7 +173,7 @@ impl ToolSpec {
 
 fn outcome_schema() -> Arc<JsonObject> {
     static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
-    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::without_descriptions(schema::of::<Outcome>()))))
+    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::of_answer::<Outcome>())))
 }
 
 /// The answer that an outcome makes: the same as text and as structured content.
@@ -189,6 +198,10 @@ const STR_REPLACE: &str = "Replace a piece of text in one file. The best tool fo
 must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
 or not unique, nothing changes and the answer shows the nearest lines or all places. Line endings and \
 everything outside the replaced text stay byte for byte. Several changes in one file: edits.";
+
+const REPLACE_LINES: &str = "Replace, delete or insert whole lines by their numbers. The version from your \
+reading makes the numbers safe: if the file has another by now, nothing changes. After each edit use the new \
+version that the answer gives, and mind that the numbers below it moved.";
 
 const APPLY_PATCH: &str = concat!(
     "Change, create, move or delete several files at once: all of it happens or nothing. The patch is V4A:\n",

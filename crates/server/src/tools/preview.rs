@@ -27,7 +27,7 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     let own: JsonObject = arguments.remove_entry("tool").into_iter().collect();
     let input = &find("edit_preview").expect("it is in the table").input;
     let own: EditPreview = arguments::read(input, own).map_err(one)?;
-    let asked = understand(&own.tool, arguments)?;
+    let asked = understand(call, &own.tool, arguments)?;
     let readings = call.callers.readings(call.caller);
     let prepared = call.workspace.preview(&asked.request(call), &readings)?;
     let mut outcome = Outcome::success(prepared.report());
