@@ -4,6 +4,12 @@
 //! [`Patch::replace`], [`Patch::replace_lines`] and [`Patch::write`] take a tool's arguments. Planning knows
 //! nothing of formats.
 
+mod body;
+mod git;
+mod lines;
+mod names;
+mod target;
+pub mod unified;
 pub mod v4a;
 
 use alloc::string::String;

@@ -1,0 +1,170 @@
+//! The body of a hunk of a unified diff: which lines belong to it, and what each is.
+//!
+//! ```text
+//! body = (" " line | "-" line | "+" line | "" | line | "\ No newline at end of file")+
+//! ```
+//!
+//! Where a body ends is read twice. The counts of its header decide if they fit it: they alone know that
+//! `--- x` is a removed line `-- x`. Models miscount, so where they do not fit, the body goes on to the next
+//! line that can only be the diff's own: a header, an `@@`, a closing fence, the signature of a mail.
+
+use alloc::vec::Vec;
+
+use super::lines::{Numbered, closes_fence, invalid};
+use super::{Line, git};
+use crate::problem::Problem;
+
+/// The body of a hunk.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    pub(super) lines: Vec<Line>,
+    /// Whether the last line of the old side was said to have no newline, and so is the last of the file.
+    pub(super) old_unended: bool,
+    /// The same of the new side.
+    pub(super) new_unended: bool,
+    /// Whether the counts of the header decided where it ends.
+    pub(super) counted: bool,
+}
+
+/// Where hunks are looked for: the lines, and the ticks of the fence around these if there is one.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a, 'b> {
+    pub(super) lines: &'b [Numbered<'a>],
+    pub(super) fence: Option<usize>,
+}
+
+impl Scope<'_, '_> {
+    fn text(&self, at: usize) -> Option<&str> {
+        self.lines.get(at).map(|line| line.text)
+    }
+
+    /// Whether the line can only be the diff's own, so that a hunk before it has ended.
+    pub(super) fn ends_hunk(&self, at: usize) -> bool {
+        let Some(line) = self.text(at) else { return true };
+        line.starts_with("@@")
+            || self.fence.is_some_and(|ticks| closes_fence(line, ticks))
+            || git::begins(self.lines, at)
+            || self.is_signature(at)
+            || (line.starts_with("From ") && line.len() > 45 && line[5..].bytes().take(40).all(is_hex))
+            || (line.starts_with("diff -") && line.len() > 8)
+            || line == "GIT binary patch"
+    }
+
+    /// Whether git's signature of a mail stands here: `-- `, and its version.
+    pub(super) fn is_signature(&self, at: usize) -> bool {
+        let is_version = |line: &str| {
+            line.starts_with(|c: char| c.is_ascii_digit())
+                && line.contains('.')
+                && line.len() < 40
+                && !line.contains(';')
+        };
+        matches!(self.text(at), Some("-- " | "--"))
+            && self.text(at + 1).is_none_or(|next| next.is_empty() || is_version(next))
+    }
+
+    /// Where the body that starts at `from` ends by its counts, if they fit it.
+    fn counted(&self, from: usize, (mut old, mut new): (usize, usize)) -> Option<usize> {
+        let mut at = from;
+        while (old, new) != (0, 0) {
+            let line = self.text(at)?;
+            match line.as_bytes().first() {
+                Some(b'\\') if is_no_newline(line) => {}
+                Some(b'-') => old = old.checked_sub(1)?,
+                Some(b'+') => new = new.checked_sub(1)?,
+                first => {
+                    if !matches!(first, Some(b' ') | None) && self.ends_hunk(at) {
+                        return None;
+                    }
+                    old = old.checked_sub(1)?;
+                    new = new.checked_sub(1)?;
+                }
+            }
+            at += 1;
+        }
+        while self.text(at).is_some_and(is_no_newline) {
+            at += 1;
+        }
+        (at > from && self.nothing_more(at)).then_some(at)
+    }
+
+    /// Whether what stands from `at` on is not more of the hunk before it: then its counts were too small.
+    fn nothing_more(&self, at: usize) -> bool {
+        let Some(blank) =
+            self.lines.get(at..).map(|rest| rest.iter().take_while(|l| l.text.is_empty()).count())
+        else {
+            return true;
+        };
+        let next = at + blank;
+        // In a fence there is nothing but the diff; outside, prose may follow it.
+        self.ends_hunk(next)
+            || (self.fence.is_none()
+                && !self.text(next).is_some_and(|line| line.starts_with([' ', '-', '+'])))
+    }
+
+    /// Where the body that starts at `from` ends by the look of what follows.
+    fn structural(&self, from: usize) -> usize {
+        let mut end = from;
+        while !self.ends_hunk(end) {
+            end += 1;
+        }
+        while end > from && self.lines[end - 1].text.is_empty() {
+            end -= 1;
+        }
+        end
+    }
+
+    /// Reads the body from `at` on, which is left after it.
+    pub(super) fn read(&self, at: &mut usize, counts: Option<(usize, usize)>) -> Result<Body, Problem> {
+        let from = *at;
+        let counted = counts.and_then(|counts| self.counted(from, counts));
+        *at = counted.unwrap_or_else(|| self.structural(from));
+        let mut body = Body { counted: counted.is_some(), ..Body::default() };
+        for line in &self.lines[from..*at] {
+            let is_marker = is_no_newline(line.text);
+            let again = match body.lines.last() {
+                // A side that has ended cannot go on.
+                _ if !is_marker => match kind(line.text) {
+                    Line::Added(_) => body.new_unended,
+                    Line::Removed(_) => body.old_unended,
+                    Line::Context(_) | Line::Bare(_) => body.old_unended || body.new_unended,
+                },
+                None => true,
+                Some(last) => {
+                    body.old_unended |= last.before().is_some();
+                    body.new_unended |= last.after().is_some();
+                    false
+                }
+            };
+            if again {
+                return Err(invalid(
+                    line.number,
+                    "'\\ No newline at end of file' stands only after the last line of a side",
+                    "+the last line\n\\ No newline at end of file",
+                ));
+            }
+            if !is_marker {
+                body.lines.push(kind(line.text));
+            }
+        }
+        Ok(body)
+    }
+}
+
+fn is_hex(byte: u8) -> bool {
+    byte.is_ascii_hexdigit()
+}
+
+/// `\ No newline at end of file`, in whatever language.
+fn is_no_newline(line: &str) -> bool {
+    line.starts_with("\\ ") && line.len() >= 12
+}
+
+fn kind(line: &str) -> Line {
+    match line.as_bytes().first() {
+        None => Line::Context("".into()),
+        Some(b' ') => Line::Context(line[1..].into()),
+        Some(b'-') => Line::Removed(line[1..].into()),
+        Some(b'+') => Line::Added(line[1..].into()),
+        Some(_) => Line::Bare(line.into()),
+    }
+}

@@ -1,0 +1,160 @@
+//! The headers of a file in a diff: git's extended ones, `Index:`, and the `---` and `+++` lines.
+//!
+//! ```text
+//! header   = [ "diff --git " name " " name ]  extended*  [ "--- " name  "+++ " name ]
+//! extended = "index " hash ".." hash [ " " mode ]  |  ("similarity index " | "dissimilarity index ") percent
+//!          | "old mode " mode  |  "new mode " mode  |  "new file mode " mode  |  "deleted file mode " mode
+//!          | "rename from " path  |  "rename to " path  |  "copy from " path  |  "copy to " path
+//!          | "Index: " path  |  "=" +  |  "GIT binary patch"  |  "Binary files " ... " differ"
+//! ```
+//!
+//! Links, submodules, copies and binary content are refused: none of them is text to edit.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::lines::{Numbered, invalid, shorten};
+use super::names::{self, Name};
+use crate::problem::Problem;
+
+/// What the headers say of a file.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// The number of its first line.
+    pub(super) number: usize,
+    /// The names of the `---` and `+++` lines.
+    pub(super) sides: Option<(Name, Name)>,
+    /// The names of the `diff --git` line.
+    pub(super) git: Option<(String, String)>,
+    /// The name of the `Index:` line.
+    pub(super) index: Option<String>,
+    pub(super) rename_from: Option<String>,
+    pub(super) rename_to: Option<String>,
+    pub(super) created: bool,
+    pub(super) deleted: bool,
+    /// Whether the file is to be executable.
+    pub(super) executable: Option<bool>,
+}
+
+/// Whether a file's headers begin at this line.
+pub(super) fn begins(lines: &[Numbered<'_>], at: usize) -> bool {
+    let Some(line) = lines.get(at).map(|line| line.text) else { return false };
+    let next = lines.get(at + 1).map_or("", |line| line.text);
+    line.starts_with("diff --git ")
+        || line.starts_with("diff --cc ")
+        || line.starts_with("diff --combined ")
+        || is_pair(line, next)
+        || (line.starts_with("Index: ") && (next.starts_with("====") || next.starts_with("--- ")))
+        || (line.starts_with("rename from ") && next.starts_with("rename to "))
+        || (line.starts_with("old mode ") && next.starts_with("new mode "))
+        || is_mode(line, "new file mode ")
+        || is_mode(line, "deleted file mode ")
+        || (line.starts_with("Binary files ") && line.ends_with(" differ"))
+}
+
+/// Whether two lines name the two sides of a file.
+pub(super) fn is_pair(line: &str, next: &str) -> bool {
+    let named =
+        |line: &str, prefix: &str| line.strip_prefix(prefix).is_some_and(|name| !name.trim().is_empty());
+    named(line, "--- ") && named(next, "+++ ")
+}
+
+fn is_mode(line: &str, prefix: &str) -> bool {
+    line.strip_prefix(prefix).is_some_and(|mode| mode.len() == 6 && mode.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Reads the headers from `at` on, which is left after them. Of a refused file, all problems are reported.
+pub(super) fn read(lines: &[Numbered<'_>], at: &mut usize) -> Result<Header, Vec<Problem>> {
+    let mut header = Header { number: lines.get(*at).map_or(0, |line| line.number), ..Header::default() };
+    let mut problems = Vec::new();
+    let first = *at;
+    while let Some(line) = lines.get(*at) {
+        let next = lines.get(*at + 1).map_or("", |line| line.text);
+        if is_pair(line.text, next) {
+            header.sides = Some((names::read(&line.text[4..]), names::read(&next[4..])));
+            *at += 2;
+            break;
+        }
+        // A second file without hunks in the first.
+        if *at > first && line.text.starts_with("diff --") {
+            break;
+        }
+        match header.line(*line) {
+            Ok(true) => *at += 1,
+            Ok(false) => break,
+            Err(problem) => {
+                problems.push(problem);
+                *at += 1;
+            }
+        }
+    }
+    if problems.is_empty() { Ok(header) } else { Err(problems) }
+}
+
+impl Header {
+    /// Takes in one extended header; `false` if the line is none.
+    fn line(&mut self, line: Numbered<'_>) -> Result<bool, Problem> {
+        let text = line.text;
+        let value = |prefix: &str| text.strip_prefix(prefix);
+        if let Some(names) = value("diff --git ") {
+            self.git = names::of_git_line(names);
+        } else if text.starts_with("diff --cc ") || text.starts_with("diff --combined ") {
+            return Err(invalid(
+                line.number,
+                "this is the combined diff of a merge; send a diff against one parent",
+                "diff --git a/path b/path\n@@ -1,2 +1,2 @@",
+            ));
+        } else if let Some(path) = value("rename from ") {
+            self.rename_from = Some(names::plain(path));
+        } else if let Some(path) = value("rename to ") {
+            self.rename_to = Some(names::plain(path));
+        } else if let Some(mode) = value("new file mode ") {
+            self.created = true;
+            self.executable = Some(mode_of(line, mode)?);
+        } else if let Some(mode) = value("deleted file mode ") {
+            self.deleted = true;
+            mode_of(line, mode)?;
+        } else if let Some(mode) = value("old mode ") {
+            mode_of(line, mode)?;
+        } else if let Some(mode) = value("new mode ") {
+            self.executable = Some(mode_of(line, mode)?);
+        } else if let Some(index) = value("index ") {
+            if let Some((_, mode)) = index.split_once(' ') {
+                mode_of(line, mode)?;
+            }
+        } else if let Some(path) = value("Index: ") {
+            self.index = Some(names::plain(path));
+        } else if text.starts_with("copy from ") || text.starts_with("copy to ") {
+            return Err(invalid(
+                line.number,
+                "a patch cannot copy a file here; send the copy as a new file with its whole content",
+                "--- /dev/null\n+++ b/path/of/the/copy",
+            ));
+        } else if text == "GIT binary patch"
+            || (text.starts_with("Binary files ") && text.ends_with(" differ"))
+        {
+            return Err(invalid(
+                line.number,
+                "binary files cannot be edited as text; leave this file out and change it with a tool of its own",
+                "diff --git a/some/text.txt b/some/text.txt\n@@ -1,2 +1,2 @@",
+            ));
+        } else {
+            let ignored = ["similarity index ", "dissimilarity index ", "===="];
+            return Ok(ignored.iter().any(|prefix| text.starts_with(prefix)));
+        }
+        Ok(true)
+    }
+}
+
+/// Whether a mode is that of an executable file.
+fn mode_of(line: Numbered<'_>, mode: &str) -> Result<bool, Problem> {
+    let what = match mode.trim() {
+        "100755" => return Ok(true),
+        "100644" | "100664" | "100600" => return Ok(false),
+        "120000" => "a symbolic link cannot be edited as text; leave it out".into(),
+        "160000" => "a submodule cannot be edited as text; leave it out".into(),
+        mode => format!("'{}' is not the mode of a regular file", shorten(mode)),
+    };
+    Err(invalid(line.number, &what, "new file mode 100644\nnew file mode 100755"))
+}

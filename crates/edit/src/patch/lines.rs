@@ -1,0 +1,54 @@
+//! The lines of a request with their numbers, and how a refusal names one of them.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::problem::{Kind, Problem};
+
+/// A line of a request with its one-based number, its ending taken off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbered<'a> {
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+    /// Whether it ended in CRLF.
+    pub(super) cr: bool,
+}
+
+/// The lines of a text. A final newline ends the last one, it does not begin another.
+pub(super) fn numbered(text: &str) -> Vec<Numbered<'_>> {
+    let mut lines = Vec::new();
+    for (i, line) in text.split_inclusive('\n').enumerate() {
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let text = line.strip_suffix('\r').unwrap_or(line);
+        lines.push(Numbered { number: i + 1, text, cr: text.len() < line.len() });
+    }
+    lines
+}
+
+/// A refusal: what is wrong with a line of the request, and an example of what would do.
+pub(super) fn invalid(line: usize, what: &str, example: &str) -> Problem {
+    let message = format!("Invalid patch on line {line}: {what}. This would do:\n{example}");
+    Problem::new(Kind::InvalidFormat { message })
+}
+
+/// A line as a message shows it.
+pub(super) fn shorten(line: &str) -> String {
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.into(),
+    }
+}
+
+/// How many backticks a line opens a code fence with.
+pub(super) fn opens_fence(line: &str) -> Option<usize> {
+    let line = line.trim_start();
+    let ticks = line.bytes().take_while(|&byte| byte == b'`').count();
+    (ticks >= 3 && !line[ticks..].contains('`')).then_some(ticks)
+}
+
+/// Whether a line closes a code fence of so many backticks.
+pub(super) fn closes_fence(line: &str, ticks: usize) -> bool {
+    let line = line.trim();
+    line.len() >= ticks && line.bytes().all(|byte| byte == b'`')
+}

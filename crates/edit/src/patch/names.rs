@@ -1,0 +1,200 @@
+//! The names in the headers of a diff: how they are quoted, prefixed and dated, and which file two of them
+//! mean.
+//!
+//! ```text
+//! name   = path [ TAB timestamp ]  |  '"' escaped '"'  |  "/dev/null"
+//! ```
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What git and GNU diff write for a file that is not there.
+const NOTHING: &str = "/dev/null";
+
+/// One side of a header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// No file: it is created or deleted.
+    Nothing,
+    /// A file, its prefix still on.
+    Path(String),
+}
+
+/// The name after `--- ` or `+++ `, freed of quotes and timestamp.
+pub(super) fn read(text: &str) -> Name {
+    let text = text.trim_start();
+    let name = match unquote(text) {
+        Some((name, _)) => name,
+        None => text.split('\t').next().unwrap_or("").trim_end().to_string(),
+    };
+    if name == NOTHING { Name::Nothing } else { Name::Path(name) }
+}
+
+/// A whole path as the extended headers have it: quoted or not, without prefix and timestamp.
+pub(super) fn plain(text: &str) -> String {
+    unquote(text).map_or_else(|| text.trim_end().to_string(), |(name, _)| name)
+}
+
+/// A C-quoted name at the start of `text`, and what follows it. Escapes that git does not write, and bytes
+/// that are not UTF-8, make it no name.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let inner = text.strip_prefix('"')?;
+    let bytes = inner.as_bytes();
+    let (mut name, mut at) = (Vec::new(), 0);
+    loop {
+        match *bytes.get(at)? {
+            b'"' => return Some((String::from_utf8(name).ok()?, &inner[at + 1..])),
+            b'\\' => {
+                let escape = *bytes.get(at + 1)?;
+                at += 2;
+                name.push(match escape {
+                    b'a' => 7,
+                    b'b' => 8,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 11,
+                    b'f' => 12,
+                    b'r' => b'\r',
+                    b'"' | b'\\' => escape,
+                    b'0'..=b'3' => {
+                        let digits = bytes.get(at - 1..at + 2)?;
+                        at += 2;
+                        let mut value = 0u8;
+                        for digit in digits {
+                            value = value * 8 + digit.checked_sub(b'0').filter(|&digit| digit < 8)?;
+                        }
+                        value
+                    }
+                    _ => return None,
+                });
+            }
+            byte => {
+                name.push(byte);
+                at += 1;
+            }
+        }
+    }
+}
+
+/// A name as git writes it: quoted where it must be.
+pub(super) fn quote(name: &str) -> String {
+    let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\' || byte == 127;
+    if !name.bytes().any(special) {
+        return name.into();
+    }
+    let mut quoted = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_ascii_control() => quoted.push_str(&format!("\\{:03o}", c as u32)),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// The two names of a `diff --git` line. Unquoted ones may hold spaces; then they are only known if they are
+/// the same but for their prefixes, as git has it for everything but renames.
+pub(super) fn of_git_line(text: &str) -> Option<(String, String)> {
+    if let Some((old, rest)) = unquote(text) {
+        return Some((old, plain(rest.strip_prefix(' ')?)));
+    }
+    if text.ends_with('"') {
+        let (old, new) = text.split_once(" \"")?;
+        return Some((old.into(), unquote(&format!("\"{new}"))?.0));
+    }
+    let text = text.trim_end();
+    let splits = || text.match_indices(' ').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let tail = |name: &'_ str| -> usize { name.find('/').map_or(0, |slash| slash + 1) };
+    let same =
+        splits().find(|(old, new)| old == new || (tail(old) > 0 && old[tail(old)..] == new[tail(new)..]));
+    let (old, new) = same.or_else(|| splits().next().filter(|_| splits().count() == 1))?;
+    Some((old.into(), new.into()))
+}
+
+/// Takes `a/` and `b/`, or another of git's pairs, off two names: only where both carry them, or where the
+/// other is no file. A folder may well be called `a`.
+pub(super) fn without_prefixes(old: Name, new: Name) -> (Name, Name) {
+    let prefix = |name: &Name| match name {
+        Name::Path(path) if path.as_bytes().get(1) == Some(&b'/') && path.len() > 2 => path.bytes().next(),
+        _ => None,
+    };
+    // git's diff.mnemonicPrefix: index, worktree, commit, object; and the two sides of --no-index.
+    let mnemonic = |byte: u8| b"iwco12".contains(&byte);
+    let strip = match (prefix(&old), prefix(&new)) {
+        (Some(a), Some(b)) => {
+            matches!((a, b), (b'a', b'b') | (b'b', b'a')) || (a != b && mnemonic(a) && mnemonic(b))
+        }
+        (Some(a), None) => new == Name::Nothing && matches!(a, b'a' | b'b'),
+        (None, Some(b)) => old == Name::Nothing && matches!(b, b'a' | b'b'),
+        (None, None) => false,
+    };
+    let cut = |name: Name| match name {
+        Name::Path(path) if strip => Name::Path(path[2..].into()),
+        name => name,
+    };
+    (cut(old), cut(new))
+}
+
+/// Whether the old name is the new one with the suffix of a backup.
+pub(super) fn is_backup(old: &str, new: &str) -> bool {
+    [".orig", ".old", ".bak"].iter().any(|suffix| old.strip_suffix(suffix) == Some(new))
+}
+
+/// Whether one of the two names is the other or its end, folder by folder.
+pub(super) fn agree(a: &str, b: &str) -> bool {
+    let parts = |path: &'_ str| -> Vec<String> {
+        path.split('/').filter(|part| !part.is_empty() && *part != ".").map(Into::into).collect()
+    };
+    let (a, b) = (parts(a), parts(b));
+    !a.is_empty() && !b.is_empty() && (a.ends_with(&b) || b.ends_with(&a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Name {
+        Name::Path(text.into())
+    }
+
+    #[test]
+    fn quotes_escapes_and_timestamps_are_taken_off() {
+        assert_eq!(read("a/x y.txt\t2024-01-01 00:00:00 +0000"), path("a/x y.txt"));
+        assert_eq!(read("\"a/caf\\303\\251 \\\"q\\\".txt\""), path("a/café \"q\".txt"));
+        assert_eq!(read("/dev/null\tThu Jan  1"), Name::Nothing);
+        assert_eq!(read("\"broken"), path("\"broken"));
+        assert_eq!(read(&quote("tab\there")), path("tab\there"));
+    }
+
+    #[test]
+    fn prefixes_go_only_in_pairs() {
+        let stripped = |old: &str, new: &str| without_prefixes(read(old), read(new));
+        assert_eq!(stripped("a/x", "b/x"), (path("x"), path("x")));
+        assert_eq!(stripped("i/x", "w/x"), (path("x"), path("x")));
+        assert_eq!(stripped("/dev/null", "b/x"), (Name::Nothing, path("x")));
+        assert_eq!(stripped("a/x", "a/x"), (path("a/x"), path("a/x")));
+        assert_eq!(stripped("a/x", "x"), (path("a/x"), path("x")));
+        assert_eq!(stripped("/dev/null", "w/x"), (Name::Nothing, path("w/x")));
+    }
+
+    #[test]
+    fn a_git_line_is_split_where_both_names_are_the_same() {
+        let names = |text: &str| of_git_line(text).unwrap();
+        assert_eq!(names("a/x y b/x y"), ("a/x y".into(), "b/x y".into()));
+        assert_eq!(names("a/old b/new"), ("a/old".into(), "b/new".into()));
+        assert_eq!(names("\"a/\\\"q\" \"b/\\\"q\""), ("a/\"q".into(), "b/\"q".into()));
+        assert_eq!(names("a/x \"b/\\t\""), ("a/x".into(), "b/\t".into()));
+        assert_eq!(of_git_line("a/x y b/z w"), None);
+    }
+
+    #[test]
+    fn names_agree_by_their_end() {
+        assert!(
+            agree("./src/x.rs", "src/x.rs") && agree("/home/u/src/x.rs", "src/x.rs") && agree("x", "a/x")
+        );
+        assert!(!agree("src/x.rs", "lib/x.rs") && !agree("ax.rs", "x.rs") && !agree("", "x"));
+    }
+}

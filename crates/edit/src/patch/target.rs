@@ -1,0 +1,167 @@
+//! Which file the headers of a diff mean, and what they want of it as a whole.
+//!
+//! The names must agree: those of the two sides, those of a rename, and the one that the caller gave. Where
+//! they do not, nothing is guessed; the refusal names both.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::git::Header;
+use super::lines::invalid;
+use super::names::{self, Name};
+use crate::problem::Problem;
+
+/// The file that a part of a diff is about.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Its name.
+    pub(super) from: String,
+    /// Its name afterwards; the same but for a rename.
+    pub(super) to: String,
+    pub(super) created: bool,
+    pub(super) deleted: bool,
+}
+
+/// The file that the headers mean, under the name that the caller gave it.
+pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Problem> {
+    let refuse = |unclear: Unclear| unclear.problem(header.number);
+    let target = match of_headers(header) {
+        // The caller's name decides where the diff's two mean one file in two places.
+        Err(Unclear::Names { old, new })
+            if path.is_some_and(|path| is_end(path, &old) && is_end(path, &new)) =>
+        {
+            Target { from: new.clone(), to: new, created: false, deleted: false }
+        }
+        target => target.map_err(refuse)?,
+    };
+    if target.created && target.deleted {
+        return Err(refuse(Unclear::Nothing("the file is both created and deleted")));
+    }
+    match path {
+        Some(path) => named(header.number, target, path),
+        None => Ok(target),
+    }
+}
+
+/// Why the headers do not tell which file they mean.
+enum Unclear {
+    Names { old: String, new: String },
+    Nothing(&'static str),
+}
+
+impl Unclear {
+    fn problem(self, line: usize) -> Problem {
+        match self {
+            Self::Names { old, new } => {
+                let what = format!(
+                    "the headers name different files, '{old}' and '{new}'. Name the one that is changed on \
+                     both sides; to rename it, say so before them"
+                );
+                invalid(line, &what, &format!("rename from {old}\nrename to {new}"))
+            }
+            Self::Nothing(what) => invalid(line, what, "--- a/path\n+++ b/path"),
+        }
+    }
+}
+
+fn of_headers(header: &Header) -> Result<Target, Unclear> {
+    let (created, deleted) = (header.created, header.deleted);
+    let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
+    let sides = header.sides.clone().or_else(|| {
+        let (old, new) = header.git.clone()?;
+        Some((Name::Path(old), Name::Path(new)))
+    });
+    match (&header.rename_from, &header.rename_to) {
+        (Some(from), Some(to)) if !created && !deleted => return renamed(header, from, to),
+        (None, None) => {}
+        _ => {
+            return Err(Unclear::Nothing(
+                "a rename needs both 'rename from' and 'rename to', and nothing else",
+            ));
+        }
+    }
+    let Some((old, new)) = sides else {
+        return match &header.index {
+            Some(name) => of(relative(name)),
+            None => Err(Unclear::Nothing("the headers name no file")),
+        };
+    };
+    match prefixed(header, old, new) {
+        (Name::Nothing, Name::Nothing) => Err(Unclear::Nothing("both sides are /dev/null")),
+        (Name::Nothing, Name::Path(new)) => Ok(Target { created: true, ..of(relative(&new))? }),
+        (Name::Path(old), Name::Nothing) => Ok(Target { deleted: true, ..of(relative(&old))? }),
+        (Name::Path(old), Name::Path(new)) => {
+            let (old, new) = (relative(&old), relative(&new));
+            if old.is_empty() || new.is_empty() {
+                Err(Unclear::Nothing("the headers name no file"))
+            } else if old == new || names::is_backup(&old, &new) {
+                of(new)
+            } else {
+                Err(Unclear::Names { old, new })
+            }
+        }
+    }
+}
+
+/// A rename names its files without prefixes; models put them there too. The sides, where there are any, must
+/// be the same two files.
+fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Unclear> {
+    let (from, to) = (relative(from), relative(to));
+    let target = |from: String, to: String| Target { from, to, created: false, deleted: false };
+    let Some((Name::Path(old), Name::Path(new))) = &header.sides else { return Ok(target(from, to)) };
+    let raw = (relative(old), relative(new));
+    match prefixed(header, Name::Path(old.clone()), Name::Path(new.clone())) {
+        (Name::Path(old), Name::Path(new)) => {
+            let (old, new) = (relative(&old), relative(&new));
+            if (&old, &new) == (&from, &to) || raw == (from.clone(), to.clone()) {
+                Ok(target(old, new))
+            } else if old == from {
+                Err(Unclear::Names { old: to, new })
+            } else {
+                Err(Unclear::Names { old: from, new: old })
+            }
+        }
+        _ => Ok(target(from, to)),
+    }
+}
+
+/// The names without git's prefixes. Where one side is no file, the `diff --git` line knows which were used.
+fn prefixed(header: &Header, old: Name, new: Name) -> (Name, Name) {
+    let ((Some((git_old, git_new)), Name::Nothing, _) | (Some((git_old, git_new)), _, Name::Nothing)) =
+        (&header.git, &old, &new)
+    else {
+        return names::without_prefixes(old, new);
+    };
+    let (short_old, short_new) =
+        names::without_prefixes(Name::Path(git_old.clone()), Name::Path(git_new.clone()));
+    let cut = |name: Name, long: &str, short: Name| match &name {
+        Name::Path(path) if path == long => short,
+        _ => name,
+    };
+    (cut(old, git_old, short_old), cut(new, git_new, short_new))
+}
+
+fn relative(name: &str) -> String {
+    name.strip_prefix("./").unwrap_or(name).to_string()
+}
+
+/// Whether a name ends with the path, folder by folder.
+fn is_end(path: &str, name: &str) -> bool {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    name == path || name.strip_suffix(path).is_some_and(|folder| folder.ends_with('/'))
+}
+
+/// The file under the name that the caller gave it, if that names the same one.
+fn named(line: usize, target: Target, path: &str) -> Result<Target, Problem> {
+    if target.from == target.to {
+        if names::agree(path, &target.from) {
+            return Ok(Target { from: path.into(), to: path.into(), ..target });
+        }
+    } else if path == target.from || path == target.to {
+        return Ok(target);
+    } else if let Some(folder) = path.strip_suffix(&target.from).filter(|folder| folder.ends_with('/')) {
+        return Ok(Target { from: path.into(), to: format!("{folder}{}", target.to), ..target });
+    }
+    let what = format!("'path' is '{path}', but the diff is of '{}'; leave out one of them", target.from);
+    Err(invalid(line, &what, &format!("--- a/{path}\n+++ b/{path}")))
+}

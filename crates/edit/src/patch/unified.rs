@@ -1,0 +1,393 @@
+//! Unified diffs, of git, GNU diff and models.
+//!
+//! ```text
+//! text   = (prose | fence | file)*
+//! file   = [ header ]  hunk*                         the header: `git.rs`; without one, `path` names the file
+//! hunk   = "@@" [ " -" range " +" range ] [ " @@" [ section ] ]  body            the body: `body.rs`
+//!        | "@@ ... @@" body  |  "@@ " anchor [ " @@" ] body
+//! range  = line [ "," count ]
+//! ```
+//!
+//! Numbers are hints: a hunk is found by its lines. Only one without any line to find goes by its number. A
+//! hunk without numbers may name an anchor as in V4A. Prose around the diffs is left out, but not what looks
+//! like a changed line that belongs to no hunk, and not a fence that was cut off.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::body::{Body, Scope};
+use super::git::{self, Header};
+use super::lines::{Numbered, closes_fence, invalid, numbered, opens_fence, shorten};
+use super::target::{Target, target};
+use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
+use crate::problem::Problem;
+
+/// What a file's part of a diff looks like, for messages.
+const EXAMPLE: &str = "--- a/path\n+++ b/path\n@@ -1,2 +1,2 @@\n context\n-old line\n+new line";
+/// What a hunk looks like, for messages.
+const HUNK: &str = "@@ -7,2 +7,2 @@\n a line of the file that stays";
+
+/// Reads a unified diff. `path` names the file where the diff does not. Every problem of it is reported, not
+/// only the first.
+pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    let lines = numbered(text);
+    let mut parser = Parser {
+        lines: &lines,
+        at: 0,
+        fence: None,
+        path,
+        hunks: 0,
+        sections: Vec::new(),
+        headerless: false,
+        problems: Vec::new(),
+    };
+    parser.read();
+    let Parser { sections, mut problems, .. } = parser;
+    if sections.is_empty() && problems.is_empty() {
+        problems.push(invalid(1, "there is no diff in the text", EXAMPLE));
+    }
+    if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
+}
+
+struct Parser<'a, 'b> {
+    lines: &'b [Numbered<'a>],
+    at: usize,
+    /// The ticks of the fence around this, and the number of the line that opened it.
+    fence: Option<(usize, usize)>,
+    path: Option<&'b str>,
+    hunks: usize,
+    sections: Vec<Section>,
+    /// Whether the last section came without headers, so that more hunks of the kind belong to it.
+    headerless: bool,
+    problems: Vec<Problem>,
+}
+
+/// A hunk as it was read.
+struct Raw {
+    number: usize,
+    numbers: Option<Numbers>,
+    anchor: Option<String>,
+    body: Body,
+    /// For each line of the body, whether it ended in CRLF though the `@@` line did not.
+    crs: Vec<bool>,
+}
+
+/// The numbers of an `@@` line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbers {
+    old: (usize, usize),
+    new: (usize, usize),
+}
+
+impl<'a> Parser<'a, '_> {
+    fn scope(&self) -> Scope<'a, '_> {
+        Scope { lines: self.lines, fence: self.fence.map(|(ticks, _)| ticks) }
+    }
+
+    fn read(&mut self) {
+        // Whether the last hunk ended where its counts say; before the first there is nothing to lose.
+        let mut sure = true;
+        let mut after_hunk = false;
+        while let Some(&line) = self.lines.get(self.at) {
+            if git::begins(self.lines, self.at) || line.text.starts_with("@@") {
+                let before = self.problems.len();
+                sure = self.section();
+                after_hunk = true;
+                if self.problems.len() > before {
+                    self.skip();
+                    after_hunk = false;
+                }
+                continue;
+            }
+            self.at += 1;
+            match self.fence {
+                Some((ticks, _)) if closes_fence(line.text, ticks) => {
+                    self.fence = None;
+                    after_hunk &= !sure;
+                }
+                None => {
+                    if let Some(ticks) = opens_fence(line.text) {
+                        self.fence = Some((ticks, line.number));
+                        after_hunk = false;
+                    }
+                }
+                Some(_) => {}
+            }
+            if self.scope().is_signature(self.at - 1) {
+                after_hunk = false;
+            }
+            self.stray(line, after_hunk);
+        }
+        if let Some((_, opened)) = self.fence
+            && !sure
+        {
+            self.problems.push(invalid(
+                opened,
+                "the code fence that opens here is not closed, so the diff was cut off; send the whole of it again",
+                "```diff\n...\n```",
+            ));
+        }
+    }
+
+    /// Refuses a line that is prose by its place but looks like a part of a diff.
+    fn stray(&mut self, line: Numbered<'_>, after_hunk: bool) {
+        let next = self.lines.get(self.at).map_or("", |line| line.text);
+        let half = (line.text.starts_with("--- ") || line.text.starts_with("+++ ")) && next.starts_with("@@");
+        if half {
+            let what = format!("'{}' names one side of a file only", shorten(line.text));
+            self.problems.push(invalid(line.number, &what, "--- a/path\n+++ b/path"));
+            self.skip();
+        }
+        let mut chars = line.text.chars();
+        let changed = matches!(chars.next(), Some('+' | '-'))
+            && chars.next().is_some_and(|c| !c.is_whitespace() && c != '-' && c != '+');
+        if after_hunk && changed {
+            let what = format!(
+                "'{}' looks like a changed line, but the hunk before it has ended",
+                shorten(line.text)
+            );
+            self.problems.push(invalid(line.number, &what, HUNK));
+            self.skip();
+        }
+    }
+
+    /// Goes on to the next file, so that one mistake is reported once.
+    fn skip(&mut self) {
+        while let Some(line) = self.lines.get(self.at)
+            && !git::begins(self.lines, self.at)
+            && !self.fence.is_some_and(|(ticks, _)| closes_fence(line.text, ticks))
+        {
+            self.at += 1;
+        }
+    }
+
+    /// Reads one file's part. Returns whether its last hunk ended where its counts say.
+    fn section(&mut self) -> bool {
+        let mut header = None;
+        if git::begins(self.lines, self.at) {
+            match git::read(self.lines, &mut self.at) {
+                Ok(found) => header = Some(found),
+                Err(problems) => {
+                    self.problems.extend(problems);
+                    return true;
+                }
+            }
+        }
+        let mut raws: Vec<Raw> = Vec::new();
+        loop {
+            let rest = self.lines.get(self.at..).unwrap_or(&[]);
+            let blank = rest.iter().take_while(|line| line.text.is_empty()).count();
+            let Some(line) = rest.get(blank).filter(|line| line.text.starts_with("@@")) else { break };
+            let (number, cr) = (line.number, line.cr);
+            let (numbers, anchor) = match at_line(*line) {
+                Ok(read) => read,
+                Err(problem) => {
+                    self.problems.push(problem);
+                    return true;
+                }
+            };
+            let from = self.at + blank + 1;
+            let mut at = from;
+            let counts = numbers.map(|numbers: Numbers| (numbers.old.1, numbers.new.1));
+            let body = self.scope().read(&mut at, counts);
+            self.at = at;
+            match body {
+                Ok(body) => {
+                    let own = |line: &&Numbered<'_>| !line.text.starts_with("\\ ") || line.text.len() < 12;
+                    let crs = self.lines[from..at].iter().filter(own).map(|line| line.cr && !cr).collect();
+                    if body.lines.is_empty() {
+                        self.problems.push(invalid(number, "the hunk has no lines", HUNK));
+                    }
+                    raws.push(Raw { number, numbers, anchor, body, crs });
+                }
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        let sure = raws.last().is_none_or(|raw| raw.body.counted);
+        match header {
+            Some(header) => {
+                self.headerless = false;
+                self.file(&header, &raws);
+            }
+            None => self.file_of_path(&raws),
+        }
+        sure
+    }
+
+    /// Hunks without headers: of the file that the caller named.
+    fn file_of_path(&mut self, raws: &[Raw]) {
+        let Some(path) = self.path else {
+            let line = raws.first().map_or(1, |raw| raw.number);
+            self.problems.push(invalid(
+                line,
+                "nothing says which file this hunk is of; give 'path' or",
+                EXAMPLE,
+            ));
+            return;
+        };
+        let more = self.update(raws);
+        if let Some(Section { operation: Operation::Update { hunks, .. }, .. }) =
+            self.sections.last_mut().filter(|_| self.headerless)
+        {
+            hunks.extend(more);
+            return;
+        }
+        self.headerless = true;
+        let operation = Operation::Update { hunks: more, move_to: None };
+        self.sections.push(Section::of(path, operation));
+    }
+
+    fn file(&mut self, header: &Header, raws: &[Raw]) {
+        let Target { from, to, created, deleted } = match target(header, self.path) {
+            Ok(target) => target,
+            Err(problem) => {
+                self.problems.push(problem);
+                return;
+            }
+        };
+        let keeps = |raw: &Raw| raw.body.lines.iter().any(|line| !matches!(line, Line::Removed(_)));
+        let has_old = |raw: &Raw| raw.body.lines.iter().any(|line| line.before().is_some());
+        let operation = if deleted {
+            if let Some(raw) = raws.iter().find(|raw| keeps(raw)) {
+                let what = "the file is deleted, but this hunk keeps or adds lines";
+                self.problems.push(invalid(raw.number, what, "@@ -1,2 +0,0 @@\n-every line of the file"));
+            }
+            let content = (!raws.is_empty())
+                .then(|| raws.iter().map(|raw| content(raw, raw.body.old_unended)).collect());
+            Operation::Delete { content }
+        } else if created && !raws.iter().any(has_old) {
+            if raws.is_empty() && !header.created {
+                let what = "there is no hunk, so the new file's content is missing";
+                self.problems.push(invalid(header.number, what, "@@ -0,0 +1 @@\n+its only line"));
+            }
+            Operation::Add(raws.iter().map(|raw| content(raw, raw.body.new_unended)).collect())
+        } else {
+            let move_to = (from != to).then(|| to.clone());
+            if raws.is_empty() && move_to.is_none() && header.executable.is_none() {
+                let what = format!("there is no hunk for '{from}', so nothing says what to change");
+                self.problems.push(invalid(header.number, &what, HUNK));
+            }
+            Operation::Update { hunks: self.update(raws), move_to }
+        };
+        let executable = header.executable;
+        self.sections.push(Section { path: from, executable, operation });
+    }
+
+    fn update(&mut self, raws: &[Raw]) -> Vec<Hunk> {
+        let mut hunks = Vec::with_capacity(raws.len());
+        for raw in raws {
+            self.hunks += 1;
+            match change(raw) {
+                Ok(change) => hunks.push(Hunk { number: self.hunks, change }),
+                Err(problem) => self.problems.push(problem.in_hunk(self.hunks)),
+            }
+        }
+        hunks
+    }
+}
+
+/// The text of a hunk that is one whole side of a file.
+fn content(raw: &Raw, unended: bool) -> String {
+    let mut text = String::new();
+    let count = raw.body.lines.len();
+    for (i, line) in raw.body.lines.iter().enumerate() {
+        text.push_str(line.before().or(line.after()).unwrap_or_default());
+        // A CR before an LF that the diff's own lines lack is the file's.
+        text.push_str(if raw.crs.get(i) == Some(&true) { "\r" } else { "" });
+        text.push_str(if unended && i + 1 == count { "" } else { "\n" });
+    }
+    text
+}
+
+/// What is on an `@@` line: the numbers, or an anchor.
+fn at_line(line: Numbered<'_>) -> Result<(Option<Numbers>, Option<String>), Problem> {
+    if line.text.starts_with("@@@") {
+        let what = "this is the combined diff of a merge; send a diff against one parent";
+        return Err(invalid(line.number, what, HUNK));
+    }
+    let text = line.text[2..].trim();
+    let (inner, closed) = match text.split_once("@@") {
+        Some((inner, _)) => (inner.trim(), true),
+        None => (text, false),
+    };
+    let mut words = inner.split_whitespace();
+    if let Some(old) = words.next().and_then(|word| range(word, '-')) {
+        let new = words.next().and_then(|word| range(word, '+'));
+        return Ok((new.map(|new| Numbers { old, new }), None));
+    }
+    // `@@ ... @@`, and numbers that the model left open.
+    let empty = inner.is_empty() || inner.bytes().all(|b| b == b'.') || inner == "…";
+    let open = closed && inner.starts_with('-') && inner.contains('+');
+    Ok((None, (!empty && !open).then(|| inner.to_string())))
+}
+
+fn range(word: &str, sign: char) -> Option<(usize, usize)> {
+    let word = word.strip_prefix(sign)?;
+    match word.split_once(',') {
+        Some((line, count)) => Some((line.parse().ok()?, count.parse().ok()?)),
+        None => Some((word.parse().ok()?, 1)),
+    }
+}
+
+fn change(raw: &Raw) -> Result<Change, Problem> {
+    let body = &raw.body;
+    only_endings(raw)?;
+    let no_old = body.lines.iter().all(|line| line.before().is_none());
+    let hint = raw.numbers.map(|numbers| numbers.old.0).filter(|&line| line > 0);
+    if let Some(Numbers { old: (line, count), .. }) = raw.numbers.filter(|_| no_old) {
+        if count > 0 {
+            let what =
+                "the hunk only adds lines, but its header counts lines that are there; give them as context";
+            return Err(invalid(raw.number, what, HUNK));
+        }
+        // What is added after the last line may end without a newline; a range cannot say that.
+        if !body.new_unended {
+            let lines = body.lines.iter().filter_map(Line::after).map(String::from).collect();
+            return Ok(Change::Range(RangeChange { first: line.saturating_add(1), count: 0, lines }));
+        }
+    }
+    // A file that becomes empty has no newline to speak of.
+    let emptied = raw.numbers.is_some_and(|numbers| numbers.new == (0, 0));
+    let final_newline = match (body.old_unended, body.new_unended) {
+        (true, false) if !emptied => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    };
+    Ok(Change::Lines(LineChange {
+        anchors: raw.anchor.iter().cloned().collect(),
+        lines: body.lines.clone(),
+        at_end: body.old_unended,
+        hint,
+        final_newline,
+    }))
+}
+
+/// A file keeps its line endings, so a hunk that would change nothing else must not seem to be applied.
+fn only_endings(raw: &Raw) -> Result<(), Problem> {
+    let pairs = || raw.body.lines.iter().zip(&raw.crs);
+    if raw.crs.iter().all(|cr| *cr) || !raw.crs.contains(&true) {
+        return Ok(());
+    }
+    let removed: alloc::collections::BTreeSet<(&str, bool)> = pairs()
+        .filter_map(|(line, cr)| match line {
+            Line::Removed(text) => Some((text.as_str(), *cr)),
+            _ => None,
+        })
+        .collect();
+    let changed = pairs().any(|(line, cr)| match line {
+        Line::Added(text) => {
+            removed.contains(&(text.as_str(), !cr)) && !removed.contains(&(text.as_str(), *cr))
+        }
+        _ => false,
+    });
+    if !changed {
+        return Ok(());
+    }
+    let what = "the hunk changes line endings, which a patch cannot: a file keeps its own. Use write_file for \
+                that, and leave such lines out here";
+    Err(invalid(raw.number, what, HUNK))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! What unified and git diffs are read as.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::*;
+
+fn sections(text: &str) -> Vec<Section> {
+    parse(text, None).unwrap().sections
+}
+
+fn only(text: &str) -> Section {
+    let mut sections = sections(text);
+    assert_eq!(sections.len(), 1, "{sections:?}");
+    sections.remove(0)
+}
+
+fn hunks(text: &str) -> Vec<LineChange> {
+    let Operation::Update { hunks, .. } = only(text).operation else { panic!("{text}") };
+    let lines = |hunk: Hunk| match hunk.change {
+        Change::Lines(change) => change,
+        change => panic!("{change:?}"),
+    };
+    hunks.into_iter().map(lines).collect()
+}
+
+/// The lines of the one hunk, each with its sign; `=` for one that had none.
+fn signs(text: &str) -> Vec<String> {
+    let hunks = hunks(text);
+    assert_eq!(hunks.len(), 1);
+    let sign = |line: &Line| match line {
+        Line::Context(text) => format!(" {text}"),
+        Line::Removed(text) => format!("-{text}"),
+        Line::Added(text) => format!("+{text}"),
+        Line::Bare(text) => format!("={text}"),
+    };
+    hunks[0].lines.iter().map(sign).collect()
+}
+
+fn refusal(text: &str, path: Option<&str>) -> Vec<String> {
+    let problems = parse(text, path).unwrap_err();
+    problems.iter().map(|problem| format!("{problem}")).collect()
+}
+
+fn diff(body: &str) -> String {
+    format!("--- a/f\n+++ b/f\n{body}")
+}
+
+#[test]
+fn reads_a_hunk_with_its_number_as_a_hint() {
+    let found = hunks(&diff("@@ -3,2 +3,2 @@ fn f() {\n x\n-y\n+z\n"));
+    assert_eq!((found[0].hint, found[0].at_end, found[0].final_newline), (Some(3), false, None));
+    assert!(found[0].anchors.is_empty());
+    assert_eq!(found[0].lines.len(), 3);
+}
+
+#[test]
+fn prose_and_fences_around_several_diffs_are_left_out() {
+    let text = "Here it is:\n\n```diff\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-x\n+y\n```\n- and\n+ also:\n````patch\n--- g\n+++ \
+                g\n@@\n-x\n+y\n````\nDone -- really.\n";
+    let paths: Vec<String> = sections(text).into_iter().map(|section| section.path).collect();
+    assert_eq!(paths, ["f", "g"]);
+}
+
+#[test]
+fn prose_after_right_counts_is_no_part_of_the_hunk() {
+    let text = diff("@@ -1,2 +1,2 @@\n-x\n+y\n z\nThat was it.\n\n- one\n- two\n");
+    assert_eq!(signs(&text), ["-x", "+y", " z"]);
+}
+
+#[test]
+fn a_changed_line_outside_of_any_hunk_is_refused() {
+    let text = diff("@@ -1,2 +1,2 @@\n-x\n+y\n z\nThat was it.\n+more\n");
+    assert!(refusal(&text, None)[0].contains("line 8"));
+}
+
+#[test]
+fn right_counts_decide_where_a_hunk_ends() {
+    let text = diff("@@ -1,2 +1,2 @@\n--- x\n+++ y\n z\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-1\n+2\n");
+    let Operation::Update { hunks, .. } = &sections(&text)[0].operation else { panic!() };
+    let Change::Lines(change) = &hunks[0].change else { panic!() };
+    assert_eq!(change.lines[0], Line::Removed("-- x".into()));
+    assert_eq!(sections(&text).len(), 2);
+}
+
+#[test]
+fn wrong_counts_are_forgiven_when_the_body_is_clear() {
+    for counts in ["-1,9 +1,9", "-1,1 +1,1", "-1 +1", "-1,2 +1,3", "-1,0 +1,0", "-7", "-,+"] {
+        let text = diff(&format!("@@ {counts} @@\n a\n-b\n+c\n d\n"));
+        assert_eq!(signs(&text), [" a", "-b", "+c", " d"], "{counts}");
+    }
+    // Too small a count, and an empty line where it would end.
+    assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\n-b\n+c\n\n-d\n+e\n")).len(), 6);
+    // Another file follows.
+    assert_eq!(
+        sections(&diff("@@ -1,9 +1,9 @@\n-b\n+c\n\n--- a/g\n+++ b/g\n@@ -1,7 +1 @@\n-1\n+2\n")).len(),
+        2
+    );
+}
+
+#[test]
+fn empty_lines_are_context_but_for_trailing_ones() {
+    assert_eq!(signs(&diff("@@ -1,3 +1,3 @@\n-b\n+c\n\n\n\n\n")), ["-b", "+c", " ", " "]);
+    assert_eq!(signs(&diff("@@ @@\n-b\n+c\n\n d\n\n\n")), ["-b", "+c", " ", " d"]);
+}
+
+#[test]
+fn a_line_without_a_marker_is_kept_as_bare() {
+    assert_eq!(signs(&diff("@@ ... @@\nbare\n-b\n+c\n")), ["=bare", "-b", "+c"]);
+    assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\nbare\n-b\n+c\n")), ["=bare", "-b", "+c"]);
+}
+
+#[test]
+fn a_mail_around_a_diff_is_left_out() {
+    let text = "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nSubject: x\n\n- a\n---\n f | 2 \
+                +-\n\ndiff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n-b\n+c\n-- \n2.47.3\n\n";
+    assert_eq!(signs(text), ["-b", "+c"]);
+}
+
+#[test]
+fn an_anchor_in_place_of_numbers_narrows() {
+    assert_eq!(hunks(&diff("@@ fn f() {\n+x\n"))[0].anchors, ["fn f() {"]);
+    assert_eq!(hunks(&diff("@@ fn f() { @@\n+x\n"))[0].anchors, ["fn f() {"]);
+    for none in ["@@", "@@ @@", "@@ ... @@", "@@ -?,? +?,? @@", "@@ @@ fn f() {", "@@ -3,1 +4,1 @@ fn f() {"]
+    {
+        assert!(hunks(&diff(&format!("{none}\n-x\n")))[0].anchors.is_empty(), "{none}");
+    }
+}
+
+#[test]
+fn added_lines_alone_go_by_their_number() {
+    let Operation::Update { hunks: found, .. } = only(&diff("@@ -4,0 +5,2 @@\n+x\n+y\n")).operation else {
+        panic!()
+    };
+    let change = RangeChange { first: 5, count: 0, lines: vec!["x".into(), "y".into()] };
+    assert_eq!(found[0].change, Change::Range(change));
+    assert!(hunks(&diff("@@ @@\n+x\n"))[0].hint.is_none());
+    assert!(refusal(&diff("@@ -4,3 +4,4 @@\n+x\n"), None)[0].contains("context"));
+    // At the end of a file without a final newline there is no number to go by, but an end.
+    let last = &hunks(&diff("@@ -4,0 +5 @@\n+x\n\\ No newline at end of file\n"))[0];
+    assert_eq!((last.hint, last.final_newline, last.at_end), (Some(4), Some(false), false));
+}
+
+#[test]
+fn the_final_newline_of_both_sides_is_told_apart() {
+    let end = |body: &str| {
+        let change = hunks(&diff(&body.replace('!', "\\ No newline at end of file"))).remove(0);
+        (change.final_newline, change.at_end)
+    };
+    assert_eq!(end("@@ -1 +1 @@\n-a\n!\n+b\n"), (Some(true), true));
+    assert_eq!(end("@@ -1 +1 @@\n-a\n+b\n!\n"), (Some(false), false));
+    assert_eq!(end("@@ -1 +1 @@\n-a\n!\n+b\n!\n"), (None, true));
+    assert_eq!(end("@@ -1,2 +1,2 @@\n-a\n+b\n c\n!\n"), (None, true));
+    assert_eq!(end("@@ -1 +0,0 @@\n-a\n!\n"), (None, true));
+    assert_eq!(end("@@ -1 +1 @@\n-a\n+b\n"), (None, false));
+    assert!(
+        refusal(&diff("@@ -1,2 +1 @@\n-a\n\\ No newline at end of file\n-b\n+c\n"), None)[0]
+            .contains("line 6")
+    );
+}
+
+#[test]
+fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
+    let added = |text: &str| match only(text).operation {
+        Operation::Add(content) => content,
+        operation => panic!("{operation:?}"),
+    };
+    assert_eq!(added("--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n"), "a\nb\n");
+    assert_eq!(added("--- /dev/null\n+++ f\n@@ -0,0 +1 @@\n+a\n\\ No newline at end of file\n"), "a");
+    assert_eq!(added("diff --git a/f b/f\nnew file mode 100644\nindex 0000000..e69de29\n"), "");
+    assert_eq!(added("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\r\n"), "a\r\n");
+    assert_eq!(added("--- /dev/null\r\n+++ b/f\r\n@@ -0,0 +1 @@\r\n+a\r\n"), "a\n");
+    let gone = only(
+        "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n",
+    );
+    assert_eq!(gone, Section::of("f", Operation::Delete { content: Some("a\nb\n".into()) }));
+    let gone = only("diff --git a/f b/f\ndeleted file mode 100644\nindex e69de29..0000000\n");
+    assert_eq!(gone.operation, Operation::Delete { content: None });
+    // It exists after all.
+    let update = only("--- /dev/null\n+++ b/f\n@@ -1 +1,2 @@\n a\n+b\n");
+    assert!(matches!(update.operation, Operation::Update { .. }) && update.path == "f");
+    assert!(refusal("--- /dev/null\n+++ b/f\n", None)[0].contains("content is missing"));
+    assert!(refusal("--- a/f\n+++ /dev/null\n@@ -1,2 +1 @@\n-a\n b\n", None)[0].contains("deleted"));
+}
+
+#[test]
+fn renames_and_modes_are_read() {
+    let pure = only("diff --git a/x y b/z\nsimilarity index 100%\nrename from x y\nrename to z\n");
+    let moved = Operation::Update { hunks: vec![], move_to: Some("z".into()) };
+    assert_eq!(pure, Section::of("x y", moved));
+    let text = "diff --git a/x b/z\nsimilarity index 50%\nrename from x\nrename to z\nindex 1..2 100644\n--- a/x\n+++ \
+                b/z\n@@ -1 +1 @@\n-a\n+b\n";
+    let Operation::Update { hunks, move_to } = only(text).operation else { panic!() };
+    assert_eq!((hunks.len(), move_to.as_deref()), (1, Some("z")));
+    let mode = only("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n");
+    assert_eq!((mode.executable, mode.path.as_str()), (Some(true), "x"));
+    let new = only("diff --git a/x b/x\nnew file mode 100755\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n");
+    assert_eq!(new.executable, Some(true));
+    assert!(
+        refusal("rename from x\nrename to y\n--- a/q\n+++ b/y\n@@\n-a\n+b\n", None)[0]
+            .contains("'x' and 'q'")
+    );
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    for (what, word) in [
+        ("new file mode 120000", "symbolic link"),
+        ("index 1..2 160000", "submodule"),
+        ("copy from x\ncopy to y", "copy"),
+        ("index 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ", "binary"),
+        ("index 1..2 100644\nBinary files a/f and b/f differ", "binary"),
+    ] {
+        let refused = refusal(&format!("diff --git a/f b/f\n{what}\n"), None);
+        assert!(refused[0].contains(word), "{refused:?}");
+    }
+    assert!(
+        refusal("diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n", None)[0]
+            .contains("merge")
+    );
+}
+
+#[test]
+fn names_that_differ_need_a_rename() {
+    let of = |old: &str, new: &str, path| parse(&format!("--- {old}\n+++ {new}\n@@\n-a\n+b\n"), path);
+    assert_eq!(of("x.orig", "x", None).unwrap().sections()[0].path, "x");
+    assert_eq!(of("./x", "./x", None).unwrap().sections()[0].path, "x");
+    assert_eq!(of("old/x", "new/x", Some("x")).unwrap().sections()[0].path, "x");
+    assert_eq!(of("w/x", "w/x", None).unwrap().sections()[0].path, "w/x");
+    assert!(format!("{}", of("a/x", "b/y", None).unwrap_err()[0]).contains("rename from x\nrename to y"));
+}
+
+#[test]
+fn the_path_argument_names_a_file_without_headers_and_must_agree_with_one() {
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    assert_eq!(parse(hunk, Some("src/f")).unwrap().sections()[0].path, "src/f");
+    assert!(refusal(hunk, None)[0].contains("'path'"));
+    assert_eq!(parse(&diff(hunk), Some("/home/x/f")).unwrap().sections()[0].path, "/home/x/f");
+    let refused = refusal(&diff(hunk), Some("g"));
+    assert!(refused[0].contains("'g'") && refused[0].contains("'f'"));
+    let fenced = format!("```\n{hunk}```\nand\n```\n{hunk}```\n");
+    let patch = parse(&fenced, Some("f")).unwrap();
+    let Operation::Update { hunks, .. } = &patch.sections()[0].operation else { panic!() };
+    assert_eq!((patch.sections().len(), hunks.len(), hunks[1].number), (1, 2, 2));
+}
+
+#[test]
+fn hunks_are_numbered_over_the_whole_request() {
+    let patch = sections("--- f\n+++ f\n@@\n-a\n@@\n-a\n--- g\n+++ g\n@@\n-a\n");
+    let Operation::Update { hunks, .. } = &patch[1].operation else { panic!() };
+    assert_eq!(hunks[0].number, 3);
+}
+
+#[test]
+fn every_problem_is_reported_with_its_line() {
+    let text = "--- a/f\n+++ b/g\n@@\n-a\n--- a/h\n+++ b/h\n--- a/i\n+++ b/i\n@@\n@@\n-a\n--- a/j\n+++ b/j\n@@\n-ok\n";
+    let refused = refusal(text, None);
+    assert_eq!(refused.len(), 3, "{refused:#?}");
+    for (problem, line) in refused.iter().zip([1, 5, 9]) {
+        assert!(problem.contains(&format!("line {line}:")), "{problem}");
+    }
+    assert!(refusal("nothing here", None)[0].contains("no diff"));
+    assert!(refusal("--- a/f\n@@\n-a\n", None)[0].contains("one side"));
+}
+
+#[test]
+fn a_diff_that_was_cut_off_is_refused() {
+    assert!(refusal("```diff\n--- a/f\n+++ b/f\n@@ -1,5 +1,5 @@\n a\n-b\n+c\n", None)[0].contains("cut off"));
+    assert!(parse("```diff\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n", None).is_ok());
+}
+
+#[test]
+fn a_change_of_line_endings_is_not_silently_left_out() {
+    assert!(refusal(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+c\n"), None)[0].contains("line endings"));
+    assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")), [" a", "-b", "+c"]);
+}
