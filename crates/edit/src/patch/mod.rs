@@ -5,9 +5,11 @@
 //! nothing of formats.
 
 mod body;
+pub mod ed;
 mod git;
 mod lines;
 mod names;
+pub mod rcs;
 mod target;
 pub mod unified;
 pub mod v4a;

@@ -1,0 +1,220 @@
+//! ed scripts, as `diff -e` writes them.
+//!
+//! ```text
+//! script  = command+  [ "w" ]  [ "q" ]
+//! command = line "a" text  |  line "i" text  |  line [ "," line ] "c" text  |  line [ "," line ] "d"
+//! text    = line*  "."  [ "s/.//"  [ "a" text ] ]
+//! ```
+//!
+//! ed counts lines as they are by then. In a script that goes from the bottom of the file up, that is the
+//! original numbering; no other one is read. A line of a single dot would end the text, so `diff -e` writes
+//! two dots, ends the text, takes one off with `s/.//`, and goes on with `a`.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::lines::{Numbered, invalid, numbered, shorten};
+use super::rcs::addressed;
+use super::{Patch, RangeChange};
+use crate::problem::Problem;
+
+const EXAMPLE: &str = "5c\nthe new line 5\n.";
+
+/// Reads an ed script for the file at `path`. Every problem of it is reported, not only the first.
+pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    let lines = numbered(text);
+    let mut script = Script { lines: &lines, at: 0, problems: Vec::new() };
+    if path.is_none() {
+        script.refuse(1, "an ed script names no file; give 'path' with it");
+    }
+    let mut changes = script.changes();
+    let mut problems = script.problems;
+    if changes.is_empty() && problems.is_empty() {
+        problems.push(invalid(1, "the script has no commands", EXAMPLE));
+    }
+    // Messages and previews count hunks down the file.
+    changes.reverse();
+    match path {
+        Some(path) if problems.is_empty() => Ok(addressed(path, changes)),
+        _ => Err(problems),
+    }
+}
+
+struct Script<'a, 'b> {
+    lines: &'b [Numbered<'a>],
+    at: usize,
+    problems: Vec<Problem>,
+}
+
+/// A command with its addresses.
+struct Command {
+    first: usize,
+    last: usize,
+    verb: u8,
+}
+
+impl Script<'_, '_> {
+    fn refuse(&mut self, line: usize, what: &str) {
+        self.problems.push(invalid(line, what, EXAMPLE));
+    }
+
+    fn changes(&mut self) -> Vec<RangeChange> {
+        let mut changes: Vec<RangeChange> = Vec::new();
+        while let Some(&line) = self.lines.get(self.at) {
+            self.at += 1;
+            let text = line.text.trim_end();
+            if text.is_empty() {
+                continue;
+            }
+            if matches!(text, "w" | "q" | "wq") {
+                self.end();
+                break;
+            }
+            let Some(command) = command(text) else {
+                let what = format!(
+                    "'{}' is no command that is read here: 'a', 'i', 'c' and 'd' after line numbers",
+                    shorten(text)
+                );
+                self.refuse(line.number, &what);
+                // Whatever follows may be the text of it.
+                break;
+            };
+            let Command { first, last, verb } = command;
+            let lines = if verb == b'd' { Some(Vec::new()) } else { self.text(line) };
+            let Some(lines) = lines else { break };
+            let change = match verb {
+                b'a' => RangeChange { first: first.saturating_add(1), count: 0, lines },
+                b'i' => RangeChange { first: first.max(1), count: 0, lines },
+                _ => RangeChange { first, count: last - first + 1, lines },
+            };
+            // Two additions at one place, and one right above a change: `diff -e` writes one command there.
+            let end = change.first.saturating_add(change.count);
+            if let Some(lower) = changes.last()
+                && (end > lower.first || (end == lower.first && change.count == 0))
+            {
+                let what = format!(
+                    "this command is at line {first}, and the one before it at line {}. The commands must go \
+                     from the bottom of the file up, as diff -e writes them, so that the numbers are those of \
+                     the file as it is",
+                    lower.first
+                );
+                self.refuse(line.number, &what);
+            }
+            changes.push(change);
+        }
+        changes
+    }
+
+    /// The text of a command, up to its dot.
+    fn text(&mut self, command: Numbered<'_>) -> Option<Vec<String>> {
+        let mut text: Vec<String> = Vec::new();
+        loop {
+            let rest = &self.lines[self.at..];
+            let Some(length) = rest.iter().position(|line| line.text == ".") else {
+                let what = "its text is not ended by a line of a single dot; if the script was cut off, send \
+                            the whole of it again";
+                self.refuse(command.number, what);
+                return None;
+            };
+            text.extend(rest[..length].iter().map(|line| String::from(line.text)));
+            self.at += length + 1;
+            let Some(line) = self.lines.get(self.at).filter(|line| line.text == "s/.//") else {
+                return Some(text);
+            };
+            match text.last_mut() {
+                // It takes away the first character of the line that came last.
+                Some(last) if !last.is_empty() => {
+                    let mut chars = last.chars();
+                    chars.next();
+                    *last = chars.as_str().into();
+                }
+                _ => {
+                    self.refuse(line.number, "there is no character that 's/.//' could take away");
+                    return None;
+                }
+            }
+            self.at += 1;
+            if self.lines.get(self.at).is_none_or(|line| line.text != "a") {
+                return Some(text);
+            }
+            self.at += 1;
+        }
+    }
+
+    /// After `w` and `q` nothing may follow.
+    fn end(&mut self) {
+        let is_end = |line: &&Numbered<'_>| !matches!(line.text.trim_end(), "" | "q");
+        if let Some(line) = self.lines[self.at..].iter().find(is_end) {
+            let (number, what) = (line.number, format!("'{}' stands after the end", shorten(line.text)));
+            self.refuse(number, &what);
+        }
+    }
+}
+
+fn command(text: &str) -> Option<Command> {
+    let verb = *text.as_bytes().last()?;
+    let addresses = text.get(..text.len() - 1)?;
+    let number = |text: &str| -> Option<usize> {
+        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+    };
+    let (first, last) = match addresses.split_once(',') {
+        Some((first, last)) => (number(first)?, number(last)?),
+        None => (number(addresses)?, number(addresses)?),
+    };
+    let right = match verb {
+        b'a' | b'i' => first == last && !addresses.contains(','),
+        b'c' | b'd' => first > 0 && first <= last && last < usize::MAX,
+        _ => false,
+    };
+    right.then_some(Command { first, last, verb })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::{Change, Hunk, Operation};
+
+    fn ranges(text: &str) -> Vec<(usize, usize, String)> {
+        let patch = parse(text, Some("f")).unwrap();
+        let Operation::Update { hunks, .. } = &patch.sections()[0].operation else { panic!() };
+        let range = |hunk: &Hunk| match &hunk.change {
+            Change::Range(change) => (change.first, change.count, change.lines.join("|")),
+            change => panic!("{change:?}"),
+        };
+        hunks.iter().map(range).collect()
+    }
+
+    #[test]
+    fn the_commands_address_the_original_file() {
+        let found = ranges("9a\nend\n.\n7d\n4,5c\nx\n\n.\n3i\ny\n.\n1,2d\nw\nq\n");
+        let found: Vec<_> = found.iter().map(|(first, count, text)| (*first, *count, &text[..])).collect();
+        assert_eq!(found, [(1, 2, ""), (3, 0, "y"), (4, 2, "x|"), (7, 1, ""), (10, 0, "end")]);
+        assert_eq!(ranges("0a\nx\n.\n"), [(1, 0, "x".into())]);
+    }
+
+    #[test]
+    fn a_line_of_a_single_dot_can_be_written() {
+        assert_eq!(ranges("2c\na\n..\n.\ns/.//\na\nb\n.\n"), [(2, 1, "a|.|b".into())]);
+        assert_eq!(ranges("2c\n..\n.\ns/.//\n1d\n"), [(1, 1, "".into()), (2, 1, ".".into())]);
+        assert_eq!(ranges("2c\n..\n.\ns/.//\na\n..\n.\ns/.//\n"), [(2, 1, ".|.".into())]);
+    }
+
+    #[test]
+    fn every_problem_is_reported() {
+        let refused = |text: &str, path| {
+            let problems = parse(text, path).unwrap_err();
+            problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()
+        };
+        let upwards = refused("1d\n5d\n3a\nx\n.\n4d\n", None);
+        assert!(upwards.contains("'path'") && upwards.matches("bottom").count() == 2, "{upwards}");
+        assert!(refused("5a\nx\n.\n5a\ny\n.\n", Some("f")).contains("bottom"));
+        assert!(refused("5a\nx\n", Some("f")).contains("cut off"));
+        assert!(refused("5x\n", Some("f")).contains("line 1"));
+        assert!(refused("", Some("f")).contains("no commands"));
+        assert!(refused("1d\nq\n1d\n", Some("f")).contains("after the end"));
+        for wrong in ["0d", "3,2d", "1,2a", "$d", "/x/d", "1,d", "d", "é"] {
+            assert!(parse(wrong, Some("f")).is_err(), "{wrong}");
+        }
+    }
+}

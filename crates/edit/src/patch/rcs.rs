@@ -1,0 +1,146 @@
+//! RCS scripts, as `diff -n` writes them.
+//!
+//! ```text
+//! script  = ("a" line " " count  (line){count}  |  "d" line " " count)+
+//! ```
+//!
+//! All numbers are those of the original file, and go up: `dN M` takes M lines from N on, `aN M` puts the next
+//! M lines after line N. A deletion and an addition at its end are one replacement. There is nothing to find
+//! the lines by, so a script is only right for the version that it was made for.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::lines::{Numbered, invalid, numbered, shorten};
+use super::{Change, Hunk, Operation, Patch, RangeChange, Section};
+use crate::problem::Problem;
+
+const EXAMPLE: &str = "d5 1\na5 1\nthe new line 5";
+
+/// Reads an RCS script for the file at `path`. Every problem of it is reported, not only the first.
+pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    let lines = numbered(text);
+    let mut problems = Vec::new();
+    if path.is_none() {
+        let what = "an RCS script names no file; give 'path' with it";
+        problems.push(invalid(1, what, EXAMPLE));
+    }
+    let changes = changes(&lines, &mut problems);
+    if changes.is_empty() && problems.is_empty() {
+        problems.push(invalid(1, "the script has no commands", EXAMPLE));
+    }
+    match path {
+        Some(path) if problems.is_empty() => Ok(addressed(path, changes)),
+        _ => Err(problems),
+    }
+}
+
+/// A patch of one file, by line numbers.
+pub(super) fn addressed(path: &str, changes: Vec<RangeChange>) -> Patch {
+    let number = |(i, change)| Hunk { number: i + 1, change: Change::Range(change) };
+    let hunks = changes.into_iter().enumerate().map(number).collect();
+    Patch { sections: vec![Section::of(path, Operation::Update { hunks, move_to: None })] }
+}
+
+fn changes(lines: &[Numbered<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChange> {
+    let mut changes: Vec<RangeChange> = Vec::new();
+    let (mut at, mut done) = (0, 0);
+    while let Some(&line) = lines.get(at) {
+        at += 1;
+        if line.text.trim().is_empty() {
+            continue;
+        }
+        let Some((is_added, number, count)) = command(line.text) else {
+            let what = format!("'{}' is no command of an RCS script", shorten(line.text));
+            problems.push(invalid(line.number, &what, EXAMPLE));
+            // Whatever follows may be the text of it.
+            return changes;
+        };
+        // A deletion ends at the line before which an addition to it stands.
+        let last = if is_added { number } else { number.saturating_add(count - 1) };
+        let follows = changes.last().is_some_and(|last| is_added && last.lines.is_empty() && done == number);
+        if (!is_added && number <= done)
+            || (is_added && number < done)
+            || (is_added && number == done && done > 0 && !follows)
+        {
+            let what = format!("line {number} comes after line {done}; the commands go down the file, once");
+            problems.push(invalid(line.number, &what, EXAMPLE));
+        }
+        done = done.max(last);
+        if !is_added {
+            changes.push(RangeChange { first: number, count, lines: Vec::new() });
+            continue;
+        }
+        let Some(text) = lines.get(at..at.saturating_add(count)) else {
+            let what = format!("{count} lines should follow, but there are only {}", lines.len() - at);
+            problems.push(invalid(line.number, &what, EXAMPLE));
+            return changes;
+        };
+        at += count;
+        let text: Vec<String> = text.iter().map(|line| line.text.into()).collect();
+        match changes.last_mut().filter(|_| follows) {
+            Some(last) => last.lines = text,
+            None => changes.push(RangeChange { first: number.saturating_add(1), count: 0, lines: text }),
+        }
+    }
+    changes
+}
+
+/// `aN M` or `dN M`: whether it adds, N, and M.
+fn command(line: &str) -> Option<(bool, usize, usize)> {
+    let (is_added, rest) = match line.as_bytes().first()? {
+        b'a' => (true, &line[1..]),
+        b'd' => (false, &line[1..]),
+        _ => return None,
+    };
+    let (number, count) = rest.trim_end().split_once(' ')?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (number, count) = Some((number, count)).filter(|(a, b)| digits(a) && digits(b))?;
+    let (number, count) = (number.parse().ok()?, count.parse().ok()?);
+    (count > 0 && (is_added || number > 0)).then_some((is_added, number, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(text: &str) -> Vec<(usize, usize, Vec<String>)> {
+        let patch = parse(text, Some("f")).unwrap();
+        let Operation::Update { hunks, .. } = &patch.sections()[0].operation else { panic!() };
+        let range = |hunk: &Hunk| match &hunk.change {
+            Change::Range(change) => (change.first, change.count, change.lines.clone()),
+            change => panic!("{change:?}"),
+        };
+        hunks.iter().map(range).collect()
+    }
+
+    #[test]
+    fn additions_deletions_and_replacements_are_read() {
+        let found = ranges("a0 1\nnew\nd2 2\na3 2\nd9 9\nx\nd5 1\na7 1\nend\n");
+        let lines = |text: &[&str]| text.iter().map(|line| String::from(*line)).collect::<Vec<_>>();
+        assert_eq!(
+            found,
+            [
+                (1, 0, lines(&["new"])),
+                (2, 2, lines(&["d9 9", "x"])),
+                (5, 1, lines(&[])),
+                (8, 0, lines(&["end"]))
+            ]
+        );
+        assert_eq!(ranges("d1 1\na1 1\nonly, without a newline").len(), 1);
+    }
+
+    #[test]
+    fn every_problem_is_reported() {
+        let refused = |text: &str, path| parse(text, path).unwrap_err().len();
+        assert_eq!(refused("d3 1\nd3 1\na1 1\nx\n", Some("f")), 2);
+        assert_eq!(refused("a1 1\nx\na1 1\ny\n", Some("f")), 1);
+        assert_eq!(refused("a1 3\nx\n", None), 2);
+        assert_eq!(refused("", Some("f")), 1);
+        for wrong in ["d0 1", "d1 0", "b1 1", "d1", "d+1 1", "d99999999999999999999 1"] {
+            assert_eq!(refused(wrong, Some("f")), 1, "{wrong}");
+        }
+    }
+}
