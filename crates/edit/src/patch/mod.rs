@@ -5,6 +5,7 @@
 //! nothing of formats.
 
 mod body;
+pub mod context;
 pub mod ed;
 mod git;
 mod lines;

@@ -1,0 +1,398 @@
+//! Context diffs, as `diff -c` writes them.
+//!
+//! ```text
+//! text   = (prose | file)*
+//! file   = [ "*** " name  "--- " name ]  hunk*                without names, `path` names the file
+//! hunk   = "***************"  "*** " range " ****"  old*  "--- " range " ----"  new*
+//! old    = ("  " | "- " | "! ") line  |  "\ No newline at end of file"
+//! new    = ("  " | "+ " | "! ") line  |  "\ No newline at end of file"
+//! range  = line [ "," line ]
+//! ```
+//!
+//! A side without changes may be left out; it is the context of the other one. Both sides must tell the same
+//! story: as many lines as their range, the same context, and `!` in the same places. That is stricter than
+//! for unified diffs, where the body speaks for itself. Numbers are hints, as there.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::git::Header;
+use super::lines::{Numbered, invalid, numbered, shorten};
+use super::names;
+use super::target::{Target, target};
+use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
+use crate::problem::Problem;
+
+const EXAMPLE: &str = "*** path\n--- path\n***************\n*** 1,2 ****\n  context\n! old line\n--- 1,2 ----\n  \
+                       context\n! new line";
+const STARS: &str = "***************";
+
+/// Reads a context diff. `path` names the file where the diff does not. Every problem of it is reported, not
+/// only the first.
+pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    let lines = numbered(text);
+    let mut parser = Parser { lines: &lines, at: 0, hunks: 0, problems: Vec::new() };
+    let mut sections = Vec::new();
+    while let Some(line) = parser.lines.get(parser.at) {
+        if parser.names_file() || line.text.starts_with(STARS) {
+            sections.extend(parser.file(path));
+        } else {
+            parser.at += 1;
+        }
+    }
+    let mut problems = parser.problems;
+    if sections.is_empty() && problems.is_empty() {
+        problems.push(invalid(1, "there is no context diff in the text", EXAMPLE));
+    }
+    if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
+}
+
+struct Parser<'a, 'b> {
+    lines: &'b [Numbered<'a>],
+    at: usize,
+    hunks: usize,
+    problems: Vec<Problem>,
+}
+
+/// One side of a hunk.
+#[derive(Default)]
+struct Side<'a> {
+    first: usize,
+    /// Each line with its sign.
+    lines: Vec<(u8, &'a str)>,
+    unended: bool,
+}
+
+/// A hunk as it was read.
+struct Raw {
+    number: usize,
+    lines: Vec<Line>,
+    /// The line at which the old side begins.
+    first: usize,
+    old_unended: bool,
+    new_unended: bool,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn text(&self, ahead: usize) -> &'a str {
+        self.lines.get(self.at + ahead).map_or("", |line| line.text)
+    }
+
+    fn names_file(&self) -> bool {
+        let named = |line: &str, prefix: &str| {
+            line.strip_prefix(prefix).is_some_and(|name| !name.trim().is_empty()) && !line.ends_with("****")
+        };
+        named(self.text(0), "*** ") && named(self.text(1), "--- ") && self.text(2).starts_with(STARS)
+    }
+
+    fn file(&mut self, path: Option<&str>) -> Option<Section> {
+        let number = self.lines.get(self.at).map_or(1, |line| line.number);
+        let before = self.problems.len();
+        let file = if self.names_file() {
+            let sides = Some((names::read(&self.text(0)[4..]), names::read(&self.text(1)[4..])));
+            self.at += 2;
+            target(&Header { number, sides, ..Header::default() }, path)
+        } else {
+            match path {
+                Some(path) => {
+                    Ok(Target { from: path.into(), to: path.into(), created: false, deleted: false })
+                }
+                None => {
+                    let what = "nothing says which file this hunk is of; give 'path' or name it";
+                    Err(invalid(number, what, EXAMPLE))
+                }
+            }
+        };
+        let mut raws = Vec::new();
+        while self.text(0).starts_with(STARS) {
+            match self.hunk() {
+                Ok(raw) => raws.push(raw),
+                Err(problem) => {
+                    self.problems.push(problem);
+                    self.skip();
+                }
+            }
+        }
+        match file {
+            Ok(file) => {
+                let section = self.section(&file, &raws);
+                (self.problems.len() == before).then_some(section)
+            }
+            Err(problem) => {
+                self.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    /// Goes on to the next hunk or file, so that one mistake is reported once.
+    fn skip(&mut self) {
+        while self.at < self.lines.len() && !self.text(0).starts_with(STARS) && !self.names_file() {
+            self.at += 1;
+        }
+    }
+
+    fn section(&mut self, file: &Target, raws: &[Raw]) -> Section {
+        let all = |wanted: fn(&Line) -> bool| raws.iter().all(|raw| raw.lines.iter().all(wanted));
+        let content = |unended: fn(&Raw) -> bool| {
+            let mut text = String::new();
+            for raw in raws {
+                for line in raw.lines.iter().filter_map(|line| line.before().or(line.after())) {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+                if unended(raw) {
+                    text.pop();
+                }
+            }
+            text
+        };
+        let operation = if file.deleted {
+            if !all(|line| matches!(line, Line::Removed(_))) {
+                let number = raws.first().map_or(1, |raw| raw.number);
+                let what = "the file is deleted, but its hunks keep or add lines";
+                self.problems.push(invalid(number, what, EXAMPLE));
+            }
+            Operation::Delete { content: Some(content(|raw| raw.old_unended)) }
+        } else if file.created && all(|line| matches!(line, Line::Added(_))) {
+            Operation::Add(content(|raw| raw.new_unended))
+        } else {
+            let hunks = raws.iter().map(|raw| {
+                self.hunks += 1;
+                Hunk { number: self.hunks, change: change(raw) }
+            });
+            Operation::Update { hunks: hunks.collect(), move_to: None }
+        };
+        Section::of(&file.from, operation)
+    }
+
+    fn hunk(&mut self) -> Result<Raw, Problem> {
+        let number = self.lines[self.at].number;
+        self.at += 1;
+        let mut old = self.side("*** ", " ****", *b" -!")?;
+        let mut new = self.side("--- ", " ----", *b" +!")?;
+        let has = |side: &Side<'_>, signs: &[u8]| side.lines.iter().any(|(sign, _)| signs.contains(sign));
+        let refuse = |what: &str| Err(invalid(number, what, EXAMPLE));
+        if old.lines.is_empty() && !has(&new, b"!") {
+            // Left out: it is the context of the other side.
+            old.lines = new.lines.iter().filter(|(sign, _)| *sign == b' ').copied().collect();
+            old.unended = new.unended && new.lines.last().is_some_and(|(sign, _)| *sign == b' ');
+        } else if new.lines.is_empty() && !has(&old, b"!") {
+            new.lines = old.lines.iter().filter(|(sign, _)| *sign == b' ').copied().collect();
+            new.unended = old.unended && old.lines.last().is_some_and(|(sign, _)| *sign == b' ');
+        }
+        if !has(&old, b"-!") && !has(&new, b"+!") {
+            return refuse("the hunk changes nothing");
+        }
+        let Some(lines) = merged(&old.lines, &new.lines) else {
+            return refuse(
+                "its two sides do not fit together: their context and their '!' lines must be the same",
+            );
+        };
+        let (old_unended, new_unended) = (old.unended, new.unended);
+        Ok(Raw { number, lines, first: old.first, old_unended, new_unended })
+    }
+
+    /// One side of a hunk: its range, and its lines or none of them.
+    fn side(&mut self, prefix: &str, suffix: &str, signs: [u8; 3]) -> Result<Side<'a>, Problem> {
+        let line = self.text(0);
+        let number = self.lines.get(self.at).map_or(self.lines.len(), |line| line.number);
+        let range = line.trim_end().strip_prefix(prefix).and_then(|rest| range(rest.strip_suffix(suffix)?));
+        let Some((first, count)) = range else {
+            let what = format!("'{}' should be the range of a side, '{prefix}1,2{suffix}'", shorten(line));
+            return Err(invalid(number, &what, EXAMPLE));
+        };
+        self.at += 1;
+        let mut side = Side { first, ..Side::default() };
+        let clear = self.text(0).len() > 1 && marked(self.text(0), signs).is_some();
+        let rest = &self.lines[self.at..];
+        let read = |line: &Numbered<'a>| marked(line.text, signs);
+        let lines: Vec<(u8, &str)> = rest.iter().take(count).map_while(read).collect();
+        // A single number is that of one line, or of the line before none.
+        let none = lines.is_empty() && !line.contains(',');
+        let more = rest.get(count).and_then(read).is_some_and(|(sign, _)| sign != b' ');
+        if !none && (lines.len() < count || more) {
+            if clear {
+                let what = format!("the range says that {count} lines follow, but that is not so");
+                return Err(invalid(number, &what, EXAMPLE));
+            }
+            return Ok(side);
+        }
+        self.at += lines.len();
+        side.lines = lines;
+        if self.text(0).starts_with("\\ ") && !side.lines.is_empty() {
+            side.unended = true;
+            self.at += 1;
+        }
+        Ok(side)
+    }
+}
+
+/// `5,7` or `5`: the first line, and how many there are at most.
+fn range(text: &str) -> Option<(usize, usize)> {
+    match text.split_once(',') {
+        Some((first, last)) => {
+            let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+            Some((first, last.checked_sub(first)?.checked_add(1)?))
+        }
+        None => {
+            let first = text.parse().ok()?;
+            Some((first, usize::from(first > 0)))
+        }
+    }
+}
+
+/// A line of a side: its sign and its text. White space at its end may have been lost.
+fn marked(line: &str, signs: [u8; 3]) -> Option<(u8, &str)> {
+    let sign = line.bytes().next().unwrap_or(b' ');
+    let text = line.get(1..).unwrap_or("");
+    let text = if text.is_empty() { text } else { text.strip_prefix(' ')? };
+    signs.contains(&sign).then_some((sign, text))
+}
+
+/// The two sides as one list of lines, if they fit together.
+fn merged(old: &[(u8, &str)], new: &[(u8, &str)]) -> Option<Vec<Line>> {
+    let (mut i, mut j) = (0, 0);
+    let mut lines = Vec::with_capacity(old.len() + new.len());
+    loop {
+        let changed = |side: &[(u8, &str)]| side.iter().take_while(|(sign, _)| *sign != b' ').count();
+        let (gone, come) = (changed(&old[i..]), changed(&new[j..]));
+        let (removed, added) = (&old[i..i + gone], &new[j..j + come]);
+        let replaces = |run: &[(u8, &str)]| run.iter().any(|(sign, _)| *sign == b'!');
+        if replaces(removed) != replaces(added) {
+            return None;
+        }
+        lines.extend(removed.iter().map(|(_, text)| Line::Removed((*text).into())));
+        lines.extend(added.iter().map(|(_, text)| Line::Added((*text).into())));
+        (i, j) = (i + gone, j + come);
+        match (old.get(i), new.get(j)) {
+            (None, None) => return Some(lines),
+            (Some((_, old)), Some((_, new))) if old == new => lines.push(Line::Context((*old).into())),
+            _ => return None,
+        }
+        (i, j) = (i + 1, j + 1);
+    }
+}
+
+fn change(raw: &Raw) -> Change {
+    let no_old = raw.lines.iter().all(|line| line.before().is_none());
+    if no_old && !raw.new_unended {
+        let lines = raw.lines.iter().filter_map(Line::after).map(String::from).collect();
+        return Change::Range(RangeChange { first: raw.first.saturating_add(1), count: 0, lines });
+    }
+    let final_newline = match (raw.old_unended, raw.new_unended) {
+        (true, false) if raw.lines.iter().any(|line| line.after().is_some()) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    };
+    Change::Lines(LineChange {
+        anchors: Vec::new(),
+        lines: raw.lines.clone(),
+        at_end: raw.old_unended,
+        hint: Some(raw.first).filter(|&line| line > 0),
+        final_newline,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(text: &str) -> Operation {
+        let mut patch = parse(text, None).unwrap();
+        assert_eq!((patch.sections.len(), &patch.sections[0].path[..]), (1, "f"));
+        patch.sections.remove(0).operation
+    }
+
+    fn change_of(hunk: &str) -> Change {
+        match only(&format!("*** f\t2024\n--- f\t2024\n{STARS}\n{hunk}")) {
+            Operation::Update { mut hunks, .. } => hunks.remove(0).change,
+            operation => panic!("{operation:?}"),
+        }
+    }
+
+    fn lines_of(hunk: &str) -> LineChange {
+        match change_of(hunk) {
+            Change::Lines(change) => change,
+            change => panic!("{change:?}"),
+        }
+    }
+
+    fn refusal(text: &str) -> String {
+        parse(text, None).unwrap_err().iter().map(|problem| format!("{problem}\n")).collect()
+    }
+
+    #[test]
+    fn the_two_sides_become_one_list() {
+        let change =
+            lines_of("*** 2,6 ****\n  a\n! b\n  c\n- d\n  e\n--- 2,6 ----\n  a\n! B\n! BB\n  c\n  e\n");
+        let text = |line: &str| String::from(line);
+        assert_eq!(
+            change.lines,
+            [
+                Line::Context(text("a")),
+                Line::Removed(text("b")),
+                Line::Added(text("B")),
+                Line::Added(text("BB")),
+                Line::Context(text("c")),
+                Line::Removed(text("d")),
+                Line::Context(text("e")),
+            ]
+        );
+        assert_eq!((change.hint, change.at_end, change.final_newline), (Some(2), false, None));
+    }
+
+    #[test]
+    fn a_side_without_changes_may_be_left_out() {
+        let added = lines_of("*** 1,2 ****\n--- 1,3 ----\n  a\n+ b\n  c\n");
+        assert_eq!(added.lines.len(), 3);
+        let removed = lines_of("*** 1,3 ****\n  a\n- b\n  c\n--- 1,2 ----\n\nProse.\n\n- bullet\n");
+        assert_eq!(removed.lines.len(), 3);
+    }
+
+    #[test]
+    fn a_side_without_lines_goes_by_its_number() {
+        let change = RangeChange { first: 6, count: 0, lines: alloc::vec!["x".into()] };
+        assert_eq!(change_of("*** 5 ****\n--- 6 ----\n+ x\n"), Change::Range(change));
+        assert!(matches!(change_of("*** 0 ****\n--- 1,2 ----\n+ x\n+ y\n"), Change::Range(_)));
+    }
+
+    #[test]
+    fn the_final_newline_of_both_sides_is_told_apart() {
+        let end = |hunk: &str| {
+            let change = lines_of(&hunk.replace('~', "\\ No newline at end of file"));
+            (change.final_newline, change.at_end)
+        };
+        assert_eq!(end("*** 1 ****\n! a\n~\n--- 1 ----\n! b\n"), (Some(true), true));
+        assert_eq!(end("*** 1 ****\n! a\n--- 1 ----\n! b\n~\n"), (Some(false), false));
+        assert_eq!(end("*** 1 ****\n--- 1,2 ----\n+ a\n  b\n~\n"), (None, true));
+        assert_eq!(end("*** 1,2 ****\n  b\n- a\n~\n--- 1 ----\n"), (Some(true), true));
+    }
+
+    #[test]
+    fn new_and_deleted_files_are_read() {
+        let added = only(&format!("*** /dev/null\n--- f\n{STARS}\n*** 0 ****\n--- 1,2 ----\n+ a\n+ \n"));
+        assert_eq!(added, Operation::Add("a\n\n".into()));
+        let gone = only(&format!("*** f\n--- /dev/null\n{STARS}\n*** 1 ****\n- a\n--- 0 ----\n"));
+        assert_eq!(gone, Operation::Delete { content: Some("a\n".into()) });
+    }
+
+    #[test]
+    fn prose_fences_and_a_path_in_place_of_names() {
+        let hunk = format!("{STARS}\n*** 1 ****\n! a\n--- 1 ----\n! b\n");
+        let patch = parse(&format!("Do this:\n```\n{hunk}```\nThanks\n"), Some("g")).unwrap();
+        assert_eq!(patch.sections()[0].path, "g");
+        assert!(refusal(&hunk).contains("'path'"));
+    }
+
+    #[test]
+    fn every_problem_is_reported() {
+        let refused = refusal(&format!(
+            "*** f\n--- f\n{STARS}\n*** 1 ****\n! a\n--- 1 ----\n  b\n{STARS}\n*** 1,3 ****\n! a\n--- 1 ----\n! \
+             b\n{STARS}\n*** x ****\n*** g\n--- h\n{STARS}\n*** 1 ****\n! a\n--- 1 ----\n! b\n"
+        ));
+        assert_eq!(refused.matches("Invalid patch on line").count(), 4, "{refused}");
+        assert!(refusal("nothing").contains("no context diff"));
+    }
+}
