@@ -245,7 +245,7 @@ fn names_from_other_tools_are_understood() {
 
 #[test]
 fn a_file_that_is_no_text_is_left_alone() {
-    let (answer, _) = replace(b"caf\xe9\n", &json!({"old_string": "caf", "new_string": "tea"}));
+    let (answer, _) = replace(b"caf\xe9\0\n", &json!({"old_string": "caf", "new_string": "tea"}));
     answer.refused("not-text");
 }
 

@@ -31,7 +31,7 @@ pub struct Diff {
 pub fn of(file: &FilePlan) -> Diff {
     let name = &file.name;
     match &file.action {
-        Action::Create { content } => whole(None, Some(name), content),
+        Action::Create { content } => whole(None, Some(name), content.bytes()),
         Action::Delete { base } => whole(Some(name), None, base.bytes()),
         Action::Modify { base, edit } => changed(name, name, base.bytes(), edit),
         Action::Move { from, base, edit } => {

@@ -3,10 +3,14 @@
 //! The only door is [`EditBuilder::finish`], which refuses overlaps, so that holding an [`Edit`] proves
 //! that it can be applied in one pass and that no hunk undoes another. Overlap comes from a model's input,
 //! so it is an answer, never an assertion.
+//!
+//! Ranges and new bytes are the view's. What becomes of the file's raw bytes is [`Edit::raw_spans`].
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::encoding::Encoding;
 use crate::text::Text;
 use crate::version::Version;
 
@@ -26,6 +30,8 @@ pub struct Span {
 pub struct Edit {
     base: Version,
     base_len: usize,
+    /// That of the result: the base's, unless another file takes its place.
+    encoding: Encoding,
     /// Invariant: sorted and disjoint, and within `base_len`.
     spans: Vec<Span>,
     /// Whether some span is the work of several hunks, so that none of them can be left out.
@@ -36,7 +42,13 @@ impl Edit {
     /// The edit that changes nothing in this text.
     #[must_use]
     pub fn nothing(text: &Text) -> Self {
-        Self { base: text.version(), base_len: text.bytes().len(), spans: Vec::new(), joined: false }
+        Self {
+            base: text.version(),
+            base_len: text.bytes().len(),
+            encoding: text.encoding(),
+            spans: Vec::new(),
+            joined: false,
+        }
     }
 
     /// The version that this edit was made for.
@@ -51,13 +63,111 @@ impl Edit {
         &self.spans
     }
 
-    /// Whether the edit leaves these bytes as they are.
+    /// The encoding of the new content.
     #[must_use]
-    pub fn changes_nothing(&self, base: &[u8]) -> bool {
-        self.spans.iter().all(|span| base[span.range.clone()] == span.new[..])
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
-    /// The new content in pieces: unchanged stretches of `base` between the new texts.
+    /// Whether the edit leaves the file as it is.
+    #[must_use]
+    pub fn changes_nothing(&self, base: &Text) -> bool {
+        let same_encoding = self.encoding == base.encoding() || self.is_all_view(base);
+        same_encoding && self.spans.iter().all(|span| base.bytes()[span.range.clone()] == span.new[..])
+    }
+
+    /// Whether the view is what is on disk, before and after.
+    fn is_all_view(&self, base: &Text) -> bool {
+        self.encoding.is_view() && base.encoding().is_view()
+    }
+
+    /// Which hunks want characters that the encoding lacks, and the first such character of each.
+    #[must_use]
+    pub fn not_encodable(&self) -> Vec<(usize, char)> {
+        let mut lacking: Vec<(usize, char)> = Vec::new();
+        if self.encoding.is_view() {
+            return lacking;
+        }
+        for span in &self.spans {
+            if lacking.iter().any(|(hunk, _)| *hunk == span.hunk) {
+                continue;
+            }
+            let text = core::str::from_utf8(&span.new).map_err(|_| char::REPLACEMENT_CHARACTER);
+            if let Err(character) = text.and_then(|text| self.encoding.encode(text)) {
+                lacking.push((span.hunk, character));
+            }
+        }
+        lacking
+    }
+
+    /// The new content.
+    ///
+    /// # Panics
+    ///
+    /// If the encoding lacks a character: planning has asked [`Edit::not_encodable`] before.
+    #[must_use]
+    pub fn result(&self, base: &Text) -> Text {
+        match Text::with_encoding(self.apply(base.bytes()), self.encoding) {
+            Ok(text) => text,
+            Err(character) => self.lacks(character),
+        }
+    }
+
+    /// The replaced ranges of the raw bytes, each with what comes in its place. Raw bytes outside of them
+    /// are not touched.
+    ///
+    /// # Panics
+    ///
+    /// If the encoding lacks a character: planning has asked [`Edit::not_encodable`] before.
+    #[must_use]
+    pub fn raw_spans<'a>(&'a self, base: &Text) -> Vec<(Range<usize>, Cow<'a, [u8]>)> {
+        if self.is_all_view(base) {
+            let spans = self.spans.iter();
+            return spans.map(|span| (span.range.clone(), Cow::Borrowed(&span.new[..]))).collect();
+        }
+        if self.encoding != base.encoding() {
+            return alloc::vec![(0..base.raw().len(), Cow::Owned(self.result(base).raw().to_vec()))];
+        }
+        // Up to here the view was walked, and this much of the raw bytes with it.
+        let (mut view, mut raw) = (0, 0);
+        let mut advance = |to: usize| {
+            // A range that cuts a character in two has no place in the raw bytes.
+            assert!(base.bytes().get(to).is_none_or(|byte| byte & 0xc0 != 0x80), "cut at {to}");
+            raw += self.encoding.raw_len(&base.bytes()[view..to]);
+            view = to;
+            raw
+        };
+        let encoded = |span: &Span| {
+            let text = core::str::from_utf8(&span.new).map_err(|_| char::REPLACEMENT_CHARACTER);
+            match text.and_then(|text| self.encoding.encode(text)) {
+                Ok(new) => Cow::Owned(new),
+                Err(character) => self.lacks(character),
+            }
+        };
+        let spans = self.spans.iter();
+        spans.map(|span| (advance(span.range.start)..advance(span.range.end), encoded(span))).collect()
+    }
+
+    /// Writing something else in its place would be worse, and nothing was written yet.
+    fn lacks(&self, character: char) -> ! {
+        panic!("{character:?} was planned into a file in {}", self.encoding.name())
+    }
+
+    /// The raw bytes of the new content in pieces.
+    #[must_use]
+    pub fn raw_pieces<'a>(&'a self, base: &'a Text) -> Vec<Cow<'a, [u8]>> {
+        let mut pieces = Vec::new();
+        let mut at = 0;
+        for (range, new) in self.raw_spans(base) {
+            pieces.extend([Cow::Borrowed(&base.raw()[at..range.start]), new]);
+            at = range.end;
+        }
+        pieces.push(Cow::Borrowed(&base.raw()[at..]));
+        pieces.retain(|piece| !piece.is_empty());
+        pieces
+    }
+
+    /// The new content's view in pieces: unchanged stretches of `base` between the new texts.
     pub fn pieces<'a>(&'a self, base: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + 'a {
         debug_assert_eq!(base.len(), self.base_len);
         let mut at = 0;
@@ -70,7 +180,7 @@ impl Edit {
         spans.chain(core::iter::once(&base[tail..])).filter(|piece| !piece.is_empty())
     }
 
-    /// The new content.
+    /// The new content's view.
     #[must_use]
     pub fn apply(&self, base: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.new_len());
@@ -78,7 +188,7 @@ impl Edit {
         out
     }
 
-    /// How long the new content is.
+    /// How long the new content's view is.
     #[must_use]
     pub fn new_len(&self) -> usize {
         self.spans.iter().fold(self.base_len, |len, span| len - span.range.len() + span.new.len())
@@ -103,6 +213,12 @@ impl Edit {
         self
     }
 
+    /// The same edit, whose result is in this encoding: another file takes the place of its base.
+    pub(crate) fn into_encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
     /// Says that all of it is the work of one hunk.
     pub(crate) fn renumber(&mut self, hunk: usize) {
         self.spans.iter_mut().for_each(|span| span.hunk = hunk);
@@ -124,7 +240,7 @@ impl Edit {
         }
         middle.keep_to(next.base_len, &mut out);
         let joined = self.joined || next.joined || out.joined || middle.swallowed;
-        Self { base: self.base, base_len: self.base_len, spans: out.spans, joined }
+        Self { base: self.base, base_len: self.base_len, encoding: next.encoding, spans: out.spans, joined }
     }
 }
 
@@ -230,6 +346,7 @@ impl Spans {
 pub struct EditBuilder {
     base: Version,
     base_len: usize,
+    encoding: Encoding,
     spans: Vec<Span>,
     /// What each hunk took to be there: its matched range.
     claims: Vec<(usize, Range<usize>)>,
@@ -250,7 +367,13 @@ impl EditBuilder {
     /// Starts an edit of this text.
     #[must_use]
     pub fn new(text: &Text) -> Self {
-        Self { base: text.version(), base_len: text.bytes().len(), spans: Vec::new(), claims: Vec::new() }
+        Self {
+            base: text.version(),
+            base_len: text.bytes().len(),
+            encoding: text.encoding(),
+            spans: Vec::new(),
+            claims: Vec::new(),
+        }
     }
 
     /// Says that `hunk` relies on these bytes being as they are.
@@ -295,7 +418,8 @@ impl EditBuilder {
                 }
             }
         }
-        Ok(Edit { base: self.base, base_len: self.base_len, spans: self.spans, joined: false })
+        let Self { base, base_len, encoding, spans, .. } = self;
+        Ok(Edit { base, base_len, encoding, spans, joined: false })
     }
 }
 
@@ -381,7 +505,8 @@ mod tests {
             spans.push(Span { range: start..end, new: new.clone(), hunk: 1 });
             at = end;
         }
-        Edit { base: Version::of(base), base_len: base.len(), spans, joined: false }
+        let encoding = Encoding::UTF_8;
+        Edit { base: Version::of(base), base_len: base.len(), encoding, spans, joined: false }
     }
 
     proptest! {

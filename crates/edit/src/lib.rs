@@ -19,6 +19,8 @@ extern crate std;
 pub mod problem;
 pub mod version;
 
+pub mod encoding;
+
 pub mod text;
 
 pub mod edit;
@@ -31,6 +33,7 @@ pub mod plan;
 
 pub mod diff;
 
+pub use encoding::Encoding;
 pub use problem::{Code, Problem};
 pub use text::Text;
 pub use version::Version;

@@ -4,44 +4,82 @@
 //! BOM is, which bytes are text at all. Bytes are never rewritten: a [`Text`] hands out views, and an
 //! [`crate::edit::Edit`] replaces ranges of them.
 //!
+//! A file that is not UTF-8 has its bytes twice: as they are on disk (raw), and as UTF-8 (the view). The
+//! version is that of the raw bytes; everything that is matched, shown or counted is the view's.
+//!
 //! A line ends in LF or CRLF. A CR that no LF follows is an ordinary character.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::encoding::Encoding;
 use crate::problem::Kind;
 use crate::version::Version;
 
-/// The UTF-8 byte order mark. It belongs to the file, not to its first line.
+/// The byte order mark in the view. It belongs to the file, not to its first line.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// A file's content, known to be text, with its version.
 #[derive(Debug)]
 pub struct Text {
+    /// The view.
     bytes: Vec<u8>,
+    /// What is on disk, where that is something else.
+    raw: Option<Vec<u8>>,
+    encoding: Encoding,
     version: Version,
 }
 
 impl Text {
-    /// Accepts bytes that are UTF-8 without NUL; anything else is `not-text`.
-    pub fn new(bytes: Vec<u8>) -> Result<Self, Kind> {
-        if memchr::memchr(0, &bytes).is_some() {
-            return Err(Kind::NotText { reason: "it has NUL bytes, so it is binary or UTF-16" });
+    /// Accepts bytes that are UTF-8, UTF-16 with its mark, or another encoding that explains every one of
+    /// them; anything else, and anything with NUL, is `not-text`.
+    pub fn new(raw: Vec<u8>) -> Result<Self, Kind> {
+        let version = Version::of(&raw);
+        match Encoding::detect(&raw) {
+            Ok((encoding, None)) => Ok(Self { bytes: raw, raw: None, encoding, version }),
+            Ok((encoding, Some(view))) => Ok(Self { bytes: view, raw: Some(raw), encoding, version }),
+            Err(reason) => Err(Kind::NotText { reason }),
         }
-        if core::str::from_utf8(&bytes).is_err() {
-            return Err(Kind::NotText { reason: "it is not UTF-8" });
-        }
-        let version = Version::of(&bytes);
-        Ok(Self { bytes, version })
     }
 
-    /// All bytes of the file, the BOM included.
+    /// The text with this view in this encoding; or the first character that the encoding lacks.
+    pub(crate) fn with_encoding(view: Vec<u8>, encoding: Encoding) -> Result<Self, char> {
+        let raw = if encoding.is_view() {
+            None
+        } else {
+            let text = core::str::from_utf8(&view).map_err(|_| char::REPLACEMENT_CHARACTER)?;
+            Some(encoding.encode(text)?)
+        };
+        let version = Version::of(raw.as_deref().unwrap_or(&view));
+        Ok(Self { bytes: view, raw, encoding, version })
+    }
+
+    /// The view: all of the file as UTF-8, the BOM included. Only a file that is UTF-8 with invalid bytes
+    /// has these here too.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The version of these bytes.
+    /// All bytes of the file as they are on disk.
+    #[must_use]
+    pub fn raw(&self) -> &[u8] {
+        self.raw.as_deref().unwrap_or(&self.bytes)
+    }
+
+    /// How the characters of the view stand in the raw bytes.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// How many bytes of memory it takes.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        self.bytes.len() + self.raw.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The version of the raw bytes.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
@@ -243,7 +281,6 @@ pub fn with_endings(bytes: &[u8], ending: Ending) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::vec;
 
     fn text(bytes: &[u8]) -> Text {
         Text::new(bytes.to_vec()).unwrap()
@@ -270,9 +307,12 @@ mod tests {
     }
 
     #[test]
-    fn binary_and_foreign_encodings_are_not_text() {
-        assert!(Text::new(vec![b'a', 0, b'b']).is_err());
-        assert!(Text::new(b"caf\xe9".to_vec()).is_err());
+    fn the_version_is_that_of_the_raw_bytes_and_the_bom_is_outside_of_the_body_in_utf_16_too() {
+        let raw = b"\xff\xfea\0\r\0\n\0";
+        let text = text(raw);
+        assert_eq!((text.bytes(), text.body()), (&b"\xef\xbb\xbfa\r\n"[..], 3..6));
+        assert_eq!((text.raw(), text.version()), (&raw[..], Version::of(raw)));
+        assert_eq!(text.line_endings(), LineEndings::Crlf);
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub struct Reading {
 impl Reading {
     fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, lines: usize) -> Self {
         let text = &snapshot.text;
-        let remembered = (text.bytes().len() <= REMEMBERED_FILE).then(|| Arc::clone(text));
+        let remembered = (text.footprint() <= REMEMBERED_FILE).then(|| Arc::clone(text));
         Self { version: text.version(), stat: snapshot.stat, seen, lines, text: remembered }
     }
 
@@ -89,16 +89,16 @@ impl Readings {
             // Never read: an edit by match is no reading.
             None => return,
         };
-        let Some(pieces) = action.pieces() else { return };
-        let size: usize = pieces.iter().map(|piece| piece.len()).sum();
-        let newlines = pieces.iter().map(|piece| memchr::memchr_iter(b'\n', piece).count()).sum::<usize>();
-        let ended = pieces.last().is_none_or(|piece| piece.ends_with(b"\n"));
+        let (Some(view), Some(pieces)) = (action.view(), action.pieces()) else { return };
+        let newlines = view.iter().map(|piece| memchr::memchr_iter(b'\n', piece).count()).sum::<usize>();
+        let ended = view.last().is_none_or(|piece| piece.ends_with(b"\n"));
         let lines = newlines + usize::from(!ended);
+        let size: usize = pieces.iter().map(|piece| piece.len()).sum();
         let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
         let version = match &text {
             Some(text) => text.version(),
-            None => Version::of_pieces(pieces),
+            None => Version::of_pieces(pieces.iter().map(|piece| &**piece)),
         };
         self.put(name, Reading { version, stat, seen, lines, text });
     }
@@ -120,7 +120,7 @@ impl Readings {
     fn put(&mut self, name: &str, reading: Reading) {
         self.forget_content(name);
         if let Some(text) = &reading.text {
-            self.remembered += text.bytes().len();
+            self.remembered += text.footprint();
             self.contents.push_back(name.into());
         }
         self.files.insert(name.into(), reading);
@@ -133,7 +133,7 @@ impl Readings {
 
     fn forget_content(&mut self, name: &str) {
         if let Some(text) = self.files.get_mut(name).and_then(|reading| reading.text.take()) {
-            self.remembered -= text.bytes().len();
+            self.remembered -= text.footprint();
             self.contents.retain(|other| other != name);
         }
     }

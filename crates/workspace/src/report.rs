@@ -1,8 +1,9 @@
 //! What a request did, or would do: the last arrow of the flow.
 
-use emend_edit::Version;
 use emend_edit::diff::{self, Diff};
+use emend_edit::edit::Edit;
 use emend_edit::plan::{Action, FilePlan, PlacedHunk, Plan};
+use emend_edit::{Text, Version};
 
 /// What a request did, or would do.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ pub struct FileReport {
     pub after: Option<Version>,
     /// What changed.
     pub diff: Diff,
-    /// Bytes that went plus bytes that came.
+    /// Bytes that went plus bytes that came, on disk.
     pub bytes_changed: usize,
     /// Where each hunk landed.
     pub hunks: Vec<PlacedHunk>,
@@ -68,21 +69,21 @@ impl Report {
 
 impl FileReport {
     fn of(file: &FilePlan) -> Self {
-        let spans = |edit: &emend_edit::edit::Edit| {
-            edit.spans().iter().map(|span| span.range.len() + span.new.len()).sum()
+        let spans = |base: &Text, edit: &Edit| {
+            edit.raw_spans(base).iter().map(|(range, new)| range.len() + new.len()).sum()
         };
         let (change, moved_from, bytes_changed) = match &file.action {
-            Action::Create { content } => (ChangeKind::Create, None, content.len()),
-            Action::Modify { edit, .. } => (ChangeKind::Modify, None, spans(edit)),
-            Action::Delete { base } => (ChangeKind::Delete, None, base.bytes().len()),
-            Action::Move { from, edit, .. } => (ChangeKind::Move, Some(from.clone()), spans(edit)),
+            Action::Create { content } => (ChangeKind::Create, None, content.raw().len()),
+            Action::Modify { base, edit } => (ChangeKind::Modify, None, spans(base, edit)),
+            Action::Delete { base } => (ChangeKind::Delete, None, base.raw().len()),
+            Action::Move { from, base, edit } => (ChangeKind::Move, Some(from.clone()), spans(base, edit)),
         };
         Self {
             name: file.name.clone(),
             change,
             moved_from,
             before: file.action.base().map(|base| base.version()),
-            after: file.action.pieces().map(Version::of_pieces),
+            after: file.action.pieces().map(|pieces| Version::of_pieces(pieces.iter().map(|piece| &**piece))),
             diff: diff::of(file),
             bytes_changed,
             hunks: file.hunks.clone(),

@@ -13,6 +13,7 @@ mod splice;
 mod suspect;
 mod whole;
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -98,7 +99,7 @@ pub enum Action {
     /// It is created.
     Create {
         /// What is in it.
-        content: Vec<u8>,
+        content: Arc<Text>,
     },
     /// It is changed.
     Modify {
@@ -133,11 +134,21 @@ impl Action {
         }
     }
 
-    /// The new content in pieces; `None` for a deletion.
+    /// The new content in pieces, as it is to be on disk; `None` for a deletion.
     #[must_use]
-    pub fn pieces(&self) -> Option<Vec<&[u8]>> {
+    pub fn pieces(&self) -> Option<Vec<Cow<'_, [u8]>>> {
         match self {
-            Self::Create { content } => Some(alloc::vec![&content[..]]),
+            Self::Create { content } => Some(alloc::vec![Cow::Borrowed(content.raw())]),
+            Self::Modify { base, edit } | Self::Move { base, edit, .. } => Some(edit.raw_pieces(base)),
+            Self::Delete { .. } => None,
+        }
+    }
+
+    /// The view of the new content in pieces; `None` for a deletion.
+    #[must_use]
+    pub fn view(&self) -> Option<Vec<&[u8]>> {
+        match self {
+            Self::Create { content } => Some(alloc::vec![content.bytes()]),
             Self::Modify { base, edit } | Self::Move { base, edit, .. } => {
                 Some(edit.pieces(base.bytes()).collect())
             }
@@ -217,7 +228,7 @@ impl Plan {
         }
         self.files.retain(|file| {
             let changes = match &file.action {
-                Action::Modify { base, edit } => !edit.changes_nothing(base.bytes()),
+                Action::Modify { base, edit } => !edit.changes_nothing(base),
                 _ => true,
             };
             changes && !file.hunks.is_empty()
@@ -272,7 +283,7 @@ fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
                     files.remove(old);
                     at -= usize::from(old < at);
                 }
-                None => files[at].action = Action::Create { content: edit.apply(base.bytes()) },
+                None => files[at].action = Action::Create { content: Arc::new(edit.result(base)) },
             }
         }
         at += 1;
@@ -352,7 +363,7 @@ impl Overlay<'_> {
                     }
                 };
                 self.discard(at);
-                self.edit(at, new, Vec::new()).map_err(|kind| one(Problem::new(kind).at(&name)))
+                self.edit(at, new, Vec::new())
             }
             Operation::Delete { content } => {
                 let Some(text) = self.text(at) else { return Err(one(self.missing(&name))) };
@@ -372,7 +383,7 @@ impl Overlay<'_> {
                     problems.into_iter().map(|problem| problem.at(&name)).collect::<Vec<_>>()
                 })?;
                 self.notes.extend(found.notes);
-                self.edit(at, found.edit, found.hunks).map_err(|kind| one(Problem::new(kind).at(&name)))?;
+                self.edit(at, found.edit, found.hunks)?;
                 match move_to {
                     Some(target) => self.rename(at, target).map_err(one),
                     None => Ok(()),
@@ -401,8 +412,7 @@ impl Overlay<'_> {
             Now::Untouched => file.before.clone(),
             Now::Gone => None,
             Now::New(text) => Some(Arc::clone(text)),
-            // UTF-8 text replaced by UTF-8 text between characters stays that.
-            Now::Edited { base, edit, .. } => Text::new(edit.apply(base.bytes())).ok().map(Arc::new),
+            Now::Edited { base, edit, .. } => Some(Arc::new(edit.result(base))),
         }
     }
 
@@ -434,14 +444,13 @@ impl Overlay<'_> {
     }
 
     /// Changes what is there.
-    fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Kind> {
-        self.limits.check_file(next.new_len())?;
-        if next.spans().iter().any(|span| span.new.contains(&0)) {
-            return Err(Kind::NotText { reason: "the new text has a NUL byte" });
-        }
+    fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Vec<Problem>> {
+        self.check_new(at, &next, placed.is_empty()).map_err(|problems| {
+            let name = &self.files[at].name;
+            problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
+        })?;
         let file = &mut self.files[at];
         file.hunks.extend(placed);
-        let apply = |edit: &Edit, text: &Text| Text::new(edit.apply(text.bytes())).map(Arc::new);
         file.now = match core::mem::replace(&mut file.now, Now::Untouched) {
             Now::Untouched => match &file.before {
                 Some(base) => {
@@ -451,10 +460,34 @@ impl Overlay<'_> {
                 None => Now::Untouched,
             },
             Now::Edited { from, base, edit } => Now::Edited { from, base, edit: edit.then(&next) },
-            Now::New(text) => Now::New(apply(&next, &text)?),
+            Now::New(text) => Now::New(Arc::new(next.result(&text))),
             Now::Gone => Now::Gone,
         };
         Ok(())
+    }
+
+    /// What an edit writes must be text, in the encoding of the file, and fit. `whole` when no hunk of the
+    /// request says so but a replacement of all.
+    fn check_new(&self, at: usize, next: &Edit, whole: bool) -> Result<(), Vec<Problem>> {
+        if next.spans().iter().any(|span| span.new.contains(&0)) {
+            let reason = "the new text has a NUL byte";
+            return Err(alloc::vec![Problem::new(Kind::NotText { reason })]);
+        }
+        let encoding = next.encoding().name();
+        let lacking = next.not_encodable().into_iter().map(|(hunk, character)| {
+            let problem = Problem::new(Kind::NotEncodable { character, encoding });
+            if whole { problem } else { problem.in_hunk(hunk) }
+        });
+        let problems: Vec<Problem> = lacking.collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let base = if next.encoding().is_view() { None } else { self.text(at) };
+        let len = match base {
+            Some(base) => next.raw_pieces(&base).iter().map(|piece| piece.len()).sum(),
+            None => next.new_len(),
+        };
+        self.limits.check_file(len).map_err(|kind| alloc::vec![Problem::new(kind)])
     }
 
     /// Gives a file another name. Onto itself nothing moves.
@@ -497,22 +530,24 @@ impl Overlaid {
         let action = match (before, now) {
             (_, Now::Untouched) | (None, Now::Gone) => return None,
             (Some(base), Now::Gone) => Action::Delete { base },
-            (None, Now::New(text)) => Action::Create { content: text.bytes().to_vec() },
+            (None, Now::New(text)) => Action::Create { content: text },
             (None, Now::Edited { from, base, edit }) => Action::Move { from, base, edit },
             (Some(before), Now::Edited { from, edit, .. }) if from == name => {
-                if edit.changes_nothing(before.bytes()) {
+                if edit.changes_nothing(&before) {
                     return None;
                 }
                 Action::Modify { base: before, edit }
             }
             (Some(before), now) => {
+                // Another file takes its place, with that one's encoding.
                 let content = match &now {
-                    Now::Edited { base, edit, .. } => edit.apply(base.bytes()),
-                    Now::New(text) => text.bytes().to_vec(),
+                    Now::Edited { base, edit, .. } => Arc::new(edit.result(base)),
+                    Now::New(text) => Arc::clone(text),
                     Now::Gone | Now::Untouched => return None,
                 };
-                let edit = whole::rewrite(&before, &content).into_joined();
-                if edit.changes_nothing(before.bytes()) {
+                let edit = whole::rewrite(&before, content.bytes()).into_joined();
+                let edit = edit.into_encoding(content.encoding());
+                if edit.changes_nothing(&before) {
                     return None;
                 }
                 Action::Modify { base: before, edit }

@@ -139,6 +139,12 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         Kind::NotText { reason } => {
             write!(f, "{path} is not text that Emend can edit: {reason}. It was left as it is.")
         }
+        Kind::NotEncodable { character, encoding } => write!(
+            f,
+            "The new text{hunk} has the character '{character}' (U+{:04X}), but {path} is in {encoding}, which \
+             lacks it. Nothing was changed. Send the call again with characters that {encoding} has.",
+            u32::from(*character)
+        ),
         Kind::TooLarge { bytes, limit } => {
             write!(f, "{path} has, or would have, {bytes} bytes; the limit is {limit}. Nothing was changed.")
         }

@@ -281,6 +281,7 @@ impl<'a> Transaction<'a> {
             let stat = self.disk.stat_file(&new).map_err(failed)?;
             file.staged = Some((after, stat));
             self.files.push(file);
+            let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
             self.disk.write(&new, &pieces).map_err(failed)?;
             self.disk.sync_file(&new).map_err(failed)?;
         } else {
