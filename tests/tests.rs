@@ -7,6 +7,7 @@ mod apply_patch;
 mod cases;
 mod concurrency;
 mod demo;
+mod encodings;
 mod faults;
 mod kept;
 mod messages;

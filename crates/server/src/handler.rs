@@ -37,7 +37,7 @@ files, or moves and deletions: one apply_patch. New file: write_file.\n\
 call from it instead of sending the same one again. stale-file means that somebody else changed the file; \
 the answer shows what.\n\
 - Unsure about a large edit: edit_preview, look at the diff, then apply_preview.\n\
-- Paths are relative to the workspace; line endings, encoding marks and file modes are kept for you.";
+- Paths are relative to the workspace; line endings, encodings and file modes are kept for you.";
 
 /// The MCP server. A cheap handle: clones share everything.
 #[derive(Clone, Debug)]

@@ -67,8 +67,9 @@ pub fn show(
         _ => format!("lines {}-{through} of {total}", first + 1),
     };
     let header = format!(
-        "{name} · {range} · {} · {} · version {}\n",
-        if text.has_bom() { "UTF-8 with BOM" } else { "UTF-8" },
+        "{name} · {range} · {}{} · {} · version {}\n",
+        text.encoding().name(),
+        if text.has_bom() { " with BOM" } else { "" },
         endings(text),
         text.version().short()
     );
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(
             reading.text,
             format!(
-                "a.txt · lines 1-3 of 3 · UTF-8 · CRLF · version {version}\n     1\ta\n     2\tb\n     \
+                "a.txt · lines 1-3 of 3 · utf-8 · CRLF · version {version}\n     1\ta\n     2\tb\n     \
                  3\tlast\nThe last line has no line ending.\n"
             )
         );
