@@ -52,6 +52,34 @@ fn what_a_model_reads_in_the_answers() {
         "A tab where the request has spaces",
         client.replace("src/sums.py", "def mean(items):\n    return", "x"),
     );
+    add(
+        "A misremembered word and a forgotten line",
+        client.replace(
+            "src/sums.py",
+            "def total(item):\n\treturn sum(items, start=0)\n\ndef mean(items):\n",
+            "x",
+        ),
+    );
+    add(
+        "Copied with the line numbers of a reading",
+        client.replace(
+            "src/sums.py",
+            "     5\tdef mean(items):\n     6\t\treturn total(items) / len(items)\n",
+            "x",
+        ),
+    );
+    add(
+        "Line breaks and quotes that were escaped",
+        client.replace("src/sums.py", "def mean(items):\\n\\treturn total(items) / len(items)\\n", "x"),
+    );
+    add(
+        "The new text is there already",
+        client.replace("src/sums.py", "return sum(items)\n", "return sum(items, start=0)\n"),
+    );
+    add(
+        "Lines that a patch misremembers",
+        client.patch("*** Update File: src/sums.py\n@@ def mean(items):\n \t# The arithmetic mean.\n-\treturn total(items)/len(items)\n+\treturn 0"),
+    );
     add("Nothing like it", client.replace("settings.ini", "zzz", "y"));
     add("More than one place", client.replace("docs/notes.md", "- one", "- 1"));
     add(

@@ -21,6 +21,8 @@ pub mod version;
 
 pub mod encoding;
 
+mod tokens;
+
 pub mod text;
 
 pub mod edit;

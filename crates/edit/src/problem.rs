@@ -6,6 +6,7 @@
 //! Nobody compares message texts.
 
 mod message;
+mod near;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -13,6 +14,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::version::Version;
+
+pub use near::{Difference, Near, NearPlace, Relation};
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +60,7 @@ impl Problem {
     pub fn lines(&self) -> &[usize] {
         match &*self.kind {
             Kind::AmbiguousMatch { lines, .. } => lines,
-            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => &near.numbers,
+            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => near.numbers(),
             _ => &[],
         }
     }
@@ -87,43 +90,6 @@ impl fmt::Display for Problem {
 }
 
 impl core::error::Error for Problem {}
-
-/// What a refusal shows of the file, so that one more call can mend the first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Near {
-    /// The file's current version.
-    pub version: Version,
-    /// Which lines are shown, by number.
-    pub numbers: Vec<usize>,
-    /// The lines themselves, byte for byte but for their endings.
-    pub lines: Vec<String>,
-    /// How these lines relate to the request.
-    pub relation: Relation,
-    /// How many lines the file has.
-    pub total: usize,
-}
-
-/// How the lines of a [`Near`] relate to what was looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// They resemble it; the first difference is at this line of the file.
-    Nearest {
-        /// The one-based line number of the first difference.
-        line: usize,
-        /// What the file has there.
-        file: String,
-        /// What the request has there.
-        request: String,
-        /// The kind of difference, in a few words.
-        difference: &'static str,
-    },
-    /// Nothing resembles it; this is the whole file.
-    WholeFile,
-    /// Nothing resembles it; this is how the file begins.
-    Head,
-    /// What the request wants to write stands here already.
-    AlreadyThere,
-}
 
 /// What is wrong, with the facts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,11 +9,15 @@
 //!
 //! A line ends in LF or CRLF. A CR that no LF follows is an ordinary character.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use once_cell::race::OnceBox;
+
 use crate::encoding::Encoding;
 use crate::problem::Kind;
+use crate::tokens::Tokens;
 use crate::version::Version;
 
 /// The byte order mark in the view. It belongs to the file, not to its first line.
@@ -28,6 +32,8 @@ pub struct Text {
     raw: Option<Vec<u8>>,
     encoding: Encoding,
     version: Version,
+    /// Its words, taken when first asked for: whoever keeps the text keeps them.
+    tokens: OnceBox<Tokens>,
 }
 
 impl Text {
@@ -36,10 +42,14 @@ impl Text {
     pub fn new(raw: Vec<u8>) -> Result<Self, Kind> {
         let version = Version::of(&raw);
         match Encoding::detect(&raw) {
-            Ok((encoding, None)) => Ok(Self { bytes: raw, raw: None, encoding, version }),
-            Ok((encoding, Some(view))) => Ok(Self { bytes: view, raw: Some(raw), encoding, version }),
+            Ok((encoding, None)) => Ok(Self::of(raw, None, encoding, version)),
+            Ok((encoding, Some(view))) => Ok(Self::of(view, Some(raw), encoding, version)),
             Err(reason) => Err(Kind::NotText { reason }),
         }
+    }
+
+    fn of(bytes: Vec<u8>, raw: Option<Vec<u8>>, encoding: Encoding, version: Version) -> Self {
+        Self { bytes, raw, encoding, version, tokens: OnceBox::new() }
     }
 
     /// The text with this view in this encoding; or the first character that the encoding lacks.
@@ -51,7 +61,7 @@ impl Text {
             Some(encoding.encode(text)?)
         };
         let version = Version::of(raw.as_deref().unwrap_or(&view));
-        Ok(Self { bytes: view, raw, encoding, version })
+        Ok(Self::of(view, raw, encoding, version))
     }
 
     /// The view: all of the file as UTF-8, the BOM included. Only a file that is UTF-8 with invalid bytes
@@ -102,6 +112,14 @@ impl Text {
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {
         Lines::new(&self.bytes, self.body())
+    }
+
+    /// The words of each line of the body.
+    pub(crate) fn tokens(&self) -> &Tokens {
+        self.tokens.get_or_init(|| {
+            let lines = split_lines(&self.bytes[self.body()]);
+            Box::new(Tokens::of(lines.map(|line| split_ending(line).0)))
+        })
     }
 
     /// The line endings that the file uses.

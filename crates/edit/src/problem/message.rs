@@ -2,10 +2,12 @@
 //!
 //! The first lines of the V4A failures are Codex's own, which models were trained on.
 
-use alloc::string::String;
-use core::fmt::{self, Write};
+mod near;
 
-use super::{Again, Kind, Near, Problem, Relation};
+use alloc::string::String;
+use core::fmt;
+
+use super::{Again, Kind, Problem};
 
 /// How many candidate line numbers a message lists.
 const LISTED: usize = 20;
@@ -19,7 +21,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     match &*problem.kind {
         Kind::SearchNotFound { near } => {
             writeln!(f, "The old text{hunk} is not in {path} (version {}).", near.version.short())?;
-            write_near(near, f)
+            near::write(near, f)
         }
         Kind::HunkContextMismatch { near, expected } => {
             writeln!(f, "Failed to find expected lines in {path}{hunk}:")?;
@@ -27,7 +29,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
                 writeln!(f, "{line}")?;
             }
             writeln!(f, "({path} is at version {}.)", near.version.short())?;
-            write_near(near, f)
+            near::write(near, f)
         }
         Kind::AnchorNotFound { anchor, total } => match total {
             0 => write!(
@@ -211,53 +213,6 @@ fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(", ...")?;
     }
     Ok(())
-}
-
-fn write_near(near: &Near, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match &near.relation {
-        Relation::Nearest { .. } => writeln!(f, "The nearest lines are:")?,
-        Relation::WholeFile if near.lines.is_empty() => writeln!(f, "The file is empty.")?,
-        Relation::Head if near.lines.is_empty() => {}
-        Relation::WholeFile => writeln!(f, "Nothing there resembles it. This is the whole file:")?,
-        Relation::Head => {
-            writeln!(f, "Nothing there resembles it. The file has {} lines and begins:", near.total)?;
-        }
-        Relation::AlreadyThere => writeln!(f, "But the new text is already there:")?,
-    }
-    for (number, line) in near.numbers.iter().zip(&near.lines) {
-        writeln!(f, "{number:>6}\t{line}")?;
-    }
-    match &near.relation {
-        Relation::Nearest { line, file, request, difference } => write!(
-            f,
-            "First difference, at line {line}: {difference}.\n  file:    {}\n  request: {}\nSend the lines \
-             as they stand in the file.",
-            visible(file),
-            visible(request)
-        ),
-        Relation::WholeFile => f.write_str("Send lines as they stand in the file."),
-        Relation::Head => f.write_str("Read the part that you mean with read_file, then send its lines."),
-        Relation::AlreadyThere => f.write_str("If that was the aim, it is done."),
-    }
-}
-
-/// A line with its white space made visible: tabs, trailing blanks, non-breaking spaces.
-fn visible(line: &str) -> String {
-    let mut out = String::from("\"");
-    let text_end = line.trim_end_matches([' ', '\t']).len();
-    for (at, c) in line.char_indices() {
-        match c {
-            '\t' => out.push('→'),
-            ' ' if at >= text_end => out.push('·'),
-            '\u{a0}' => out.push_str("<nbsp>"),
-            c if c.is_control() => {
-                let _ = write!(out, "{}", c.escape_default());
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 fn write_stale(

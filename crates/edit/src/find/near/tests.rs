@@ -1,0 +1,235 @@
+//! What is shown to whom: one test for each kind of mistake, and the law that looking never fails.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::find::contents;
+use crate::problem::{Kind, Problem};
+use crate::text::Text;
+
+fn ask(file: &str, wanted: &str, new: &str) -> Near {
+    let text = Text::new(file.as_bytes().to_vec()).unwrap();
+    near(&Haystack::new(&text), &contents(wanted.as_bytes()), &contents(new.as_bytes()))
+}
+
+/// The differences of the best place, by line.
+fn differences(file: &str, wanted: &str) -> Vec<String> {
+    let near = ask(file, wanted, "");
+    assert_eq!(near.relation, Relation::Nearest);
+    near.places[0].differences.iter().map(|d| format!("{}: {}", d.line, d.what)).collect()
+}
+
+#[test]
+fn the_lines_around_the_place_are_shown_and_the_difference_is_named() {
+    let file = "}\nfn a() {\n}\nfn b() {\n\tlet x = 1;\n}\n";
+    let near = ask(file, "fn b() {\n    let x = 1;\n}\n", "");
+    assert_eq!(near.numbers(), [3, 4, 5, 6]);
+    assert_eq!((near.places[0].first, near.places[0].last), (4, 6));
+    assert_eq!(
+        differences(file, "fn b() {\n    let x = 1;\n}\n"),
+        ["5: indentation: the file has 1 tab, the request 4 spaces"]
+    );
+}
+
+#[test]
+fn differences_of_one_kind_are_told_once_and_three_kinds_at_most() {
+    let file = "one two\n\tthree four\n\tfive six\nseven eight\nnine ten\neleven twelve\n";
+    let near = ask(file, "one too\nthree four\nfive six\nseven ate\nnine tin\neleven twelf\n", "");
+    let told: Vec<(usize, usize)> = near.places[0].differences.iter().map(|d| (d.line, d.again)).collect();
+    assert_eq!((told, near.places[0].more), ([(1, 0), (2, 1), (4, 0)].to_vec(), 2));
+}
+
+#[test]
+fn lines_that_one_side_lacks_are_named() {
+    let file =
+        "fn main() {\n    // A comment that was forgotten.\n    let first = 1;\n\n    let second = 2;\n}\n";
+    assert_eq!(
+        differences(file, "fn main() {\n    let first = 1;\n    let second = 2;\n}\n"),
+        ["2: the request lacks line 2", "4: the request lacks line 4, blank in the file"]
+    );
+    let file = "let first = 1;\nlet second = 2;\n";
+    assert_eq!(
+        differences(file, "let first = 1;\nprintln!(\"hello\");\nlet second = 2;\n"),
+        ["2: the request has a line before this line, the file does not have it there"]
+    );
+    assert_eq!(
+        differences(file, "let second = 2;\n\n"),
+        ["2: the file ends at line 2, the request has a blank line after it"]
+    );
+}
+
+#[test]
+fn an_elision_is_named_with_the_lines_that_it_stands_for() {
+    let file = "fn main() {\n    first();\n    second();\n    third();\n}\n";
+    assert_eq!(
+        differences(file, "fn main() {\n    // ... existing code ...\n    third();\n}\n"),
+        [
+            "2: the request has an elision where the file has lines 2 to 3; send the lines themselves, or fewer"
+        ]
+    );
+}
+
+#[test]
+fn equal_lines_in_a_wrong_place_are_said_to_be_there() {
+    let told = differences("alpha beta\ngamma\n", "alpha beta\ngamma\n");
+    assert!(told[0].starts_with("1: the lines are there, but not where the request has them"), "{told:?}");
+    assert!(differences("alpha\ngamma", "gamma\n")[0].contains("no newline at its end"));
+}
+
+#[test]
+fn a_text_inside_of_lines_finds_them() {
+    let file = "zero\nlet a = compute(alpha, beta);\nlet b = other(gamma);\nlast\n";
+    assert_eq!(ask(file, "compute(alpha, betta)", "").numbers(), [1, 2, 3]);
+    assert_eq!(
+        differences(file, "alpha, beta);\nlet b = othr("),
+        ["3: the file has `other(gamma);`, the request `othr(`"]
+    );
+}
+
+#[test]
+fn a_part_of_a_line_is_compared_with_that_part() {
+    assert_eq!(
+        differences("def mean(items):\n\treturn total(items)\n", "def mean(items):\n    return"),
+        ["2: indentation: the file has 1 tab, the request 4 spaces"]
+    );
+}
+
+#[test]
+fn a_word_that_is_nearly_right_finds_its_line() {
+    assert_eq!(
+        differences("a = 1\nretries\nb\n", "retrys"),
+        ["2: the file has `retries`, the request `retrys`"]
+    );
+}
+
+#[test]
+fn the_new_text_is_recognised_where_it_stands() {
+    let already = |wanted, new| {
+        let near = ask("a\nlet y = 2;\n\nif y {\n\tlet z = 3;\n}\n", wanted, new);
+        (near.relation, near.places[0].first)
+    };
+    assert_eq!(already("let x = 1;\n", "let y = 2;\n"), (Relation::AlreadyThere, 2));
+    assert_eq!(already("let x = 1;\n", "let z = 3;\n}\n"), (Relation::AlreadyThere, 5));
+    assert_eq!(already("let x = 1;\n", "    let z = 3;\n}\n"), (Relation::AlreadyThereButSpace, 5));
+    // That some of the lines stand there says nothing when the others are to be taken away.
+    assert_eq!(already("let y = 2;\nlet x = 1;\n", "let y = 2;\n").0, Relation::Nearest);
+}
+
+#[test]
+fn new_text_elsewhere_does_not_hide_the_nearest_lines() {
+    let near =
+        ask("return None;\n\n\nlet total = sum(items);\n", "let totl = sum(items);\n", "return None;\n");
+    assert_eq!((near.relation, near.places[0].first, near.new_at), (Relation::Nearest, 4, Some(1)));
+}
+
+#[test]
+fn places_that_are_about_as_good_are_shown_too() {
+    let block = "fn test() {\n    let config = load();\n}\n";
+    let file = format!("{block}\n// one\n// two\n// three\n// four\n{block}\n// five\n");
+    let near = ask(&file, "fn test() {\n    let confg = load();\n}\n", "");
+    assert_eq!(near.places.iter().map(|place| place.first).collect::<Vec<_>>(), [1, 9]);
+    assert_eq!(near.places[1].lines.len(), 2);
+}
+
+#[test]
+fn nothing_near_shows_the_file_or_its_head() {
+    assert_eq!(ask("a\nb\n", "zzz", "").relation, Relation::WholeFile);
+    let near = ask(&"line\n".repeat(61), "zzz", "");
+    assert_eq!((near.relation, near.numbers().len()), (Relation::Head, SHOWN_HEAD));
+}
+
+#[test]
+fn a_long_place_is_shown_around_its_differences() {
+    let file: String = (0..200).map(|i| format!("let value_{i} = {};\n", i * 31)).collect();
+    let wanted = file.replace("value_0 ", "valu_0 ").replace("value_120 ", "valu_120 ");
+    let near = ask(&file, &wanted, &wanted);
+    let numbers = near.numbers();
+    assert!(numbers.len() <= 42 && numbers.contains(&1) && numbers.contains(&121) && !numbers.contains(&60));
+    let message = Problem::new(Kind::SearchNotFound { near: near.into() }).to_string();
+    assert!(message.lines().count() <= 60 && message.contains("   ...\n"), "{message}");
+}
+
+/// Three thousand lines of functions that resemble each other.
+fn generated() -> Vec<String> {
+    let mut lines = Vec::new();
+    for i in 0..300 {
+        let (a, b) = (i % 17, i % 23);
+        lines.push(format!("    /// Handles \"case {i}\" of kind {a}."));
+        lines.push(format!("    fn handle_{a}_{i}(&mut self, input: &Input) -> Result<(), Error> {{"));
+        lines.push(format!("        // Kind {a} comes after {b}."));
+        lines.push(format!("        let value = self.lookup_{b}(input.field_{a});"));
+        lines.push("        if value.len() < self.limit {".into());
+        lines.push("            return Err(Error::TooShort);".into());
+        lines.push("        }".into());
+        lines.push(format!("        self.store_{a}(value)"));
+        lines.push("    }".into());
+        lines.push(String::new());
+    }
+    lines
+}
+
+#[test]
+fn typical_mistakes_show_the_line_that_was_meant() {
+    let lines = generated();
+    let file = lines.join("\n");
+    type Mistake = fn(usize, &str) -> String;
+    let mistakes: [(&str, Mistake); 7] = [
+        ("typo", |_, block| block.replace("lookup", "lokup")),
+        ("wrong word", |_, block| block.replace("value", "result")),
+        ("no comment", |_, block| {
+            block.lines().filter(|l| !l.contains("// Kind")).collect::<Vec<_>>().join("\n")
+        }),
+        ("curly quotes", |_, block| block.replace('"', "\u{201d}")),
+        ("flat", |_, block| block.lines().map(str::trim).collect::<Vec<_>>().join("\n")),
+        ("numbers", |at, block| {
+            block
+                .lines()
+                .enumerate()
+                .map(|(i, l)| format!("{:>6}\t{l}", at + i + 1))
+                .collect::<Vec<_>>()
+                .join("\n")
+        }),
+        ("escaped", |_, block| block.replace('\n', "\\n")),
+    ];
+    for (name, mistake) in mistakes {
+        for at in [0, 40, 1230, 1770, 2990] {
+            let block = lines[at..at + 5].join("\n");
+            let near = ask(&file, &mistake(at, &block), "x");
+            assert_eq!(near.relation, Relation::Nearest, "{name} at {at}");
+            assert_eq!((near.places[0].first, near.places[0].last), (at + 1, at + 5), "{name} at {at}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn looking_never_fails_and_always_finds_the_same(
+        file in "([ab \t.\u{e9}\u{201c}&\\\\n0-9|]{0,6}\n?){0,30}",
+        wanted in "([ab \t.\u{e9}\u{201c}&\\\\n0-9|]{0,6}\n?){0,12}",
+        new in "([ab \t.]{0,6}\n?){0,5}",
+    ) {
+        let near = ask(&file, &wanted, &new);
+        prop_assert_eq!(&near, &ask(&file, &wanted, &new));
+        for place in &near.places {
+            prop_assert!(place.numbers.iter().all(|&number| (1..=near.total).contains(&number)));
+            prop_assert!(place.numbers.windows(2).all(|pair| pair[0] < pair[1]));
+        }
+        let message = Problem::new(Kind::SearchNotFound { near: near.into() }).to_string();
+        prop_assert!(message.lines().count() <= 65);
+    }
+
+    #[test]
+    fn lines_of_any_bytes_are_compared(
+        file in "\\PC{0,60}",
+        wanted in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..6),
+    ) {
+        let text = Text::new(file.into_bytes()).unwrap();
+        let wanted: Vec<&[u8]> = wanted.iter().map(Vec::as_slice).collect();
+        let near = near(&Haystack::new(&text), &wanted, &wanted);
+        prop_assert!(near.places.len() <= PLACES);
+    }
+}

@@ -1,0 +1,203 @@
+//! Where a block may stand: each word that the request shares with the file votes for the place that it
+//! would give the block.
+//!
+//! A place is a diagonal: a line of the file less a line of the request. Rare words count more, and
+//! neighbouring diagonals support each other, since a forgotten line moves all that follows. The work is
+//! bounded by counting votes, the rarest words first.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::request::Line;
+use crate::tokens::Tokens;
+
+/// How many votes are counted.
+const VOTES: usize = 1_500_000;
+/// Different words of a request that vote.
+const WORDS: usize = 4_096;
+/// How far diagonals support each other.
+const DRIFT: usize = 4;
+
+/// How often each word of a request occurs in the file.
+pub(super) struct Rarity {
+    /// Sorted by the word.
+    words: Vec<(u32, u32)>,
+    lines: usize,
+}
+
+impl Rarity {
+    /// How telling a word is, from 0 (on every line, or unknown to the file) to about 20.
+    pub(super) fn of(&self, word: u32) -> Option<u32> {
+        let at = self.words.binary_search_by_key(&word, |&(word, _)| word).ok()?;
+        let count = self.words[at].1;
+        (count > 0).then(|| telling(count, self.lines))
+    }
+}
+
+fn telling(count: u32, lines: usize) -> u32 {
+    (lines as u64 / u64::from(count.max(1))).max(1).ilog2()
+}
+
+/// A set of words that is asked once for each word of the file.
+struct Table {
+    slots: Vec<(u32, u32)>,
+    mask: usize,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Table {
+    fn new(words: &[u32]) -> Self {
+        let size = (words.len() * 4).next_power_of_two().max(64);
+        let mut table = Self { slots: vec![(0, NONE); size], mask: size - 1 };
+        for (id, &word) in words.iter().enumerate() {
+            let mut at = word as usize & table.mask;
+            while table.slots[at].1 != NONE {
+                at = (at + 1) & table.mask;
+            }
+            table.slots[at] = (word, id as u32);
+        }
+        table
+    }
+
+    fn id(&self, word: u32) -> Option<usize> {
+        let mut at = word as usize & self.mask;
+        loop {
+            let (key, id) = self.slots[at];
+            if id == NONE {
+                return None;
+            }
+            if key == word {
+                return Some(id as usize);
+            }
+            at = (at + 1) & self.mask;
+        }
+    }
+}
+
+/// The most likely diagonals, best first, at most `count`; and how rare the request's words are.
+pub(super) fn diagonals(tokens: &Tokens, request: &[Line<'_>], count: usize) -> (Vec<isize>, Rarity) {
+    let mut words: Vec<u32> = request.iter().flat_map(|line| line.words.iter().copied()).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.truncate(WORDS);
+    let mut in_request: Vec<Vec<u32>> = vec![Vec::new(); words.len()];
+    for (i, line) in request.iter().enumerate().filter(|(_, line)| !line.elision) {
+        for word in &line.words {
+            if let Ok(id) = words.binary_search(word) {
+                in_request[id].push(i as u32);
+            }
+        }
+    }
+    let table = Table::new(&words);
+    let frequency = frequency(tokens, &table, words.len());
+    let weights = weights(&frequency, &in_request, tokens.len());
+    if weights.iter().all(|&weight| weight == 0) {
+        return (Vec::new(), Rarity { words: Vec::new(), lines: tokens.len() });
+    }
+    let votes = vote(tokens, &table, &in_request, &weights, request.len());
+    let rarity = Rarity { words: words.into_iter().zip(frequency).collect(), lines: tokens.len() };
+    (best(&votes, request.len(), count), rarity)
+}
+
+/// On how many lines each word stands.
+fn frequency(tokens: &Tokens, table: &Table, words: usize) -> Vec<u32> {
+    let mut last = vec![NONE; words];
+    let mut frequency = vec![0; words];
+    for line in 0..tokens.len() {
+        for id in tokens.line(line).iter().filter_map(|&word| table.id(word)) {
+            if last[id] != line as u32 {
+                last[id] = line as u32;
+                frequency[id] += 1;
+            }
+        }
+    }
+    frequency
+}
+
+/// What a vote of each word counts; nothing for those that there is no time for.
+fn weights(frequency: &[u32], in_request: &[Vec<u32>], lines: usize) -> Vec<u32> {
+    let mut by_rarity: Vec<usize> = (0..frequency.len()).filter(|&id| frequency[id] > 0).collect();
+    by_rarity.sort_by_key(|&id| (frequency[id], id));
+    let mut weights = vec![0; frequency.len()];
+    let mut left = VOTES;
+    for id in by_rarity {
+        let votes = frequency[id] as usize * in_request[id].len();
+        if votes > left {
+            break;
+        }
+        left -= votes;
+        let telling = telling(frequency[id], lines);
+        // Never nothing: in a file of one line every word is on all lines.
+        weights[id] = 1 + telling * telling;
+    }
+    weights
+}
+
+/// The votes by diagonal; the diagonal of index 0 is that of the request's last line on the first of the
+/// file.
+fn vote(tokens: &Tokens, table: &Table, in_request: &[Vec<u32>], weights: &[u32], height: usize) -> Vec<u32> {
+    let mut last = vec![NONE; weights.len()];
+    let mut votes = vec![0u32; tokens.len() + height];
+    for line in 0..tokens.len() {
+        for id in tokens.line(line).iter().filter_map(|&word| table.id(word)) {
+            if weights[id] == 0 || last[id] == line as u32 {
+                continue;
+            }
+            last[id] = line as u32;
+            for &i in &in_request[id] {
+                votes[line + height - 1 - i as usize] += weights[id];
+            }
+        }
+    }
+    votes
+}
+
+/// The diagonals with most support, best first, no two of them close to each other. Of equals the earliest,
+/// so that the answer is stable.
+fn best(votes: &[u32], height: usize, count: usize) -> Vec<isize> {
+    // A single line has no others that could be moved.
+    let drift = DRIFT.min(height.saturating_sub(1));
+    let mut support: Vec<u64> = Vec::with_capacity(votes.len());
+    let mut window: u64 = votes.iter().take(drift).map(|&vote| u64::from(vote)).sum();
+    for (at, &vote) in votes.iter().enumerate() {
+        window += votes.get(at + drift).map_or(0, |&vote| u64::from(vote));
+        window -= at.checked_sub(drift + 1).map_or(0, |gone| u64::from(votes[gone]));
+        // A diagonal without votes of its own is no place, however good its neighbours are.
+        support.push(if vote == 0 { 0 } else { window + 2 * u64::from(vote) });
+    }
+    let mut found = Vec::new();
+    for _ in 0..count {
+        let best = support.iter().enumerate().rev().max_by_key(|&(_, &votes)| votes);
+        let Some((at, _)) = best.filter(|&(_, &votes)| votes > 0) else { break };
+        found.push(at as isize - (height as isize - 1));
+        let end = (at + drift + 1).min(support.len());
+        support[at.saturating_sub(drift)..end].fill(0);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::readings;
+    use super::*;
+
+    fn diagonals_of(file: &[&str], wanted: &[&str]) -> Vec<isize> {
+        let tokens = Tokens::of(file.iter().map(|line| line.as_bytes()));
+        let wanted: Vec<&[u8]> = wanted.iter().map(|line| line.as_bytes()).collect();
+        diagonals(&tokens, &readings(&wanted)[0], 3).0
+    }
+
+    #[test]
+    fn rare_words_decide() {
+        let mut file = ["let x = common();"; 40];
+        file[20] = "let x = rare();";
+        assert_eq!(diagonals_of(&file, &["let y = common();", "let y = rare();"])[0], 19);
+    }
+
+    #[test]
+    fn the_first_of_equal_places_comes_first_and_nothing_is_no_place() {
+        assert_eq!(diagonals_of(&["a"; 30], &["a"]), [0, 1, 2]);
+        assert!(diagonals_of(&["a", "b"], &["c"]).is_empty());
+    }
+}
