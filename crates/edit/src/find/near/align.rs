@@ -54,6 +54,15 @@ impl Alignment {
         let first = files.next()?;
         Some((first, files.next_back().unwrap_or(first)))
     }
+
+    /// Whether a line that the request changes answers to one of the file.
+    pub(super) fn has_changed(&self, request: &[Line<'_>], new: &[&[u8]]) -> bool {
+        let new = &new[..new.len().min(1000)];
+        self.steps.iter().any(|step| match step {
+            Step::Pair { request: i, .. } => !new.contains(&request[*i].sent),
+            _ => false,
+        })
+    }
 }
 
 /// What is compared with what.

@@ -60,13 +60,15 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
             best = Some((reading, places));
         }
     }
-    if let Some((at, exact)) = already {
+    if let Some(stands) = &already {
+        let (at, to) = (stands.at, stands.at + new.len());
         let elsewhere = best.as_ref().is_some_and(|(_, places)| {
             let (first, last) = places[0].ends().unwrap_or_default();
-            places[0].score >= SURE && (last < at || first >= at + new.len())
+            places[0].score >= SURE && (last < at || first >= to)
         });
-        if !elsewhere {
-            let relation = if exact { Relation::AlreadyThere } else { Relation::AlreadyThereButSpace };
+        // Where lines are only taken away, that the others stand there proves nothing.
+        if !elsewhere && !stands.shortened {
+            let relation = if stands.exact { Relation::AlreadyThere } else { Relation::AlreadyThereButSpace };
             return answer(haystack, relation, alloc::vec![show::plain(haystack, at, new.len())]);
         }
     }
@@ -77,7 +79,9 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
                 _ => show::other(haystack, place),
             });
             let mut near = answer(haystack, Relation::Nearest, shown.collect());
-            near.new_at = already.map(|(at, _)| at + 1);
+            // Unless there is something at the place that was to be taken away.
+            let gone = |stands: &Stands| !stands.shortened || !places[0].has_changed(request, new);
+            near.new_at = already.filter(gone).map(|stands| stands.at + 1);
             near
         }
         None if total <= SHOWN_WHOLE => {
@@ -133,22 +137,35 @@ fn misspelt(haystack: &Haystack<'_>, request: &[Line<'_>]) -> Option<isize> {
     (best.0 >= SURE).then_some(best.1 as isize - i as isize)
 }
 
-/// Where the new lines stand already, if they say anything that the old ones do not; and whether they do so
-/// byte for byte or but for white space.
-fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Option<(usize, bool)> {
+/// Where the new lines stand already.
+struct Stands {
+    at: usize,
+    /// Byte for byte, not but for white space.
+    exact: bool,
+    /// The new lines are a part of the old ones.
+    shortened: bool,
+}
+
+/// Where the new lines stand already, if they say anything.
+fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Option<Stands> {
     let tells = |line: &&[u8]| line.trim_ascii().len() > 3;
     let added = |line: &&[u8]| tells(line) && !wanted.iter().take(NEW_WORK / 100).any(|old| old == line);
-    // Where lines are only taken away, that some of the others stand there says nothing.
-    let shortened = || wanted.windows(new.len().max(1)).take(NEW_WORK / 100).any(|part| part == new);
-    let telling = match new.iter().take(1000).position(added) {
-        Some(at) => at,
-        None if shortened() => return None,
-        None => new.iter().position(tells)?,
+    let is_part = || wanted.windows(new.len().max(1)).take(NEW_WORK / 100).any(|part| part == new);
+    let (telling, shortened) = match new.iter().take(1000).position(added) {
+        Some(at) => (at, false),
+        None => (new.iter().position(tells)?, is_part()),
     };
     let equal: fn(&[u8], &[u8]) -> bool = |a, b| a == b;
-    stands_at(haystack, new, telling, equal)
-        .map(|at| (at, true))
-        .or_else(|| stands_at(haystack, new, telling, fold::equal_but_space).map(|at| (at, false)))
+    if let Some(at) = stands_at(haystack, new, telling, equal) {
+        return Some(Stands { at, exact: true, shortened });
+    }
+    // Where white space is what is to change, it counts.
+    let same = |(a, b): (&&[u8], &&[u8])| fold::equal_but_space(a, b);
+    if shortened || wanted.len() == new.len() && wanted.iter().zip(new).all(same) {
+        return None;
+    }
+    let at = stands_at(haystack, new, telling, fold::equal_but_space)?;
+    Some(Stands { at, exact: false, shortened })
 }
 
 fn stands_at(

@@ -115,8 +115,16 @@ fn the_new_text_is_recognised_where_it_stands() {
     assert_eq!(already("let x = 1;\n", "let y = 2;\n"), (Relation::AlreadyThere, 2));
     assert_eq!(already("let x = 1;\n", "let z = 3;\n}\n"), (Relation::AlreadyThere, 5));
     assert_eq!(already("let x = 1;\n", "    let z = 3;\n}\n"), (Relation::AlreadyThereButSpace, 5));
-    // That some of the lines stand there says nothing when the others are to be taken away.
-    assert_eq!(already("let y = 2;\nlet x = 1;\n", "let y = 2;\n").0, Relation::Nearest);
+}
+
+#[test]
+fn lines_that_stay_are_not_taken_for_the_new_text() {
+    let file = "a\nlet y = 2;\n\nif y {\n\tlet z = 3;\n}\n";
+    let near = ask(file, "if x {\n\tlet z = 3;\n}\n", "\tlet z = 3;\n}\n");
+    assert_eq!((near.relation, near.new_at), (Relation::Nearest, None));
+    // What was to go is nowhere near, so it may be gone already.
+    let near = ask(file, "let y = 2;\nzzz(\"completely other\")\n", "let y = 2;\n");
+    assert_eq!((near.relation, near.new_at), (Relation::Nearest, Some(2)));
 }
 
 #[test]

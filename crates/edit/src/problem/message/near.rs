@@ -42,7 +42,10 @@ pub(super) fn write(near: &Near, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "Search the file for a word of the part that you mean, or read that part with read_file, then send \
              its lines."
         }
-        Relation::AlreadyThere | Relation::AlreadyThereButSpace => "If that was the aim, it is done.",
+        Relation::AlreadyThere => "If that was the aim, it is done.",
+        Relation::AlreadyThereButSpace => {
+            "If that was the aim, it is done; else send the lines as they stand in the file."
+        }
     })
 }
 
