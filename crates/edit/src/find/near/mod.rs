@@ -60,14 +60,17 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
             best = Some((reading, places));
         }
     }
+    // Where lines are only taken away, that the others stand there proves nothing as long as something like
+    // them does.
+    let undone = best.as_ref().is_some_and(|(request, places)| places[0].has_changed(request, new));
+    let already = already.filter(|stands| stands.adds || !undone);
     if let Some(stands) = &already {
         let (at, to) = (stands.at, stands.at + new.len());
         let elsewhere = best.as_ref().is_some_and(|(_, places)| {
             let (first, last) = places[0].ends().unwrap_or_default();
             places[0].score >= SURE && (last < at || first >= to)
         });
-        // Where lines are only taken away, that the others stand there proves nothing.
-        if !elsewhere && !stands.shortened {
+        if !elsewhere && !stands.is_part {
             let relation = if stands.exact { Relation::AlreadyThere } else { Relation::AlreadyThereButSpace };
             return answer(haystack, relation, alloc::vec![show::plain(haystack, at, new.len())]);
         }
@@ -79,9 +82,7 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
                 _ => show::other(haystack, place),
             });
             let mut near = answer(haystack, Relation::Nearest, shown.collect());
-            // Unless there is something at the place that was to be taken away.
-            let gone = |stands: &Stands| !stands.shortened || !places[0].has_changed(request, new);
-            near.new_at = already.filter(gone).map(|stands| stands.at + 1);
+            near.new_at = already.map(|stands| stands.at + 1);
             near
         }
         None if total <= SHOWN_WHOLE => {
@@ -142,8 +143,10 @@ struct Stands {
     at: usize,
     /// Byte for byte, not but for white space.
     exact: bool,
-    /// The new lines are a part of the old ones.
-    shortened: bool,
+    /// There are new lines among them, not only old ones.
+    adds: bool,
+    /// They stand in the old lines as they are, so where they stand in the file they may be the old ones.
+    is_part: bool,
 }
 
 /// Where the new lines stand already, if they say anything.
@@ -151,21 +154,22 @@ fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Op
     let tells = |line: &&[u8]| line.trim_ascii().len() > 3;
     let added = |line: &&[u8]| tells(line) && !wanted.iter().take(NEW_WORK / 100).any(|old| old == line);
     let is_part = || wanted.windows(new.len().max(1)).take(NEW_WORK / 100).any(|part| part == new);
-    let (telling, shortened) = match new.iter().take(1000).position(added) {
-        Some(at) => (at, false),
-        None => (new.iter().position(tells)?, is_part()),
+    let (telling, adds) = match new.iter().take(1000).position(added) {
+        Some(at) => (at, true),
+        None => (new.iter().position(tells)?, false),
     };
+    let is_part = !adds && is_part();
     let equal: fn(&[u8], &[u8]) -> bool = |a, b| a == b;
     if let Some(at) = stands_at(haystack, new, telling, equal) {
-        return Some(Stands { at, exact: true, shortened });
+        return Some(Stands { at, exact: true, adds, is_part });
     }
     // Where white space is what is to change, it counts.
     let same = |(a, b): (&&[u8], &&[u8])| fold::equal_but_space(a, b);
-    if shortened || wanted.len() == new.len() && wanted.iter().zip(new).all(same) {
+    if is_part || wanted.len() == new.len() && wanted.iter().zip(new).all(same) {
         return None;
     }
     let at = stands_at(haystack, new, telling, fold::equal_but_space)?;
-    Some(Stands { at, exact: false, shortened })
+    Some(Stands { at, exact: false, adds, is_part })
 }
 
 fn stands_at(

@@ -122,6 +122,10 @@ fn lines_that_stay_are_not_taken_for_the_new_text() {
     let file = "a\nlet y = 2;\n\nif y {\n\tlet z = 3;\n}\n";
     let near = ask(file, "if x {\n\tlet z = 3;\n}\n", "\tlet z = 3;\n}\n");
     assert_eq!((near.relation, near.new_at), (Relation::Nearest, None));
+    // The lines stay around others that are still to be taken away.
+    let others = "use std;\n}\n\nfn first() {\n    one();\n}\n\nfn second() {\n";
+    let near = ask(others, "}\n\nfn first() {\n    onne();\n}\n\nfn second() {\n", "}\n\nfn second() {\n");
+    assert_eq!((near.relation, near.places[0].first), (Relation::Nearest, 2));
     // What was to go is nowhere near, so it may be gone already.
     let near = ask(file, "let y = 2;\nzzz(\"completely other\")\n", "let y = 2;\n");
     assert_eq!((near.relation, near.new_at), (Relation::Nearest, Some(2)));
