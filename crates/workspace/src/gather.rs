@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use cap_std::fs::Dir;
 
@@ -12,7 +12,7 @@ use emend_edit::problem::{Again, Kind, Problem};
 
 use crate::disk::Disk;
 use crate::prepared::{Effort, Request};
-use crate::readings::Readings;
+use crate::readings::{Readings, locked};
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
 
@@ -34,8 +34,13 @@ pub(crate) struct Gathered {
 /// The versions that a call names, by file name.
 pub(crate) type Claimed = BTreeMap<String, String>;
 
-/// Reads everything that a patch names.
-pub(crate) fn gather(roots: &Roots, patch: &Patch, effort: Effort) -> Result<Gathered, Vec<Problem>> {
+/// Reads everything that a patch names. A file that is as its client read it takes the text of that reading.
+pub(crate) fn gather(
+    roots: &Roots,
+    patch: &Patch,
+    effort: Effort,
+    readings: &Mutex<Readings>,
+) -> Result<Gathered, Vec<Problem>> {
     let mut gathered = Gathered::default();
     let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
     let mut dirs = Dirs::default();
@@ -63,7 +68,10 @@ pub(crate) fn gather(roots: &Roots, patch: &Patch, effort: Effort) -> Result<Gat
             continue;
         }
         match snapshot::read(&**roots.disk(), &path, effort) {
-            Ok(snapshot) => {
+            Ok(mut snapshot) => {
+                if let Some(snapshot) = &mut snapshot {
+                    snapshot.text = locked(readings).same(&name, Arc::clone(&snapshot.text));
+                }
                 let source = match &snapshot {
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
                     None => Source::Absent { similar: similar(&**roots.disk(), &path) },

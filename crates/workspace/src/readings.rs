@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use emend_edit::plan::Action;
 use emend_edit::problem::{Again, Kind, Problem};
@@ -64,6 +64,13 @@ impl Readings {
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Reading> {
         self.files.get(name)
+    }
+
+    /// The remembered text of this file if it is the same, so that what was found out about it once need not
+    /// be found out again; else the given one.
+    pub(crate) fn same(&self, name: &str, text: Arc<Text>) -> Arc<Text> {
+        let remembered = self.files.get(name).and_then(|reading| reading.text.as_ref());
+        remembered.filter(|remembered| remembered.version() == text.version()).cloned().unwrap_or(text)
     }
 
     /// These lines of this content were shown. Lines of the same version seen earlier still count.
@@ -211,6 +218,11 @@ impl Readings {
     }
 }
 
+/// The readings, whatever became of others who held them: each change of them is one step.
+pub(crate) fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
+    readings.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
     let diff = diff::between(name, reading.text.as_ref()?, &current?.text).text;
     let lines = diff.lines().count();
@@ -232,4 +244,36 @@ fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {
         }
     }
     *ranges = merged;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::FileKind;
+
+    fn snapshot(content: &str) -> Snapshot {
+        let stat = Stat {
+            kind: FileKind::File,
+            size: content.len() as u64,
+            modified: None,
+            device: 0,
+            inode: 0,
+            links: 1,
+            mode: 0o644,
+            read_only: false,
+        };
+        Snapshot { text: Arc::new(Text::new(content.into()).unwrap()), stat }
+    }
+
+    #[test]
+    fn a_file_that_is_as_it_was_read_takes_the_text_of_the_reading() {
+        let mut readings = Readings::default();
+        let read = snapshot("a\n");
+        readings.saw("a.txt", &read, 0..1, 1);
+        assert!(Arc::ptr_eq(&readings.same("a.txt", snapshot("a\n").text), &read.text));
+        for (name, content) in [("a.txt", "b\n"), ("b.txt", "a\n")] {
+            let other = snapshot(content).text;
+            assert!(Arc::ptr_eq(&readings.same(name, Arc::clone(&other)), &other), "{name}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use emend_edit::find::Limits;
@@ -16,7 +16,7 @@ use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
 use crate::lock::{self, PATIENCE};
 use crate::prepared::{Effort, Facts, Prepared, Preview, Request};
-use crate::readings::Readings;
+use crate::readings::{Readings, locked};
 use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
 use crate::snapshot::{self, Snapshot};
@@ -127,7 +127,7 @@ impl Workspace {
         if request.effort == Effort::Quick && !request.patch.is_small() {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
-        let gathered = gather(&self.roots, request.patch, request.effort)?;
+        let gathered = gather(&self.roots, request.patch, request.effort, readings)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
         let checked = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
         none(gathered.check_numbers(request.patch, &claimed))?;
@@ -216,10 +216,6 @@ fn edit_id() -> Result<String, Problem> {
         .map_err(|error| io_problem("Getting random bytes", &std::io::Error::other(error.to_string())))?;
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
-}
-
-fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
-    readings.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
