@@ -130,10 +130,11 @@ fn a_file_that_takes_the_place_of_another_brings_its_encoding() {
     client.patch("*** Delete File: a.txt\n*** Move File: b.txt -> a.txt").ok();
     assert_eq!(folder.read("a.txt"), utf_16le("z\u{eb}\r\n"));
     // Even where both have the same characters.
-    folder.write("b.txt", "z\u{eb}\r\n");
+    folder.write("b.txt", "\u{feff}z\u{eb}\r\n");
     client.read("a.txt");
-    client.patch("*** Delete File: a.txt\n*** Move File: b.txt -> a.txt").ok();
-    assert_eq!(folder.read("a.txt"), "z\u{eb}\r\n".as_bytes());
+    let answer = client.patch("*** Delete File: a.txt\n*** Move File: b.txt -> a.txt").ok();
+    assert_eq!(answer.structured["notes"].as_array().unwrap().len(), 1, "{}", answer.text);
+    assert_eq!(folder.text("a.txt"), "\u{feff}z\u{eb}\r\n");
 }
 
 #[test]
@@ -146,6 +147,25 @@ fn a_file_whose_old_name_is_taken_brings_its_encoding() {
         .ok();
     assert_eq!(folder.read("b.txt"), b"caf\xe9 = 1\r\nth\xe9 = 2\n\xe9nd");
     assert_eq!(folder.text("a.txt"), "\u{6f22}\n");
+}
+
+#[test]
+fn an_edit_after_which_the_encoding_would_be_guessed_anew_says_so() {
+    let (folder, mut client) = read(LATIN_1, "windows-1252");
+    let answer =
+        client.patch("*** Update File: a.txt\n@@\n-caf\u{e9} = 1\n-th\u{e9} = 2\n+\u{c3}\u{a9} = 1").ok();
+    assert_eq!(folder.read("a.txt"), b"\xc3\xa9 = 1\r\nend");
+    assert_eq!(answer.structured["notes"].as_array().unwrap().len(), 1, "{}", answer.text);
+    let (_folder, mut client) = read(LATIN_1, "windows-1252");
+    let answer = client.patch("*** Update File: a.txt\n@@\n-caf\u{e9} = 1\n-th\u{e9} = 2\n+tea").ok();
+    assert!(answer.structured.get("notes").is_none(), "ASCII is the same in both");
+}
+
+#[test]
+fn an_edit_after_which_it_would_be_no_text_is_refused() {
+    let (folder, mut client) = read(LATIN_1, "windows-1252");
+    client.replace("a.txt", "end", "\u{1}\u{2}\u{3}\u{4}").refused("not-text");
+    assert_eq!(folder.read("a.txt"), LATIN_1);
 }
 
 #[test]

@@ -20,6 +20,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::edit::Edit;
+use crate::encoding::Encoding;
 use crate::find::{Budget, Haystack, Limits};
 use crate::patch::{Operation, Patch, Section};
 use crate::problem::{Kind, Problem};
@@ -259,7 +260,7 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
     if !problems.is_empty() {
         return Err(problems);
     }
-    let Overlay { notes, discarded, files, .. } = overlay;
+    let Overlay { mut notes, discarded, files, .. } = overlay;
     let mut files = settle_moves(files.into_iter().filter_map(Overlaid::into_plan).collect());
     if files.is_empty() {
         let names = patch.sections().first().map(|section| section.path.clone()).unwrap_or_default();
@@ -267,6 +268,15 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
         return Err(alloc::vec![Problem::new(Kind::NoOp { reason }).at(&names)]);
     }
     number_whole_files(&mut files);
+    for file in &files {
+        match encoding_note(file) {
+            Ok(note) => notes.extend(note),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
     Ok(Plan { files, notes, discarded })
 }
 
@@ -289,6 +299,33 @@ fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
         at += 1;
     }
     files
+}
+
+/// What is worth knowing about the encoding of a file that is changed: that it is another one now, or that
+/// the next reading will take it for another one. What would not be read as text at all is refused.
+fn encoding_note(file: &FilePlan) -> Result<Option<String>, Problem> {
+    let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = &file.action else {
+        return Ok(None);
+    };
+    let (name, old, new) = (&file.name, base.encoding().name(), edit.encoding().name());
+    if old != new {
+        return Ok(Some(alloc::format!("{name} was in {old}; what takes its place is in {new}")));
+    }
+    if edit.encoding() == Encoding::UTF_8 || edit.spans().is_empty() {
+        return Ok(None);
+    }
+    let again = Text::new(edit.raw_pieces(base).concat()).map_err(|_| {
+        let reason = "with this edit its bytes would be no text any more";
+        Problem::new(Kind::NotText { reason }).at(name)
+    })?;
+    let same = again.bytes() == edit.apply(base.bytes());
+    Ok((!same).then(|| {
+        let now = again.encoding().name();
+        alloc::format!(
+            "{name} was edited in {old}, but from now on its bytes look like {now}; read it again before you write \
+             characters outside of ASCII into it"
+        )
+    }))
 }
 
 /// Creations, deletions and the like come from no hunk of the request; they get the next free numbers, so
