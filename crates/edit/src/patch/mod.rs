@@ -10,6 +10,7 @@ pub mod ed;
 mod git;
 mod lines;
 mod names;
+pub mod print;
 pub mod rcs;
 mod target;
 pub mod unified;

@@ -365,7 +365,7 @@ impl<'a> Parser<'a> {
 }
 
 /// The text of an `@@` line: without a closing `@@`, and nothing if it holds line numbers only.
-fn anchor_text(after_marker: &str) -> Option<&str> {
+pub(super) fn anchor_text(after_marker: &str) -> Option<&str> {
     let text = after_marker.strip_prefix(' ').unwrap_or(after_marker).trim_end();
     let text = text.strip_suffix("@@").map_or(text, str::trim_end);
     let is_range = |word: &str| {
