@@ -176,10 +176,10 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
     // Which sides say that they lack a final newline.
     let (old_unended, new_unended) = match (at_end, final_newline) {
         (false, None) => (false, false),
-        (false, Some(false)) => (false, true),
+        (false, Some(false)) if last_new.is_some() => (false, true),
         (true, Some(true)) => (true, false),
         (true, None) => (true, last_new.is_some()),
-        (true, Some(false)) | (false, Some(true)) => return None,
+        (true, Some(false)) | (false, Some(_)) => return None,
     };
     let header = match (hint, &anchors[..]) {
         (None, []) => "@@".into(),
@@ -282,29 +282,37 @@ mod tests {
     fn line() -> impl Strategy<Value = Line> {
         let text = || prop_oneof!["[a-c -+@*\\\\]{0,4}", "(-- |[+][+] |\\*\\*\\* |@@ )?[a-c]{0,2}"];
         prop_oneof![
-            text().prop_map(Line::Context),
-            text().prop_map(Line::Removed),
-            text().prop_map(Line::Added),
-            text().prop_map(Line::Bare),
+            3 => text().prop_map(Line::Context),
+            3 => text().prop_map(Line::Removed),
+            3 => text().prop_map(Line::Added),
+            1 => text().prop_map(Line::Bare),
         ]
     }
 
     fn change() -> impl Strategy<Value = Change> {
-        let anchors = prop_oneof![Just(Vec::new()), vec("[ab(:][ab ]{0,3}[ab:]", 0..3)];
-        let hint = prop_oneof![Just(None), (1usize..9).prop_map(Some)];
-        let final_newline = prop_oneof![3 => Just(None), 1 => option::of(any::<bool>())];
-        let lines = (anchors, vec(line(), 0..6), any::<bool>(), hint, final_newline).prop_map(
-            |(anchors, lines, at_end, hint, final_newline)| {
+        // What neither format can say is tried too, but not most of the time.
+        let place = prop_oneof![
+            2 => Just((Vec::new(), None)),
+            2 => vec("[ab(:][ab ]{0,3}[ab:]", 0..3).prop_map(|anchors| (anchors, None)),
+            2 => (1usize..9).prop_map(|line| (Vec::new(), Some(line))),
+            1 => (vec("[ab]", 0..2), option::of(0usize..3)),
+        ];
+        let end = prop_oneof![
+            4 => Just((false, None)),
+            1 => Just((true, None)),
+            1 => (any::<bool>(), option::of(any::<bool>())),
+        ];
+        let lines =
+            (place, vec(line(), 0..6), end).prop_map(|((anchors, hint), lines, (at_end, final_newline))| {
                 Change::Lines(LineChange { anchors, lines, at_end, hint, final_newline })
-            },
-        );
+            });
         let range = (0usize..5, 0usize..2, vec("[a-c+-]{0,3}", 0..3))
             .prop_map(|(first, count, lines)| Change::Range(RangeChange { first, count, lines }));
-        prop_oneof![4 => lines, 1 => range]
+        prop_oneof![6 => lines, 1 => range]
     }
 
     fn section() -> impl Strategy<Value = Section> {
-        let path = || "[a-c\"./\t é]{1,6}";
+        let path = || prop_oneof![3 => "[a-c][a-c/ é.]{0,4}[a-c]", 1 => "[a-c\"./\t\\\\ é]{1,6}"];
         let content = || "([ab+-]{0,3}\r?\n){0,3}[ab]{0,2}";
         let update = (vec(change(), 0..3), option::weighted(0.3, path())).prop_map(|(changes, move_to)| {
             let hunks = changes.into_iter().map(|change| Hunk { number: 0, change }).collect();
@@ -315,7 +323,7 @@ mod tests {
             1 => option::of(content()).prop_map(|content| Operation::Delete { content }),
             4 => update,
         ];
-        (path(), option::weighted(0.2, any::<bool>()), operation)
+        (path(), option::weighted(0.1, any::<bool>()), operation)
             .prop_map(|(path, executable, operation)| Section { path, executable, operation })
     }
 
