@@ -276,3 +276,31 @@ fn a_change_of_line_endings_is_not_silently_left_out() {
     assert!(refusal(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+c\n"), None)[0].contains("line endings"));
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")), [" a", "-b", "+c"]);
 }
+
+proptest::proptest! {
+    /// Whatever the lines, a parser answers; and a refusal names a line.
+    #[test]
+    fn no_text_is_too_odd(picked in proptest::collection::vec((0usize..40, "[-+ !a1,.\\\\é]{0,3}"), 0..14)) {
+        const ODD: [&str; 34] = [
+            "--- a/f", "+++ b/f", "+++ /dev/null", "--- /dev/null", "@@ -1,2 +1,2 @@", "@@", "@@ -0,0 +1 @@",
+            "@@ -99999999999999999999 +1 @@", "@@ -1,18446744073709551615 +1,18446744073709551615 @@", "```diff",
+            "```", "diff --git a/f b/f", "diff --git \"a/\\303", "new file mode 100644", "deleted file mode 100644",
+            "rename from f", "rename to g", "\\ No newline at end of file", "Index: f", "=======", "-- ", "2.1",
+            "***************", "*** 1,2 ****", "--- 1,2 ----", "*** f", "--- f", "--- 0 ----",
+            "1,18446744073709551615c", "18446744073709551615a", ".", "s/.//", "a18446744073709551615 1", "d1 1",
+        ];
+        let text: String = picked
+            .iter()
+            .map(|(i, other)| format!("{}\n", ODD.get(*i).copied().unwrap_or(other)))
+            .collect();
+        for path in [None, Some("f")] {
+            for parse in [parse, super::super::context::parse, super::super::ed::parse, super::super::rcs::parse] {
+                if let Err(problems) = parse(&text, path) {
+                    for problem in problems {
+                        proptest::prop_assert!(format!("{problem}").contains("on line "), "{problem}");
+                    }
+                }
+            }
+        }
+    }
+}
