@@ -14,6 +14,8 @@ pub mod print;
 pub mod rcs;
 mod target;
 pub mod unified;
+mod envelope;
+pub mod search_replace;
 pub mod v4a;
 
 use alloc::string::String;
@@ -126,8 +128,12 @@ pub struct BlockChange {
 pub struct Piece {
     /// The lines to find.
     pub old: String,
-    /// The lines that replace them; the same for a piece that only says where the next one is.
+    /// The lines that replace them; the same for a piece that only says where the next one is. Both are empty
+    /// where an elision begins or ends the block. Where only `old` is, the elision says no place for `new`.
     pub new: String,
+    /// The line (`...`) that parted it from the piece before, as it was written in both texts, without its
+    /// ending. It may be a real line of the file: with it the pieces join to the block that was sent.
+    pub elision: Option<String>,
 }
 
 /// Lines by their numbers: only safe with the version that has those numbers.

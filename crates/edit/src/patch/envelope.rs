@@ -1,0 +1,372 @@
+//! What models put around an edit: code fences, and a line with the name of the file.
+//!
+//! ```text
+//! fence = ("```" "`"* | "~~~" "~"*) info     closed by at least as many of the same, indented alike
+//! name  = ["#"+ | "//" | ">" | "-" | number "."] ["File:"] path [":"]     also in backticks, bold, or as the info of a fence
+//! ```
+//!
+//! A line is only taken for a name where it can hardly be prose. **When in doubt it is prose**: an edit
+//! without a name is refused and can be sent again; one under a wrong name changes a wrong file.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::problem::{Kind, Problem};
+
+/// How many lines above an edit its name may stand.
+const REACH: usize = 3;
+
+/// Bare words that are files all the same.
+const KNOWN: &[&str] = &[
+    "AUTHORS",
+    "Brewfile",
+    "BUILD",
+    "CHANGELOG",
+    "CODEOWNERS",
+    "Containerfile",
+    "COPYING",
+    "Dockerfile",
+    "Gemfile",
+    "GNUmakefile",
+    "Jenkinsfile",
+    "Justfile",
+    "justfile",
+    "LICENSE",
+    "Makefile",
+    "makefile",
+    "NOTICE",
+    "Pipfile",
+    "Procfile",
+    "Rakefile",
+    "README",
+    "Vagrantfile",
+    "VERSION",
+    "WORKSPACE",
+];
+
+/// How a sentence begins that ends in a file name.
+const PROSE: &[&str] = &[
+    "a", "add", "and", "at", "change", "create", "delete", "edit", "finally", "first", "fix", "for", "from",
+    "here", "in", "into", "is", "it", "let", "make", "modify", "next", "now", "of", "on", "open", "or",
+    "remove", "replace", "run", "second", "see", "so", "the", "then", "this", "to", "update", "updated",
+    "updating", "use", "using", "we", "with", "write",
+];
+
+/// The languages of a fence that is there to be run, not to be written to a file.
+const SHELLS: &[&str] =
+    &["bash", "bat", "cmd", "console", "fish", "powershell", "ps1", "sh", "shell", "shell-session", "zsh"];
+
+pub(super) fn invalid(message: String) -> Problem {
+    Problem::new(Kind::InvalidFormat { message })
+}
+
+/// The lines of a request, without LF and without the CR before it.
+pub(super) fn lines(text: &str) -> Vec<&str> {
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
+}
+
+/// A line as a message quotes it.
+pub(super) fn shorten(line: &str) -> String {
+    match line.char_indices().nth(80) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line.into(),
+    }
+}
+
+/// The opening line of a fenced block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence<'a> {
+    indent: usize,
+    mark: u8,
+    length: usize,
+    /// What stands behind the marks, usually a language.
+    pub(super) info: &'a str,
+}
+
+impl<'a> Fence<'a> {
+    /// The fence that this line opens. Closing lines look the same, so only the caller can tell them apart.
+    pub(super) fn opened_by(line: &'a str) -> Option<Self> {
+        let indent = line.len() - line.trim_start().len();
+        let line = line.trim();
+        let mark = *line.as_bytes().first()?;
+        let length = line.bytes().take_while(|&b| b == mark).count();
+        let info = line[length..].trim();
+        // Behind backticks that stand inside a line there are more of them.
+        let opens = matches!(mark, b'`' | b'~') && length >= 3 && !(mark == b'`' && info.contains('`'));
+        opens.then_some(Self { indent, mark, length, info })
+    }
+
+    pub(super) fn is_closed_by(&self, line: &str) -> bool {
+        self.could_hold(line) && Fence::opened_by(line).is_some_and(|other| other.info.is_empty())
+    }
+
+    /// Whether this line inside the fence would itself open one that its closing line could close.
+    pub(super) fn could_hold(&self, line: &str) -> bool {
+        Fence::opened_by(line).is_some_and(|other| {
+            other.mark == self.mark && other.length >= self.length && other.indent == self.indent
+        })
+    }
+
+    /// Whether it holds the description of a change.
+    pub(super) fn is_diff(&self) -> bool {
+        matches!(self.info, "diff" | "patch")
+    }
+
+    /// Whether what it holds is there to be run.
+    pub(super) fn is_shell(&self) -> bool {
+        let language = self.info.split_whitespace().next().unwrap_or("");
+        SHELLS.iter().any(|shell| language.eq_ignore_ascii_case(shell))
+    }
+}
+
+/// The name above line `at`, at most three lines up, past fences and blank lines, but not before `floor`.
+pub(super) fn name_above(lines: &[&str], at: usize, floor: usize) -> Option<Name> {
+    let mut apart = false;
+    for &line in lines[floor.max(at.saturating_sub(REACH))..at].iter().rev() {
+        if line.trim().is_empty() {
+            apart = true;
+        } else if let Some(fence) = Fence::opened_by(line) {
+            if let Some(path) = name_in_info(fence.info) {
+                return Some(Name { path, bare: false });
+            }
+        } else if !is_tag_fence(line) {
+            return name_in(line).filter(|name| !(apart && name.bare));
+        }
+    }
+    None
+}
+
+/// `<source>python`: what stands for a fence where the content holds fences.
+fn is_tag_fence(line: &str) -> bool {
+    let line = line.trim().trim_start_matches(['<', '/']);
+    ["source>", "code>", "pre>", "codeblock>", "sourcecode>"].iter().any(|tag| line.starts_with(tag))
+}
+
+/// Words of a sentence that announces a file, and words of one that only speaks of it.
+const ANNOUNCES: &[&str] =
+    &["file", "content", "contents", "modified", "updated", "new", "version", "rewritten"];
+const SPEAKS: &[&str] =
+    &["run", "running", "execute", "output", "prints", "use", "using", "usage", "call", "like"];
+
+/// The only name in backticks in the sentence above line `at`, if it announces the file: "Here is the new
+/// `src/a.py`:". Below "Run `a.py` like this:" stands something else.
+pub(super) fn name_in_sentence_above(lines: &[&str], at: usize, floor: usize) -> Option<String> {
+    let above = &lines[floor.max(at.saturating_sub(REACH))..at];
+    let sentence = above.iter().rev().find(|line| !line.trim().is_empty())?;
+    let mut quoted = sentence.split('`').skip(1).step_by(2);
+    let path = quoted.next().filter(|path| is_named(path) && !path.contains(char::is_whitespace))?;
+    let says = |words: &[&str]| {
+        sentence
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
+    };
+    let alone = sentence.matches('`').count() == 2;
+    (alone && says(ANNOUNCES) && !says(SPEAKS)).then(|| path.into())
+}
+
+/// The name in the info of a fence: "src/a.py", "python src/a.py", "python:src/a.py".
+pub(super) fn name_in_info(info: &str) -> Option<String> {
+    let word = info.rsplit([' ', ':']).next()?;
+    is_named(word).then(|| word.into())
+}
+
+/// What a line says is the file's name.
+pub(super) struct Name {
+    pub(super) path: String,
+    /// Whether nothing but its place says that it is a name.
+    pub(super) bare: bool,
+}
+
+/// The name that this line consists of, its decoration taken off.
+fn name_in(line: &str) -> Option<Name> {
+    let mut rest = without_bullet(line.trim());
+    let mut quoted = false;
+    let mut decorated = false;
+    loop {
+        let before = rest;
+        rest = rest.trim_start_matches("//").trim_start_matches(['#', '*', '>']);
+        rest = rest.trim_end_matches(['*', ':']).trim();
+        rest = without_label(rest);
+        if let Some(inner) = rest.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+            rest = inner.trim_matches('`').trim();
+            quoted = true;
+        }
+        if rest == before {
+            break;
+        }
+        decorated = true;
+    }
+    if rest.is_empty()
+        || rest.contains(['`', '<', '>', '"', '|', '?', '\t'])
+        || rest.chars().all(|c| c == '.')
+    {
+        return None;
+    }
+    let bare = !quoted && !is_named(rest) && !KNOWN.contains(&rest);
+    let sentence = rest.ends_with(['.', '!', ',', ';', '\u{2026}']);
+    let begins_as_prose = rest.split_once(' ').is_some_and(|(first, _)| {
+        PROSE.iter().any(|word| first.eq_ignore_ascii_case(word)) || first.ends_with([',', ';'])
+    });
+    let prose = sentence
+        || (!quoted && begins_as_prose)
+        || (bare && (decorated || rest.contains(char::is_whitespace) || rest.starts_with('-')));
+    (!prose).then(|| Name { path: rest.into(), bare })
+}
+
+fn without_bullet(line: &str) -> &str {
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = if number.len() < line.len() { number.strip_prefix(". ") } else { None };
+    numbered.or_else(|| line.strip_prefix("- ")).map_or(line, str::trim_start)
+}
+
+fn without_label(line: &str) -> &str {
+    for label in ["file:", "filename:", "path:", "file path:"] {
+        if line.get(..label.len()).is_some_and(|start| start.eq_ignore_ascii_case(label)) {
+            return line[label.len()..].trim_start();
+        }
+    }
+    line
+}
+
+/// Whether this looks like a file for itself: it has an extension, or a folder and no white space.
+fn is_named(path: &str) -> bool {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let has_extension = !extension.is_empty()
+        && extension.len() <= 16
+        && extension.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '+'));
+    let in_folder = path.contains('/') && !file.is_empty() && !path.contains(char::is_whitespace);
+    (has_extension || in_folder) && !path.contains("://") && !path.contains(['(', '{'])
+}
+
+/// The file that an edit is for, from the name in the text and the one in the call. Two names agree if one
+/// is the other's end; then the call's counts.
+pub(super) fn settled(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, String> {
+    match (named, argument) {
+        (Some(named), Some(argument)) if !agree(named, argument) => Err(format!(
+            "the text names {named}, but the argument path is {argument}. Leave path out to edit what the text \
+             names (then it may name several files), or correct the name"
+        )),
+        (_, Some(path)) | (Some(path), None) => Ok(Some(path.into())),
+        (None, None) => Ok(None),
+    }
+}
+
+fn agree(a: &str, b: &str) -> bool {
+    let plain = |path: &str| path.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').into();
+    let (a, b): (String, String) = (plain(a), plain(b));
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
+    ends(&a, &b) || ends(&b, &a)
+}
+
+/// Whether this sentence speaks of another file than `path`: one in a folder, or of the same kind.
+pub(super) fn mentions_another(sentence: &str, path: &str) -> bool {
+    let kind = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    sentence
+        .split_whitespace()
+        .map(|word| word.trim_matches(['`', '*', '"', '\'', '(', ')', '.', ',', ':', ';', '!']))
+        .filter(|word| is_named(word) && !agree(word, path))
+        .any(|word| word.contains('/') || word.rsplit_once('.').is_some_and(|(_, other)| other == kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(lines: &[&str]) -> Option<String> {
+        name_above(lines, lines.len(), 0).map(|name| name.path)
+    }
+
+    #[test]
+    fn a_name_is_freed_of_its_decoration() {
+        for line in [
+            "src/a.py",
+            "# src/a.py",
+            "### `src/a.py`",
+            "**src/a.py**:",
+            "**`src/a.py`:**",
+            "File: src/a.py",
+            "**File:** `src/a.py`",
+            "// src/a.py",
+            "- src/a.py",
+            "2. `src/a.py`:",
+            "```src/a.py",
+            "```python src/a.py",
+            "```python:src/a.py",
+        ] {
+            assert_eq!(name(&[line]).as_deref(), Some("src/a.py"), "{line}");
+        }
+        for path in ["Makefile", "my notes.txt", ".env", "script", "src/My File.py", "__init__.py"] {
+            assert_eq!(name(&[path]).as_deref(), Some(path));
+        }
+        assert_eq!(name(&["`no extension`"]).as_deref(), Some("no extension"));
+    }
+
+    #[test]
+    fn prose_is_no_name() {
+        for line in [
+            "Here's the change:",
+            "Example:",
+            "## Changes",
+            "...",
+            "That is all.",
+            "Now edit src/main.py:",
+            "In src/main.py",
+            "First, change main.py",
+            "Done!",
+            "Call `f` and `g`",
+            "see https://example.org/a.py",
+        ] {
+            assert_eq!(name(&[line]), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_name_stands_at_most_three_lines_above_past_fences_and_blank_lines() {
+        assert_eq!(name(&["a.py", "```", "```python"]).as_deref(), Some("a.py"));
+        assert_eq!(name(&["a.py", "", "```python"]).as_deref(), Some("a.py"));
+        assert_eq!(name(&["a.py", "<source>python"]).as_deref(), Some("a.py"));
+        assert_eq!(name(&["a.py", "", "", "```"]), None);
+        assert_eq!(name(&["a.py", "and then this:", "```"]), None, "the nearest line counts");
+        assert_eq!(name(&["word", "", "```"]), None, "a word for itself is only a name right above");
+        assert!(name_above(&["a.py", "x"], 1, 1).is_none());
+    }
+
+    #[test]
+    fn the_only_quoted_name_of_the_sentence_counts() {
+        let name = |line: &str| name_in_sentence_above(&[line, ""], 2, 0);
+        assert_eq!(name("Here is the modified `a.py` file:").as_deref(), Some("a.py"));
+        assert_eq!(name("The new `a.py`, once `b.py`:"), None);
+        assert_eq!(name("The new `main()`:"), None);
+        assert_eq!(name("Run the new `a.py` file like this:"), None);
+    }
+
+    #[test]
+    fn names_agree_if_one_is_the_others_end() {
+        assert_eq!(settled(Some("main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
+        assert_eq!(settled(Some("/w/src/main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
+        assert_eq!(settled(Some("./a"), None), Ok(Some("./a".into())));
+        assert!(settled(Some("main.py"), Some("domain.py")).is_err());
+        assert_eq!(settled(None, None), Ok(None));
+    }
+
+    #[test]
+    fn a_sentence_may_speak_of_another_file() {
+        assert!(mentions_another("Now edit `src/b.py`:", "a.py") && mentions_another("and b.py.", "a.py"));
+        for sentence in ["And in a.py:", "Call self.b instead:", "e.g. 1.5", ""] {
+            assert!(!mentions_another(sentence, "src/a.py"), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_fence_is_closed_by_as_many_marks_of_its_kind() {
+        let fence = Fence::opened_by("````md").expect("it is one");
+        assert!(!fence.is_closed_by("```") && !fence.is_closed_by("~~~~") && !fence.is_closed_by("````py"));
+        assert!(fence.is_closed_by("`````") && !fence.is_closed_by("  ````"));
+        assert_eq!(Fence::opened_by("```a``` inline"), None);
+        assert_eq!(Fence::opened_by("``"), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! One SEARCH/REPLACE block: its markers, its hints, and what was escaped inside. `search_replace` has the
+//! grammar.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::super::envelope::{Fence, shorten};
+use super::{ESCAPE, is_nearly_a_marker, refusal};
+use crate::problem::Problem;
+
+/// A SEARCH line: what it says about the other markers of its block.
+#[derive(Clone, Copy)]
+pub(super) struct Search<'a> {
+    pub(super) indent: &'a str,
+    /// `<` or `-`.
+    mark: char,
+    marks: usize,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn read(line: &'a str) -> Option<Self> {
+        let text = line.trim_start();
+        let indent = &line[..line.len() - text.len()];
+        let mark = text.chars().next().filter(|c| matches!(c, '<' | '-'))?;
+        let word = text.trim_start_matches(mark);
+        let marks = text.len() - word.len();
+        let search = Self { indent, mark, marks };
+        let known = matches!(word.trim_end(), " SEARCH" | " SEARCH>");
+        (known && search.counts(marks)).then_some(search)
+    }
+
+    pub(super) fn is_cline(&self) -> bool {
+        self.mark == '-'
+    }
+
+    /// Whether a marker of this dialect may have so many marks.
+    fn counts(&self, marks: usize) -> bool {
+        if self.is_cline() { marks >= 3 } else { (5..=9).contains(&marks) }
+    }
+
+    /// What follows the marks of a line, and how many there are.
+    fn marked<'l>(&self, line: &'l str, mark: char) -> Option<(usize, &'l str)> {
+        let text = line.strip_prefix(self.indent)?;
+        let rest = text.trim_start_matches(mark);
+        let marks = text.len() - rest.len();
+        self.counts(marks).then_some((marks, rest))
+    }
+
+    /// How many marks this separator has, if it is one. cline knows none with a space behind it.
+    fn separator(&self, line: &str) -> Option<usize> {
+        let (marks, rest) = self.marked(line, '=')?;
+        let rest = if self.is_cline() { rest } else { rest.trim_end() };
+        rest.is_empty().then_some(marks)
+    }
+
+    fn is_replace(&self, line: &str) -> bool {
+        let mark = if self.is_cline() { '+' } else { '>' };
+        self.marked(line, mark).is_some_and(|(_, rest)| {
+            rest.trim_end() == " REPLACE" || (self.is_cline() && rest.trim_end() == " REPLACE>")
+        })
+    }
+}
+
+/// A block as it was written, its markers taken off.
+pub(super) struct Block<'a> {
+    /// How its markers look.
+    pub(super) search: Search<'a>,
+    /// The line at which it is said to stand.
+    pub(super) hint: Option<usize>,
+    /// The lines to find.
+    pub(super) old: Vec<&'a str>,
+    /// The lines in their place.
+    pub(super) new: Vec<&'a str>,
+}
+
+/// The block that opens at line `at`, and the line after it.
+pub(super) fn read<'a>(
+    lines: &[&'a str],
+    at: usize,
+    search: Search<'a>,
+) -> (Result<Block<'a>, Problem>, usize) {
+    let opens = |line| Search::read(line).is_some_and(|other| other.indent == search.indent);
+    let end = (at + 1..lines.len())
+        .find(|&i| search.is_replace(lines[i]) || opens(lines[i]))
+        .unwrap_or(lines.len());
+    let separators: Vec<(usize, usize)> =
+        (at + 1..end).filter_map(|i| Some((i, search.separator(lines[i])?))).collect();
+    let (end, next) = if lines.get(end).is_some_and(|line| search.is_replace(line)) {
+        (end, end + 1)
+    } else if let &[(_, first), (second, marks)] = separators.as_slice()
+        && first == marks
+        && let Some(Fence { info: "", .. }) = lines.get(second + 1).and_then(|line| Fence::opened_by(line))
+    {
+        // As aider has it, a second separator ends the block; but here only right before the fence's end,
+        // since otherwise it could be content of a text that was cut off.
+        return (content(&lines[..second], at, search, separators[0].0), second + 1);
+    } else {
+        return (Err(unterminated(lines, at, end, search, separators.len())), end);
+    };
+    let mut as_long = separators.iter().filter(|(_, marks)| *marks == search.marks);
+    let separator = match (separators.as_slice(), as_long.next(), as_long.next()) {
+        (&[(only, _)], ..) | (_, Some(&(only, _)), None) => only,
+        ([], ..) => {
+            let nearly = (at + 1..end).find(|&i| {
+                let line = lines[i].trim();
+                line.len() >= 3 && line.trim_start_matches(['=', '-', ' ']).is_empty() && line.contains('=')
+            });
+            let found = nearly.map_or(String::new(), |i| format!("; line {} is '{}'", i + 1, lines[i]));
+            let message = "the block ends without a separator. Expected: a line ======= between the old and \
+                           the new lines";
+            return (Err(refusal(end, &format!("{message}{found}"))), next);
+        }
+        _ => {
+            let numbers: Vec<String> = separators.iter().map(|(i, _)| (i + 1).to_string()).collect();
+            let message = format!(
+                "the block that begins at line {} could part at each of the lines {}. Expected: one \
+                 separator. {ESCAPE}: \\=======",
+                at + 1,
+                numbers.join(", ")
+            );
+            return (Err(refusal(separators[1].0, &message)), next);
+        }
+    };
+    (content(&lines[..end], at, search, separator), next)
+}
+
+fn unterminated(lines: &[&str], at: usize, end: usize, search: Search<'_>, separators: usize) -> Problem {
+    let replace = if search.is_cline() { "+++++++ REPLACE" } else { ">>>>>>> REPLACE" };
+    let missing = match separators {
+        0 => format!("=======, then the new lines and {replace}"),
+        _ => replace.into(),
+    };
+    let found = match lines.get(end) {
+        Some(line) => format!("line {} is '{}'. {ESCAPE}", end + 1, shorten(line)),
+        None => match (at + 1..end).find(|&i| is_nearly_a_marker(lines[i])) {
+            Some(i) => format!("line {} is '{}'", i + 1, shorten(lines[i])),
+            None => "the text ends. If it was cut off, send the whole of it again".into(),
+        },
+    };
+    refusal(at, &format!("the block that begins here has no end. Expected: {missing}; but {found}"))
+}
+
+/// The block between its markers: `lines` end before the last one.
+fn content<'a>(
+    lines: &[&'a str],
+    at: usize,
+    search: Search<'a>,
+    separator: usize,
+) -> Result<Block<'a>, Problem> {
+    let mut first = at + 1;
+    let mut hint = None;
+    while let Some((name, number)) = line_hint(lines[first]) {
+        match number.trim().parse::<usize>() {
+            Ok(number) if name == ":start_line:" => hint = Some(number).filter(|&number| number > 0),
+            Ok(_) => {}
+            Err(_) => return Err(refusal(first, &format!("expected a number: {name}12"))),
+        }
+        first += 1;
+    }
+    // Only after a hint: for itself it may well be the first line of the content.
+    if first > at + 1 && lines[first].trim_end() == "-------" {
+        first += 1;
+    }
+    if let Some(i) = (first..lines.len()).find(|&i| line_hint(lines[i]).is_some()) {
+        return Err(refusal(
+            i,
+            &format!(
+                "'{}' may only stand right after the SEARCH line. {ESCAPE}: \\{}",
+                shorten(lines[i]),
+                shorten(lines[i])
+            ),
+        ));
+    }
+    let plain = |lines: &[&'a str]| lines.iter().map(|line| unescaped(line)).collect();
+    Ok(Block { search, hint, old: plain(&lines[first..separator]), new: plain(&lines[separator + 1..]) })
+}
+
+fn line_hint(line: &str) -> Option<(&'static str, &str)> {
+    [":start_line:", ":end_line:"].into_iter().find_map(|name| Some((name, line.strip_prefix(name)?)))
+}
+
+/// The line without the backslash that says that it is no marker. One that is to keep its own has two.
+fn unescaped(line: &str) -> &str {
+    const MARKERS: &[&str] = &["<<<<<", "=====", ">>>>>", "-------", "+++++++", ":start_line:", ":end_line:"];
+    match line.strip_prefix('\\') {
+        Some(rest) if MARKERS.iter().any(|marker| rest.trim_start_matches('\\').starts_with(marker)) => rest,
+        _ => line,
+    }
+}
