@@ -17,6 +17,7 @@ pub mod unified;
 mod envelope;
 pub mod search_replace;
 pub mod v4a;
+pub mod whole;
 
 use alloc::string::String;
 use alloc::vec;

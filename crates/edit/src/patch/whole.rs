@@ -1,0 +1,231 @@
+//! Whole files: a name, and below it the content in a fence.
+//!
+//! ```text
+//! request = (prose | named | fence)+
+//! named   = name line, see `envelope`; or a sentence that announces one name in backticks
+//!           opening fence  line*  closing fence
+//! ```
+//!
+//! With `path` the only fence is that file. Fences without a name beside named ones are examples, and left
+//! out. **What could be the end of a fence inside the content is refused**: the rest of the file would be
+//! lost. So content with fences needs a longer one around it.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::envelope::{self, Fence, invalid};
+use super::{Operation, Patch, Section};
+use crate::problem::Problem;
+
+const EXAMPLE: &str = "path/to/file\n```\nthe whole content\n```";
+
+/// Reads whole files. `path` is the file where the text names none. Every problem is reported.
+pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    let lines = envelope::lines(text);
+    let mut sections: Vec<Section> = Vec::new();
+    let mut named = BTreeSet::new();
+    let mut unnamed = Vec::new();
+    let mut problems = Vec::new();
+    let (mut at, mut floor) = (0, 0);
+    while at < lines.len() {
+        let Some(fence) = Fence::opened_by(lines[at]) else {
+            at += 1;
+            continue;
+        };
+        let Some(end) = (at + 1..lines.len()).find(|&i| fence.is_closed_by(lines[i])) else {
+            let message = "this fence is not closed. If the text was cut off, send the whole of it again";
+            problems.push(refusal(at, message));
+            break;
+        };
+        let block = Block { lines: &lines, fence, at, end };
+        match block.name(floor) {
+            None => unnamed.push(block),
+            Some(name) => match block.section(&name, path) {
+                Ok(section) if !named.insert(section.path.clone()) => {
+                    let message =
+                        format!("{} is there a second time. Expected: each file once", section.path);
+                    problems.push(refusal(at, &message));
+                }
+                Ok(section) => sections.push(section),
+                Err(problem) => problems.push(problem),
+            },
+        }
+        (at, floor) = (end + 1, end + 1);
+    }
+    if sections.is_empty() && problems.is_empty() {
+        match only_file(&unnamed, path) {
+            Ok(section) => sections.push(section),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
+}
+
+fn refusal(at: usize, message: &str) -> Problem {
+    invalid(format!(
+        "Invalid whole file, line {}: {message}. A whole file looks like this:\n{EXAMPLE}",
+        at + 1
+    ))
+}
+
+/// The file that the argument names, if one fence alone can be its content.
+fn only_file(unnamed: &[Block<'_>], path: Option<&str>) -> Result<Section, Problem> {
+    let Some(path) = path else {
+        return Err(invalid(format!(
+            "No file is named, so nothing was changed. Put the path alone on the line above each fence:\n{EXAMPLE}"
+        )));
+    };
+    let mut files = unnamed.iter().filter(|block| block.is_all() || block.is_content_of(path));
+    match (files.next(), files.next()) {
+        (Some(block), None) => block.section(path, Some(path)),
+        (None, _) => Err(invalid(format!(
+            "There is no content for {path} in this text, so nothing was changed. A whole file looks like \
+             this:\n{EXAMPLE}"
+        ))),
+        (Some(_), Some(second)) => Err(refusal(
+            second.at,
+            &format!(
+                "a second fence, and no line says which is {path}. Expected: the path on the line above it"
+            ),
+        )),
+    }
+}
+
+/// A fenced block, from its opening to its closing line.
+struct Block<'a> {
+    lines: &'a [&'a str],
+    fence: Fence<'a>,
+    at: usize,
+    end: usize,
+}
+
+impl Block<'_> {
+    fn name(&self, floor: usize) -> Option<String> {
+        envelope::name_in_info(self.fence.info)
+            .or_else(|| {
+                // A bare word above a fence is more often prose or code, and here nothing has to match.
+                let name = envelope::name_above(self.lines, self.at, floor)?;
+                (!name.bare).then_some(name.path)
+            })
+            .or_else(|| envelope::name_in_sentence_above(self.lines, self.at, floor))
+    }
+
+    /// Whether the text is nothing but this.
+    fn is_all(&self) -> bool {
+        let mut outside = self.lines[..self.at].iter().chain(&self.lines[self.end + 1..]);
+        outside.all(|line| line.trim().is_empty())
+    }
+
+    /// Whether such a fence can hold this file, rather than commands to run.
+    fn is_content_of(&self, path: &str) -> bool {
+        let script = [".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd"];
+        !self.fence.is_shell() || script.iter().any(|extension| path.ends_with(extension))
+    }
+
+    fn section(&self, name: &str, argument: Option<&str>) -> Result<Section, Problem> {
+        let path = envelope::settled(Some(name), argument)
+            .map_err(|why| refusal(self.at, &why))?
+            .unwrap_or_else(|| name.into());
+        if self.fence.is_diff() && ![".diff", ".patch"].iter().any(|extension| path.ends_with(extension)) {
+            return Err(refusal(
+                self.at,
+                &format!(
+                    "the fence holds a diff, which is not the content of {path}. Expected: the whole content, or \
+                     a diff with its lines --- and +++ and @@"
+                ),
+            ));
+        }
+        if let Some(line) = self.unclear_end() {
+            return Err(refusal(
+                line,
+                "it is unclear whether this fence ends the file or belongs to its content. Expected: around \
+                 content with fences a longer one, such as ```` (and after its end a blank line)",
+            ));
+        }
+        let mut content = String::new();
+        for line in &self.lines[self.at + 1..self.end] {
+            content.push_str(line);
+            content.push('\n');
+        }
+        Ok(Section::of(&path, Operation::Write(content)))
+    }
+
+    /// A line that makes it unclear where the content ends: an opening fence inside, or a closing line right
+    /// above more text, as where a fence inside the content begins.
+    fn unclear_end(&self) -> Option<usize> {
+        let inside = (self.at + 1..self.end).find(|&i| self.fence.could_hold(self.lines[i]));
+        let below = self.lines.get(self.end + 1).is_some_and(|line| !line.trim().is_empty());
+        inside.or(below.then_some(self.end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    fn files(text: &str, path: Option<&str>) -> Vec<(String, String)> {
+        let content = |section: &Section| match &section.operation {
+            Operation::Write(content) => (section.path.clone(), content.clone()),
+            other => panic!("{other:?}"),
+        };
+        parse(text, path).unwrap().sections().iter().map(content).collect()
+    }
+
+    fn refused(text: &str, path: Option<&str>) -> String {
+        parse(text, path).unwrap_err().iter().map(|problem| format!("{problem}\n")).collect()
+    }
+
+    fn file(path: &str, content: &str) -> (String, String) {
+        (path.into(), content.into())
+    }
+
+    #[test]
+    fn named_fences_are_files_and_others_are_examples() {
+        let text = "I did it.\n\n### a.py\n```python\na\n```\n\nb/c.txt\n~~~\n\nb\n~~~\n\nRun it:\n\n```sh\nmake\n```\n";
+        assert_eq!(files(text, None), [file("a.py", "a\n"), file("b/c.txt", "\nb\n")]);
+        assert_eq!(
+            files("a.txt\n```\nx\r\n```\n\nb.txt\n```\n```", None),
+            [file("a.txt", "x\n"), file("b.txt", "")]
+        );
+    }
+
+    #[test]
+    fn a_sentence_may_name_the_file() {
+        let text =
+            "Here is the new `a.py` file:\n\n```\na\n```\n\nRun it like this:\n\n```\npython a.py\n```\n";
+        assert_eq!(files(text, None), [file("a.py", "a\n")]);
+        assert!(
+            refused("Run `a.py` like this:\n\n```\npython a.py\n```\n", None).contains("No file is named")
+        );
+    }
+
+    #[test]
+    fn the_argument_names_the_only_fence() {
+        assert_eq!(files("```python\na\n```", Some("a.py")), [file("a.py", "a\n")]);
+        assert_eq!(files("So:\n```\na\n```\n\n```sh\nmake\n```", Some("a.py")), [file("a.py", "a\n")]);
+        assert_eq!(files("main.py\n```\na\n```", Some("src/main.py")), [file("src/main.py", "a\n")]);
+        assert!(refused("```\na\n```\n\n```\nb\n```", Some("a.py")).contains("line 5"));
+        assert!(refused("b.py\n```\na\n```", Some("a.py")).contains("names b.py"));
+        assert!(refused("Do:\n```sh\nmake\n```", Some("a.py")).contains("no content"));
+    }
+
+    #[test]
+    fn a_shorter_fence_inside_is_content_and_one_as_long_is_unclear() {
+        let text = "a.md\n````md\n# T\n```py\nx\n```\n    ````\n````\n";
+        assert_eq!(files(text, None), [file("a.md", "# T\n```py\nx\n```\n    ````\n")]);
+        assert!(refused("a.md\n```\n# T\n```py\nx\n```\ntail\n", None).contains("line 4"));
+        assert!(refused("Output\n```\nx\n```", None).contains("No file is named"));
+        assert!(refused("a.md\n```\n# T\n\n```\nx\n```\n\ntail\n```\n", None).contains("line 5"));
+    }
+
+    #[test]
+    fn a_fence_without_an_end_a_file_twice_and_a_diff_are_refused() {
+        assert!(refused("a.txt\n```\nx\n", None).contains("line 2"));
+        assert!(refused("a.txt\n```\nx\n```\n\na.txt\n```\ny\n```", None).contains("line 7"));
+        assert!(refused("a.txt\n```diff\n-x\n+y\n```", None).contains("a diff"));
+        assert!(refused("```\nx\n```\n", None).to_string().contains("No file is named"));
+    }
+}
