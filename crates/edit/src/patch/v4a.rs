@@ -12,19 +12,25 @@
 //! The first hunk of a section may leave out its `@@`; an empty line is an empty context line, and those
 //! before the next header are left out. Several `@@` lines narrow the place one after another. A section
 //! may be a mere move. Around the patch: white space, one code fence, a here-document (`<<EOF`, also after
-//! `apply_patch`). A missing Begin is forgiven. **A missing End is refused: the patch was cut off.**
+//! `apply_patch`), and prose, parted from it by one of these or a blank line: what stands right before Begin or
+//! after End may be a part of it that went astray. A missing Begin is forgiven. **A missing End is refused: the
+//! patch was cut off.**
 //!
 //! `docs/FORMATS.md` lists each leniency with its test. The first lines of the messages are Codex's.
+
+mod body;
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use self::body::{Numbered, is_section_header};
+use super::envelope::{invalid, shorten};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, Section};
-use crate::problem::{Kind, Problem};
+use crate::problem::Problem;
 
-const BEGIN: &str = "*** Begin Patch";
-const END: &str = "*** End Patch";
+pub(super) use self::body::opens;
+
 const ADD: &str = "*** Add File:";
 const DELETE: &str = "*** Delete File:";
 const UPDATE: &str = "*** Update File:";
@@ -36,8 +42,8 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// Reads a V4A patch. Every problem of it is reported, not only the first.
 pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
-    let body = body(text).map_err(|message| alloc::vec![invalid(message)])?;
-    let mut parser = Parser { lines: body, at: 0, filled: 0, hunks: 0, problems: Vec::new() };
+    let lines = body::read(text).map_err(|message| alloc::vec![invalid(message)])?;
+    let mut parser = Parser { lines, at: 0, filled: 0, hunks: 0, after_added: false, problems: Vec::new() };
     let sections = parser.sections();
     if sections.is_empty() && parser.problems.is_empty() {
         parser.problems.push(invalid(
@@ -49,110 +55,14 @@ pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
     if parser.problems.is_empty() { Ok(Patch { sections }) } else { Err(parser.problems) }
 }
 
-fn invalid(message: String) -> Problem {
-    Problem::new(Kind::InvalidFormat { message })
-}
-
-/// A line of the patch with its one-based number, its CR taken off.
-#[derive(Clone, Copy)]
-struct Numbered<'a> {
-    number: usize,
-    text: &'a str,
-}
-
-/// The lines between Begin and End, freed of what was put around them.
-fn body(text: &str) -> Result<Vec<Numbered<'_>>, String> {
-    let mut lines: Vec<Numbered<'_>> = text
-        .split('\n')
-        .enumerate()
-        .map(|(i, line)| Numbered { number: i + 1, text: line.strip_suffix('\r').unwrap_or(line) })
-        .collect();
-    trim_blank(&mut lines);
-    strip_fence(&mut lines);
-    strip_here_document(&mut lines);
-    let Some(first) = lines.first() else {
-        return Err(format!("Invalid patch: The first line of the patch must be '{BEGIN}'; it is empty."));
-    };
-    if is_marker(first.text, BEGIN) {
-        lines.remove(0);
-    } else if !is_section_header(first.text) {
-        return Err(format!(
-            "Invalid patch: The first line of the patch must be '{BEGIN}'; it is '{}'. Send the patch alone:\n\
-             {BEGIN}\n*** Update File: path\n@@\n-old line\n+new line\n{END}",
-            shorten(first.text)
-        ));
-    }
-    match lines.last() {
-        Some(last) if is_marker(last.text, END) => {
-            lines.pop();
-        }
-        last => {
-            let last = last.map_or("", |last| last.text);
-            return Err(format!(
-                "Invalid patch: The last line of the patch must be '{END}'; it is '{}'. If the patch was cut \
-                 off, send the whole of it again; leave out everything after {END}.",
-                shorten(last)
-            ));
-        }
-    }
-    Ok(lines)
-}
-
-fn shorten(line: &str) -> String {
-    match line.char_indices().nth(80) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line.into(),
-    }
-}
-
-fn trim_blank(lines: &mut Vec<Numbered<'_>>) {
-    while lines.last().is_some_and(|line| line.text.trim().is_empty()) {
-        lines.pop();
-    }
-    let blank = lines.iter().take_while(|line| line.text.trim().is_empty()).count();
-    lines.drain(..blank);
-}
-
-fn strip_fence(lines: &mut Vec<Numbered<'_>>) {
-    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-    let ticks = first.text.trim().bytes().take_while(|&b| b == b'`').count();
-    let closing = last.text.trim();
-    if lines.len() > 1 && ticks >= 3 && closing.len() == ticks && closing.bytes().all(|b| b == b'`') {
-        lines.pop();
-        lines.remove(0);
-        trim_blank(lines);
-    }
-}
-
-/// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch`, with `EOF` as the last line.
-fn strip_here_document(lines: &mut Vec<Numbered<'_>>) {
-    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-    let opening = first.text.trim();
-    let opening = opening.strip_prefix("apply_patch").unwrap_or(opening).trim();
-    if matches!(opening, "<<EOF" | "<<'EOF'" | "<<\"EOF\"") && lines.len() > 1 && last.text.trim() == "EOF" {
-        lines.pop();
-        lines.remove(0);
-        trim_blank(lines);
-    }
-}
-
-/// Begin and End may be padded, and closed by a second `***`.
-fn is_marker(line: &str, marker: &str) -> bool {
-    let line = line.trim();
-    line == marker || line.strip_suffix("***").is_some_and(|line| line.trim_end() == marker)
-}
-
-fn is_section_header(line: &str) -> bool {
-    let line = line.trim();
-    [ADD, DELETE, UPDATE, MOVE].iter().any(|header| line.starts_with(header))
-}
-
 struct Parser<'a> {
     lines: Vec<Numbered<'a>>,
     at: usize,
     /// The next line that is not empty, as far as it was looked for.
     filled: usize,
     hunks: usize,
+    /// Whether the section before adds a file.
+    after_added: bool,
     problems: Vec<Problem>,
 }
 
@@ -176,6 +86,7 @@ impl<'a> Parser<'a> {
             }
             let before = self.problems.len();
             if let Some(section) = self.section(line.number, header) {
+                self.after_added = matches!(section.operation, Operation::Add(_));
                 sections.push(section);
             }
             if self.problems.len() > before {
@@ -223,16 +134,19 @@ impl<'a> Parser<'a> {
         }
         if let Some(path) = path_of(UPDATE) {
             let path = self.path(number, path)?;
-            return self.update(number, path);
+            return self.update(number, &path);
         }
+        let hint =
+            if self.after_added { ". Each line of an added file begins with +, blank ones too" } else { "" };
         self.refuse(
             number,
             &format!(
                 "'{}' is not a valid hunk header. Valid hunk headers: '*** Add File: {{path}}', '*** Delete \
-                 File: {{path}}', '*** Update File: {{path}}'",
+                 File: {{path}}', '*** Update File: {{path}}'{hint}",
                 shorten(header)
             ),
         );
+        self.after_added = false;
         None
     }
 
@@ -254,7 +168,7 @@ impl<'a> Parser<'a> {
         content
     }
 
-    fn update(&mut self, number: usize, path: String) -> Option<Section> {
+    fn update(&mut self, number: usize, path: &str) -> Option<Section> {
         let mut move_to = None;
         if let Some(line) = self.peek()
             && let Some(target) = line.text.trim().strip_prefix(MOVE_TO)
@@ -282,7 +196,7 @@ impl<'a> Parser<'a> {
             self.refuse(number, &format!("Update file hunk for path '{path}' is empty"));
             return None;
         }
-        Some(Section::of(&path, Operation::Update { hunks, move_to }))
+        Some(Section::of(path, Operation::Update { hunks, move_to }))
     }
 
     /// Whether nothing but empty lines stands before the next `@@`, header or end. A line of one space is
@@ -379,6 +293,7 @@ pub(super) fn anchor_text(after_marker: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::body::{BEGIN, END};
     use super::*;
 
     fn patch(inner: &str) -> String {
@@ -455,6 +370,31 @@ mod tests {
             assert_eq!(parse(&wrapped).unwrap(), parse(&plain).unwrap(), "{wrapped}");
         }
         assert!(parse(&format!("<<\"EOF'\n{plain}EOF\n")).is_err());
+    }
+
+    #[test]
+    fn prose_around_the_only_patch_is_left_out() {
+        let plain = patch("*** Update File: a\n-b\n+c");
+        for talked in [
+            format!("Here it is:\n\n{plain}\nThat should do."),
+            format!("Here it is:\n```diff\n{plain}```\nThat should do."),
+            format!("Run:\n```sh\napply_patch <<'EOF'\n{plain}EOF\n```\n"),
+            format!("I would write `{BEGIN}`:\n\n {BEGIN}\n\n{plain}"),
+        ] {
+            assert_eq!(parse(&talked).unwrap(), parse(&plain).unwrap(), "{talked}");
+        }
+        assert!(refusal(&format!("Here it is:\n{plain}")).contains("it is 'Here it is:'"), "no blank line");
+        assert!(refusal(&format!("{plain}+d\n")).contains("it is '+d'"), "a line that went astray");
+        assert!(refusal(&format!("{plain}\n*** Delete File: d\n")).contains("line 7"), "a section that did");
+        assert!(refusal(&format!("{plain}{plain}")).contains("second patch on line 6"));
+        assert!(refusal(&format!("So:\n\n{plain}\nand\n\n{plain}")).contains("second patch on line 11"));
+    }
+
+    #[test]
+    fn a_line_of_an_added_file_without_its_plus_is_explained() {
+        let refused = refusal(&patch("*** Add File: a\n+x\n\ny\n*** Update File: b\n@@\n-x\n*** Bad"));
+        assert!(refused.contains("line 5: 'y' is not a valid hunk header"), "{refused}");
+        assert_eq!(refused.matches("begins with +").count(), 1);
     }
 
     #[test]

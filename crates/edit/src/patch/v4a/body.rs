@@ -1,0 +1,150 @@
+//! What is between Begin and End of a V4A patch, freed of what models put around it. `v4a` has the grammar and
+//! the tests.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::super::envelope::shorten;
+use super::{ADD, DELETE, MOVE, UPDATE};
+
+pub(super) const BEGIN: &str = "*** Begin Patch";
+pub(super) const END: &str = "*** End Patch";
+
+/// A line of the patch with its one-based number, its CR taken off.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a> {
+    pub(super) number: usize,
+    pub(super) text: &'a str,
+}
+
+/// The lines between Begin and End, freed of what was put around them.
+pub(super) fn read(text: &str) -> Result<Vec<Numbered<'_>>, String> {
+    let mut lines: Vec<Numbered<'_>> = text
+        .split('\n')
+        .enumerate()
+        .map(|(i, line)| Numbered { number: i + 1, text: line.strip_suffix('\r').unwrap_or(line) })
+        .collect();
+    trim_blank(&mut lines);
+    strip_fence(&mut lines);
+    strip_here_document(&mut lines);
+    strip_prose(&mut lines)?;
+    let Some(first) = lines.first() else {
+        return Err(format!("Invalid patch: The first line of the patch must be '{BEGIN}'; it is empty."));
+    };
+    if is_marker(first.text, BEGIN) {
+        lines.remove(0);
+    } else if !is_section_header(first.text) {
+        return Err(format!(
+            "Invalid patch: The first line of the patch must be '{BEGIN}'; it is '{}'. Send the patch alone, or \
+             with a blank line around it:\n\
+             {BEGIN}\n*** Update File: path\n@@\n-old line\n+new line\n{END}",
+            shorten(first.text)
+        ));
+    }
+    match lines.last() {
+        Some(last) if is_marker(last.text, END) => {
+            lines.pop();
+        }
+        last => {
+            let last = last.map_or("", |last| last.text);
+            return Err(format!(
+                "Invalid patch: The last line of the patch must be '{END}'; it is '{}'. If the patch was cut \
+                 off, send the whole of it again; leave out everything after {END}.",
+                shorten(last)
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+fn trim_blank(lines: &mut Vec<Numbered<'_>>) {
+    while lines.last().is_some_and(|line| line.text.trim().is_empty()) {
+        lines.pop();
+    }
+    let blank = lines.iter().take_while(|line| line.text.trim().is_empty()).count();
+    lines.drain(..blank);
+}
+
+fn strip_fence(lines: &mut Vec<Numbered<'_>>) {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    let ticks = first.text.trim().bytes().take_while(|&b| b == b'`').count();
+    let closing = last.text.trim();
+    if lines.len() > 1 && ticks >= 3 && closing.len() == ticks && closing.bytes().all(|b| b == b'`') {
+        lines.pop();
+        lines.remove(0);
+        trim_blank(lines);
+    }
+}
+
+/// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch`, with `EOF` as the last line.
+fn strip_here_document(lines: &mut Vec<Numbered<'_>>) {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    if opens_here_document(first.text.trim()) && lines.len() > 1 && last.text.trim() == "EOF" {
+        lines.pop();
+        lines.remove(0);
+        trim_blank(lines);
+    }
+}
+
+fn opens_here_document(line: &str) -> bool {
+    let opening = line.strip_prefix("apply_patch").unwrap_or(line).trim();
+    matches!(opening, "<<EOF" | "<<'EOF'" | "<<\"EOF\"")
+}
+
+/// What a model says before and after its only patch.
+fn strip_prose(lines: &mut Vec<Numbered<'_>>) -> Result<(), String> {
+    let at_margin = |marker: &'static str| {
+        let is_it = move |line: &Numbered<'_>| {
+            !line.text.starts_with(char::is_whitespace) && is_marker(line.text, marker)
+        };
+        let mut places = lines.iter().enumerate().filter(move |(_, line)| is_it(line)).map(|(i, _)| i);
+        (places.next(), places.next())
+    };
+    let ((Some(begin), second_begin), (Some(end), second_end)) = (at_margin(BEGIN), at_margin(END)) else {
+        return Ok(());
+    };
+    if let Some(second) = second_begin.or(second_end) {
+        return Err(format!(
+            "Invalid patch: a second patch on line {}. Send one at a time, or put the sections of both between \
+             one '{BEGIN}' and one '{END}'.",
+            lines[second].number
+        ));
+    }
+    if begin > end {
+        return Ok(());
+    }
+    let (before, after) = (&lines[..begin], &lines[end + 1..]);
+    if let Some(astray) = before.iter().chain(after).find(|line| opens(line.text)) {
+        return Err(format!(
+            "Invalid patch: line {}, '{}', is not between '{BEGIN}' and '{END}'. Put every section there.",
+            astray.number,
+            shorten(astray.text)
+        ));
+    }
+    let parts = |line: &Numbered<'_>| {
+        let text = line.text.trim();
+        text.is_empty() || text.starts_with("```") || text == "EOF" || opens_here_document(text)
+    };
+    if before.last().is_none_or(parts) && after.first().is_none_or(parts) {
+        lines.truncate(end + 1);
+        lines.drain(..begin);
+    }
+    Ok(())
+}
+
+/// Whether this line begins a patch, or a section of one.
+pub(in crate::patch) fn opens(line: &str) -> bool {
+    line.starts_with("*** ") && (is_marker(line, BEGIN) || is_section_header(line))
+}
+
+/// Begin and End may be padded, and closed by a second `***`.
+fn is_marker(line: &str, marker: &str) -> bool {
+    let line = line.trim();
+    line == marker || line.strip_suffix("***").is_some_and(|line| line.trim_end() == marker)
+}
+
+pub(super) fn is_section_header(line: &str) -> bool {
+    let line = line.trim();
+    [ADD, DELETE, UPDATE, MOVE].iter().any(|header| line.starts_with(header))
+}
