@@ -13,6 +13,8 @@ mod names;
 pub mod print;
 pub mod rcs;
 mod target;
+pub mod recognise;
+pub mod search_replace;
 pub mod unified;
 mod envelope;
 pub mod search_replace;

@@ -1,0 +1,229 @@
+//! Which format a request is in, told by its first structural line.
+//!
+//! ```text
+//! v4a             "*** Begin Patch", or "*** Add|Update|Delete|Move File:"
+//! search-replace  "<<<<<<< SEARCH" or "------- SEARCH"
+//! unified         "diff --git ", "--- a" and below it "+++ b", or "@@ " before a line of a hunk
+//! context         "*** a" and below it "--- b", or "***************"
+//! ed, rcs         a command, as the first line of the text or of its fence
+//! whole           none of these, and a fence
+//! ```
+//!
+//! Such lines only count at the beginning of a line (only where there is none, a V4A line may be indented), and
+//! **the first one decides**: what comes after it may
+//! be content, and formats are often edited in the files of their own tools. Nothing is tried out: a text that
+//! its parser refuses is not given to another one.
+
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::envelope::{self, Fence, invalid, shorten};
+use super::{Patch, context, ed, rcs, search_replace, unified, v4a, whole};
+use crate::problem::Problem;
+
+/// An edit format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Codex's patch.
+    V4a,
+    /// A unified diff, git's too.
+    Unified,
+    /// A context diff.
+    Context,
+    /// An ed script.
+    Ed,
+    /// An RCS script, as of `diff -n`.
+    Rcs,
+    /// SEARCH/REPLACE blocks.
+    SearchReplace,
+    /// Whole files in fences.
+    Whole,
+}
+
+impl Format {
+    /// Every format, in the order in which they are told.
+    pub const ALL: &'static [Self] =
+        &[Self::V4a, Self::Unified, Self::SearchReplace, Self::Whole, Self::Context, Self::Ed, Self::Rcs];
+
+    /// How it is called on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V4a => "v4a",
+            Self::Unified => "unified",
+            Self::Context => "context",
+            Self::Ed => "ed",
+            Self::Rcs => "rcs",
+            Self::SearchReplace => "search-replace",
+            Self::Whole => "whole",
+        }
+    }
+
+    /// The format with this name on the wire.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.as_str() == name)
+    }
+}
+
+/// Reads a request in this format, or in the one that it shows. `path` is its file where it names none; a
+/// V4A patch always does.
+pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    match format.or_else(|| recognise(text)) {
+        Some(Format::V4a) => v4a::parse(text),
+        Some(Format::Unified) => unified::parse(text, path),
+        Some(Format::Context) => context::parse(text, path),
+        Some(Format::Ed) => ed::parse(text, path),
+        Some(Format::Rcs) => rcs::parse(text, path),
+        Some(Format::SearchReplace) => search_replace::parse(text, path),
+        Some(Format::Whole) => whole::parse(text, path),
+        None => Err(vec![unknown(text)]),
+    }
+}
+
+fn unknown(text: &str) -> Problem {
+    let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else {
+        return invalid(format!("The patch is empty, so nothing was changed. {ADVICE}"));
+    };
+    invalid(format!(
+        "This is no edit format that is known here, so nothing was changed; its first line is '{}'. {ADVICE}",
+        shorten(first)
+    ))
+}
+
+const ADVICE: &str = "Send a patch that begins like this:\n*** Begin Patch\n*** Update File: path/to/file";
+
+/// The format that the text shows.
+#[must_use]
+pub fn recognise(text: &str) -> Option<Format> {
+    let lines = envelope::lines(text);
+    let structural = (0..lines.len()).find_map(|at| evidence(&lines, at));
+    structural
+        .or_else(|| lines.iter().any(|line| v4a::opens(line.trim_start())).then_some(Format::V4a))
+        .or_else(|| script(&lines))
+        .or_else(|| {
+            lines.iter().any(|line| search_replace::is_nearly_a_marker(line)).then_some(Format::SearchReplace)
+        })
+        .or_else(|| lines.iter().any(|line| Fence::opened_by(line).is_some()).then_some(Format::Whole))
+}
+
+/// What line `at` is, if it is structural.
+fn evidence(lines: &[&str], at: usize) -> Option<Format> {
+    let line = lines[at];
+    let next = lines.get(at + 1).copied().unwrap_or("");
+    if v4a::opens(line) {
+        Some(Format::V4a)
+    } else if search_replace::opens_block(line) {
+        Some(Format::SearchReplace)
+    } else if line.starts_with("diff --git ")
+        || (line.starts_with("--- ") && next.starts_with("+++ "))
+        || opens_hunk(line, next)
+    {
+        Some(Format::Unified)
+    } else if line.starts_with("***************") || (line.starts_with("*** ") && next.starts_with("--- ")) {
+        Some(Format::Context)
+    } else {
+        None
+    }
+}
+
+/// `@@ -1 +1 @@`, `@@ ... @@`, `@@`, and below it a line of a hunk.
+fn opens_hunk(line: &str, next: &str) -> bool {
+    let Some(rest) = line.strip_prefix("@@") else { return false };
+    let header = rest.is_empty() || rest.starts_with([' ', '@']);
+    header && (next.is_empty() || next.starts_with([' ', '-', '+', '@']))
+}
+
+/// ed and RCS: their commands are so short that only the very first line can say so.
+fn script(lines: &[&str]) -> Option<Format> {
+    let mut filled = lines.iter().filter(|line| !line.trim().is_empty());
+    let mut first = *filled.next()?;
+    if Fence::opened_by(first).is_some() {
+        first = filled.next()?;
+    }
+    if is_rcs(first) {
+        return Some(Format::Rcs);
+    }
+    let line = first.trim_end();
+    let command = line.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$'));
+    let addressed = command.len() < line.len();
+    let has_text = lines.contains(&".");
+    let is_ed = match command {
+        "d" => true,
+        "a" | "c" | "i" => has_text,
+        _ => command.starts_with("s/") && command[2..].contains('/'),
+    };
+    (addressed && is_ed).then_some(Format::Ed)
+}
+
+/// `a3 2` or `d3 2`.
+fn is_rcs(line: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    line.strip_prefix(['a', 'd'])
+        .and_then(|rest| rest.trim_end().split_once(' '))
+        .is_some_and(|(line, count)| is_number(line) && is_number(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn each_format_is_told_by_its_first_structural_line() {
+        for (text, format) in [
+            ("*** Begin Patch\n*** Add File: a\n+x\n*** End Patch", Format::V4a),
+            ("So:\n\n```\n*** Begin Patch ***\n", Format::V4a),
+            ("*** Update File: a\n@@\n-x\n+y\n*** End Patch", Format::V4a),
+            (" *** Begin Patch\n *** Delete File: a\n *** End Patch", Format::V4a),
+            ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE", Format::SearchReplace),
+            ("------- SEARCH\nx\n=======\ny\n+++++++ REPLACE", Format::SearchReplace),
+            ("-- SEARCH\nx\n=======\ny\n+++++++ REPLACE", Format::SearchReplace),
+            ("diff --git a/x b/y\nrename from x\nrename to y\n", Format::Unified),
+            ("So:\n```diff\n--- a/x\n+++ b/x\n@@ ... @@\n-x\n+y\n```", Format::Unified),
+            ("@@ -1 +1 @@\n-x\n+y\n", Format::Unified),
+            (
+                "*** a.txt\tMon\n--- b.txt\tTue\n***************\n*** 1 ****\n! x\n--- 1 ----\n! y\n",
+                Format::Context,
+            ),
+            ("3,4c\nx\n.\n1d\n", Format::Ed),
+            ("```\n$a\nx\n.\n```", Format::Ed),
+            ("d3 1\na3 1\nx\n", Format::Rcs),
+            ("a.py\n```\nx\n```", Format::Whole),
+        ] {
+            assert_eq!(recognise(text), Some(format), "{text}");
+        }
+    }
+
+    #[test]
+    fn content_of_one_format_in_another_does_not_deceive() {
+        let block = "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE";
+        let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y";
+        let v4a = format!("*** Begin Patch\n*** Update File: a\n@@\n{block}\n{diff}\n*** End Patch");
+        assert_eq!(recognise(&v4a), Some(Format::V4a));
+        let inner = diff.replace("@@ -1", "*** Begin Patch\n@@ -1");
+        let in_block = format!("a\n<<<<<<< SEARCH\n{inner}\n=======\ny\n>>>>>>> REPLACE");
+        assert_eq!(recognise(&in_block), Some(Format::SearchReplace));
+        let in_diff = "--- a/x.md\n+++ b/x.md\n@@ -1,3 +1,4 @@\n ```\n <<<<<<< SEARCH\n-------- SEARCH\n+*** Begin Patch\n";
+        assert_eq!(recognise(in_diff), Some(Format::Unified));
+        let prose = "Title\n-----\n--- \n*** \n  <<<<<<< SEARCH and so on\n3 of 4\n";
+        assert_eq!(recognise(prose), None);
+    }
+
+    #[test]
+    fn a_format_that_is_named_is_not_guessed() {
+        assert!(parse("a.md\n```\n*** Begin Patch\n```", Some(Format::Whole), None).is_ok());
+        for format in Format::ALL {
+            assert_eq!(Format::named(format.as_str()), Some(*format));
+        }
+        assert_eq!(Format::named("diff"), None);
+    }
+
+    #[test]
+    fn text_without_a_format_is_told_its_first_line_and_what_would_do() {
+        let refused = |text: &str| parse(text, None, Some("a")).unwrap_err()[0].to_string();
+        assert!(refused("\nInvalid diff\nmore").contains("'Invalid diff'"));
+        assert!(refused(" \n").contains("empty") && refused("").contains("*** Update File: path"));
+    }
+}
