@@ -8,6 +8,7 @@ mod cases;
 mod concurrency;
 mod demo;
 mod encodings;
+mod differential;
 mod faults;
 mod kept;
 mod messages;

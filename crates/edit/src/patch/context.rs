@@ -19,7 +19,6 @@ use alloc::vec::Vec;
 
 use super::git::Header;
 use super::lines::{Numbered, invalid, numbered, shorten};
-use super::names;
 use super::target::{Target, target};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
@@ -61,6 +60,8 @@ struct Side<'a> {
     first: usize,
     /// Each line with its sign.
     lines: Vec<(u8, &'a str)>,
+    /// Which of them ended in CRLF.
+    crs: Vec<bool>,
     unended: bool,
 }
 
@@ -70,8 +71,13 @@ struct Raw {
     lines: Vec<Line>,
     /// The line at which the old side begins.
     first: usize,
+    /// Whether the range of a side is 0, that of a file without lines.
+    old_nothing: bool,
+    new_nothing: bool,
     old_unended: bool,
     new_unended: bool,
+    /// Which lines of the new side ended in CRLF, though the diff's own do not.
+    new_crs: Vec<bool>,
 }
 
 impl<'a> Parser<'a, '_> {
@@ -89,10 +95,11 @@ impl<'a> Parser<'a, '_> {
     fn file(&mut self, path: Option<&str>) -> Option<Section> {
         let number = self.lines.get(self.at).map_or(1, |line| line.number);
         let before = self.problems.len();
+        let mut header = Header { number, ..Header::default() };
         let file = if self.names_file() {
-            let sides = Some((names::read(&self.text(0)[4..]), names::read(&self.text(1)[4..])));
+            header.take_sides(&self.text(0)[4..], &self.text(1)[4..]);
             self.at += 2;
-            target(&Header { number, sides, ..Header::default() }, path)
+            target(&header, path)
         } else {
             match path {
                 Some(path) => {
@@ -115,7 +122,11 @@ impl<'a> Parser<'a, '_> {
             }
         }
         match file {
-            Ok(file) => {
+            Ok(mut file) => {
+                if let [raw] = &raws[..] {
+                    file.created |= header.old_dated_nothing && raw.old_nothing;
+                    file.deleted |= header.new_dated_nothing && raw.new_nothing;
+                }
                 let section = self.section(&file, &raws);
                 (self.problems.len() == before).then_some(section)
             }
@@ -135,14 +146,17 @@ impl<'a> Parser<'a, '_> {
 
     fn section(&mut self, file: &Target, raws: &[Raw]) -> Section {
         let all = |wanted: fn(&Line) -> bool| raws.iter().all(|raw| raw.lines.iter().all(wanted));
-        let content = |unended: fn(&Raw) -> bool| {
+        // Lines of one side only, so their order is that of the side.
+        let content = |is_new: bool| {
             let mut text = String::new();
             for raw in raws {
-                for line in raw.lines.iter().filter_map(|line| line.before().or(line.after())) {
-                    text.push_str(line);
-                    text.push('\n');
+                for (i, line) in raw.lines.iter().enumerate() {
+                    text.push_str(line.before().or(line.after()).unwrap_or_default());
+                    let cr = is_new && raw.new_crs.get(i) == Some(&true);
+                    text.push_str(if cr { "\r\n" } else { "\n" });
                 }
-                if unended(raw) {
+                let unended = if is_new { raw.new_unended } else { raw.old_unended };
+                if unended {
                     text.pop();
                 }
             }
@@ -154,9 +168,9 @@ impl<'a> Parser<'a, '_> {
                 let what = "the file is deleted, but its hunks keep or add lines";
                 self.problems.push(invalid(number, what, EXAMPLE));
             }
-            Operation::Delete { content: Some(content(|raw| raw.old_unended)) }
+            Operation::Delete { content: Some(content(false)) }
         } else if file.created && all(|line| matches!(line, Line::Added(_))) {
-            Operation::Add(content(|raw| raw.new_unended))
+            Operation::Add(content(true))
         } else {
             let hunks = raws.iter().map(|raw| {
                 self.hunks += 1;
@@ -168,7 +182,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn hunk(&mut self) -> Result<Raw, Problem> {
-        let number = self.lines[self.at].number;
+        let Numbered { number, cr, .. } = self.lines[self.at];
         self.at += 1;
         let mut old = self.side("*** ", " ****", *b" -!")?;
         let mut new = self.side("--- ", " ----", *b" +!")?;
@@ -190,8 +204,16 @@ impl<'a> Parser<'a, '_> {
                 "its two sides do not fit together: their context and their '!' lines must be the same",
             );
         };
-        let (old_unended, new_unended) = (old.unended, new.unended);
-        Ok(Raw { number, lines, first: old.first, old_unended, new_unended })
+        Ok(Raw {
+            number,
+            lines,
+            first: old.first,
+            old_nothing: old.first == 0,
+            new_nothing: new.first == 0,
+            old_unended: old.unended,
+            new_unended: new.unended,
+            new_crs: new.crs.iter().map(|&is_cr| is_cr && !cr).collect(),
+        })
     }
 
     /// One side of a hunk: its range, and its lines or none of them.
@@ -219,6 +241,7 @@ impl<'a> Parser<'a, '_> {
             }
             return Ok(side);
         }
+        side.crs = rest[..lines.len()].iter().map(|line| line.cr).collect();
         self.at += lines.len();
         side.lines = lines;
         if self.text(0).starts_with("\\ ") && !side.lines.is_empty() {
@@ -282,7 +305,7 @@ fn change(raw: &Raw) -> Change {
         return Change::Range(RangeChange { first: raw.first.saturating_add(1), count: 0, lines });
     }
     let final_newline = match (raw.old_unended, raw.new_unended) {
-        (true, false) if raw.lines.iter().any(|line| line.after().is_some()) => Some(true),
+        (true, false) if !raw.new_nothing => Some(true),
         (false, true) => Some(false),
         _ => None,
     };
@@ -376,6 +399,9 @@ mod tests {
         assert_eq!(added, Operation::Add("a\n\n".into()));
         let gone = only(&format!("*** f\n--- /dev/null\n{STARS}\n*** 1 ****\n- a\n--- 0 ----\n"));
         assert_eq!(gone, Operation::Delete { content: Some("a\n".into()) });
+        let dated = "*** f\t1970-01-01 00:00:00.000000000 +0000\n--- f\t2024\n";
+        let added = only(&format!("{dated}{STARS}\n*** 0 ****\n--- 1 ----\n+ a\n"));
+        assert_eq!(added, Operation::Add("a\n".into()));
     }
 
     #[test]

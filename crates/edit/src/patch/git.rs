@@ -31,6 +31,11 @@ pub(super) struct Header {
     pub(super) index: Option<String>,
     pub(super) rename_from: Option<String>,
     pub(super) rename_to: Option<String>,
+    /// Whether the timestamp of the old side is that of no file, as `diff -N` writes it. Files with that
+    /// timestamp exist too, so it only counts where the hunk agrees.
+    pub(super) old_dated_nothing: bool,
+    /// The same of the new side.
+    pub(super) new_dated_nothing: bool,
     pub(super) created: bool,
     pub(super) deleted: bool,
     /// Whether the file is to be executable.
@@ -72,7 +77,7 @@ pub(super) fn read(lines: &[Numbered<'_>], at: &mut usize) -> Result<Header, Vec
     while let Some(line) = lines.get(*at) {
         let next = lines.get(*at + 1).map_or("", |line| line.text);
         if is_pair(line.text, next) {
-            header.sides = Some((names::read(&line.text[4..]), names::read(&next[4..])));
+            header.take_sides(&line.text[4..], &next[4..]);
             *at += 2;
             break;
         }
@@ -93,6 +98,13 @@ pub(super) fn read(lines: &[Numbered<'_>], at: &mut usize) -> Result<Header, Vec
 }
 
 impl Header {
+    /// Takes in what stands after the signs of the two sides.
+    pub(super) fn take_sides(&mut self, old: &str, new: &str) {
+        self.sides = Some((names::read(old), names::read(new)));
+        self.old_dated_nothing = names::is_dated_nothing(old);
+        self.new_dated_nothing = names::is_dated_nothing(new);
+    }
+
     /// Takes in one extended header; `false` if the line is none.
     fn line(&mut self, line: Numbered<'_>) -> Result<bool, Problem> {
         let text = line.text;

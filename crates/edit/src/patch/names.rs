@@ -31,6 +31,15 @@ pub(super) fn read(text: &str) -> Name {
     if name == NOTHING { Name::Nothing } else { Name::Path(name) }
 }
 
+/// Whether the timestamp after a name is the beginning of time, in whatever time zone.
+pub(super) fn is_dated_nothing(text: &str) -> bool {
+    let date = text.split_once('\t').map_or("", |(_, date)| date);
+    let is = |iso: &str, day: &str, year: &str| {
+        date.starts_with(iso) || (date.contains(day) && date.trim_end().ends_with(year))
+    };
+    is("1970-01-01 ", " Jan  1 ", " 1970") || is("1969-12-31 ", " Dec 31 ", " 1969")
+}
+
 /// A whole path as the extended headers have it: quoted or not, without prefix and timestamp.
 pub(super) fn plain(text: &str) -> String {
     unquote(text).map_or_else(|| text.trim_end().to_string(), |(name, _)| name)
@@ -166,6 +175,10 @@ mod tests {
         assert_eq!(read("\"a/caf\\303\\251 \\\"q\\\".txt\""), path("a/café \"q\".txt"));
         assert_eq!(read("/dev/null\tThu Jan  1"), Name::Nothing);
         assert_eq!(read("\"broken"), path("\"broken"));
+        for date in ["1970-01-01 02:00:00.0 +0200", "Thu Jan  1 00:00:00 1970", "Wed Dec 31 19:00:00 1969"] {
+            assert!(is_dated_nothing(&format!("a/x\t{date}")), "{date}");
+        }
+        assert!(!is_dated_nothing("a/x\tThu Jan  1 00:00:00 2026") && !is_dated_nothing("1970-01-01 x"));
         assert_eq!(read(&quote("tab\there")), path("tab\there"));
     }
 

@@ -239,13 +239,17 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn file(&mut self, header: &Header, raws: &[Raw]) {
-        let Target { from, to, created, deleted } = match target(header, self.path) {
+        let Target { from, to, mut created, mut deleted } = match target(header, self.path) {
             Ok(target) => target,
             Err(problem) => {
                 self.problems.push(problem);
                 return;
             }
         };
+        if let [Raw { numbers: Some(numbers), .. }] = raws {
+            created |= header.old_dated_nothing && numbers.old == (0, 0);
+            deleted |= header.new_dated_nothing && numbers.new == (0, 0);
+        }
         let keeps = |raw: &Raw| raw.body.lines.iter().any(|line| !matches!(line, Line::Removed(_)));
         let has_old = |raw: &Raw| raw.body.lines.iter().any(|line| line.before().is_some());
         let operation = if deleted {
@@ -365,10 +369,12 @@ fn change(raw: &Raw) -> Result<Change, Problem> {
 
 /// A file keeps its line endings, so a hunk that would change nothing else must not seem to be applied.
 fn only_endings(raw: &Raw) -> Result<(), Problem> {
-    let pairs = || raw.body.lines.iter().zip(&raw.crs);
-    if raw.crs.iter().all(|cr| *cr) || !raw.crs.contains(&true) {
-        return Ok(());
-    }
+    let body = &raw.body;
+    // A last line without an ending has none to change.
+    let last_old = body.lines.iter().rposition(|line| line.before().is_some()).filter(|_| body.old_unended);
+    let last_new = body.lines.iter().rposition(|line| line.after().is_some()).filter(|_| body.new_unended);
+    let ended = |(i, _): &(usize, _)| Some(*i) != last_old && Some(*i) != last_new;
+    let pairs = || body.lines.iter().zip(&raw.crs).enumerate().filter(ended).map(|(_, pair)| pair);
     let removed: alloc::collections::BTreeSet<(&str, bool)> = pairs()
         .filter_map(|(line, cr)| match line {
             Line::Removed(text) => Some((text.as_str(), *cr)),

@@ -178,6 +178,11 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
     assert_eq!(gone, Section::of("f", Operation::Delete { content: Some("a\nb\n".into()) }));
     let gone = only("diff --git a/f b/f\ndeleted file mode 100644\nindex e69de29..0000000\n");
     assert_eq!(gone.operation, Operation::Delete { content: None });
+    // GNU diff names a file that is not there, and dates it to the beginning of time.
+    let dated = "1969-12-31 19:00:00.000000000 -0500";
+    assert_eq!(added(&format!("--- a/f\t{dated}\n+++ b/f\t2024\n@@ -0,0 +1 @@\n+a\n")), "a\n");
+    let gone = only(&format!("--- a/f\t2024\n+++ b/f\t{dated}\n@@ -1 +0,0 @@\n-a\n"));
+    assert!(matches!(gone.operation, Operation::Delete { .. }));
     // It exists after all.
     let update = only("--- /dev/null\n+++ b/f\n@@ -1 +1,2 @@\n a\n+b\n");
     assert!(matches!(update.operation, Operation::Update { .. }) && update.path == "f");
@@ -275,6 +280,9 @@ fn a_diff_that_was_cut_off_is_refused() {
 fn a_change_of_line_endings_is_not_silently_left_out() {
     assert!(refusal(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+c\n"), None)[0].contains("line endings"));
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")), [" a", "-b", "+c"]);
+    let longer =
+        "@@ -1,2 +1,3 @@\n a\r\n-b\n\\ No newline at end of file\n+b\r\n+c\n\\ No newline at end of file\n";
+    assert_eq!(signs(&diff(longer)), [" a", "-b", "+b", "+c"]);
 }
 
 proptest::proptest! {
