@@ -29,6 +29,19 @@ pub struct Diff {
 /// The diff of what a plan does to one file.
 #[must_use]
 pub fn of(file: &FilePlan) -> Diff {
+    let mut diff = of_content(file);
+    if let Some(executable) = file.executable {
+        let mode = |executable| if executable { "100755" } else { "100644" };
+        let modes = match &file.action {
+            Action::Create { .. } => format!("new file mode {}\n", mode(executable)),
+            _ => format!("old mode {}\nnew mode {}\n", mode(!executable), mode(executable)),
+        };
+        diff.text = format!("diff --git a/{0} b/{0}\n{modes}{1}", file.name, diff.text);
+    }
+    diff
+}
+
+fn of_content(file: &FilePlan) -> Diff {
     let name = &file.name;
     match &file.action {
         Action::Create { content } => whole(None, Some(name), content.bytes()),

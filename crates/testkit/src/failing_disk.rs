@@ -113,6 +113,11 @@ impl Disk for FailingDisk {
         self.inner.write(file, pieces)
     }
 
+    fn set_executable(&self, file: &File, executable: bool) -> io::Result<()> {
+        self.call()?;
+        self.inner.set_executable(file, executable)
+    }
+
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {
         self.inner.may_write(dir, name)
     }

@@ -76,6 +76,9 @@ pub(crate) fn gather(
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
                     None => Source::Absent { similar: similar(&**roots.disk(), &path) },
                 };
+                if snapshot.as_ref().is_some_and(|snapshot| snapshot.stat.mode & 0o111 != 0) {
+                    gathered.sources.set_executable(&name);
+                }
                 gathered.sources.insert(written, &name, source);
                 gathered.names.insert(written.into(), name.clone());
                 gathered.files.insert(name, (path, snapshot));
@@ -214,7 +217,7 @@ impl Gathered {
 /// Whether an operation needs all of the file to be known. By what was asked for, not by what comes of it:
 /// deleting and adding is replacing.
 fn needs_all(operation: &Operation) -> bool {
-    matches!(operation, Operation::Write(_) | Operation::Delete { .. })
+    matches!(operation, Operation::Write(_) | Operation::Delete { content: None })
 }
 
 /// The open folders of a request: one for all files in it, since a patch may have thousands.

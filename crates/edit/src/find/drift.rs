@@ -272,7 +272,8 @@ fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned)
         .filter(|text| !text.is_empty())
         .collect();
     let missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
-    missing.map(|i| plain(old[i])).any(|text| passed.contains(&text))
+    // A bare elision stands for lines of which nothing is known.
+    missing.map(|i| plain(old[i])).any(|text| text == "..." || passed.contains(&text))
 }
 
 /// A line without what is often lost on the way: white space, escapes, entities.

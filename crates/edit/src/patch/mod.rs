@@ -4,22 +4,24 @@
 //! [`Patch::replace`], [`Patch::replace_lines`] and [`Patch::write`] take a tool's arguments. Planning knows
 //! nothing of formats.
 
-mod body;
+pub mod recognise;
+
 pub mod context;
 pub mod ed;
+pub mod rcs;
+pub mod search_replace;
+pub mod unified;
+pub mod v4a;
+pub mod whole;
+
+mod body;
+mod envelope;
 mod git;
 mod lines;
 mod names;
-pub mod print;
-pub mod rcs;
 mod target;
-pub mod recognise;
-pub mod search_replace;
-pub mod unified;
-mod envelope;
-pub mod search_replace;
-pub mod v4a;
-pub mod whole;
+
+pub mod print;
 
 use alloc::string::String;
 use alloc::vec;

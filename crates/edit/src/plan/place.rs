@@ -285,7 +285,7 @@ impl Placer<'_> {
         let total = self.haystack.lines().len();
         let mut below = 0;
         for piece in pieces {
-            let lines = lines_of(core::slice::from_ref(piece));
+            let lines = lines_of(&[Piece { elision: None, ..piece.clone() }]);
             if lines.is_empty() {
                 continue;
             }
@@ -407,6 +407,7 @@ fn added_lines<'l>(old: &'l str, new: &'l str) -> Vec<&'l str> {
 fn lines_of(pieces: &[Piece]) -> Vec<Line> {
     let mut lines = Vec::new();
     for piece in pieces {
+        lines.extend(piece.elision.clone().map(Line::Context));
         let old: Vec<&str> = piece.old.lines().collect();
         let new: Vec<&str> = piece.new.lines().collect();
         lines.extend(Line::between(&old, &new));

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use rmcp::model::{CallToolResult, JsonObject};
 
-use emend_edit::patch::{Patch, v4a};
+use emend_edit::patch::Patch;
+use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::Request;
 
-use super::{Call, NotQuick, answer, find, refusal};
+use super::{Call, NotQuick, answer, find, refusal, wrapper};
 use crate::arguments;
 use crate::render::Tense;
 use crate::wire::{ApplyPatch, Outcome, ReplaceLines, StrReplace, WriteFile};
@@ -83,12 +84,22 @@ pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> 
             let asked: ApplyPatch = arguments::read(input, arguments).map_err(one)?;
             let text = patch_text(call, &asked).map_err(one)?;
             Ok(Asked {
-                patch: v4a::parse(&text)?,
+                patch: recognise::parse(
+                    &wrapper::unwrapped(&text),
+                    format_of(&asked),
+                    asked.path.as_deref(),
+                )?,
                 versions: asked.versions.unwrap_or_default(),
                 validate_only: asked.validate_only.unwrap_or(false),
             })
         }
     }
+}
+
+/// The format that the call names, which the schema has checked.
+fn format_of(asked: &ApplyPatch) -> Option<Format> {
+    let name = asked.format.as_deref()?;
+    Format::ALL.iter().copied().find(|format| format.as_str() == name)
 }
 
 /// The text of a patch: the argument, or what is in the file that it names.

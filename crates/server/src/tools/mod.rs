@@ -3,7 +3,6 @@
 mod edit;
 mod preview;
 mod read;
-#[cfg_attr(not(test), expect(dead_code, reason = "called once apply_patch takes every format"))]
 mod wrapper;
 
 use std::sync::{Arc, OnceLock};

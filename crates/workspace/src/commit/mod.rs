@@ -265,7 +265,7 @@ impl<'a> Transaction<'a> {
         let dir = Arc::clone(&job.path.place.dir);
         let pieces = match &job.plan.action {
             // A mere move keeps its file.
-            Action::Move { edit, .. } if edit.spans().is_empty() => None,
+            Action::Move { edit, .. } if edit.spans().is_empty() && job.plan.executable.is_none() => None,
             action => action.pieces(),
         };
         let slot = match self.home.is_own {
@@ -283,6 +283,9 @@ impl<'a> Transaction<'a> {
             self.files.push(file);
             let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
             self.disk.write(&new, &pieces).map_err(failed)?;
+            if let Some(executable) = job.plan.executable {
+                self.disk.set_executable(&new, executable).map_err(failed)?;
+            }
             self.disk.sync_file(&new).map_err(failed)?;
         } else {
             self.files.push(file);

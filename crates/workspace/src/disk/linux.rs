@@ -79,6 +79,10 @@ impl Disk for Linux {
         metadata::keeping_mode(file, || super::portable::write(file, pieces))
     }
 
+    fn set_executable(&self, file: &File, executable: bool) -> io::Result<()> {
+        metadata::set_executable(file, executable)
+    }
+
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {
         metadata::may_write(dir, name)
     }

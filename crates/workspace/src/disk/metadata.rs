@@ -57,6 +57,13 @@ pub(super) fn keeping_mode(file: &File, write: impl FnOnce() -> io::Result<()>) 
     Ok(())
 }
 
+/// Lets whoever may read the file run it too, or nobody.
+pub(super) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
+    let mode = fs::fstat(file)?.st_mode & 0o7777;
+    let mode = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+    Ok(fs::fchmod(file, fs::Mode::from_raw_mode(mode))?)
+}
+
 /// Gives `new` the owner, mode and extended attributes (and so the ACLs) of `old`.
 pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
     let (from, to) = (fs::fstat(old)?, fs::fstat(new)?);

@@ -89,6 +89,8 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File>;
     /// Writes these pieces, one after another.
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()>;
+    /// Lets whoever may read the file run it too, or nobody.
+    fn set_executable(&self, file: &File, executable: bool) -> io::Result<()>;
     /// Whether this user may write to the file `name`.
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool;
     /// Makes the file's content and metadata durable.

@@ -86,6 +86,17 @@ impl Disk for Portable {
         return write(file, pieces);
     }
 
+    fn set_executable(&self, file: &File, executable: bool) -> io::Result<()> {
+        #[cfg(unix)]
+        return super::metadata::set_executable(file, executable);
+        #[cfg(not(unix))]
+        {
+            // Such a system has no bit for it.
+            let _ = (file, executable);
+            Ok(())
+        }
+    }
+
     fn may_write(&self, dir: &Dir, name: &OsStr) -> bool {
         #[cfg(unix)]
         return super::metadata::may_write(dir, name);

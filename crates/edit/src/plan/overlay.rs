@@ -1,0 +1,310 @@
+//! The files of a request as its sections find and leave them, one after another.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Action, FilePlan, PlacedHunk, Source, Sources, place, suspect, whole};
+use crate::edit::Edit;
+use crate::find::{Budget, Haystack, Limits};
+use crate::patch::{Operation, Section};
+use crate::problem::{Kind, Problem};
+use crate::text::Text;
+
+/// The files of a request as its sections find and leave them, one after another.
+pub(super) struct Overlay<'a> {
+    sources: &'a Sources,
+    budget: Budget,
+    limits: &'a Limits,
+    pub(super) files: Vec<Overlaid>,
+    /// What the reader should know.
+    pub(super) notes: Vec<String>,
+    /// Files on disk of which everything is thrown away.
+    pub(super) discarded: Vec<String>,
+}
+
+/// One file: what is on disk, and what it is by now.
+pub(super) struct Overlaid {
+    name: String,
+    before: Option<Arc<Text>>,
+    now: Now,
+    hunks: Vec<PlacedHunk>,
+    /// Whether it is executable on disk, and whether it is to be.
+    was_executable: bool,
+    executable: Option<bool>,
+}
+
+/// What a file is by now.
+enum Now {
+    /// As it is on disk.
+    Untouched,
+    /// Not there.
+    Gone,
+    /// There, and made from the file on disk called `from` (often itself) by `edit`. What it holds is only
+    /// made when another section asks for it.
+    Edited { from: String, base: Arc<Text>, edit: Edit },
+    /// There, and made from nothing.
+    New(Arc<Text>),
+}
+
+impl<'a> Overlay<'a> {
+    pub(super) fn new(sources: &'a Sources, limits: &'a Limits) -> Self {
+        Self {
+            sources,
+            budget: Budget::new(limits),
+            limits,
+            files: Vec::new(),
+            notes: Vec::new(),
+            discarded: Vec::new(),
+        }
+    }
+
+    /// Plans what a section wants of the file that the ones before have left.
+    pub(super) fn plan(&mut self, section: &Section) -> Result<(), Vec<Problem>> {
+        let one = |problem: Problem| alloc::vec![problem];
+        let name = self.sources.resolve(&section.path).map(String::from).map_err(one)?;
+        let at = self.file(&name);
+        self.operate(at, &name, &section.operation)?;
+        if section.executable.is_some() {
+            // Where it is by now: it may have been moved.
+            let target = match &section.operation {
+                Operation::Update { move_to: Some(target), .. } => {
+                    self.sources.resolve(target).map(String::from).map_err(one)?
+                }
+                _ => name,
+            };
+            let at = self.file(&target);
+            self.files[at].executable = section.executable;
+        }
+        Ok(())
+    }
+
+    fn operate(&mut self, at: usize, name: &str, operation: &Operation) -> Result<(), Vec<Problem>> {
+        let one = |problem: Problem| alloc::vec![problem];
+        match operation {
+            Operation::Add(content) => {
+                if self.text(at).is_some() {
+                    let instead = "nothing was changed. To change it, use *** Update File (or str_replace)";
+                    return Err(one(Problem::new(Kind::AlreadyExists { instead }).at(name)));
+                }
+                self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(name)))
+            }
+            Operation::Write(content) => {
+                let new = match self.text(at) {
+                    None => {
+                        return self
+                            .put(at, content.as_bytes().to_vec())
+                            .map_err(|kind| one(Problem::new(kind).at(name)));
+                    }
+                    Some(text) => {
+                        suspect::elisions(&Haystack::new(&text), content.lines())
+                            .map_err(|kind| one(Problem::new(kind).at(name)))?;
+                        whole::replacement(&text, content)
+                    }
+                };
+                self.discard(at);
+                self.edit(at, new, Vec::new())
+            }
+            Operation::Delete { content } => {
+                let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
+                match content {
+                    // Whoever says what it holds has seen it.
+                    Some(content) => {
+                        place::holds(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?
+                    }
+                    None => self.discard(at),
+                }
+                self.files[at].now = Now::Gone;
+                Ok(())
+            }
+            Operation::Update { hunks, move_to } => {
+                let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
+                let found = place::hunks(&text, hunks, self.limits, &self.budget).map_err(|problems| {
+                    problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
+                })?;
+                self.notes.extend(found.notes);
+                self.edit(at, found.edit, found.hunks)?;
+                match move_to {
+                    Some(target) => self.rename(at, target).map_err(one),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Where the file called `name` stands in the overlay.
+    fn file(&mut self, name: &str) -> usize {
+        if let Some(at) = self.files.iter().position(|file| file.name == name) {
+            return at;
+        }
+        let before = match self.sources.states.get(name) {
+            Some(Source::Present(text)) => Some(Arc::clone(text)),
+            Some(Source::Absent { .. }) | None => None,
+        };
+        let was_executable = self.sources.executables.contains(name);
+        self.files.push(Overlaid {
+            name: name.into(),
+            before,
+            now: Now::Untouched,
+            hunks: Vec::new(),
+            was_executable,
+            executable: None,
+        });
+        self.files.len() - 1
+    }
+
+    /// What the file holds by now.
+    fn text(&self, at: usize) -> Option<Arc<Text>> {
+        let file = &self.files[at];
+        match &file.now {
+            Now::Untouched => file.before.clone(),
+            Now::Gone => None,
+            Now::New(text) => Some(Arc::clone(text)),
+            Now::Edited { base, edit, .. } => Some(Arc::new(edit.result(base))),
+        }
+    }
+
+    /// Notes that all of what a file on disk holds is thrown away.
+    fn discard(&mut self, at: usize) {
+        let file = &self.files[at];
+        let origin = match &file.now {
+            Now::Untouched => &file.name,
+            Now::Edited { from, .. } => from,
+            Now::Gone | Now::New(_) => return,
+        };
+        self.discarded.push(origin.clone());
+    }
+
+    fn missing(&self, name: &str) -> Problem {
+        let similar = match self.sources.states.get(name) {
+            Some(Source::Absent { similar }) => similar.clone(),
+            _ => Vec::new(),
+        };
+        Problem::new(Kind::MissingOriginal { similar }).at(name)
+    }
+
+    /// Puts new content where there is none.
+    fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
+        self.limits.check_file(content.len())?;
+        let text = Arc::new(Text::new(content)?);
+        self.files[at].now = Now::New(text);
+        Ok(())
+    }
+
+    /// Changes what is there.
+    fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Vec<Problem>> {
+        self.check_new(at, &next, placed.is_empty()).map_err(|problems| {
+            let name = &self.files[at].name;
+            problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
+        })?;
+        let file = &mut self.files[at];
+        file.hunks.extend(placed);
+        file.now = match core::mem::replace(&mut file.now, Now::Untouched) {
+            Now::Untouched => match &file.before {
+                Some(base) => {
+                    let (from, base) = (file.name.clone(), Arc::clone(base));
+                    Now::Edited { from, edit: next, base }
+                }
+                None => Now::Untouched,
+            },
+            Now::Edited { from, base, edit } => Now::Edited { from, base, edit: edit.then(&next) },
+            Now::New(text) => Now::New(Arc::new(next.result(&text))),
+            Now::Gone => Now::Gone,
+        };
+        Ok(())
+    }
+
+    /// What an edit writes must be text, in the encoding of the file, and fit. `whole` when no hunk of the
+    /// request says so but a replacement of all.
+    fn check_new(&self, at: usize, next: &Edit, whole: bool) -> Result<(), Vec<Problem>> {
+        if next.spans().iter().any(|span| span.new.contains(&0)) {
+            let reason = "the new text has a NUL byte";
+            return Err(alloc::vec![Problem::new(Kind::NotText { reason })]);
+        }
+        let encoding = next.encoding().name();
+        let lacking = next.not_encodable().into_iter().map(|(hunk, character)| {
+            let problem = Problem::new(Kind::NotEncodable { character, encoding });
+            if whole { problem } else { problem.in_hunk(hunk) }
+        });
+        let problems: Vec<Problem> = lacking.collect();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let base = if next.encoding().is_view() { None } else { self.text(at) };
+        let len = match base {
+            Some(base) => next.raw_pieces(&base).iter().map(|piece| piece.len()).sum(),
+            None => next.new_len(),
+        };
+        self.limits.check_file(len).map_err(|kind| alloc::vec![Problem::new(kind)])
+    }
+
+    /// Gives a file another name. Onto itself nothing moves.
+    fn rename(&mut self, at: usize, target: &str) -> Result<(), Problem> {
+        let name = String::from(self.sources.resolve(target)?);
+        let to = self.file(&name);
+        if to == at {
+            return Ok(());
+        }
+        if self.text(to).is_some() {
+            let instead = "nothing was changed. Delete it first, or choose another name";
+            return Err(Problem::new(Kind::AlreadyExists { instead }).at(&name));
+        }
+        let hunks = core::mem::take(&mut self.files[at].hunks);
+        let moved = match core::mem::replace(&mut self.files[at].now, Now::Gone) {
+            Now::Untouched => match &self.files[at].before {
+                Some(base) => Now::Edited {
+                    from: self.files[at].name.clone(),
+                    base: Arc::clone(base),
+                    edit: Edit::nothing(base),
+                },
+                None => Now::Gone,
+            },
+            now => now,
+        };
+        self.files[to].now = moved;
+        self.files[to].was_executable = self.files[at].was_executable;
+        self.files[to].executable = self.files[at].executable.take();
+        self.files[to].hunks.extend(hunks);
+        Ok(())
+    }
+}
+
+impl Overlaid {
+    /// What must happen on disk, if anything. A file that was moved away is part of its new name's plan.
+    pub(super) fn into_plan(self) -> Option<FilePlan> {
+        let Self { name, before, now, hunks, was_executable, executable } = self;
+        let was_executable = was_executable && !matches!(now, Now::New(_));
+        let executable = executable.filter(|&wanted| wanted != was_executable);
+        let metadata_from = match &now {
+            Now::Edited { from, .. } if *from != name => Some(from.clone()),
+            _ => None,
+        };
+        let action = match (before, now) {
+            (_, Now::Untouched) | (None, Now::Gone) => return None,
+            (Some(base), Now::Gone) => Action::Delete { base },
+            (None, Now::New(text)) => Action::Create { content: text },
+            (None, Now::Edited { from, base, edit }) => Action::Move { from, base, edit },
+            (Some(before), Now::Edited { from, edit, .. }) if from == name => {
+                if edit.changes_nothing(&before) && executable.is_none() {
+                    return None;
+                }
+                Action::Modify { base: before, edit }
+            }
+            (Some(before), now) => {
+                // Another file takes its place, with that one's encoding.
+                let content = match &now {
+                    Now::Edited { base, edit, .. } => Arc::new(edit.result(base)),
+                    Now::New(text) => Arc::clone(text),
+                    Now::Gone | Now::Untouched => return None,
+                };
+                let edit = whole::rewrite(&before, content.bytes()).into_joined();
+                let edit = edit.into_encoding(content.encoding());
+                if edit.changes_nothing(&before) {
+                    return None;
+                }
+                Action::Modify { base: before, edit }
+            }
+        };
+        Some(FilePlan { name, action, hunks, metadata_from, executable })
+    }
+}
