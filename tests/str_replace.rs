@@ -121,9 +121,16 @@ fn a_text_that_is_not_there_is_refused_with_the_lines_that_are() {
 }
 
 #[test]
-fn an_empty_old_text_is_refused() {
-    check_refused("one\n", &json!({"old_string": "", "new_string": "x"}), "invalid-format");
-    check_refused("", &json!({"old_string": "", "new_string": "x"}), "invalid-format");
+fn an_empty_old_text_creates_a_file_and_nothing_else() {
+    check_refused("one\n", &json!({"old_string": "", "new_string": "x"}), "already-exists");
+    check_refused("", &json!({"old_string": "", "new_string": "x"}), "already-exists");
+    let all = json!({"old_string": "", "new_string": "x", "replace_all": true});
+    check_refused("one\n", &all, "invalid-format");
+    let folder = Folder::new();
+    serve(&folder)
+        .call("str_replace", json!({"path": "new/a.txt", "old_string": "", "new_string": "x\n"}))
+        .ok();
+    assert_eq!(folder.read("new/a.txt"), b"x\n");
 }
 
 #[test]

@@ -387,6 +387,11 @@ impl EditBuilder {
         self.spans.push(Span { range, new, hunk });
     }
 
+    /// What a hunk replaces, as far as it was asked for.
+    pub(crate) fn ranges_of(&self, hunk: usize) -> impl Iterator<Item = Range<usize>> {
+        self.spans.iter().filter(move |span| span.hunk == hunk).map(|span| span.range.clone())
+    }
+
     /// The edit, if no two replacements overlap and none touches what another hunk relies on. Insertions
     /// at one place keep the order in which they were asked for.
     pub fn finish(mut self) -> Result<Edit, Overlap> {

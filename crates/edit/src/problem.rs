@@ -26,13 +26,28 @@ pub struct Problem {
     pub path: Option<String>,
     /// The hunk (or edit of a list) that it concerns, counted from 1 over the whole request.
     pub hunk: Option<usize>,
+    /// Hunks of the same section that do fit.
+    pub beside: Vec<Fitting>,
+    /// How many hunks of the request fit, and how many it has.
+    pub fit: Option<(usize, usize)>,
+}
+
+/// A hunk that fits, though another of its section does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fitting {
+    /// Its number.
+    pub hunk: usize,
+    /// The line at which it starts.
+    pub line: usize,
+    /// The lines of the file that it changes, or those around its insertion, with their numbers; some of them.
+    pub lines: Vec<(usize, String)>,
 }
 
 impl Problem {
     /// A problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind: Box::new(kind), path: None, hunk: None }
+        Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None }
     }
 
     /// The same problem, of this file.
@@ -59,7 +74,9 @@ impl Problem {
     #[must_use]
     pub fn lines(&self) -> &[usize] {
         match &*self.kind {
-            Kind::AmbiguousMatch { lines, .. } => lines,
+            Kind::AmbiguousMatch { lines, .. }
+            | Kind::ExpectedCount { lines, .. }
+            | Kind::OverlappingPlaces { lines } => lines,
             Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => near.numbers(),
             _ => &[],
         }
@@ -100,7 +117,8 @@ pub enum Kind {
     HunkContextMismatch { near: Box<Near>, expected: Vec<String> },
     AnchorNotFound { anchor: String, total: usize },
     AmbiguousMatch { lines: Vec<usize>, total: usize, more: bool, in_patch: bool },
-    ExpectedCount { expected: usize, found: usize },
+    ExpectedCount { expected: usize, found: usize, lines: Vec<usize> },
+    OverlappingPlaces { lines: Vec<usize> },
     OverlappingEdits { first: usize, second: usize, line: usize },
     NotAtEndOfFile { line: usize, last: usize },
     NoSuchLines { first: usize, count: usize, total: usize },
@@ -255,7 +273,9 @@ impl Kind {
             Self::HunkContextMismatch { .. } | Self::AnchorNotFound { .. } | Self::NotAtEndOfFile { .. } => {
                 Code::HunkContextMismatch
             }
-            Self::AmbiguousMatch { .. } | Self::ExpectedCount { .. } => Code::AmbiguousMatch,
+            Self::AmbiguousMatch { .. } | Self::ExpectedCount { .. } | Self::OverlappingPlaces { .. } => {
+                Code::AmbiguousMatch
+            }
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
             Self::EscapedText { .. } => Code::EscapedText,

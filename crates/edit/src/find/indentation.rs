@@ -102,6 +102,9 @@ fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
     if is_flat(block) && block.added().any(opens_a_block) {
         return Reading::Unfit;
     }
+    if shifts.iter().any(|shift| matches!(shift, Shift::In(more) if is_moved_already(block, more.len()))) {
+        return Reading::Unfit;
+    }
     let moved = |shift: &Shift| {
         // White space alone is not moved, but a tab that is spaces here is so everywhere.
         let whole = matches!(shift, Shift::Tabs(_) | Shift::Spaces(_));
@@ -126,6 +129,21 @@ fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
 fn is_flat(block: &Block<'_>) -> bool {
     let texts = block.lines.iter().filter_map(|line| line.before().or(line.after()));
     texts.filter(|text| !text.trim().is_empty()).all(|text| indent(text.as_bytes()).is_empty())
+}
+
+/// Whether lines come in the place of others which are indented by exactly so much less: then the old lines may
+/// have lost what the new ones have, and moving these too would be wrong.
+fn is_moved_already(block: &Block<'_>, by: usize) -> bool {
+    let least = |lines: &mut dyn Iterator<Item = &str>| {
+        lines.filter(|text| !text.trim().is_empty()).map(|text| indent(text.as_bytes()).len()).min()
+    };
+    block.lines.chunk_by(|a, b| matches!(a, Line::Context(_)) == matches!(b, Line::Context(_))).any(|run| {
+        let gone =
+            least(&mut run.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before));
+        let come =
+            least(&mut run.iter().filter(|line| matches!(line, Line::Added(_))).filter_map(Line::after));
+        gone.zip(come).is_some_and(|(gone, come)| come == gone + by)
+    })
 }
 
 /// Whether what follows a line belongs deeper.
@@ -171,6 +189,12 @@ mod tests {
     #[test]
     fn a_new_line_with_too_little_indentation_is_refused() {
         assert!(refused("a:\n  b\n", "-      b\n+      c\n+ d\n"));
+    }
+
+    #[test]
+    fn new_lines_that_have_the_lost_indentation_are_not_moved_again() {
+        assert!(refused("if x:\n  a()\n", "-a()\n+  b()\n"));
+        assert!(read("if x:\n  a()\n", "-a()\n+b()\n").is_some());
     }
 
     #[test]

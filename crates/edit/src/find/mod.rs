@@ -290,12 +290,10 @@ pub fn locate_all(
             return Err(Kind::WorkLimit { what: "replace_all would change more than a million places" });
         }
         if let Some(pair) = places.windows(2).find(|pair| pair[0].range.end > pair[1].range.start) {
-            return Err(Kind::AmbiguousMatch {
-                lines: pair.iter().map(|place| haystack.line_number(place.range.start)).collect(),
-                total: 2,
-                more: true,
-                in_patch: false,
-            });
+            let mut lines: Vec<usize> =
+                pair.iter().map(|place| haystack.line_number(place.range.start)).collect();
+            lines.dedup();
+            return Err(Kind::OverlappingPlaces { lines });
         }
         if !places.is_empty() {
             let found = |place: Place| Match { range: place.range, layer: layer.name, reading: None };

@@ -253,6 +253,12 @@ impl Operation {
 impl Patch {
     /// Replacements of text in one file, all found in the same content.
     pub fn replace(path: &str, changes: Vec<TextChange>) -> Result<Self, Problem> {
+        if let [TextChange { old, new, all: false, expected: None }] = &changes[..]
+            && old.is_empty()
+        {
+            // How many tools let a model create a file.
+            return Ok(Self { sections: vec![Section::of(path, Operation::Add(new.clone()))] });
+        }
         let mut hunks = Vec::with_capacity(changes.len());
         for (i, change) in changes.into_iter().enumerate() {
             let number = i + 1;
@@ -290,6 +296,16 @@ impl Patch {
     #[must_use]
     pub fn sections(&self) -> &[Section] {
         &self.sections
+    }
+
+    /// How many hunks it has.
+    #[must_use]
+    pub fn hunks(&self) -> usize {
+        let of = |section: &Section| match &section.operation {
+            Operation::Update { hunks, .. } => hunks.len(),
+            _ => 0,
+        };
+        self.sections.iter().map(of).sum()
     }
 
     /// Whether this is an everyday request: a few files, a few hunks, not much text.

@@ -7,6 +7,7 @@
 //! A plan is `#[must_use]`, not `Clone`, and made nowhere else: it cannot be committed twice or come from
 //! outside. A preview is a plan that somebody keeps.
 
+mod beside;
 mod carry;
 mod overlay;
 mod place;
@@ -261,6 +262,7 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
         }
     }
     if !problems.is_empty() {
+        tell_how_many_fit(patch, &mut problems);
         return Err(problems);
     }
     let Overlay { mut notes, discarded, files, .. } = overlay;
@@ -281,6 +283,17 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
         return Err(problems);
     }
     Ok(Plan { files, notes, discarded })
+}
+
+/// Tells the last of the problems how many hunks there were, and how many of them fit.
+fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
+    let total = patch.hunks();
+    let missed: BTreeSet<usize> = problems.iter().filter_map(|problem| problem.hunk).collect();
+    // A problem of a whole file says nothing about its hunks.
+    let of_hunks = problems.iter().all(|problem| problem.hunk.is_some());
+    if let Some(last) = problems.last_mut().filter(|_| of_hunks && total > 1) {
+        last.fit = Some((total.saturating_sub(missed.len()), total));
+    }
 }
 
 /// A file that was moved is planned under its new name; its old name's deletion goes. If something else

@@ -110,7 +110,7 @@ impl<'a> Overlay<'a> {
                 match content {
                     // Whoever says what it holds has seen it.
                     Some(content) => {
-                        place::holds(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?
+                        place::holds(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
                     }
                     None => self.discard(at),
                 }

@@ -7,10 +7,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::PlacedHunk;
 use super::carry::carry;
 use super::splice::{self, TELLING};
 use super::suspect;
+use super::{PlacedHunk, beside};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, LITERAL, Limits, Match, Wanted, contents,
@@ -61,6 +61,7 @@ pub(super) fn hunks(
         }
     }
     if !problems.is_empty() {
+        problems[0].beside = beside::fitting(&placer.haystack, &placer.placed, &placer.builder);
         return Err(problems);
     }
     let Placer { builder, placed, notes, .. } = placer;
@@ -108,14 +109,18 @@ impl Placer<'_> {
             return Err(Kind::SearchNotFound { near });
         }
         if let Some(expected) = change.expected.filter(|&count| count != matches.len()) {
-            return Err(Kind::ExpectedCount { expected, found: matches.len() });
+            return Err(Kind::ExpectedCount {
+                expected,
+                found: matches.len(),
+                lines: self.first_lines(&matches),
+            });
         }
         if !many && self.already_there(&matches[0].range, old, new) {
             return Err(Kind::NoOp {
                 reason: "the file already has new_string at that place, around old_string",
             });
         }
-        suspect::check(&self.haystack, added_lines(&change.old, &change.new).into_iter())?;
+        suspect::check(&self.haystack, &added_lines(&change.old, &change.new))?;
         let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
         let removed = matches.iter().map(|found| found.range.len()).sum();
         self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
@@ -131,6 +136,12 @@ impl Placer<'_> {
         Ok(())
     }
 
+    /// The lines of the first places.
+    fn first_lines(&self, matches: &[Match]) -> Vec<usize> {
+        let listed = matches.iter().take(self.limits.listed);
+        listed.map(|found| self.haystack.line_number(found.range.start)).collect()
+    }
+
     /// Text that does not stand in the file as it is: its lines as a whole, by the looser layers.
     fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
         let lines = as_whole_lines(old, new);
@@ -141,6 +152,7 @@ impl Placer<'_> {
         let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? else {
             return Ok(false);
         };
+        suspect::check(&self.haystack, &added(&lines))?;
         self.splice(number, &lines, found, None)?;
         Ok(true)
     }
@@ -172,16 +184,17 @@ impl Placer<'_> {
     }
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
-        suspect::check(&self.haystack, change.lines.iter().filter_map(added))?;
         let scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
         let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
+            suspect::check(&self.haystack, &added(&change.lines))?;
             self.insert(number, at, change);
             self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some("exact"), places: 1 });
             return Ok(());
         }
         let found = self.hunk(number, change, &scope)?;
+        suspect::check(&self.haystack, &added(&change.lines))?;
         let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
         if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
             // One line that happens to be unique is no proof that the named place was not meant.
@@ -270,11 +283,10 @@ impl Placer<'_> {
         let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
         let wanted = Wanted::Block(&block);
         if let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? {
-            suspect::check(&self.haystack, whole.iter().filter_map(added))?;
+            suspect::check(&self.haystack, &added(&whole))?;
             return self.splice(number, &whole, found, None);
         }
         if change.pieces.len() < 2 {
-            suspect::check(&self.haystack, whole.iter().filter_map(added))?;
             return Err(self.mismatch(&whole));
         }
         self.pieces(number, &change.pieces)
@@ -289,13 +301,13 @@ impl Placer<'_> {
             if lines.is_empty() {
                 continue;
             }
-            suspect::check(&self.haystack, lines.iter().filter_map(added))?;
             let starts = [0..total];
             let block = Block::new(&lines, &starts, Form::Block, None);
             let wanted = Wanted::Block(&block);
             let found = find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget)?;
             match found.filter(|found| found.range.start >= below) {
                 Some(found) => {
+                    suspect::check(&self.haystack, &added(&lines))?;
                     below = found.range.end;
                     self.splice(number, &lines, found, None)?;
                 }
@@ -390,11 +402,12 @@ impl Placer<'_> {
     }
 }
 
-fn added(line: &Line) -> Option<&str> {
-    match line {
-        Line::Added(text) => Some(text),
+fn added(lines: &[Line]) -> Vec<&str> {
+    let added = |line| match line {
+        &Line::Added(ref text) => Some(text.as_str()),
         _ => None,
-    }
+    };
+    lines.iter().filter_map(added).collect()
 }
 
 /// The lines of `new` that `old` has nowhere.

@@ -75,8 +75,8 @@ const PLAIN_ENDS: &[&str] = &[
 ];
 
 /// Refuses added lines that are suspect.
-pub(super) fn check<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str> + Clone) -> Result<(), Kind> {
-    elisions(h, added.clone())?;
+pub(super) fn check(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
+    elisions(h, added.iter().copied())?;
     escapes(h, added)
 }
 
@@ -105,10 +105,10 @@ const ESCAPES: &[(&[&str], &str, &[char])] = &[
 
 /// Refuses lines of which every special character is escaped, if the file has such characters but none that is
 /// escaped.
-fn escapes<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str> + Clone) -> Result<(), Kind> {
+fn escapes(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     let bytes = h.text().bytes();
     for (escapes, instead, plain) in ESCAPES {
-        let Some((line, escape)) = added.clone().find_map(|line| {
+        let Some((line, escape)) = added.iter().find_map(|line| {
             escapes.iter().find(|escape| line.contains(**escape)).map(|escape| (line, escape))
         }) else {
             continue;
@@ -117,7 +117,7 @@ fn escapes<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str> + Clone) -
             |line: &str| escapes.iter().fold(String::from(line), |line, escape| line.replace(escape, ""));
         let has = |needle: &str| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
         let mut one = [0; 4];
-        if !added.clone().any(|line| without(line).contains(*plain))
+        if !added.iter().any(|line| without(line).contains(*plain))
             && !escapes.iter().any(|escape| has(escape))
             && plain.iter().any(|c| has(c.encode_utf8(&mut one)))
         {
@@ -202,7 +202,7 @@ mod tests {
 
     fn escaped(file: &str, added: &[&str]) -> bool {
         let text = Text::new(file.as_bytes().to_vec()).unwrap();
-        matches!(check(&Haystack::new(&text), added.iter().copied()), Err(Kind::EscapedText { .. }))
+        matches!(check(&Haystack::new(&text), added), Err(Kind::EscapedText { .. }))
     }
 
     #[test]

@@ -13,6 +13,26 @@ use super::{Again, Kind, Problem};
 const LISTED: usize = 20;
 
 pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write_kind(problem, f)?;
+    for fitting in &problem.beside {
+        write!(f, "\nHunk {} fits, at line {}.", fitting.hunk, fitting.line)?;
+        if !fitting.lines.is_empty() {
+            f.write_str(" It changes:")?;
+        }
+        for (number, line) in &fitting.lines {
+            write!(f, "\n{number:>6}\t{line}")?;
+        }
+    }
+    if let Some((fit, total)) = problem.fit {
+        write!(
+            f,
+            "\n{fit} of {total} hunks fit. Nothing was changed: send all of them again, with these mended."
+        )?;
+    }
+    Ok(())
+}
+
+fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let path = problem.path.as_deref().unwrap_or("the file");
     let hunk = match problem.hunk {
         Some(number) => alloc::format!(" (hunk {number})"),
@@ -64,11 +84,27 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
                 )
             }
         }
-        Kind::ExpectedCount { expected, found } => write!(
-            f,
-            "expected_count is {expected}, but the old text occurs {found} times in {path}{hunk}. Nothing \
-             was changed. Look at the places, then send expected_count: {found} if all are meant."
-        ),
+        Kind::ExpectedCount { expected, found, lines } => {
+            write!(
+                f,
+                "expected_count is {expected}, but the old text occurs {found} times in {path}{hunk}, at line "
+            )?;
+            write_numbers(lines, f)?;
+            if lines.len() < *found {
+                f.write_str(", ...")?;
+            }
+            write!(
+                f,
+                ". Nothing was changed. Look at the places, then send expected_count: {found} if all are meant."
+            )
+        }
+        Kind::OverlappingPlaces { lines } => {
+            write!(f, "The places of the old text{hunk} overlap in {path}, at line ")?;
+            write_numbers(lines, f)?;
+            f.write_str(
+                ", so it is unclear what replacing all of them means. Nothing was changed. Give a longer text.",
+            )
+        }
         Kind::OverlappingEdits { first, second, line } => write!(
             f,
             "Edits {first} and {second} both concern line {line} of {path}. All edits of a call are found \
