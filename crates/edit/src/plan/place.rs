@@ -403,11 +403,7 @@ impl Placer<'_> {
 }
 
 fn added(lines: &[Line]) -> Vec<&str> {
-    let added = |line| match line {
-        &Line::Added(ref text) => Some(text.as_str()),
-        _ => None,
-    };
-    lines.iter().filter_map(added).collect()
+    lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect()
 }
 
 /// The lines of `new` that `old` has nowhere.
