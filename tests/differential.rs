@@ -21,9 +21,8 @@ type Files = BTreeMap<String, Vec<u8>>;
 /// How many files each folder has.
 const PAIRS: u64 = 150;
 
-/// Whether the old and the new content end with a newline. Planning does not honour a change of that yet;
-/// `(true, false)` and `(false, true)` belong here when it does.
-const FINALS: &[(bool, bool)] = &[(true, true), (true, true), (false, false)];
+/// Whether the old and the new content end with a newline.
+const FINALS: &[(bool, bool)] = &[(true, true), (true, true), (false, false), (true, false), (false, true)];
 
 /// A small generator of numbers: the same on every run and every machine.
 struct Random(u64);
@@ -77,7 +76,8 @@ fn pair(random: &mut Random, style: Style) -> (Vec<u8>, Vec<u8>) {
         _ => (true, true),
     };
     // Lines that come into a file without any ending get LF.
-    let ending = if style.crlf && old.len() > 1 { "\r\n" } else { "\n" };
+    let has_ending = old.join("\n").trim_end().contains('\n');
+    let ending = if style.crlf && has_ending { "\r\n" } else { "\n" };
     let bytes = |lines: &[String], ended: bool| {
         let text: String = lines.iter().map(|line| format!("{line}{ending}")).collect();
         let text = if ended { &text } else { text.trim_end() };

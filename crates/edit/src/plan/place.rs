@@ -347,8 +347,7 @@ impl Placer<'_> {
     ) -> Result<(), Kind> {
         let Match { range, layer, reading } = found;
         let lines = reading.as_deref().unwrap_or(written);
-        let mut replacements = splice::block(&self.haystack, lines, &range)?;
-        splice::settle_final_newline(&self.haystack, &range, final_newline, &mut replacements);
+        let replacements = splice::block(&self.haystack, lines, &range, final_newline)?;
         self.builder.claim(number, range.clone());
         for (range, text) in replacements {
             self.builder.replace(number, range, text);
@@ -369,6 +368,7 @@ impl Placer<'_> {
             change.first - 1,
             change.count,
             change.lines.iter().map(String::as_str),
+            None,
         );
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
@@ -379,8 +379,7 @@ impl Placer<'_> {
 
     fn insert(&mut self, number: usize, at: usize, change: &LineChange) {
         let line = if at == 0 { 0 } else { self.haystack.lines().index_of(at - 1) + 1 };
-        let (range, text) =
-            splice::lines(&self.haystack, line, 0, change.lines.iter().filter_map(Line::after));
+        let (range, text) = splice::insertion(&self.haystack, line, &change.lines, change.final_newline);
         let lines = self.haystack.lines();
         if let Some(last) = lines.len().checked_sub(1).filter(|_| splice::is_unended(&self.haystack)) {
             // The new lines begin with the ending that the last line lacks, so that must stay.

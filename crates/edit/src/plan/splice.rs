@@ -20,6 +20,7 @@ pub(super) fn block(
     h: &Haystack<'_>,
     lines: &[Line],
     place: &Range<usize>,
+    final_newline: Option<bool>,
 ) -> Result<Vec<Replacement>, Kind> {
     let mut line = h.lines().index_of(place.start);
     let mut replacements = Vec::new();
@@ -29,14 +30,29 @@ pub(super) fn block(
             continue;
         }
         let gone = run.iter().filter(|line| matches!(line, Line::Removed(_))).count();
-        let (range, text) = self::lines(h, line, gone, run.iter().filter_map(Line::after));
+        let (range, text) = self::lines(h, line, gone, run.iter().filter_map(Line::after), final_newline);
         if gone == 0 && stands_there(h, &range, &text) {
             return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
         }
         replacements.push((range, text));
         line += gone;
     }
+    settle_final_newline(h, place, final_newline, &mut replacements);
     Ok(replacements)
+}
+
+/// The replacement that puts lines before line `line`.
+pub(super) fn insertion(
+    h: &Haystack<'_>,
+    line: usize,
+    added: &[Line],
+    final_newline: Option<bool>,
+) -> Replacement {
+    let inserted = self::lines(h, line, 0, added.iter().filter_map(Line::after), final_newline);
+    let mut replacements = alloc::vec![inserted];
+    let place = replacements[0].0.clone();
+    settle_final_newline(h, &place, final_newline, &mut replacements);
+    replacements.remove(0)
 }
 
 fn is_context(line: &Line) -> bool {
@@ -56,17 +72,21 @@ pub(super) fn lines<'l>(
     line: usize,
     gone: usize,
     added: impl Iterator<Item = &'l str>,
+    final_newline: Option<bool>,
 ) -> Replacement {
     let (bytes, lines) = (h.text().bytes(), h.lines());
     let mut added: Vec<Vec<u8>> = added.map(|text| [text.as_bytes(), b"\n"].concat()).collect();
     let removed: Vec<Range<usize>> = (line..line + gone).map(|i| lines.with_ending(i)).collect();
-    let becomes_last = is_unended(h) && line + gone == lines.len() && !added.is_empty();
-    if becomes_last && let Some(text) = added.last_mut() {
+    let becomes_last = is_unended(h) && line + gone == lines.len();
+    if becomes_last
+        && final_newline != Some(true)
+        && let Some(text) = added.last_mut()
+    {
         text.pop();
     }
     let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
     let (range, mut text) = carry::replace(bytes, h.endings(), lines.start(line), &removed, &views);
-    if becomes_last && gone == 0 {
+    if becomes_last && gone == 0 && !text.is_empty() {
         // The line that was last gets the ending that it lacked.
         let ending = ending_near(bytes, range.start).unwrap_or(Ending::Lf);
         text.splice(0..0, ending.bytes().iter().copied());
@@ -81,7 +101,7 @@ pub(super) fn is_unended(h: &Haystack<'_>) -> bool {
 }
 
 /// Gives the end of the file the state that a hunk asks for, if its place reaches there.
-pub(super) fn settle_final_newline(
+fn settle_final_newline(
     h: &Haystack<'_>,
     place: &Range<usize>,
     wanted: Option<bool>,
@@ -91,16 +111,10 @@ pub(super) fn settle_final_newline(
     let Some(wanted) = wanted.filter(|_| place.end == bytes.len()) else { return };
     let last = replacements.last_mut().filter(|(range, _)| range.end == bytes.len());
     match last {
-        Some((_, text)) if text.is_empty() => {}
-        Some((range, text)) => {
-            let (content, ending) = split_ending(text);
-            if wanted && ending == Ending::None {
-                let ending = ending_near(bytes, range.start).unwrap_or(Ending::Lf);
-                text.extend_from_slice(ending.bytes());
-            } else if !wanted {
-                let kept = content.len();
-                text.truncate(kept);
-            }
+        Some((_, text)) if wanted || text.is_empty() => {}
+        Some((_, text)) => {
+            let kept = split_ending(text).0.len();
+            text.truncate(kept);
         }
         None if wanted && is_unended(h) => {
             let ending = ending_near(bytes, bytes.len()).unwrap_or(Ending::Lf);
