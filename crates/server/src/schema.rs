@@ -84,7 +84,10 @@ pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
 fn make_plain(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            object.remove("format");
+            // A property of such a name has a schema, not a text.
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
             object.remove("default");
             if object.get("minimum") == Some(&serde_json::json!(0)) {
                 object.remove("minimum");
