@@ -2,7 +2,8 @@
 //!
 //! Every line that must be in the file has a prefix of the same form (`  12<tab>`, `12|`, `12:`), and the
 //! numbers are consecutive. The added lines are numbered too, or none of them is. Without the prefixes the
-//! text is looked for by the stricter layers.
+//! text is looked for by the stricter layers. One line alone, such as `3: x`, may be content: then it must stand
+//! at that very line.
 
 use alloc::string::String;
 use alloc::vec;
@@ -29,9 +30,16 @@ pub(super) fn line_numbers(
     let mut found: Places = Vec::new();
     for separator in SEPARATORS {
         let Some((lines, new_too)) = without_numbers(block, separator) else { continue };
+        let alone = block.old().len() == 1 && !matches!(*separator, "\t" | "→");
+        let number = first_number(block, separator).filter(|_| alone);
         let read = Wanted::Block(&Block::new(&lines, block.starts, block.form, None));
         for layer in super::LAYERS.iter().filter(|layer| layer.sees_through_numbers(new_too)) {
-            let places = (layer.places)(h, &read, most, budget)?;
+            let mut places = (layer.places)(h, &read, most, budget)?;
+            if let (Some(number), [place]) = (number, &places[..])
+                && h.line_number(place.range.start) != number
+            {
+                places.clear();
+            }
             if places.is_empty() {
                 continue;
             }
@@ -96,6 +104,11 @@ fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, boo
     Some((Line::between(&old, &new), new_too))
 }
 
+/// The number of the first line that must be in the file.
+fn first_number(block: &Block<'_>, separator: &str) -> Option<usize> {
+    numbered(core::str::from_utf8(block.old().first()?).ok()?, separator)
+}
+
 /// The text of a line that must have the next number.
 fn next(line: &str, separator: &str, expected: &mut Option<usize>) -> Option<String> {
     let (number, rest) = split(line, separator)?;
@@ -146,6 +159,13 @@ mod tests {
         assert!(refused(FILE, "-2\t    b();\n 4\t\n-5\t    c();\n+x\n"));
         assert!(refused(FILE, "-2\t    b();\n \n-4\t    c();\n+x\n"));
         assert!(refused(FILE, "-2\t    b();\n+2\t    d();\n+    e();\n"));
+    }
+
+    #[test]
+    fn one_numbered_line_must_stand_at_its_number_unless_a_tab_follows_it() {
+        assert!(read(FILE, "-2:     b();\n+2:     d();\n").is_some());
+        assert!(refused(FILE, "-3:     b();\n+3:     d();\n"));
+        assert!(read(FILE, "-3\t    b();\n+3\t    d();\n").is_some());
     }
 
     #[test]

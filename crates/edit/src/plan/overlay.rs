@@ -84,7 +84,8 @@ impl<'a> Overlay<'a> {
         match operation {
             Operation::Add(content) => {
                 if self.text(at).is_some() {
-                    let instead = "nothing was changed. To change it, use *** Update File (or str_replace)";
+                    let instead = "nothing was changed. To change it, use *** Update File, or str_replace with the text \
+                                   to find; to replace all of it, write_file";
                     return Err(one(Problem::new(Kind::AlreadyExists { instead }).at(name)));
                 }
                 self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(name)))

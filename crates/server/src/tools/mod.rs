@@ -197,7 +197,8 @@ The number and the tab before each line are not part of the file.";
 
 const STR_REPLACE: &str = "Replace a piece of text in one file. The best tool for a small change. old_string \
 must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
-or not unique, nothing changes and the answer shows the nearest lines or all places. Line endings and \
+or not unique, nothing changes and the answer shows the nearest lines or all places; whole lines may differ in \
+white space or curly quotes. Line endings and \
 everything outside the replaced text stay byte for byte. Several changes in one file: edits.";
 
 const REPLACE_LINES: &str = "Replace, delete or insert whole lines by their numbers. The version from your \
@@ -205,7 +206,7 @@ reading makes the numbers safe: if the file has another by now, nothing changes.
 version that the answer gives, and mind that the numbers below it moved.";
 
 const APPLY_PATCH: &str = concat!(
-    "Change, create, move or delete several files at once: all of it happens or nothing. The patch is V4A:\n",
+    "Change, create, move or delete several files at once: all of it happens or nothing. The patch:\n",
     "*** Begin Patch\n",
     "*** Update File: src/a.py\n",
     "@@ def f():\n",
@@ -219,7 +220,8 @@ const APPLY_PATCH: &str = concat!(
     "Every line of a change starts with a space (unchanged), - (removed) or + (added), then the line of the \
      file with its own indentation. No line numbers: give about three unchanged lines around each change, and \
      an @@ line with the enclosing function or class where they are not unique. '*** Move to: path' after an \
-     Update header renames. Deleting needs a full reading or the version.",
+     Update header renames. Deleting needs a full reading or the version. Unified and git diffs and \
+     SEARCH/REPLACE blocks are taken too.",
 );
 
 const WRITE_FILE: &str = "Create a file, or replace the whole of one. Folders are made as needed. To replace \
