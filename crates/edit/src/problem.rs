@@ -113,55 +113,154 @@ impl core::error::Error for Problem {}
 #[expect(missing_docs, reason = "each field is a fact named by the message of its variant")]
 pub enum Kind {
     // Finding.
-    SearchNotFound { near: Box<Near> },
-    HunkContextMismatch { near: Box<Near>, expected: Vec<String> },
-    AnchorNotFound { anchor: String, total: usize },
-    AmbiguousMatch { lines: Vec<usize>, total: usize, more: bool, in_patch: bool },
-    ExpectedCount { expected: usize, found: usize, lines: Vec<usize> },
-    OverlappingPlaces { lines: Vec<usize> },
-    OverlappingEdits { first: usize, second: usize, line: usize },
-    NotAtEndOfFile { line: usize, last: usize },
-    NoSuchLines { first: usize, count: usize, total: usize },
-    OmissionPlaceholder { line: String },
-    EscapedText { line: String, escape: &'static str, instead: &'static str },
-    WorkLimit { what: &'static str },
+    SearchNotFound {
+        near: Box<Near>,
+    },
+    HunkContextMismatch {
+        near: Box<Near>,
+        expected: Vec<String>,
+    },
+    AnchorNotFound {
+        anchor: String,
+        total: usize,
+    },
+    AmbiguousMatch {
+        lines: Vec<usize>,
+        total: usize,
+        more: bool,
+        in_patch: bool,
+        /// The first places with their neighbours: what could tell them apart.
+        places: Vec<Vec<(usize, String)>>,
+    },
+    ExpectedCount {
+        expected: usize,
+        found: usize,
+        lines: Vec<usize>,
+    },
+    OverlappingPlaces {
+        lines: Vec<usize>,
+    },
+    OverlappingEdits {
+        first: usize,
+        second: usize,
+        line: usize,
+    },
+    NotAtEndOfFile {
+        line: usize,
+        last: usize,
+    },
+    NoSuchLines {
+        first: usize,
+        count: usize,
+        total: usize,
+    },
+    OmissionPlaceholder {
+        line: String,
+    },
+    EscapedText {
+        line: String,
+        escape: &'static str,
+        instead: &'static str,
+    },
+    WorkLimit {
+        what: &'static str,
+    },
 
     // Requests.
-    InvalidFormat { message: String },
-    NoOp { reason: &'static str },
-    UnknownArgument { name: String, suggestion: Option<String>, known: Vec<String> },
-    InvalidArgument { name: String, message: String },
+    InvalidFormat {
+        message: String,
+    },
+    NoOp {
+        reason: &'static str,
+    },
+    UnknownArgument {
+        name: String,
+        suggestion: Option<String>,
+        known: Vec<String>,
+    },
+    InvalidArgument {
+        name: String,
+        message: String,
+    },
 
     // Files.
-    MissingOriginal { similar: Vec<String> },
-    AlreadyExists { instead: &'static str },
-    StaleFile { claimed: String, current: Option<Version>, diff: Option<String>, again: Again },
-    NotRead { current: Version, partial: bool },
-    NumbersNeedVersion { current: Version },
-    NotText { reason: &'static str },
-    NotEncodable { character: char, encoding: &'static str },
-    TooLarge { bytes: u64, limit: u64 },
-    NotAFile { what: &'static str },
-    HardLinked { names: u64 },
+    MissingOriginal {
+        similar: Vec<String>,
+    },
+    AlreadyExists {
+        instead: &'static str,
+    },
+    StaleFile {
+        claimed: String,
+        current: Option<Version>,
+        diff: Option<String>,
+        again: Again,
+    },
+    NotRead {
+        current: Version,
+        partial: bool,
+    },
+    NumbersNeedVersion {
+        current: Version,
+    },
+    NotText {
+        reason: &'static str,
+    },
+    NotEncodable {
+        character: char,
+        encoding: &'static str,
+    },
+    TooLarge {
+        bytes: u64,
+        limit: u64,
+    },
+    NotAFile {
+        what: &'static str,
+    },
+    HardLinked {
+        names: u64,
+    },
     MountPoint,
-    ReadOnly { why: &'static str },
+    ReadOnly {
+        why: &'static str,
+    },
 
     // Paths.
-    PathOutsideWorkspace { roots: Vec<String>, why: &'static str },
-    PathForbidden { rule: &'static str },
-    AmbiguousPath { candidates: Vec<String> },
-    SeveralRoots { roots: Vec<String> },
-    NoWorkspace { reason: String },
+    PathOutsideWorkspace {
+        roots: Vec<String>,
+        why: &'static str,
+    },
+    PathForbidden {
+        rule: &'static str,
+    },
+    AmbiguousPath {
+        candidates: Vec<String>,
+    },
+    SeveralRoots {
+        roots: Vec<String>,
+    },
+    NoWorkspace {
+        reason: String,
+    },
 
     // Previews.
     UnknownPreview,
-    StalePreview { reason: String },
+    StalePreview {
+        reason: String,
+    },
 
     // The machine.
-    Busy { seconds: u64 },
+    Busy {
+        seconds: u64,
+    },
     NeedsPatience,
-    RecoveryNeeded { what: String },
-    IoError { message: String, states: Vec<(String, FileState)> },
+    RecoveryNeeded {
+        what: String,
+    },
+    IoError {
+        message: String,
+        states: Vec<(String, FileState)>,
+    },
     Cancelled,
 }
 

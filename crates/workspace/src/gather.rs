@@ -74,7 +74,11 @@ pub(crate) fn gather(
                 }
                 let source = match &snapshot {
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
-                    None => Source::Absent { similar: similar(&**roots.disk(), &path) },
+                    None => {
+                        let mut similar = similar(&**roots.disk(), &path);
+                        similar.extend(without_prefix(roots, written));
+                        Source::Absent { similar }
+                    }
                 };
                 if snapshot.as_ref().is_some_and(|snapshot| snapshot.stat.mode & 0o111 != 0) {
                     gathered.sources.set_executable(&name);
@@ -92,6 +96,13 @@ pub(crate) fn gather(
     }
     gathered.root = touched.into_values().next();
     Ok(gathered)
+}
+
+/// The path without the `a/` or `b/` of a diff, if that is a file.
+fn without_prefix(roots: &Roots, written: &str) -> Option<String> {
+    let plain = written.strip_prefix("a/").or(written.strip_prefix("b/"))?;
+    let path = roots.admit(plain).ok()?;
+    (path.place.missing == 0).then_some(path.name)
 }
 
 /// Names in the folder of a missing file that resemble its own.

@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::block::{Block, bytes_of, indent, is_blank, starts_of};
+use super::block::{Block, Form, bytes_of, indent, is_blank, starts_of};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -102,7 +102,13 @@ fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
     if is_flat(block) && block.added().any(opens_a_block) {
         return Reading::Unfit;
     }
-    if shifts.iter().any(|shift| matches!(shift, Shift::In(more) if is_moved_already(block, more.len()))) {
+    let moves_twice = |shift: &Shift| match shift {
+        Shift::In(more) => {
+            is_moved_already(block, more.len()) || only_the_first_may_be_flat(block, more.len())
+        }
+        _ => false,
+    };
+    if shifts.iter().any(moves_twice) {
         return Reading::Unfit;
     }
     let moved = |shift: &Shift| {
@@ -144,6 +150,14 @@ fn is_moved_already(block: &Block<'_>, by: usize) -> bool {
             least(&mut run.iter().filter(|line| matches!(line, Line::Added(_))).filter_map(Line::after));
         gone.zip(come).is_some_and(|(gone, come)| come == gone + by)
     })
+}
+
+/// Whether a block of one old line may have lost the indentation of its first line alone: then the new lines
+/// after the first have theirs, and moving them too would be wrong.
+fn only_the_first_may_be_flat(block: &Block<'_>, by: usize) -> bool {
+    let telling = block.old().iter().filter(|line| !is_blank(line)).count();
+    let mut rest = block.added().filter(|text| !text.trim().is_empty()).skip(1);
+    block.form == Form::Block && telling == 1 && rest.any(|text| indent(text.as_bytes()).len() >= by)
 }
 
 /// Whether what follows a line belongs deeper.

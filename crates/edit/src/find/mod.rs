@@ -33,6 +33,7 @@ mod lookalikes;
 mod near;
 mod numbers;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 use core::ops::Range;
@@ -270,11 +271,41 @@ pub fn locate(
                     total: found.min(limits.listed),
                     more: found > limits.listed,
                     in_patch: matches!(wanted, Wanted::Block(block) if block.form != Form::Text),
+                    places: places
+                        .iter()
+                        .take(SHOWN_PLACES)
+                        .map(|place| shown(haystack, &place.range))
+                        .collect(),
                 });
             }
         }
     }
     Ok(None)
+}
+
+/// How many of several places are shown, and how much of each: lines before, of its own, and after.
+const SHOWN_PLACES: usize = 3;
+const SHOWN_LINES: (usize, usize, usize) = (2, 4, 2);
+/// Longer lines are cut.
+const SHOWN_COLUMNS: usize = 160;
+
+/// A place with its neighbours.
+fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize, String)> {
+    let lines = haystack.lines();
+    let (before, own, after) = SHOWN_LINES;
+    let first = lines.index_of(place.start);
+    let last = lines.index_of(place.end.saturating_sub(1).max(place.start));
+    let show = |line: usize| {
+        let text = String::from_utf8_lossy(lines.content(line));
+        let text = match text.char_indices().nth(SHOWN_COLUMNS) {
+            Some((end, _)) => alloc::format!("{}...", &text[..end]),
+            None => text.into_owned(),
+        };
+        (line + 1, text)
+    };
+    let head = first.saturating_sub(before)..(first + own).min(last + 1);
+    let tail = last + 1..(last + 1 + after).min(lines.len());
+    head.chain(tail).map(show).collect()
 }
 
 /// Finds every place of `old`, for `replace_all`: disjoint places of the strictest layer that has any.

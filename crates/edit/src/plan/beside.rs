@@ -12,7 +12,7 @@ use crate::problem::Fitting;
 
 /// How many lines are shown of one hunk, and of all.
 const OF_ONE: usize = 12;
-const OF_ALL: usize = 24;
+const OF_ALL: usize = 20;
 /// Longer lines are cut.
 const COLUMNS: usize = 200;
 

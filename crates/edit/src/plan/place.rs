@@ -19,6 +19,8 @@ use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChan
 use crate::problem::{Kind, Near, Problem};
 use crate::text::{Text, line_number, split_lines};
 
+/// How many of a request's own lines a refusal repeats, so that it is clear which hunk is meant.
+const EXPECTED: usize = 3;
 /// For so many hunks that are not in the file, the nearest lines are shown.
 const SHOWN_MISSES: usize = 10;
 
@@ -268,7 +270,7 @@ impl Placer<'_> {
     fn mismatch(&mut self, lines: &[Line]) -> Kind {
         let old: Vec<&[u8]> = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
         let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
-        let expected = lines.iter().filter_map(Line::before).take(12).map(String::from).collect();
+        let expected = lines.iter().filter_map(Line::before).take(EXPECTED).map(String::from).collect();
         Kind::HunkContextMismatch { near: Box::new(self.near(&old, &new)), expected }
     }
 
@@ -446,5 +448,8 @@ pub(super) fn holds(text: &Text, content: &str) -> Result<(), Kind> {
         return Ok(());
     }
     let near = Box::new(find::near(&haystack, &wanted, &[]));
-    Err(Kind::HunkContextMismatch { near, expected: content.lines().take(12).map(String::from).collect() })
+    Err(Kind::HunkContextMismatch {
+        near,
+        expected: content.lines().take(EXPECTED).map(String::from).collect(),
+    })
 }

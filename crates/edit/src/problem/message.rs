@@ -64,25 +64,30 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                  unclear. Add an outer @@ line before it, or give unchanged lines around the new ones."
             ),
         },
-        Kind::AmbiguousMatch { lines, total, more, in_patch } => {
+        Kind::AmbiguousMatch { lines, total, more, in_patch, places } => {
             let what = if *in_patch { "The lines to change" } else { "The old text" };
             let occur = if *in_patch { "occur" } else { "occurs" };
             let at_least = if *more { "at least " } else { "" };
             write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at line ")?;
             write_numbers(lines, f)?;
-            if *in_patch {
-                write!(
-                    f,
-                    ". Nothing was changed. Add unchanged lines before and after until only one place \
-                     fits, or an @@ line with the enclosing function or class."
-                )
+            f.write_str(if *in_patch {
+                ". Nothing was changed. Add unchanged lines before and after until only one place fits, or an @@ \
+                 line with the enclosing function or class."
             } else {
-                write!(
-                    f,
-                    ". Nothing was changed. Add lines before or after to old_string until it is unique, \
-                     or set replace_all to change every one."
-                )
+                ". Nothing was changed. Add lines before or after to old_string until it is unique, or set \
+                 replace_all to change every one."
+            })?;
+            let mut shown_to = 0;
+            for place in places {
+                if place.first().is_some_and(|(number, _)| *number > shown_to + 1) {
+                    f.write_str("\n   ...")?;
+                }
+                for (number, line) in place.iter().filter(|(number, _)| *number > shown_to) {
+                    write!(f, "\n{number:>6}\t{line}")?;
+                }
+                shown_to = place.last().map_or(shown_to, |(number, _)| shown_to.max(*number));
             }
+            Ok(())
         }
         Kind::ExpectedCount { expected, found, lines } => {
             write!(
@@ -149,7 +154,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::MissingOriginal { similar } => {
             write!(f, "{path} does not exist.")?;
             if !similar.is_empty() {
-                write!(f, " In that folder: {}.", similar.join(", "))?;
+                write!(f, " There is: {}.", similar.join(", "))?;
             }
             write!(f, " Check the path, or create the file with write_file or *** Add File.")
         }
