@@ -182,6 +182,8 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
         (true, Some(false)) | (false, Some(_)) => return None,
     };
     let header = match (hint, &anchors[..]) {
+        // Additions alone must say where they go.
+        (None, []) if old_count == 0 => return None,
         (None, []) => "@@".into(),
         (None, [anchor]) => {
             let plain =

@@ -351,6 +351,10 @@ fn change(raw: &Raw) -> Result<Change, Problem> {
             return Ok(Change::Range(RangeChange { first: line.saturating_add(1), count: 0, lines }));
         }
     }
+    if no_old && !body.lines.is_empty() && raw.numbers.is_none() && raw.anchor.is_none() {
+        let what = "the hunk only adds lines and does not say where; give the unchanged lines around them";
+        return Err(invalid(raw.number, what, HUNK));
+    }
     // A file that becomes empty has no newline to speak of.
     let emptied = raw.numbers.is_some_and(|numbers| numbers.new == (0, 0));
     let final_newline = match (body.old_unended, body.new_unended) {

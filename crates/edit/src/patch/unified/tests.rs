@@ -136,7 +136,9 @@ fn added_lines_alone_go_by_their_number() {
     };
     let change = RangeChange { first: 5, count: 0, lines: vec!["x".into(), "y".into()] };
     assert_eq!(found[0].change, Change::Range(change));
-    assert!(hunks(&diff("@@ @@\n+x\n"))[0].hint.is_none());
+    for nowhere in ["@@ @@\n+x\n", "@@ ... @@\n+x\n"] {
+        assert!(refusal(&diff(nowhere), None)[0].contains("does not say where"));
+    }
     assert!(refusal(&diff("@@ -4,3 +4,4 @@\n+x\n"), None)[0].contains("context"));
     // At the end of a file without a final newline there is no number to go by, but an end.
     let last = &hunks(&diff("@@ -4,0 +5 @@\n+x\n\\ No newline at end of file\n"))[0];
