@@ -11,6 +11,7 @@ mod beside;
 mod carry;
 mod overlay;
 mod place;
+mod replace;
 mod splice;
 mod suspect;
 mod whole;

@@ -1,23 +1,19 @@
 //! Placing the hunks of a section: each is found in the same text, then all become one edit.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::carry::carry;
-use super::splice::{self, TELLING};
+use super::splice;
 use super::suspect;
 use super::{PlacedHunk, beside};
 use crate::edit::{Edit, EditBuilder};
-use crate::find::{
-    self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, LITERAL, Limits, Match, Wanted, contents,
-};
-use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange, TextChange};
+use crate::find::{self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Limits, Match, Wanted, contents};
+use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange};
 use crate::problem::{Kind, Near, Problem};
-use crate::text::{Text, line_number, split_lines};
+use crate::text::{Text, line_number};
 
 /// How many of a request's own lines a refusal repeats, so that it is clear which hunk is meant.
 const EXPECTED: usize = 3;
@@ -77,11 +73,11 @@ pub(super) fn hunks(
     }
 }
 
-struct Placer<'a> {
-    haystack: Haystack<'a>,
-    limits: &'a Limits,
-    budget: &'a Budget,
-    builder: EditBuilder,
+pub(super) struct Placer<'a> {
+    pub(super) haystack: Haystack<'a>,
+    pub(super) limits: &'a Limits,
+    pub(super) budget: &'a Budget,
+    pub(super) builder: EditBuilder,
     placed: Vec<PlacedHunk>,
     notes: Vec<String>,
     /// How many hunks were not found.
@@ -89,100 +85,19 @@ struct Placer<'a> {
 }
 
 impl Placer<'_> {
-    fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         self.haystack.text().bytes()
-    }
-
-    fn text(&mut self, number: usize, change: &TextChange) -> Result<(), Kind> {
-        let (old, new) = (change.old.as_bytes(), change.new.as_bytes());
-        let many = change.all || change.expected.is_some_and(|count| count != 1);
-        let matches = if many {
-            find::locate_all(&self.haystack, old, self.limits, self.budget)?
-        } else {
-            let wanted = Wanted::Bytes(old);
-            let one = find::locate(&self.haystack, &wanted, LITERAL, self.limits, self.budget)?;
-            one.into_iter().collect()
-        };
-        if matches.is_empty() && !many && self.whole_lines(number, &change.old, &change.new)? {
-            return Ok(());
-        }
-        if matches.is_empty() {
-            let near = Box::new(self.near(&contents(old), &contents(new)));
-            return Err(Kind::SearchNotFound { near });
-        }
-        if let Some(expected) = change.expected.filter(|&count| count != matches.len()) {
-            return Err(Kind::ExpectedCount {
-                expected,
-                found: matches.len(),
-                lines: self.first_lines(&matches),
-            });
-        }
-        if !many && self.already_there(&matches[0].range, old, new) {
-            return Err(Kind::NoOp {
-                reason: "the file already has new_string at that place, around old_string",
-            });
-        }
-        suspect::check(&self.haystack, &added_lines(&change.old, &change.new))?;
-        let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
-        let removed = matches.iter().map(|found| found.range.len()).sum();
-        self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
-        let endings = self.haystack.endings();
-        for found in &matches {
-            self.builder.claim(number, found.range.clone());
-            for (range, text) in carry(self.bytes(), endings, &found.range, old, new) {
-                self.builder.replace(number, range, text);
-            }
-        }
-        let lines = split_lines(old).count();
-        self.record(number, &matches[0].range, matches[0].layer, lines, matches.len());
-        Ok(())
-    }
-
-    /// The lines of the first places.
-    fn first_lines(&self, matches: &[Match]) -> Vec<usize> {
-        let listed = matches.iter().take(self.limits.listed);
-        listed.map(|found| self.haystack.line_number(found.range.start)).collect()
-    }
-
-    /// Text that does not stand in the file as it is: its lines as a whole, by the looser layers.
-    fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
-        let lines = as_whole_lines(old, new);
-        let starts = [0..self.haystack.lines().len()];
-        let block = Block::new(&lines, &starts, Form::Text, None);
-        let layers = &LAYERS[LITERAL.len()..];
-        let wanted = Wanted::Block(&block);
-        let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? else {
-            return Ok(false);
-        };
-        suspect::check(&self.haystack, &added(&lines))?;
-        self.splice(number, &lines, found, None)?;
-        Ok(true)
     }
 
     /// What to show of the file to a hunk that is not in it. Looking costs a walk over the file, and nobody
     /// mends more than a few hunks from one answer.
-    fn near(&mut self, old: &[&[u8]], new: &[&[u8]]) -> Near {
+    pub(super) fn near(&mut self, old: &[&[u8]], new: &[&[u8]]) -> Near {
         self.missed += 1;
         if self.missed > SHOWN_MISSES {
             find::nothing(&self.haystack)
         } else {
             find::near(&self.haystack, old, new)
         }
-    }
-
-    /// Whether `new` wraps `old` and the file already has it so: the edit was made before, and making it
-    /// again would write the added text twice.
-    fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
-        let bytes = self.bytes();
-        memchr::memmem::find_iter(new, old).any(|before| {
-            let after = new.len() - before - old.len();
-            let room = place.start >= before && bytes.len() - place.end >= after;
-            // Only lines with words tell: another blank line or another "x" may well be meant.
-            let added = [&new[..before], &new[new.len() - after..]];
-            let tells = |text: &[u8]| text.contains(&b'\n') && text.trim_ascii().len() > TELLING;
-            room && added.iter().any(|text| tells(text))
-                && bytes[place.start - before..place.end + after] == *new
-        })
     }
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
@@ -340,7 +255,7 @@ impl Placer<'_> {
     }
 
     /// Puts a hunk where it was found.
-    fn splice(
+    pub(super) fn splice(
         &mut self,
         number: usize,
         written: &[Line],
@@ -390,7 +305,7 @@ impl Placer<'_> {
         self.builder.replace(number, range, text);
     }
 
-    fn record(
+    pub(super) fn record(
         &mut self,
         number: usize,
         range: &Range<usize>,
@@ -403,14 +318,8 @@ impl Placer<'_> {
     }
 }
 
-fn added(lines: &[Line]) -> Vec<&str> {
+pub(super) fn added(lines: &[Line]) -> Vec<&str> {
     lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect()
-}
-
-/// The lines of `new` that `old` has nowhere.
-fn added_lines<'l>(old: &'l str, new: &'l str) -> Vec<&'l str> {
-    let old: BTreeSet<&str> = old.lines().collect();
-    new.lines().filter(|line| !old.contains(line)).collect()
 }
 
 /// The lines of some pieces as one block, with the elisions that parted them.
@@ -423,20 +332,6 @@ fn lines_of(pieces: &[Piece]) -> Vec<Line> {
         lines.extend(Line::between(&old, &new));
     }
     lines
-}
-
-/// The lines of some text and of what comes in its place. Where only the old text ends with a line ending, the
-/// new one is glued to the next line, which must then be blank: it is the last of the old lines.
-fn as_whole_lines(old: &str, new: &str) -> Vec<Line> {
-    let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
-        (Some(old), Some(new)) => (old, Some(new)),
-        (Some(old), None) if new.is_empty() => (old, None),
-        _ => (old, Some(new)),
-    };
-    let split = |text| -> Vec<&str> {
-        str::split(text, '\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
-    };
-    Line::between(&split(old), &new.map_or_else(Vec::new, split))
 }
 
 /// Checks that a file holds this, line endings aside.

@@ -1,0 +1,119 @@
+//! Placing a replacement of text: wherever it stands byte for byte, else its lines as a whole.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::carry::carry;
+use super::place::{Placer, added};
+use super::splice::TELLING;
+use super::suspect;
+use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents};
+use crate::patch::{Line, TextChange};
+use crate::problem::Kind;
+use crate::text::split_lines;
+
+impl Placer<'_> {
+    /// Finds the text of a change, once or everywhere, and replaces it.
+    pub(super) fn text(&mut self, number: usize, change: &TextChange) -> Result<(), Kind> {
+        let (old, new) = (change.old.as_bytes(), change.new.as_bytes());
+        let many = change.all || change.expected.is_some_and(|count| count != 1);
+        let matches = if many {
+            find::locate_all(&self.haystack, old, self.limits, self.budget)?
+        } else {
+            let wanted = Wanted::Bytes(old);
+            let one = find::locate(&self.haystack, &wanted, LITERAL, self.limits, self.budget)?;
+            one.into_iter().collect()
+        };
+        if matches.is_empty() && !many && self.whole_lines(number, &change.old, &change.new)? {
+            return Ok(());
+        }
+        if matches.is_empty() {
+            let near = Box::new(self.near(&contents(old), &contents(new)));
+            return Err(Kind::SearchNotFound { near });
+        }
+        if let Some(expected) = change.expected.filter(|&count| count != matches.len()) {
+            return Err(Kind::ExpectedCount {
+                expected,
+                found: matches.len(),
+                lines: self.first_lines(&matches),
+            });
+        }
+        if !many && self.already_there(&matches[0].range, old, new) {
+            return Err(Kind::NoOp {
+                reason: "the file already has new_string at that place, around old_string",
+            });
+        }
+        suspect::check(&self.haystack, &added_lines(&change.old, &change.new))?;
+        let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
+        let removed = matches.iter().map(|found| found.range.len()).sum();
+        self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
+        let endings = self.haystack.endings();
+        for found in &matches {
+            self.builder.claim(number, found.range.clone());
+            for (range, text) in carry(self.bytes(), endings, &found.range, old, new) {
+                self.builder.replace(number, range, text);
+            }
+        }
+        let lines = split_lines(old).count();
+        self.record(number, &matches[0].range, matches[0].layer, lines, matches.len());
+        Ok(())
+    }
+
+    /// The lines of the first places.
+    fn first_lines(&self, matches: &[Match]) -> Vec<usize> {
+        let listed = matches.iter().take(self.limits.listed);
+        listed.map(|found| self.haystack.line_number(found.range.start)).collect()
+    }
+
+    /// Text that does not stand in the file as it is: its lines as a whole, by the looser layers.
+    fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
+        let lines = as_whole_lines(old, new);
+        let starts = [0..self.haystack.lines().len()];
+        let block = Block::new(&lines, &starts, Form::Text, None);
+        let layers = &LAYERS[LITERAL.len()..];
+        let wanted = Wanted::Block(&block);
+        let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? else {
+            return Ok(false);
+        };
+        suspect::check(&self.haystack, &added(&lines))?;
+        self.splice(number, &lines, found, None)?;
+        Ok(true)
+    }
+
+    /// Whether `new` wraps `old` and the file already has it so: the edit was made before, and making it
+    /// again would write the added text twice.
+    fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
+        let bytes = self.bytes();
+        memchr::memmem::find_iter(new, old).any(|before| {
+            let after = new.len() - before - old.len();
+            let room = place.start >= before && bytes.len() - place.end >= after;
+            // Only lines with words tell: another blank line or another "x" may well be meant.
+            let added = [&new[..before], &new[new.len() - after..]];
+            let tells = |text: &[u8]| text.contains(&b'\n') && text.trim_ascii().len() > TELLING;
+            room && added.iter().any(|text| tells(text))
+                && bytes[place.start - before..place.end + after] == *new
+        })
+    }
+}
+
+/// The lines of `new` that `old` has nowhere.
+fn added_lines<'l>(old: &'l str, new: &'l str) -> Vec<&'l str> {
+    let old: BTreeSet<&str> = old.lines().collect();
+    new.lines().filter(|line| !old.contains(line)).collect()
+}
+
+/// The lines of some text and of what comes in its place. Where only the old text ends with a line ending, the
+/// new one is glued to the next line, which must then be blank: it is the last of the old lines.
+fn as_whole_lines(old: &str, new: &str) -> Vec<Line> {
+    let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
+        (Some(old), Some(new)) => (old, Some(new)),
+        (Some(old), None) if new.is_empty() => (old, None),
+        _ => (old, Some(new)),
+    };
+    let split = |text| -> Vec<&str> {
+        str::split(text, '\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
+    };
+    Line::between(&split(old), &new.map_or_else(Vec::new, split))
+}
