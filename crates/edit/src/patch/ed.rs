@@ -6,15 +6,16 @@
 //! text    = line*  "."  [ "s/.//"  [ "a" text ] ]
 //! ```
 //!
-//! ed counts lines as they are by then. In a script that goes from the bottom of the file up, that is the
+//! One code fence may stand around it. ed counts lines as they are by then. In a script that goes from the bottom of the file up, that is the
 //! original numbering; no other one is read. A line of a single dot would end the text, so `diff -e` writes
 //! two dots, ends the text, takes one off with `s/.//`, and goes on with `a`.
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
-use super::lines::{Numbered, invalid, numbered, shorten};
+use super::lines::{Numbered, invalid, numbered, shorten, without_fence};
 use super::rcs::addressed;
 use super::{Patch, RangeChange};
 use crate::problem::Problem;
@@ -24,7 +25,8 @@ const EXAMPLE: &str = "5c\nthe new line 5\n.";
 /// Reads an ed script for the file at `path`. Every problem of it is reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
-    let mut script = Script { lines: &lines, at: 0, problems: Vec::new() };
+    let lines = without_fence(&lines, EXAMPLE).map_err(|problem| vec![problem])?;
+    let mut script = Script { lines, at: 0, problems: Vec::new() };
     if path.is_none() {
         script.refuse(1, "an ed script names no file; give 'path' with it");
     }
@@ -198,6 +200,14 @@ mod tests {
         assert_eq!(ranges("2c\na\n..\n.\ns/.//\na\nb\n.\n"), [(2, 1, "a|.|b".into())]);
         assert_eq!(ranges("2c\n..\n.\ns/.//\n1d\n"), [(1, 1, "".into()), (2, 1, ".".into())]);
         assert_eq!(ranges("2c\n..\n.\ns/.//\na\n..\n.\ns/.//\n"), [(2, 1, ".|.".into())]);
+    }
+
+    #[test]
+    fn one_fence_may_stand_around_the_script() {
+        assert_eq!(parse("\n```ed\n1d\n```\n\n", Some("f")), parse("1d\n", Some("f")));
+        assert!(parse("```ed\n1d\n", Some("f")).is_err(), "it was cut off");
+        assert!(parse("```ed\n1d\n```\nThat is all.\n", Some("f")).is_err());
+        assert!(parse("```", Some("f")).is_err());
     }
 
     #[test]

@@ -52,3 +52,23 @@ pub(super) fn closes_fence(line: &str, ticks: usize) -> bool {
     let line = line.trim();
     line.len() >= ticks && line.bytes().all(|byte| byte == b'`')
 }
+
+/// The lines inside of the one code fence that is around all of them, or all lines if there is none.
+pub(super) fn without_fence<'a, 'b>(
+    lines: &'b [Numbered<'a>],
+    example: &str,
+) -> Result<&'b [Numbered<'a>], Problem> {
+    let is_filled = |line: &Numbered<'_>| !line.text.trim().is_empty();
+    let first = lines.iter().position(is_filled);
+    let Some((first, ticks)) = first.and_then(|at| Some((at, opens_fence(lines[at].text)?))) else {
+        return Ok(lines);
+    };
+    match lines.iter().rposition(is_filled) {
+        Some(last) if last > first && closes_fence(lines[last].text, ticks) => Ok(&lines[first + 1..last]),
+        _ => {
+            let what = "nothing but this fence is read, and its end is not the last line; if the script was cut off, \
+                        send the whole of it again";
+            Err(invalid(lines[first].number, what, example))
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! script  = ("a" line " " count  (line){count}  |  "d" line " " count)+
 //! ```
 //!
-//! All numbers are those of the original file, and go up: `dN M` takes M lines from N on, `aN M` puts the next
+//! One code fence may stand around it. All numbers are those of the original file, and go up: `dN M` takes M lines from N on, `aN M` puts the next
 //! M lines after line N. A deletion and an addition at its end are one replacement. There is nothing to find
 //! the lines by, so a script is only right for the version that it was made for.
 
@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::lines::{Numbered, invalid, numbered, shorten};
+use super::lines::{Numbered, invalid, numbered, shorten, without_fence};
 use super::{Change, Hunk, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
 
@@ -22,12 +22,13 @@ const EXAMPLE: &str = "d5 1\na5 1\nthe new line 5";
 /// Reads an RCS script for the file at `path`. Every problem of it is reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
+    let lines = without_fence(&lines, EXAMPLE).map_err(|problem| vec![problem])?;
     let mut problems = Vec::new();
     if path.is_none() {
         let what = "an RCS script names no file; give 'path' with it";
         problems.push(invalid(1, what, EXAMPLE));
     }
-    let changes = changes(&lines, &mut problems);
+    let changes = changes(lines, &mut problems);
     if changes.is_empty() && problems.is_empty() {
         problems.push(invalid(1, "the script has no commands", EXAMPLE));
     }
@@ -130,6 +131,12 @@ mod tests {
             ]
         );
         assert_eq!(ranges("d1 1\na1 1\nonly, without a newline").len(), 1);
+    }
+
+    #[test]
+    fn one_fence_may_stand_around_the_script() {
+        assert_eq!(parse("```\na1 1\n```\n```\n", Some("f")), parse("a1 1\n```\n", Some("f")));
+        assert!(parse("```\nd1 1\n", Some("f")).is_err(), "it was cut off");
     }
 
     #[test]
