@@ -1,0 +1,5 @@
+def brew():
+    if cold and new:
+        heat()
+        wait()
+    pour()

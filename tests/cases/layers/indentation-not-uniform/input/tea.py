@@ -1,0 +1,4 @@
+def brew():
+    if cold:
+        heat()
+    pour()

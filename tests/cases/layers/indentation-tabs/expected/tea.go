@@ -1,0 +1,5 @@
+func brew() {
+	if cold {
+		heat(2)
+	}
+}

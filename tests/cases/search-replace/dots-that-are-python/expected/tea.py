@@ -1,0 +1,5 @@
+def brew():
+    return 2
+
+def pour():
+    return 1

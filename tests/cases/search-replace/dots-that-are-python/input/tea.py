@@ -1,0 +1,5 @@
+def brew():
+    ...
+
+def pour():
+    return 1

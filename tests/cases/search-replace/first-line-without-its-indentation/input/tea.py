@@ -1,0 +1,3 @@
+def brew():
+    if cold:
+        heat()
