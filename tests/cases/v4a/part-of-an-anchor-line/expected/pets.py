@@ -1,0 +1,3 @@
+class Dog(Pet):
+    def bark(self):
+        return 1
