@@ -177,3 +177,63 @@ fn every_file_of_code_is_short_and_says_what_it_holds() {
         assert!(text.starts_with("//! "), "{} does not say what it holds", path.display());
     }
 }
+
+/// The folders below `tests/cases` with the fixtures of one format each.
+fn fixture_folders() -> BTreeSet<String> {
+    let formats = fs::read_dir(root().join("tests/cases")).unwrap();
+    formats.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// What stands in backticks in a text.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn every_fixture_that_a_document_names_is_there() {
+    let formats = fixture_folders();
+    let mut named = 0;
+    for document in ["docs/FORMATS.md", "docs/DESIGN.md", "docs/ARCHITECTURE.md"] {
+        // Code blocks have backticks of their own.
+        let text: Vec<String> = read(document).split("\n```").step_by(2).map(Into::into).collect();
+        for name in text.iter().flat_map(|part| quoted(part)) {
+            let is_fixture = name.split_once('/').is_some_and(|(format, _)| formats.contains(format));
+            if is_fixture {
+                named += 1;
+                let case = root().join("tests/cases").join(name).join("case.json");
+                assert!(case.exists(), "{document} names {name}");
+            }
+        }
+    }
+    assert!(named > 0);
+}
+
+#[test]
+fn every_leniency_of_the_documents_names_what_shows_it() {
+    let text = read("docs/FORMATS.md");
+    let tests: String = files(&["crates"]).into_iter().map(|(_, text)| text).collect();
+    let is_shown = |name: &str| {
+        root().join("tests/cases").join(name).join("case.json").exists()
+            || (name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+                && tests.contains(&format!("fn {name}()")))
+    };
+    let mut tables = 0;
+    let mut rows = 0;
+    for section in text
+        .split("\n#")
+        .filter(|section| section.lines().next().is_some_and(|heading| heading.contains("is forgiven")))
+    {
+        tables += 1;
+        // Without its heading and the line below that.
+        for row in section.lines().filter(|line| line.starts_with('|')).skip(2) {
+            rows += 1;
+            let last = row.trim_end().trim_end_matches('|').rsplit(" | ").next().unwrap();
+            let names: Vec<&str> = quoted(last).collect();
+            assert!(!names.is_empty(), "nothing shows: {row}");
+            for name in names {
+                assert!(is_shown(name), "{name} is neither a fixture nor a test: {row}");
+            }
+        }
+    }
+    assert!(tables == fixture_folders().len() - 1 && rows > tables, "{tables} tables, {rows} rows");
+}
