@@ -44,7 +44,7 @@ fn check_refused(before: &str, arguments: &Value, code: &str) -> Answer {
 fn the_text_is_replaced_and_nothing_else() {
     check("one\ntwo\nthree\n", "two", "2", "one\n2\nthree\n");
     check("one\ntwo\nthree\n", "two\n", "", "one\nthree\n");
-    check("one\ntwo\nthree\n", "ne\ntw", "", "oo\nthree\n");
+    check("a(one)\n(two)b\nthree\n", "one)\n(two", "", "a()b\nthree\n");
     check("a(b)c\n", "(b)", "[b]", "a[b]c\n");
     check("naïve ☕ café\n", "☕", "🍵", "naïve 🍵 café\n");
 }

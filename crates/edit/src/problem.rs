@@ -129,6 +129,8 @@ pub enum Kind {
         total: usize,
         more: bool,
         in_patch: bool,
+        /// The layer that found them, if the text itself stands nowhere.
+        loose: Option<&'static str>,
         /// The first places with their neighbours: what could tell them apart.
         places: Vec<Vec<(usize, String)>>,
     },
@@ -156,6 +158,10 @@ pub enum Kind {
     },
     OmissionPlaceholder {
         line: String,
+    },
+    IndentationMismatch {
+        line: usize,
+        tabs: bool,
     },
     EscapedText {
         line: String,
@@ -334,6 +340,7 @@ codes! {
     AlreadyExists "already-exists",
     OmissionPlaceholder "omission-placeholder",
     EscapedText "escaped-text",
+    IndentationMismatch "indentation-mismatch",
     NotText "not-text",
     NotEncodable "not-encodable",
     TooLarge "too-large",
@@ -378,6 +385,7 @@ impl Kind {
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
             Self::EscapedText { .. } => Code::EscapedText,
+            Self::IndentationMismatch { .. } => Code::IndentationMismatch,
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::InvalidFormat { .. } => Code::InvalidFormat,
             Self::NoOp { .. } => Code::NoOp,

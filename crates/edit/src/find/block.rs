@@ -234,12 +234,24 @@ pub(super) fn bare_context(
             continue;
         }
         let read = Block::new(&reading, block.starts, block.form, None);
+        let fits = !has_a_blank_too_many(&read);
         for place in places(h, &read, most, budget, |file, wanted| file == wanted)? {
             if found.iter().all(|other| other.range != place.range) {
-                found.push(Place { reading: Reading::Anew(reading.clone()), ..place });
+                let reading = if fits { Reading::Anew(reading.clone()) } else { Reading::Unfit };
+                found.push(Place { reading, ..place });
             }
         }
     }
     found.truncate(most);
     Ok(found)
+}
+
+/// Whether the added lines, beside context without markers, may have been written with a blank after the sign:
+/// they are one deeper than a level of the context, and no removed line shows how it is meant.
+fn has_a_blank_too_many(block: &Block<'_>) -> bool {
+    let removes = block.lines.iter().any(|line| matches!(line, Line::Removed(_)));
+    let mut levels = block.old().iter().filter(|line| !is_blank(line)).map(|line| indent(line).len());
+    let first = block.added().find(|line| !line.trim().is_empty()).map(|line| indent(line.as_bytes()).len());
+    let all_blank = block.added().all(|line| line.is_empty() || line.starts_with(' '));
+    !removes && all_blank && first.is_some_and(|first| levels.any(|level| level + 1 == first))
 }

@@ -99,16 +99,15 @@ impl Shift {
 /// The request with its added lines moved. Several amounts may explain the old lines; they must then agree
 /// about the new ones.
 fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
-    if is_flat(block) && block.added().any(opens_a_block) {
+    if is_flat(block) && opens_a_block(block) {
         return Reading::Unfit;
     }
-    let moves_twice = |shift: &Shift| match shift {
-        Shift::In(more) => {
-            is_moved_already(block, more.len()) || only_the_first_may_be_flat(block, more.len())
-        }
-        _ => false,
+    let is_unclear = |shift: &Shift| match shift {
+        Shift::In(more) => is_moved_already(block, more.len() as isize) || only_the_first_may_be_flat(block),
+        Shift::Out(less) => is_moved_already(block, -(less.len() as isize)) || is_shallower(block),
+        Shift::Tabs(_) | Shift::Spaces(_) => false,
     };
-    if shifts.iter().any(moves_twice) {
+    if shifts.iter().any(is_unclear) {
         return Reading::Unfit;
     }
     let moved = |shift: &Shift| {
@@ -137,35 +136,83 @@ fn is_flat(block: &Block<'_>) -> bool {
     texts.filter(|text| !text.trim().is_empty()).all(|text| indent(text.as_bytes()).is_empty())
 }
 
-/// Whether lines come in the place of others which are indented by exactly so much less: then the old lines may
-/// have lost what the new ones have, and moving these too would be wrong.
-fn is_moved_already(block: &Block<'_>, by: usize) -> bool {
-    let least = |lines: &mut dyn Iterator<Item = &str>| {
-        lines.filter(|text| !text.trim().is_empty()).map(|text| indent(text.as_bytes()).len()).min()
-    };
+/// The least indentation of lines with text.
+fn least<'l>(lines: impl Iterator<Item = &'l str>) -> Option<usize> {
+    lines.filter(|text| !text.trim().is_empty()).map(|text| indent(text.as_bytes()).len()).min()
+}
+
+/// Whether lines come in the place of others whose indentation differs by exactly so much: then the old lines
+/// alone may be indented otherwise than the file, and moving the new ones too would be wrong.
+fn is_moved_already(block: &Block<'_>, by: isize) -> bool {
     block.lines.chunk_by(|a, b| matches!(a, Line::Context(_)) == matches!(b, Line::Context(_))).any(|run| {
-        let gone =
-            least(&mut run.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before));
-        let come =
-            least(&mut run.iter().filter(|line| matches!(line, Line::Added(_))).filter_map(Line::after));
-        gone.zip(come).is_some_and(|(gone, come)| come == gone + by)
+        let gone = least(run.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before));
+        let come = least(run.iter().filter(|line| matches!(line, Line::Added(_))).filter_map(Line::after));
+        gone.zip(come).is_some_and(|(gone, come)| come as isize == gone as isize + by)
+    }) || block.lines.windows(2).enumerate().any(|(at, pair)| {
+        let [Line::Context(before), Line::Added(_)] = pair else { return false };
+        let rest = &block.lines[at + 1..];
+        let inserted = rest.iter().take_while(|line| matches!(line, Line::Added(_))).count();
+        let Some(Line::Context(after)) = rest.get(inserted) else { return false };
+        let level = |text: &str| (!text.trim().is_empty()).then(|| indent(text.as_bytes()).len() as isize);
+        let come = least(rest[..inserted].iter().filter_map(Line::after)).map(|come| come as isize);
+        // Both neighbours on one level, and the new lines where the file has that level.
+        let siblings = level(before).filter(|level_before| Some(*level_before) == level(after));
+        siblings.zip(come).is_some_and(|(level, come)| come == level + by)
+            && !without_comment(before.as_bytes()).ends_with(b":")
+            && !without_comment(before.as_bytes()).ends_with(b"{")
     })
 }
 
-/// Whether a block of one old line may have lost the indentation of its first line alone: then the new lines
-/// after the first have theirs, and moving them too would be wrong.
-fn only_the_first_may_be_flat(block: &Block<'_>, by: usize) -> bool {
-    let telling = block.old().iter().filter(|line| !is_blank(line)).count();
-    let mut rest = block.added().filter(|text| !text.trim().is_empty()).skip(1);
-    block.form == Form::Block && telling == 1 && rest.any(|text| indent(text.as_bytes()).len() >= by)
+/// Whether a new line is less indented than every old one: its indentation may be right as it is.
+fn is_shallower(block: &Block<'_>) -> bool {
+    let old = least(block.lines.iter().filter_map(Line::before));
+    old.zip(least(block.added())).is_some_and(|(old, added)| added < old)
 }
 
-/// Whether what follows a line belongs deeper.
-fn opens_a_block(line: &str) -> bool {
-    let line = line.trim_end();
-    let word = line.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    line.ends_with(['{', '(', '[', ':', '>', '|', '\\'])
-        || matches!(word, "then" | "do" | "else" | "begin" | "try" | "of" | "where" | "with")
+/// Whether a block of one old line may have lost the indentation of its first line alone: then the lines after
+/// the first have theirs, and moving them too would be wrong.
+fn only_the_first_may_be_flat(block: &Block<'_>) -> bool {
+    let telling =
+        |lines: &mut dyn Iterator<Item = &str>| lines.filter(|text| !text.trim().is_empty()).count();
+    block.form == Form::Block
+        && telling(&mut block.lines.iter().filter_map(Line::before)) == 1
+        && telling(&mut block.lines.iter().filter_map(Line::after)) > 1
+}
+
+/// Whether what follows an added line belongs deeper. An ending that a line of the file has too, with the next one
+/// no deeper, opens nothing: the row of a table, a sentence.
+fn opens_a_block(block: &Block<'_>) -> bool {
+    let old = block.old();
+    let harmless =
+        |ending: u8| old.iter().rev().skip(1).any(|line| without_comment(line).last() == Some(&ending));
+    let added: Vec<&str> = block.added().filter(|line| !line.trim().is_empty()).collect();
+    let opens = |line: &&str| {
+        let line = without_comment(line.as_bytes());
+        let scalar = line.trim_ascii_end().iter().rposition(|b| !matches!(b, b'-' | b'+' | b'0'..=b'9'));
+        let folded = scalar.is_some_and(|at| matches!(line[at], b'|' | b'>') && line[..at].ends_with(b" "));
+        let word_start = line.iter().rposition(|b| !b.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+        let keyword = matches!(
+            &line[word_start..],
+            b"then" | b"do" | b"else" | b"begin" | b"try" | b"of" | b"where" | b"with"
+        );
+        let ending = line.last().copied().unwrap_or_default();
+        let opener = matches!(ending, b'{' | b'(' | b'[' | b':' | b'>' | b'|' | b'\\');
+        folded || keyword || (opener && !harmless(ending))
+    };
+    // `- key: value` and what belongs to the same item of a list.
+    let item = |pair: &[&str]| {
+        pair[0].starts_with("- ")
+            && pair[0].contains(':')
+            && !pair[1].starts_with("- ")
+            && pair[1].contains(':')
+    };
+    added.iter().any(opens) || added.windows(2).any(item)
+}
+
+/// A line without a comment at its end.
+fn without_comment(line: &[u8]) -> &[u8] {
+    let at = [&b" #"[..], b" //"].iter().filter_map(|sign| memchr::memmem::find(line, sign)).min();
+    line[..at.unwrap_or(line.len())].trim_ascii_end()
 }
 
 #[cfg(test)]

@@ -145,6 +145,12 @@ fn splits_crlf(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes.get(at) == Some(&b'\n') && bytes[at - 1] == b'\r'
 }
 
+/// Whether `at` lies inside a word.
+fn splits_word(bytes: &[u8], at: usize) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    at > 0 && is_word(bytes.get(at - 1)) && is_word(bytes.get(at))
+}
+
 /// Text of several lines, cut at its line endings: the last stretch of one line, whole lines, and the
 /// first stretch of another. The stretches must stand in the file with any line ending between them.
 struct Segments<'a> {
@@ -242,8 +248,9 @@ impl<'a> Segments<'a> {
             }
             end += segment.len();
         }
-        let split = splits_crlf(bytes, start) || splits_crlf(bytes, end);
-        Ok((!split).then_some(start..end))
+        // A line of several that begins or ends inside a word is another line.
+        let split = |at: usize| splits_crlf(bytes, at) || splits_word(bytes, at);
+        Ok((!split(start) && !split(end)).then_some(start..end))
     }
 }
 
@@ -271,6 +278,13 @@ mod tests {
         assert_eq!(found(b"a\r\nb\r\n", b"a\n"), ("line-endings", 0..3));
         assert_eq!(found(b"a\r\nb\r\n", b"b\r\n"), ("exact", 3..6));
         assert_eq!(find(b"a\r\nb\r\n", b"a\r").unwrap(), None);
+    }
+
+    #[test]
+    fn several_lines_begin_and_end_with_whole_words() {
+        assert_eq!(find(b"a()\nreturn foobar\n", b"a()\nreturn foo").unwrap(), None);
+        assert_eq!(find(b"elif x:\n  y()\n", b"if x:\n  y()").unwrap(), None);
+        assert_eq!(found(b"foobar\n", b"foo"), ("exact", 0..3));
     }
 
     #[test]
@@ -329,7 +343,9 @@ mod tests {
         let plain = |bytes: &[u8]| crate::text::with_endings(bytes, Ending::Lf);
         let old = plain(old);
         let lf = plain(file);
-        (0..lf.len()).filter(|&i| lf[i..].starts_with(&old)).count()
+        let splits = |at: usize| splits_word(&lf, at);
+        let counts = |i: &usize| lf[*i..].starts_with(&old) && !splits(*i) && !splits(i + old.len());
+        (0..lf.len()).filter(counts).count()
     }
 
     proptest! {

@@ -271,6 +271,7 @@ pub fn locate(
                     total: found.min(limits.listed),
                     more: found > limits.listed,
                     in_patch: matches!(wanted, Wanted::Block(block) if block.form != Form::Text),
+                    loose: (layer.name != "exact" && layer.name != "line-endings").then_some(layer.name),
                     places: places
                         .iter()
                         .take(SHOWN_PLACES)

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::carry::carry;
 use super::place::{Placer, added};
-use super::splice::TELLING;
+use super::splice::is_telling;
 use super::suspect;
 use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents};
 use crate::patch::{Line, TextChange};
@@ -46,6 +46,9 @@ impl Placer<'_> {
             });
         }
         suspect::check(&self.haystack, &added_lines(&change.old, &change.new))?;
+        if !many {
+            self.check_indentation(&matches[0].range, &change.old, &change.new)?;
+        }
         let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
         let removed = matches.iter().map(|found| found.range.len()).sum();
         self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
@@ -82,6 +85,25 @@ impl Placer<'_> {
         Ok(true)
     }
 
+    /// Refuses a whole line but for its indentation if a later new line is less indented: the lines may have lost
+    /// what the first one has in the file, and no one can tell.
+    fn check_indentation(&self, place: &Range<usize>, old: &str, new: &str) -> Result<(), Kind> {
+        let lines = self.haystack.lines();
+        let line = lines.index_of(place.start);
+        let before = &self.bytes()[lines.start(line)..place.start];
+        let old = old.strip_suffix('\n').unwrap_or(old);
+        let whole = place.start + old.len() >= lines.start(line) + lines.content(line).len();
+        if before.is_empty() || !before.trim_ascii().is_empty() || old.contains('\n') || !whole {
+            return Ok(());
+        }
+        let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+        let shallow = |line: &str| is_telling(line.as_bytes()) && indent(line) < before.len();
+        if new.lines().skip(1).any(shallow) {
+            return Err(Kind::IndentationMismatch { line: line + 1, tabs: false });
+        }
+        Ok(())
+    }
+
     /// Whether `new` wraps `old` and the file already has it so: the edit was made before, and making it
     /// again would write the added text twice.
     fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
@@ -89,10 +111,9 @@ impl Placer<'_> {
         memchr::memmem::find_iter(new, old).any(|before| {
             let after = new.len() - before - old.len();
             let room = place.start >= before && bytes.len() - place.end >= after;
-            // Only lines with words tell: another blank line or another "x" may well be meant.
+            // Only words tell: another blank line or another "x" may well be meant.
             let added = [&new[..before], &new[new.len() - after..]];
-            let tells = |text: &[u8]| text.contains(&b'\n') && text.trim_ascii().len() > TELLING;
-            room && added.iter().any(|text| tells(text))
+            room && added.iter().any(|text| is_telling(text))
                 && bytes[place.start - before..place.end + after] == *new
         })
     }

@@ -12,8 +12,11 @@ use crate::patch::Line;
 use crate::problem::Kind;
 use crate::text::{Ending, ending_near, split_ending, split_lines};
 
-/// Shorter lines recur everywhere: that one stands somewhere says nothing.
-pub(super) const TELLING: usize = 3;
+/// Whether a line says something: brackets, blank lines and `end` recur everywhere.
+pub(super) fn is_telling(line: &[u8]) -> bool {
+    let words = line.iter().filter(|b| b.is_ascii_alphanumeric() || **b >= 0x80).count();
+    words >= 3 && line.trim_ascii() != b"end"
+}
 
 /// The replacements that a block makes at its place, whose lines its old lines stand for one for one.
 pub(super) fn block(
@@ -24,18 +27,32 @@ pub(super) fn block(
 ) -> Result<Vec<Replacement>, Kind> {
     let mut line = h.lines().index_of(place.start);
     let mut replacements = Vec::new();
+    // The hunk was made before only if all of it was.
+    let mut all_stand = true;
     for run in lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
         if is_context(&run[0]) {
             line += run.len();
             continue;
         }
-        let gone = run.iter().filter(|line| matches!(line, Line::Removed(_))).count();
-        let (range, text) = self::lines(h, line, gone, run.iter().filter_map(Line::after), final_newline);
-        if gone == 0 && stands_there(h, &range, &text) {
-            return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
+        let gone: Vec<&str> = run.iter().filter_map(Line::before).collect();
+        let come: Vec<&str> = run.iter().filter_map(Line::after).collect();
+        // A line that goes and comes stays, unless one of the two is the last of the file and has no newline.
+        let ends = line + gone.len() == h.lines().len();
+        let same_endings = !ends || (!is_unended(h) && final_newline.is_none());
+        let equal = |(a, b): &(&&str, &&str)| a == b && same_endings;
+        let head = gone.iter().zip(&come).take_while(equal).count();
+        let (gone_rest, come_rest) = (&gone[head..], &come[head..]);
+        let tail = gone_rest.iter().rev().zip(come_rest.iter().rev()).take_while(equal).count();
+        let (went, came) = (gone_rest.len() - tail, &come_rest[..come_rest.len() - tail]);
+        if went > 0 || !came.is_empty() {
+            let (range, text) = self::lines(h, line + head, went, came.iter().copied(), final_newline);
+            all_stand &= went == 0 && stands_there(h, &range, &text);
+            replacements.push((range, text));
         }
-        replacements.push((range, text));
-        line += gone;
+        line += gone.len();
+    }
+    if all_stand && !replacements.is_empty() {
+        return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
     }
     settle_final_newline(h, place, final_newline, &mut replacements);
     Ok(replacements)
@@ -61,9 +78,9 @@ fn is_context(line: &Line) -> bool {
 
 /// Whether an insertion would repeat several lines that stand right there: it was made before.
 fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
-    let telling = split_lines(text).filter(|line| line.trim_ascii().len() > TELLING).count();
     let bytes = h.text().bytes();
-    telling > 0 && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
+    split_lines(text).any(is_telling)
+        && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
 }
 
 /// The replacement of `gone` lines from `line` on by these lines.

@@ -64,18 +64,32 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                  unclear. Add an outer @@ line before it, or give unchanged lines around the new ones."
             ),
         },
-        Kind::AmbiguousMatch { lines, total, more, in_patch, places } => {
+        Kind::AmbiguousMatch { lines, total, more, in_patch, loose, places } => {
             let what = if *in_patch { "The lines to change" } else { "The old text" };
             let occur = if *in_patch { "occur" } else { "occurs" };
             let at_least = if *more { "at least " } else { "" };
-            write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at line ")?;
+            match loose {
+                None => write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at line ")?,
+                Some(layer) => write!(
+                    f,
+                    "{what}{hunk} {occur} nowhere in {path} as written; but for the {layer} there are {at_least}{total} \
+                     places, at line "
+                )?,
+            }
             write_numbers(lines, f)?;
-            f.write_str(if *in_patch {
-                ". Nothing was changed. Add unchanged lines before and after until only one place fits, or an @@ \
-                 line with the enclosing function or class."
-            } else {
-                ". Nothing was changed. Add lines before or after to old_string until it is unique, or set \
-                 replace_all to change every one."
+            f.write_str(match (loose, *in_patch) {
+                (Some(_), _) => {
+                    ". Nothing was changed. Send the lines of the place that you mean as they stand in the file, \
+                     with those around them."
+                }
+                (None, true) => {
+                    ". Nothing was changed. Add unchanged lines before and after until only one place fits, or an \
+                     @@ line with the enclosing function or class."
+                }
+                (None, false) => {
+                    ". Nothing was changed. Add lines before or after to old_string until it is unique, or set \
+                     replace_all to change every one."
+                }
             })?;
             let mut shown_to = 0;
             for place in places {
@@ -133,6 +147,18 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "The new text{hunk} has {escape} where {path} has {instead}: '{line}'. It seems to have been \
              escaped once too often. Nothing was changed. Send {instead}; if the escapes are meant, use \
+             replace_lines, which takes text as it is."
+        ),
+        Kind::IndentationMismatch { line, tabs: false } => write!(
+            f,
+            "Line {line} of {path} is indented, but the old text{hunk} begins after that, and a new line after the \
+             first is less indented. Nothing was changed. Send whole lines, old and new, each with its own \
+             indentation."
+        ),
+        Kind::IndentationMismatch { line, tabs: true } => write!(
+            f,
+            "The new text{hunk} at line {line} is indented with tabs, but {path} is indented with spaces \
+             throughout. Nothing was changed. Send the new lines with spaces; if the tabs are meant, use \
              replace_lines, which takes text as it is."
         ),
         Kind::OmissionPlaceholder { line } => write!(
