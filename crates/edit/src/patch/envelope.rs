@@ -110,7 +110,17 @@ impl<'a> Fence<'a> {
 
     /// Whether it holds the description of a change.
     pub(super) fn is_diff(&self) -> bool {
-        matches!(self.info, "diff" | "patch")
+        matches!(self.info, "diff" | "patch" | "ed" | "rcs")
+    }
+
+    /// These lines inside the fence without the indentation that all of them share with it, as in a list.
+    /// Where one has less, the lines were not indented with the fence.
+    pub(super) fn freed<'l>(&self, lines: &[&'l str]) -> Vec<&'l str> {
+        let white = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let is_indented = |line: &&str| line.trim().is_empty() || white(line) >= self.indent;
+        let by = if lines.iter().all(is_indented) { self.indent } else { 0 };
+        // A blank line may have less.
+        lines.iter().map(|line| line.get(by..).unwrap_or("")).collect()
     }
 
     /// Whether what it holds is there to be run.

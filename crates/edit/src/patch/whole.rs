@@ -128,7 +128,9 @@ impl Block<'_> {
         let path = envelope::settled(Some(name), argument)
             .map_err(|why| refusal(self.at, &why))?
             .unwrap_or_else(|| name.into());
-        if self.fence.is_diff() && ![".diff", ".patch"].iter().any(|extension| path.ends_with(extension)) {
+        if self.fence.is_diff()
+            && ![".diff", ".patch", ".ed", ".rcs"].iter().any(|extension| path.ends_with(extension))
+        {
             return Err(refusal(
                 self.at,
                 &format!(
@@ -145,7 +147,7 @@ impl Block<'_> {
             ));
         }
         let mut content = String::new();
-        for line in &self.lines[self.at + 1..self.end] {
+        for line in self.fence.freed(&self.lines[self.at + 1..self.end]) {
             content.push_str(line);
             content.push('\n');
         }
@@ -222,10 +224,22 @@ mod tests {
     }
 
     #[test]
+    fn the_indentation_of_the_fence_is_no_part_of_the_content() {
+        assert_eq!(
+            files("1. `a.py`\n   ```\n   f:\n\n     x\n   ```\n", None),
+            [file("a.py", "f:\n\n  x\n")]
+        );
+        assert_eq!(files("1. `a.py`\n   ```\nf:\n     x\n   ```\n", None), [file("a.py", "f:\n     x\n")]);
+        let wide = "  ```a.txt\n\u{3000}x\n  ```\n";
+        assert_eq!(files(wide, None), [file("a.txt", "\u{3000}x\n")]);
+    }
+
+    #[test]
     fn a_fence_without_an_end_a_file_twice_and_a_diff_are_refused() {
         assert!(refused("a.txt\n```\nx\n", None).contains("line 2"));
         assert!(refused("a.txt\n```\nx\n```\n\na.txt\n```\ny\n```", None).contains("line 7"));
         assert!(refused("a.txt\n```diff\n-x\n+y\n```", None).contains("a diff"));
+        assert!(refused("So:\n```ed\n1d\n```", Some("a.txt")).contains("a diff"));
         assert!(refused("```\nx\n```\n", None).to_string().contains("No file is named"));
     }
 }
