@@ -127,3 +127,12 @@ fn a_refusal_says_which_hunks_fit() {
     assert!(answer.text.contains("Hunk 1 fits, at line 1. It changes:\n     2\ttwo"), "{}", answer.text);
     assert!(answer.text.contains("1 of 2 hunks fit."), "{}", answer.text);
 }
+
+#[test]
+fn what_one_hunk_shows_of_tabs_and_spaces_holds_for_the_others() {
+    let folder = Folder::with([("a.py", "def f():\n    return 1\n\nx = 1\ny = 2\nshow()\n")]);
+    let patch = "--- a/a.py\n+++ b/a.py\n@@ ... @@\n def f():\n-\treturn 1\n+\treturn 2\n@@ ... @@\n x = 1\n-y = 2\n\
+                 +if x:\n+\ty = 2\n show()\n";
+    serve(&folder).call("apply_patch", json!({"patch": patch})).ok();
+    assert_eq!(folder.read("a.py"), b"def f():\n    return 2\n\nx = 1\nif x:\n    y = 2\nshow()\n");
+}

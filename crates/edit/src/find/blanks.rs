@@ -62,7 +62,7 @@ fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
         let (between, after) = rest.split_at(gap);
         let is_edge = number == 0 || after.is_empty();
         let blanks = if is_edge { 0 } else { stand[number] - stand[number - 1] - 1 };
-        match gap_as_in_file(between, blanks, is_edge) {
+        match gap_as_in_file(between, blanks, is_edge, number == 0) {
             Some(between) => lines.extend(between),
             None => return Reading::Unfit,
         }
@@ -74,7 +74,7 @@ fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
 }
 
 /// What stands between two lines with text, with so many blank context lines as the file has.
-fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<Line>> {
+fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool, is_first: bool) -> Option<Vec<Line>> {
     let is_context = |line: &&Line| matches!(line, Line::Context(_));
     let own = between.iter().filter(|line| line.before().is_some()).count();
     if own == blanks {
@@ -85,7 +85,10 @@ fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<
     }
     let added: Vec<Line> = between.iter().filter(|line| !is_context(line)).cloned().collect();
     if is_edge {
-        return Some(added);
+        // A blank line between the text and what is added says where that goes; the file lacks it.
+        let parted = is_first && between.last().is_some_and(|line| is_context(&line))
+            || !is_first && between.first().is_some_and(|line| is_context(&line));
+        return (added.is_empty() || !parted).then_some(added);
     }
     let in_file = || (0..blanks).map(|_| Line::Context(String::new()));
     let before = between.iter().take_while(is_context).count();
@@ -112,6 +115,11 @@ mod tests {
     #[test]
     fn blank_lines_that_go_must_be_there() {
         assert!(refused("a\nb\nc\n", " a\n-\n b\n-c\n+C\n"));
+    }
+
+    #[test]
+    fn a_blank_line_between_the_text_and_an_insertion_at_the_edge_must_be_there() {
+        assert!(refused("alpha\nbeta\ngamma\n", " alpha\n beta\n \n+new\n"));
     }
 
     #[test]

@@ -105,6 +105,11 @@ pub(super) fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
+/// Whether a line says something: brackets and single words recur everywhere.
+pub(super) fn has_substance(line: &[u8]) -> bool {
+    line.iter().filter(|b| b.is_ascii_alphanumeric() || **b >= 0x80).count() >= 4
+}
+
 /// Equal but for trailing white space.
 pub(super) fn same_but_for_trailing_space(file: &[u8], wanted: &[u8]) -> bool {
     file.trim_ascii_end() == wanted.trim_ascii_end()

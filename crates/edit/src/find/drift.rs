@@ -15,7 +15,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::block::{Block, bytes_of};
+use super::block::{Block, bytes_of, has_substance};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -152,11 +152,6 @@ impl Aligned {
 
 fn is_context(line: &Line) -> bool {
     matches!(line, Line::Context(_) | Line::Bare(_))
-}
-
-/// Whether a line says something: brackets and single words recur everywhere.
-fn has_substance(line: &[u8]) -> bool {
-    line.iter().filter(|b| b.is_ascii_alphanumeric() || **b >= 0x80).count() >= 4
 }
 
 /// An old line on the way through the file.

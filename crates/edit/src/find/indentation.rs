@@ -8,8 +8,9 @@
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::block::{Block, Form, bytes_of, indent, is_blank, starts_of};
+use super::block::{Block, Form, bytes_of, has_substance, indent, is_blank, starts_of};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -59,7 +60,78 @@ pub(super) fn indentation(
             break;
         }
     }
+    if let [place] = &mut places[..]
+        && is_meant_elsewhere(h, block, &place.range, budget)?
+    {
+        place.reading = Reading::Unfit;
+    }
     Ok(places)
+}
+
+/// Whether the request, as it is indented, speaks of another place: its new lines stand there already, or all of
+/// its context does and only what it removes is not as it says.
+fn is_meant_elsewhere(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    found: &Range<usize>,
+    budget: &Budget,
+) -> Result<bool, Kind> {
+    let new: Vec<&[u8]> = block.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+    let equal = |_: usize, file: &[u8], wanted: &[u8]| file == wanted;
+    let whole = [0..h.lines().len()];
+    if block.added().any(|line| has_substance(line.as_bytes()))
+        && !starts_of(h, &new, &whole, 1, budget, equal)?.is_empty()
+    {
+        return Ok(true);
+    }
+    let old: Vec<&Line> = block.lines.iter().filter(|line| line.before().is_some()).collect();
+    let stays: Vec<bool> = old.iter().map(|line| matches!(line, Line::Context(_))).collect();
+    let telling = (0..old.len()).any(|i| stays[i] && has_substance(block.old()[i]));
+    if !telling || stays.iter().all(|stays| *stays) {
+        return Ok(false);
+    }
+    let context = |i: usize, file: &[u8], wanted: &[u8]| !stays[i] || file == wanted;
+    let places = starts_of(h, block.old(), &whole, 2, budget, context)?;
+    Ok(places.iter().any(|&start| h.lines().start(start) != found.start))
+}
+
+/// Tabs against spaces, as one hunk of a section has shown them to differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit(Shift);
+
+impl Unit {
+    /// What the lines of a hunk show, which stand at this place: tabs against spaces by one width, if at all.
+    #[must_use]
+    pub fn of(h: &Haystack<'_>, written: &[Line], place: &Range<usize>) -> Option<Self> {
+        let first = h.lines().index_of(place.start);
+        let old = written.iter().filter_map(Line::before).enumerate();
+        let pairs: Vec<(&[u8], &[u8])> = old
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(|(i, line)| (indent(h.lines().content(first + i)), indent(line.as_bytes())))
+            .collect();
+        let mut shifts = if pairs.is_empty() { Vec::new() } else { shifts(&pairs) };
+        shifts.retain(|shift| matches!(shift, Shift::Tabs(_) | Shift::Spaces(_)));
+        let unit = shifts.pop().filter(|_| shifts.is_empty())?;
+        Some(Self(unit))
+    }
+
+    /// A hunk that shows no indentation of its own, with its added lines in the file's way.
+    #[must_use]
+    pub fn applied(&self, lines: &[Line]) -> Option<Vec<Line>> {
+        let flat = |line: &str| indent(line.as_bytes()).is_empty() || line.trim().is_empty();
+        if !lines.iter().filter_map(Line::before).all(flat) {
+            return None;
+        }
+        let moved = |line: &Line| match line {
+            Line::Added(text) => {
+                let (own, rest) = text.split_at(indent(text.as_bytes()).len());
+                let own = self.0.apply(own.as_bytes()).unwrap_or_else(|| own.into());
+                Line::Added([&String::from_utf8_lossy(&own), rest].concat())
+            }
+            line => line.clone(),
+        };
+        Some(lines.iter().map(moved).collect())
+    }
 }
 
 /// Every amount that explains all lines; each pair has the file's indentation and the request's.
@@ -250,6 +322,16 @@ mod tests {
     #[test]
     fn a_new_line_with_too_little_indentation_is_refused() {
         assert!(refused("a:\n  b\n", "-      b\n+      c\n+ d\n"));
+    }
+
+    #[test]
+    fn what_is_meant_elsewhere_is_not_moved_here() {
+        let file = "a:\n    - uses: x@v2\n      with: q\nb:\n  k:\n      - uses: x@v1\n        with: q\n";
+        let request = "-    - uses: x@v1\n+    - uses: x@v2\n       with: q\n";
+        assert!(refused(file, request), "made before");
+        assert!(refused(&file.replace("v2", "v3"), request), "the target has changed");
+        let other = "c:\nb:\n  k:\n      - uses: x@v1\n        with: q\n";
+        assert!(read(other, request).is_some());
     }
 
     #[test]

@@ -10,7 +10,9 @@ use super::splice;
 use super::suspect;
 use super::{PlacedHunk, beside};
 use crate::edit::{Edit, EditBuilder};
-use crate::find::{self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Limits, Match, Wanted, contents};
+use crate::find::{
+    self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Limits, Match, Unit, Wanted, contents,
+};
 use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange};
 use crate::problem::{Kind, Near, Problem};
 use crate::text::{Text, line_number};
@@ -44,6 +46,7 @@ pub(super) fn hunks(
         builder: EditBuilder::new(text),
         placed: Vec::new(),
         notes: Vec::new(),
+        found: Vec::new(),
         missed: 0,
     };
     let mut problems = Vec::new();
@@ -58,6 +61,8 @@ pub(super) fn hunks(
             problems.push(Problem::new(kind).in_hunk(hunk.number));
         }
     }
+    problems.extend(placer.splice_all());
+    problems.sort_by_key(|problem| problem.hunk);
     if !problems.is_empty() {
         problems[0].beside = beside::fitting(&placer.haystack, &placer.placed, &placer.builder);
         return Err(problems);
@@ -80,8 +85,18 @@ pub(super) struct Placer<'a> {
     pub(super) builder: EditBuilder,
     placed: Vec<PlacedHunk>,
     notes: Vec<String>,
+    /// Hunks of lines that were found and are not spliced yet.
+    found: Vec<FoundHunk>,
     /// How many hunks were not found.
     missed: usize,
+}
+
+/// A hunk of whole lines, found.
+struct FoundHunk {
+    number: usize,
+    written: Vec<Line>,
+    found: Match,
+    final_newline: Option<bool>,
 }
 
 impl Placer<'_> {
@@ -254,7 +269,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Puts a hunk where it was found.
+    /// Notes where a hunk was found.
     pub(super) fn splice(
         &mut self,
         number: usize,
@@ -262,16 +277,38 @@ impl Placer<'_> {
         found: Match,
         final_newline: Option<bool>,
     ) -> Result<(), Kind> {
-        let Match { range, layer, reading } = found;
-        let lines = reading.as_deref().unwrap_or(written);
-        let replacements = splice::block(&self.haystack, lines, &range, final_newline)?;
-        self.builder.claim(number, range.clone());
-        for (range, text) in replacements {
-            self.builder.replace(number, range, text);
-        }
-        let old = lines.iter().filter(|line| line.before().is_some()).count();
-        self.record(number, &range, layer, old, 1);
+        self.found.push(FoundHunk { number, written: written.to_vec(), found, final_newline });
         Ok(())
+    }
+
+    /// Puts every hunk where it was found. What one of them shows of tabs and spaces holds for those that show
+    /// nothing.
+    fn splice_all(&mut self) -> Vec<Problem> {
+        let found = core::mem::take(&mut self.found);
+        let units = found.iter().filter(|hunk| hunk.found.layer == "indentation");
+        let mut units: Vec<Unit> =
+            units.filter_map(|hunk| Unit::of(&self.haystack, &hunk.written, &hunk.found.range)).collect();
+        units.dedup();
+        let unit = units.pop().filter(|_| units.is_empty());
+        let mut problems = Vec::new();
+        for FoundHunk { number, written, found: Match { range, layer, reading }, final_newline } in found {
+            let converted =
+                unit.as_ref().filter(|_| reading.is_none()).and_then(|unit| unit.applied(&written));
+            let lines = reading.or(converted).unwrap_or(written);
+            match splice::block(&self.haystack, &lines, &range, final_newline) {
+                Ok(replacements) => {
+                    self.builder.claim(number, range.clone());
+                    for (range, text) in replacements {
+                        self.builder.replace(number, range, text);
+                    }
+                    let old = lines.iter().filter(|line| line.before().is_some()).count();
+                    self.record(number, &range, layer, old, 1);
+                }
+                Err(kind) => problems.push(Problem::new(kind).in_hunk(number)),
+            }
+        }
+        self.placed.sort_by_key(|hunk| hunk.number);
+        problems
     }
 
     /// Lines by their numbers. The version that has those numbers was asked for elsewhere.
