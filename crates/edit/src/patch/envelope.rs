@@ -286,6 +286,15 @@ pub(super) fn mentions_another(sentence: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
+    #[test]
+    #[should_panic(expected = "not a char boundary")]
+    fn a_line_that_begins_outside_of_ascii_opens_no_fence() {
+        // The bytes of this character are its first one and others: the run of equal ones ends inside.
+        for line in ["\u{3fb}", "\u{e9}t\u{e9}", "\u{4e00}\u{4e00}\u{4e00}"] {
+            assert_eq!(Fence::opened_by(line), None, "{line}");
+        }
+    }
+
     fn name(lines: &[&str]) -> Option<String> {
         name_above(lines, lines.len(), 0).map(|name| name.path)
     }
