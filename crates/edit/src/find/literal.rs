@@ -288,6 +288,14 @@ mod tests {
     }
 
     #[test]
+    fn the_cr_of_a_line_ending_is_not_taken_for_content() {
+        // Wrong: the request has a CR more than the file.
+        assert_eq!(found(b"a\r\nb\n", b"a\r\r\nb"), ("line-endings", 0..4));
+        assert_eq!(found(b"a\r\r\nb\n", b"a\r\r\nb"), ("exact", 0..5));
+        assert_eq!(find(b"a\r\r\nb\n", b"a\r\nb").unwrap(), None);
+    }
+
+    #[test]
     fn overlapping_occurrences_count() {
         assert!(matches!(find(b"aXaXa", b"aXa"), Err(Kind::AmbiguousMatch { total: 2, .. })));
     }
