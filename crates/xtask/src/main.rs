@@ -4,9 +4,11 @@
 //! ```text
 //! cargo xtask kill [SECONDS]    servers are killed while they write: no file is ever torn
 //! cargo xtask race [SECONDS]    two servers and another program write one file: nothing is lost
+//! cargo xtask fuzz [SECONDS]    each target of tests/fuzz, one after another; needs nightly and cargo-fuzz
 //! cargo xtask tools             what a model reads of the tools
 //! ```
 
+mod fuzz;
 mod kill;
 mod race;
 mod tools;
@@ -39,10 +41,11 @@ fn run() -> Result<()> {
     };
     let time = Duration::from_secs(seconds);
     match task.as_str() {
+        "fuzz" => fuzz::run(time),
         "kill" => kill::run(&emend()?, time),
         "race" => race::run(&emend()?, time),
         "tools" => tools::run(&emend()?),
-        _ => bail!("the tasks are: kill [SECONDS], race [SECONDS], tools"),
+        _ => bail!("the tasks are: fuzz [SECONDS], kill [SECONDS], race [SECONDS], tools"),
     }
 }
 
