@@ -8,6 +8,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use memchr::memmem;
+
 use super::block::{Block, bytes_of, is_blank};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
@@ -24,12 +26,15 @@ pub(super) fn inner_blanks(
     if block.has_bare() || telling.len() < 2 {
         return Ok(vec![]);
     }
+    let pivot = (0..telling.len()).max_by_key(|&i| telling[i].len()).unwrap_or(0);
+    if memmem::find(h.text().bytes(), telling[pivot]).is_none() {
+        return Ok(vec![]);
+    }
     let lines = h.lines();
     budget.spend(lines.len())?;
     let in_file: Vec<usize> = (0..lines.len()).filter(|&i| !is_blank(lines.content(i))).collect();
     let mut places = Vec::new();
     let Some(last) = in_file.len().checked_sub(telling.len()) else { return Ok(places) };
-    let pivot = (0..telling.len()).max_by_key(|&i| telling[i].len()).unwrap_or(0);
     for first in 0..=last {
         budget.spend(0)?;
         let starts_here = |start: &core::ops::Range<usize>| start.contains(&in_file[first]);

@@ -9,6 +9,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use memchr::memmem;
+
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -130,22 +132,13 @@ pub(super) fn starts_of(
     let Some(last_start) = lines.len().checked_sub(wanted.len()).filter(|_| !wanted.is_empty()) else {
         return Ok(found);
     };
-    // Compare the longest line first: short ones ("}") recur everywhere.
-    let pivot = (0..wanted.len()).max_by_key(|&i| wanted[i].trim_ascii().len()).unwrap_or(0);
+    let pivot = pivot(wanted);
     for start in starts.iter().flat_map(|range| range.start..range.end.min(last_start + 1)) {
         budget.spend(0)?;
         if !same(pivot, lines.content(start + pivot), wanted[pivot]) {
             continue;
         }
-        let mut equal = true;
-        for (i, content) in wanted.iter().enumerate() {
-            budget.spend(0)?;
-            if !same(i, lines.content(start + i), content) {
-                equal = false;
-                break;
-            }
-        }
-        if equal {
+        if stands(h, wanted, start, budget, &same)? {
             found.push(start);
             if found.len() == most {
                 break;
@@ -155,7 +148,76 @@ pub(super) fn starts_of(
     Ok(found)
 }
 
-/// The places of a block that reads there as it is written.
+/// Shorter lines are on so many lines that looking for them saves nothing.
+const TELLING: usize = 4;
+/// How many lines are searched for a text in the time in which one is compared.
+const SEARCHED: usize = 8;
+
+/// The same where `same` only holds for lines that are equal but for white space at their ends. Then the file
+/// can be searched for one of them, and need not be walked line by line.
+pub(super) fn starts_of_trimmed(
+    h: &Haystack<'_>,
+    wanted: &[&[u8]],
+    starts: &[Range<usize>],
+    most: usize,
+    budget: &Budget,
+    same: impl Fn(usize, &[u8], &[u8]) -> bool,
+) -> Result<Vec<usize>, Kind> {
+    let pivot = pivot(wanted);
+    let needle = wanted.get(pivot).map_or(&[][..], |line| line.trim_ascii());
+    if needle.len() < TELLING {
+        return starts_of(h, wanted, starts, most, budget, same);
+    }
+    let (lines, bytes) = (h.lines(), h.text().bytes());
+    let mut found = Vec::new();
+    let Some(last_start) = lines.len().checked_sub(wanted.len()) else { return Ok(found) };
+    let finder = memmem::Finder::new(needle);
+    for range in starts {
+        let (first, end) = (range.start, range.end.min(last_start + 1));
+        if first >= end {
+            continue;
+        }
+        budget.spend((end - first) / SEARCHED)?;
+        let (mut at, end) = (lines.start(first + pivot), lines.start(end + pivot));
+        while let Some(hit) = finder.find(&bytes[at..end]) {
+            let line = lines.index_of(at + hit);
+            at = lines.start(line + 1);
+            budget.spend(0)?;
+            if stands(h, wanted, line - pivot, budget, &same)? {
+                found.push(line - pivot);
+                if found.len() == most {
+                    return Ok(found);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The line to compare first: the longest, since short ones ("}") recur everywhere.
+fn pivot(wanted: &[&[u8]]) -> usize {
+    (0..wanted.len()).max_by_key(|&i| wanted[i].trim_ascii().len()).unwrap_or(0)
+}
+
+/// Whether all lines are the same from here on.
+fn stands(
+    h: &Haystack<'_>,
+    wanted: &[&[u8]],
+    start: usize,
+    budget: &Budget,
+    same: &impl Fn(usize, &[u8], &[u8]) -> bool,
+) -> Result<bool, Kind> {
+    for (i, content) in wanted.iter().enumerate() {
+        budget.spend(0)?;
+        if !same(i, h.lines().content(start + i), content) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The places of a block that reads there as it is written. `same` only holds for lines that are equal but
+/// for white space at their ends.
 pub(super) fn places(
     h: &Haystack<'_>,
     block: &Block<'_>,
@@ -163,7 +225,8 @@ pub(super) fn places(
     budget: &Budget,
     same: impl Fn(&[u8], &[u8]) -> bool,
 ) -> Result<Places, Kind> {
-    let found = starts_of(h, block.old(), block.starts, most, budget, |_, file, wanted| same(file, wanted))?;
+    let same = |_: usize, file: &[u8], wanted: &[u8]| same(file, wanted);
+    let found = starts_of_trimmed(h, block.old(), block.starts, most, budget, same)?;
     let count = block.old().len();
     Ok(found.into_iter().map(|start| Place::as_written(bytes_of(h, start, count))).collect())
 }
@@ -259,4 +322,48 @@ fn has_a_blank_too_many(block: &Block<'_>) -> bool {
     let first = block.added().find(|line| !line.trim().is_empty()).map(|line| indent(line.as_bytes()).len());
     let all_blank = block.added().all(|line| line.is_empty() || line.starts_with(' '));
     !removes && all_blank && first.is_some_and(|first| levels.any(|level| level + 1 == first))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use proptest::prelude::*;
+
+    use super::super::Limits;
+    use super::*;
+    use crate::text::Text;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+        #[test]
+        fn searching_finds_what_walking_finds(
+            file in proptest::collection::vec("[ \t]{0,2}(abcd|abcde|bcda bcda|\\}|)[ \r]{0,2}", 0..30),
+            place in 0..30usize,
+            height in 0..4usize,
+            starts in proptest::collection::vec((0..30usize, 0..30usize), 1..3),
+            ending in prop_oneof![Just("\n"), Just("\r\n")],
+            most in 1..5usize,
+        ) {
+            let text = Text::new(file.iter().map(|line| format!("{line}{ending}")).collect::<String>().into());
+            let text = text.unwrap();
+            let h = Haystack::new(&text);
+            let height = height.min(file.len().saturating_sub(place));
+            let wanted: Vec<&[u8]> = file.iter().skip(place).take(height).map(|line| line.trim().as_bytes()).collect();
+            let starts: Vec<Range<usize>> = starts.into_iter().map(|(a, b)| a..b).collect();
+            let budget = Budget::new(&Limits::default());
+            type Same = fn(usize, &[u8], &[u8]) -> bool;
+            let ways: [Same; 4] = [
+                |_, file, wanted| file == wanted,
+                |_, file, wanted| same_but_for_trailing_space(file, wanted),
+                |_, file, wanted| file.trim_ascii() == wanted.trim_ascii(),
+                |i, file, wanted| if i == 0 { file.trim_ascii_start() == wanted } else { file == wanted },
+            ];
+            for same in ways {
+                let searched = starts_of_trimmed(&h, &wanted, &starts, most, &budget, same).unwrap();
+                let walked = starts_of(&h, &wanted, &starts, most, &budget, same).unwrap();
+                prop_assert_eq!(searched, walked);
+            }
+        }
+    }
 }

@@ -15,6 +15,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use memchr::memmem;
+
 use super::block::{Block, bytes_of, has_substance};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
@@ -37,6 +39,9 @@ pub(super) fn context_drift(
     let Some(core) = Core::of(block).filter(|_| !block.has_bare()) else { return Ok(vec![]) };
     let old = block.old();
     let mut places = Vec::new();
+    if memmem::find(h.text().bytes(), old[core.start]).is_none() {
+        return Ok(places);
+    }
     let equal: Vec<usize> = block
         .starts
         .iter()

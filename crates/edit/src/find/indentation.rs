@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::block::{Block, Form, bytes_of, has_substance, indent, is_blank, starts_of};
+use super::block::{Block, Form, bytes_of, has_substance, indent, is_blank, starts_of, starts_of_trimmed};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -44,7 +44,7 @@ pub(super) fn indentation(
     }
     let mut places = Vec::new();
     let same = |_: usize, file: &[u8], wanted: &[u8]| file.trim_ascii() == wanted.trim_ascii();
-    for start in starts_of(h, old, block.starts, usize::MAX, budget, same)? {
+    for start in starts_of_trimmed(h, old, block.starts, usize::MAX, budget, same)? {
         let pairs: Vec<(&[u8], &[u8])> = old
             .iter()
             .enumerate()

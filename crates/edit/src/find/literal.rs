@@ -97,9 +97,11 @@ fn after_indentation(
     }
     let lines = h.lines();
     let mut places = Vec::new();
-    for place in block::starts_of(h, block.old(), block.starts, usize::MAX, budget, |i, file, wanted| {
-        if i == 0 { file.trim_ascii_start() == wanted } else { file == wanted }
-    })? {
+    for place in
+        block::starts_of_trimmed(h, block.old(), block.starts, usize::MAX, budget, |i, file, wanted| {
+            if i == 0 { file.trim_ascii_start() == wanted } else { file == wanted }
+        })?
+    {
         let indent = block::indent(lines.content(place));
         let range = lines.start(place)..lines.start(place + block.old().len());
         places.push(Place { range, reading: block.with_first_indented(indent) });
