@@ -1,4 +1,4 @@
-//! Files of pseudo-code in three sizes, and requests that fit them or just do not.
+//! Files of pseudo-code in a few sizes, and requests that fit them or just do not.
 
 use std::fmt;
 use std::fmt::Write;
@@ -19,17 +19,22 @@ pub(crate) const PATH: &str = "src/file.rs";
 pub(crate) enum Size {
     Small,
     Large,
+    /// A hundred thousand lines.
+    Long,
     Huge,
 }
 
-/// All of them.
+/// Those of which everything is measured.
 pub(crate) const SIZES: &[Size] = &[Size::Small, Size::Large, Size::Huge];
+/// Those in which something is looked for.
+pub(crate) const SEARCHED: &[Size] = &[Size::Small, Size::Large, Size::Long, Size::Huge];
 
 impl Size {
     pub(crate) fn bytes(self) -> usize {
         match self {
             Self::Small => 4 << 10,
             Self::Large => 1 << 20,
+            Self::Long => 28 * 100_000,
             Self::Huge => 50 << 20,
         }
     }
@@ -40,6 +45,7 @@ impl fmt::Display for Size {
         f.write_str(match self {
             Self::Small => "4KB",
             Self::Large => "1MB",
+            Self::Long => "100k-lines",
             Self::Huge => "50MB",
         })
     }
@@ -61,10 +67,11 @@ fn line(i: usize) -> String {
     }
 }
 
-fn content(bytes: usize) -> String {
-    let mut text = String::with_capacity(bytes + 100);
+fn content(size: Size) -> String {
+    let mut text = String::with_capacity(size.bytes() + 100);
     for i in 0.. {
-        if text.len() >= bytes {
+        let is_full = if size == Size::Long { i == 100_000 } else { text.len() >= size.bytes() };
+        if is_full {
             break;
         }
         text.push_str(&line(i));
@@ -75,18 +82,18 @@ fn content(bytes: usize) -> String {
 
 /// The file of this size.
 pub(crate) fn text(size: Size) -> &'static Arc<Text> {
-    static TEXTS: [OnceLock<Arc<Text>>; 3] = [const { OnceLock::new() }; 3];
+    static TEXTS: [OnceLock<Arc<Text>>; 4] = [const { OnceLock::new() }; 4];
     TEXTS[size as usize].get_or_init(|| {
-        let content = content(size.bytes());
+        let content = content(size);
         Arc::new(Text::new(content.into_bytes()).expect("it is text"))
     })
 }
 
 /// The same with CRLF.
 pub(crate) fn crlf(size: Size) -> &'static Text {
-    static TEXTS: [OnceLock<Text>; 3] = [const { OnceLock::new() }; 3];
+    static TEXTS: [OnceLock<Text>; 4] = [const { OnceLock::new() }; 4];
     TEXTS[size as usize].get_or_init(|| {
-        let content = content(size.bytes()).replace('\n', "\r\n");
+        let content = content(size).replace('\n', "\r\n");
         Text::new(content.into_bytes()).expect("it is text")
     })
 }
