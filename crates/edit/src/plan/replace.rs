@@ -12,7 +12,7 @@ use super::suspect;
 use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents};
 use crate::patch::{Line, TextChange};
 use crate::problem::Kind;
-use crate::text::split_lines;
+use crate::text::{LineEndings, split_lines};
 
 impl Placer<'_> {
     /// Finds the text of a change, once or everywhere, and replaces it.
@@ -52,7 +52,8 @@ impl Placer<'_> {
         let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
         let removed = matches.iter().map(|found| found.range.len()).sum();
         self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
-        let endings = self.haystack.endings();
+        // Text without a line ending asks for none.
+        let endings = if new.contains(&b'\n') { self.haystack.endings() } else { LineEndings::None };
         for found in &matches {
             self.builder.claim(number, found.range.clone());
             for (range, text) in carry(self.bytes(), endings, &found.range, old, new) {
