@@ -156,6 +156,8 @@ pub enum Kind {
         count: usize,
         total: usize,
     },
+    Unclear,
+    MovedNumbers,
     OmissionPlaceholder {
         line: String,
     },
@@ -383,6 +385,8 @@ impl Kind {
                 Code::AmbiguousMatch
             }
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
+            Self::Unclear => Code::HunkContextMismatch,
+            Self::MovedNumbers => Code::InvalidFormat,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
             Self::EscapedText { .. } => Code::EscapedText,
             Self::IndentationMismatch { .. } => Code::IndentationMismatch,

@@ -107,7 +107,7 @@ impl ReplaceLines {
         if self.start_line == 0 {
             return invalid("start_line", "lines are counted from 1");
         }
-        let Some(count) = (self.end_line + 1).checked_sub(self.start_line) else {
+        let Some(count) = self.end_line.saturating_add(1).checked_sub(self.start_line) else {
             return invalid("end_line", "it is before start_line; start_line - 1 inserts before start_line");
         };
         if count == 0 && self.new_text.is_empty() {

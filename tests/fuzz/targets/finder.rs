@@ -1,3 +1,5 @@
+//! Finding, against a naive search.
+
 #![no_main]
 
 use emend_fuzz::finder::{Input, check};

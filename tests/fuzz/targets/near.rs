@@ -1,3 +1,5 @@
+//! The nearest lines, whatever is asked.
+
 #![no_main]
 
 use emend_fuzz::near::{Input, check};

@@ -1,3 +1,5 @@
+//! Planning and applying, against a naive apply.
+
 #![no_main]
 
 use emend_fuzz::plan::{Input, check};

@@ -1,3 +1,5 @@
+//! Recognising a format, and its parser.
+
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

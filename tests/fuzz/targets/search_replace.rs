@@ -1,3 +1,5 @@
+//! The parser of search-replace, and its printer where there is one.
+
 #![no_main]
 
 use emend_edit::patch::recognise::Format;

@@ -1,3 +1,5 @@
+//! Texts in any encoding.
+
 #![no_main]
 
 use emend_fuzz::text::{Input, check};

@@ -1,3 +1,5 @@
+//! The parser of whole, and its printer where there is one.
+
 #![no_main]
 
 use emend_edit::patch::recognise::Format;

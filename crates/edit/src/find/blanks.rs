@@ -67,7 +67,7 @@ fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
         let (between, after) = rest.split_at(gap);
         let is_edge = number == 0 || after.is_empty();
         let blanks = if is_edge { 0 } else { stand[number] - stand[number - 1] - 1 };
-        match gap_as_in_file(between, blanks, is_edge, number == 0) {
+        match gap_as_in_file(between, blanks, is_edge) {
             Some(between) => lines.extend(between),
             None => return Reading::Unfit,
         }
@@ -79,7 +79,7 @@ fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
 }
 
 /// What stands between two lines with text, with so many blank context lines as the file has.
-fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool, is_first: bool) -> Option<Vec<Line>> {
+fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<Line>> {
     let is_context = |line: &&Line| matches!(line, Line::Context(_));
     let own = between.iter().filter(|line| line.before().is_some()).count();
     if own == blanks {
@@ -89,11 +89,18 @@ fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool, is_first: bool
         return None;
     }
     let added: Vec<Line> = between.iter().filter(|line| !is_context(line)).cloned().collect();
+    // A blank line between added ones may be meant to be added too.
+    let first_added = between.iter().position(|line| !is_context(&line));
+    let last_added = between.iter().rposition(|line| !is_context(&line));
+    let runs = first_added
+        .zip(last_added)
+        .is_some_and(|(first, last)| between[first..last].iter().any(|line| is_context(&line)));
+    if runs || (is_edge && !added.is_empty()) {
+        // At an edge the file has blank lines of its own, of which nothing is known.
+        return None;
+    }
     if is_edge {
-        // A blank line between the text and what is added says where that goes; the file lacks it.
-        let parted = is_first && between.last().is_some_and(|line| is_context(&line))
-            || !is_first && between.first().is_some_and(|line| is_context(&line));
-        return (added.is_empty() || !parted).then_some(added);
+        return Some(Vec::new());
     }
     let in_file = || (0..blanks).map(|_| Line::Context(String::new()));
     let before = between.iter().take_while(is_context).count();
@@ -125,6 +132,12 @@ mod tests {
     #[test]
     fn a_blank_line_between_the_text_and_an_insertion_at_the_edge_must_be_there() {
         assert!(refused("alpha\nbeta\ngamma\n", " alpha\n beta\n \n+new\n"));
+        assert!(refused("a1\n\nb1\n\nc1\n", " a1\n b1\n \n+x1\n"));
+    }
+
+    #[test]
+    fn a_blank_line_among_added_ones_is_not_left_out() {
+        assert!(refused("# T\nold para\n## N\n", " # T\n-old para\n+para one\n \n+para two\n ## N\n"));
     }
 
     #[test]

@@ -86,6 +86,8 @@ impl<'a> Block<'a> {
                 for line in run {
                     match line {
                         Line::Removed(text) if !old => (old, *text) = (true, indented(text)),
+                        // It has its own: then the old line alone has lost it.
+                        Line::Added(text) if !new && text.starts_with([' ', '\t']) => return Reading::Unfit,
                         Line::Added(text) if !new => (new, *text) = (true, indented(text)),
                         _ => {}
                     }
@@ -302,7 +304,7 @@ pub(super) fn bare_context(
             continue;
         }
         let read = Block::new(&reading, block.starts, block.form, None);
-        let fits = !has_a_blank_too_many(&read);
+        let fits = !has_a_blank_too_many(&read) && (block.has_bare() || !is_shallow(&read));
         for place in places(h, &read, most, budget, |file, wanted| file == wanted)? {
             if found.iter().all(|other| other.range != place.range) {
                 let reading = if fits { Reading::Anew(reading.clone()) } else { Reading::Unfit };
@@ -312,6 +314,15 @@ pub(super) fn bare_context(
     }
     found.truncate(most);
     Ok(found)
+}
+
+/// Whether an added line is less indented than all of the context, which is then not context that lost its marker.
+fn is_shallow(block: &Block<'_>) -> bool {
+    let least = |lines: &mut dyn Iterator<Item = &[u8]>| {
+        lines.filter(|line| !is_blank(line)).map(|line| indent(line).len()).min()
+    };
+    let added = least(&mut block.added().map(str::as_bytes));
+    added.zip(least(&mut block.old().iter().copied())).is_some_and(|(added, old)| added < old)
 }
 
 /// Whether the added lines, beside context without markers, may have been written with a blank after the sign:

@@ -10,7 +10,7 @@
 //! - the added lines already stand in the file: the request was probably made before;
 //! - a line differs in white space, escapes or entities alone: then the new text has the same fault.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -26,6 +26,8 @@ use crate::problem::Kind;
 const DRIFT: usize = 6;
 /// Lines that occur more often are no place to start from.
 const COMMON: usize = 1_000;
+/// Above so many equal lines elsewhere there is no telling.
+const VOTES: usize = 1_000_000;
 /// Fewer lines of substance at the place prove nothing.
 const PROOF: usize = 2;
 
@@ -57,6 +59,10 @@ pub(super) fn context_drift(
     for at in equal {
         budget.spend(old.len() * (2 * DRIFT + 1) * 2)?;
         let Some(aligned) = core.align(h, old, at) else { continue };
+        let first = aligned.span().0;
+        if !block.starts.iter().any(|range| range.contains(&first)) {
+            continue;
+        }
         if found.iter().all(|other| other.at != aligned.at) {
             found.push(aligned);
         }
@@ -66,7 +72,7 @@ pub(super) fn context_drift(
     }
     let alone = found.len() == 1;
     for aligned in found {
-        let fits = !alone || certain(h, block, &aligned, budget)?;
+        let fits = !alone || certain(h, block, &core, &aligned, budget)?;
         let (first, last) = aligned.span();
         let reading = if fits { reading(h, block, &aligned) } else { Reading::Unfit };
         places.push(Place { range: bytes_of(h, first, last + 1 - first), reading });
@@ -138,6 +144,19 @@ impl Core {
         let above = above.into_iter().rev().map(|j| j.map(|j| at - 1 - j));
         let below = below.into_iter().map(|j| j.map(|j| at + 1 + j));
         Some(Aligned { at: above.chain([Some(at)]).chain(below).collect() })
+    }
+}
+
+impl Core {
+    /// Whether a line that must be there stands a second time within reach: then which one is meant is a guess.
+    fn has_choice(&self, h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned) -> bool {
+        let (first, last) = aligned.span();
+        let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
+        let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
+        let musts: BTreeSet<&[u8]> =
+            (0..old.len()).filter(|&i| self.must[i] && has_substance(old[i])).map(|i| old[i]).collect();
+        let mut free = around.filter(|at| taken.binary_search(at).is_err());
+        free.any(|at| musts.contains(h.lines().content(at)))
     }
 }
 
@@ -251,11 +270,18 @@ enum Step {
 }
 
 /// Whether nothing speaks against this place.
-fn certain(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned, budget: &Budget) -> Result<bool, Kind> {
+fn certain(
+    h: &Haystack<'_>,
+    block: &Block<'_>,
+    core: &Core,
+    aligned: &Aligned,
+    budget: &Budget,
+) -> Result<bool, Kind> {
     let old = block.old();
     let telling = |i: &usize| aligned.at[*i].is_some() && has_substance(old[*i]);
     let score = (0..old.len()).filter(telling).count();
     Ok(score >= PROOF
+        && !core.has_choice(h, old, aligned)
         && !differs_in_spelling_alone(h, old, aligned)
         && !stands_already(h, block, budget)?
         && !has_rival(h, old, aligned, score, budget)?)
@@ -330,10 +356,14 @@ fn has_rival(
     let mut votes: Vec<(usize, usize)> = Vec::new();
     for at in (0..lines.len()).filter(|at| taken.binary_search(at).is_err()) {
         for &row in rows.get(lines.content(at)).map_or(&[][..], Vec::as_slice) {
+            budget.spend(8)?;
             votes.push((at + old.len() - row, row));
+            if votes.len() > VOTES {
+                // A block of lines that are everywhere.
+                return Ok(true);
+            }
         }
     }
-    budget.spend(votes.len() * 8)?;
     votes.sort_unstable();
     let mut counts = vec![0usize; old.len()];
     let (mut distinct, mut low) = (0, 0);

@@ -231,7 +231,8 @@ pub struct Match {
     pub reading: Option<Vec<Line>>,
 }
 
-/// Finds the one place of `wanted` by these layers. `Ok(None)` when none of them knows any.
+/// Finds the one place of `wanted` by these layers. `Ok(None)` when none of them knows any, [`Kind::Unclear`] when
+/// it stands somewhere, but what is to come in its place cannot be said.
 pub fn locate(
     haystack: &Haystack<'_>,
     wanted: &Wanted<'_>,
@@ -262,7 +263,8 @@ pub fn locate(
                 return Ok(match reading {
                     Reading::AsWritten => Some(Match { range, layer: layer.name, reading: None }),
                     Reading::Anew(lines) => Some(Match { range, layer: layer.name, reading: Some(lines) }),
-                    Reading::Unfit => None,
+                    // A looser look, or one at another place, would guess more.
+                    Reading::Unfit => return Err(Kind::Unclear),
                 });
             }
             found => {

@@ -3,7 +3,7 @@
 //! Every line that must be in the file has a prefix of the same form (`  12<tab>`, `12|`, `12:`), and the
 //! numbers are consecutive. The added lines are numbered too, or none of them is. Without the prefixes the
 //! text is looked for by the stricter layers. One or two lines, such as `3: x`, may be content: then they must
-//! stand at that very line, unless a tab follows the number.
+//! stand at that very line.
 
 use alloc::string::String;
 use alloc::vec;
@@ -30,7 +30,7 @@ pub(super) fn line_numbers(
     let mut found: Places = Vec::new();
     for separator in SEPARATORS {
         let Some((lines, new_too)) = without_numbers(block, separator) else { continue };
-        let alone = block.old().len() < 3 && !matches!(*separator, "\t" | "→");
+        let alone = block.old().len() < 3;
         let number = first_number(block, separator).filter(|_| alone);
         let read = Wanted::Block(&Block::new(&lines, block.starts, block.form, None));
         for layer in super::LAYERS.iter().filter(|layer| layer.sees_through_numbers(new_too)) {
@@ -162,11 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn one_or_two_numbered_lines_must_stand_at_their_numbers_unless_a_tab_follows() {
+    fn one_or_two_numbered_lines_must_stand_at_their_numbers() {
         assert!(read(FILE, "-2:     b();\n+2:     d();\n").is_some());
         assert!(refused(FILE, "-3:     b();\n+3:     d();\n"));
         assert!(refused("x\ny\none\ntwo\n", "-1: one\n-2: two\n+1: uno\n+2: dos\n"));
-        assert!(read(FILE, "-3\t    b();\n+3\t    d();\n").is_some());
+        assert!(refused("7\tapple pie\napple\n", "-3\tapple\n+3\tpear\n"));
     }
 
     #[test]

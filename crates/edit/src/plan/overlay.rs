@@ -88,6 +88,10 @@ impl<'a> Overlay<'a> {
                                    to find; to replace all of it, write_file";
                     return Err(one(Problem::new(Kind::AlreadyExists { instead }).at(name)));
                 }
+                if let Some(before) = &self.files[at].before {
+                    suspect::elisions(&Haystack::new(before), content.lines())
+                        .map_err(|kind| one(Problem::new(kind).at(name)))?;
+                }
                 self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(name)))
             }
             Operation::Write(content) => {
@@ -120,9 +124,12 @@ impl<'a> Overlay<'a> {
             }
             Operation::Update { hunks, move_to } => {
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
-                let found = place::hunks(&text, hunks, self.limits, &self.budget).map_err(|problems| {
-                    problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
-                })?;
+                // Numbers are those of the file on disk, which a section before may have moved.
+                let moved = !matches!(self.files[at].now, Now::Untouched);
+                let found =
+                    place::hunks(&text, hunks, moved, self.limits, &self.budget).map_err(|problems| {
+                        problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
+                    })?;
                 self.notes.extend(found.notes);
                 self.edit(at, found.edit, found.hunks)?;
                 match move_to {
@@ -274,7 +281,8 @@ impl Overlaid {
     /// What must happen on disk, if anything. A file that was moved away is part of its new name's plan.
     pub(super) fn into_plan(self) -> Option<FilePlan> {
         let Self { name, before, now, hunks, was_executable, executable } = self;
-        let was_executable = was_executable && !matches!(now, Now::New(_));
+        // A file that is made anew where one was keeps that one's mode.
+        let was_executable = was_executable && (before.is_some() || !matches!(now, Now::New(_)));
         let executable = executable.filter(|&wanted| wanted != was_executable);
         let metadata_from = match &now {
             Now::Edited { from, .. } if *from != name => Some(from.clone()),
@@ -300,7 +308,7 @@ impl Overlaid {
                 };
                 let edit = whole::rewrite(&before, content.bytes()).into_joined();
                 let edit = edit.into_encoding(content.encoding());
-                if edit.changes_nothing(&before) {
+                if edit.changes_nothing(&before) && executable.is_none() {
                     return None;
                 }
                 Action::Modify { base: before, edit }

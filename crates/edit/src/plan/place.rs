@@ -32,10 +32,12 @@ pub(super) struct Found {
     pub(super) notes: Vec<String>,
 }
 
-/// Finds every hunk in `text`. All problems are reported, not only the first.
+/// Finds every hunk in `text`. All problems are reported, not only the first. Where a section before has `moved`
+/// the lines, line numbers say nothing.
 pub(super) fn hunks(
     text: &Text,
     hunks: &[Hunk],
+    moved: bool,
     limits: &Limits,
     budget: &Budget,
 ) -> Result<Found, Vec<Problem>> {
@@ -51,7 +53,15 @@ pub(super) fn hunks(
     };
     let mut problems = Vec::new();
     for hunk in hunks {
-        let placed = match &hunk.change {
+        let unhinted;
+        let change = if moved {
+            unhinted = without_hints(&hunk.change);
+            &unhinted
+        } else {
+            &hunk.change
+        };
+        let placed = match change {
+            Change::Range(_) if moved => Err(Kind::MovedNumbers),
             Change::Text(change) => placer.text(hunk.number, change),
             Change::Lines(change) => placer.lines(hunk.number, change),
             Change::Block(change) => placer.block(hunk.number, change),
@@ -116,7 +126,12 @@ impl Placer<'_> {
     }
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
-        let scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
+        let mut scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
+        if !scope.unknown.is_empty() {
+            // What stands beside a line that is not there says nothing: the hunk must be the only one of all.
+            scope.starts = alloc::vec![0..self.haystack.lines().len()];
+            scope.sections.clear();
+        }
         let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
@@ -125,7 +140,10 @@ impl Placer<'_> {
             self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some("exact"), places: 1 });
             return Ok(());
         }
-        let found = self.hunk(number, change, &scope)?;
+        let found = match self.hunk(number, change, &scope) {
+            Err(Kind::Unclear) => return Err(self.mismatch(&change.lines)),
+            found => found?,
+        };
         suspect::check(&self.haystack, &added(&change.lines))?;
         let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
         if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
@@ -161,6 +179,11 @@ impl Placer<'_> {
             find::locate(&self.haystack, &Wanted::Block(&block), layers, self.limits, self.budget)
         };
         if let Some(found) = locate(&starts, FAITHFUL)? {
+            let end = self.haystack.text().body().end;
+            if change.at_end && found.range.end != end {
+                let line = self.haystack.line_number(found.range.start);
+                return Err(Kind::NotAtEndOfFile { line, last });
+            }
             return Ok(found);
         }
         if !change.at_end && !scope.sections.is_empty() {
@@ -214,7 +237,11 @@ impl Placer<'_> {
         let block = Block::new(&whole, &starts, Form::Block, change.hint);
         let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
         let wanted = Wanted::Block(&block);
-        if let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? {
+        let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
+            Err(Kind::Unclear) => return Err(self.mismatch(&whole)),
+            found => found?,
+        };
+        if let Some(found) = found {
             suspect::check(&self.haystack, &added(&whole))?;
             return self.splice(number, &whole, found, None);
         }
@@ -236,7 +263,10 @@ impl Placer<'_> {
             let starts = [0..total];
             let block = Block::new(&lines, &starts, Form::Block, None);
             let wanted = Wanted::Block(&block);
-            let found = find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget)?;
+            let found = match find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget) {
+                Err(Kind::Unclear) => None,
+                found => found?,
+            };
             match found.filter(|found| found.range.start >= below) {
                 Some(found) => {
                     suspect::check(&self.haystack, &added(&lines))?;
@@ -254,6 +284,9 @@ impl Placer<'_> {
     fn insertion(&self, change: &LineChange, scope: &find::Scope) -> Result<(usize, usize), Kind> {
         let lines = self.haystack.lines();
         let Some(innermost) = change.anchors.last() else {
+            if let Some(hint) = change.hint.filter(|&hint| hint != lines.len()) {
+                return Err(Kind::NotAtEndOfFile { line: hint, last: lines.len() });
+            }
             return Ok((self.haystack.text().body().end, lines.len()));
         };
         let unknown = |total: usize| Kind::AnchorNotFound { anchor: innermost.clone(), total };
@@ -314,9 +347,11 @@ impl Placer<'_> {
     /// Lines by their numbers. The version that has those numbers was asked for elsewhere.
     fn range(&mut self, number: usize, change: &RangeChange) -> Result<(), Kind> {
         let total = self.haystack.lines().len();
-        if change.first == 0 || change.first - 1 + change.count > total {
+        let last = change.first.checked_sub(1).and_then(|before| before.checked_add(change.count));
+        if last.is_none_or(|last| last > total) {
             return Err(Kind::NoSuchLines { first: change.first, count: change.count, total });
         }
+        suspect::elisions(&self.haystack, change.lines.iter().map(String::as_str))?;
         let (range, text) = splice::lines(
             &self.haystack,
             change.first - 1,
@@ -369,6 +404,17 @@ fn lines_of(pieces: &[Piece]) -> Vec<Line> {
         lines.extend(Line::between(&old, &new));
     }
     lines
+}
+
+/// A change whose line numbers are not those of the text any more.
+fn without_hints(change: &Change) -> Change {
+    let mut change = change.clone();
+    match &mut change {
+        Change::Lines(lines) if lines.lines.iter().any(|line| line.before().is_some()) => lines.hint = None,
+        Change::Block(block) => block.hint = None,
+        Change::Lines(_) | Change::Text(_) | Change::Range(_) => {}
+    }
+    change
 }
 
 /// Checks that a file holds this, line endings aside.

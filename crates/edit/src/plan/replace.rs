@@ -14,6 +14,9 @@ use crate::patch::{Line, TextChange};
 use crate::problem::Kind;
 use crate::text::{LineEndings, split_lines};
 
+/// In so many places of the new text is the old one looked for.
+const REPEATED: usize = 16;
+
 impl Placer<'_> {
     /// Finds the text of a change, once or everywhere, and replaces it.
     pub(super) fn text(&mut self, number: usize, change: &TextChange) -> Result<(), Kind> {
@@ -78,9 +81,11 @@ impl Placer<'_> {
         let block = Block::new(&lines, &starts, Form::Text, None);
         let layers = &LAYERS[LITERAL.len()..];
         let wanted = Wanted::Block(&block);
-        let Some(found) = find::locate(&self.haystack, &wanted, layers, self.limits, self.budget)? else {
-            return Ok(false);
+        let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
+            Err(Kind::Unclear) => None,
+            found => found?,
         };
+        let Some(found) = found else { return Ok(false) };
         suspect::check(&self.haystack, &added(&lines))?;
         self.splice(number, &lines, found, None)?;
         Ok(true)
@@ -109,14 +114,20 @@ impl Placer<'_> {
     /// again would write the added text twice.
     fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
         let bytes = self.bytes();
-        memchr::memmem::find_iter(new, old).any(|before| {
+        let is_there = |before: usize| {
             let after = new.len() - before - old.len();
             let room = place.start >= before && bytes.len() - place.end >= after;
-            // Only words tell: another blank line or another "x" may well be meant.
             let added = [&new[..before], &new[new.len() - after..]];
-            room && added.iter().any(|text| is_telling(text))
+            // Lines that are added before begin where a line begins.
+            let starts = !added[0].contains(&b'\n')
+                || place.start == before
+                || room && bytes[place.start - before - 1] == b'\n';
+            // Only words tell: another blank line or another "x" may well be meant.
+            room && starts
                 && bytes[place.start - before..place.end + after] == *new
-        })
+                && added.iter().any(|text| is_telling(text))
+        };
+        memchr::memmem::find_iter(new, old).take(REPEATED).any(is_there)
     }
 }
 

@@ -25,6 +25,10 @@ pub(super) fn block(
     place: &Range<usize>,
     final_newline: Option<bool>,
 ) -> Result<Vec<Replacement>, Kind> {
+    if final_newline.is_some() && place.end != h.text().body().end {
+        let (line, last) = (h.line_number(place.start), h.lines().len());
+        return Err(Kind::NotAtEndOfFile { line, last });
+    }
     let mut line = h.lines().index_of(place.start);
     let mut replacements = Vec::new();
     // The hunk was made before only if all of it was.
@@ -79,8 +83,12 @@ fn is_context(line: &Line) -> bool {
 /// Whether an insertion would repeat several lines that stand right there: it was made before.
 fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
     let bytes = h.text().bytes();
-    split_lines(text).any(is_telling)
-        && (bytes[range.end..].starts_with(text) || bytes[..range.start].ends_with(text))
+    let starts_a_line = |at: usize| at == 0 || bytes[at - 1] == b'\n';
+    let before = || {
+        let head = &bytes[..range.start];
+        head.ends_with(text) && starts_a_line(head.len() - text.len())
+    };
+    split_lines(text).any(is_telling) && (bytes[range.end..].starts_with(text) || before())
 }
 
 /// The replacement of `gone` lines from `line` on by these lines.

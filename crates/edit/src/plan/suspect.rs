@@ -8,6 +8,7 @@
 //! What the file itself contains is never suspect. `replace_lines` and `write_file` take escaped text as it is,
 //! so there is a way to mean it.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use crate::find::Haystack;
@@ -82,10 +83,12 @@ pub(super) fn check(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
 
 /// Refuses elisions that the file does not contain.
 pub(super) fn elisions<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str>) -> Result<(), Kind> {
+    let mut in_file: Option<BTreeSet<&[u8]>> = None;
     for line in added.filter(|line| is_elision(line)) {
-        let wanted = line.trim().as_bytes();
         let lines = h.lines();
-        if !(0..lines.len()).any(|i| lines.content(i).trim_ascii() == wanted) {
+        let known =
+            in_file.get_or_insert_with(|| (0..lines.len()).map(|i| lines.content(i).trim_ascii()).collect());
+        if !known.contains(line.trim().as_bytes()) {
             return Err(Kind::OmissionPlaceholder { line: line.trim().into() });
         }
     }
@@ -116,6 +119,10 @@ fn escapes(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
         let without =
             |line: &str| escapes.iter().fold(String::from(line), |line, escape| line.replace(escape, ""));
         let has = |needle: &str| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
+        // In markup an entity is how the character is written.
+        if has("</") && escape.starts_with('&') {
+            continue;
+        }
         let mut one = [0; 4];
         if !added.iter().any(|line| without(line).contains(*plain))
             && !escapes.iter().any(|escape| has(escape))
@@ -141,12 +148,17 @@ fn is_elision(line: &str) -> bool {
     let inner = inner.trim_matches(['(', ')', '[', ']', '<', '>', '{', '}']).trim();
     let starts = inner.starts_with("...") || inner.starts_with('…');
     let ends = inner.ends_with("...") || inner.ends_with('…');
+    // `{...rest}` is how code is written.
+    let spread = bracketed && inner.trim_start_matches(['.', '…']).starts_with(|c: char| c.is_alphabetic());
+    if opener.is_none() && spread {
+        return false;
+    }
     let words = inner.trim_matches(['.', '…', ' ', '(', ')', '[', ']', ':']).to_lowercase();
     let says = |words: &str| words.split(|c: char| !c.is_alphanumeric()).any(|word| LEFT_OUT.contains(&word));
     let plainly = || PLAIN.contains(&words.as_str()) || PLAIN_ENDS.iter().any(|end| words.ends_with(end));
     if words.is_empty() {
         // `// ...` stands for code, a bare `...` does not.
-        return opener.is_some() && dots;
+        return opener.is_some() && dots && !line.starts_with('#');
     }
     match opener {
         Some(_) => (starts && says(&words)) || plainly(),
@@ -172,6 +184,7 @@ mod tests {
             "# rest of the file remains unchanged",
             "// ... (unchanged) ...",
             "-- ... same as before",
+            "[... existing code ...]",
             "... existing code ...",
             "// ...",
             "# [... existing code ...]",
@@ -194,6 +207,9 @@ mod tests {
             "// ... and the key is \"a\"",
             "* other methods are slower",
             "return [...existing, item];",
+            "{...rest}",
+            "[...rest]",
+            "# ...",
             "# Remaining items are kept.",
         ] {
             assert!(!is_elision(line), "{line}");

@@ -135,7 +135,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
              at line {last}. Leave the marker out, or give the last lines of the file."
         ),
         Kind::NoSuchLines { first, count, total } => {
-            let last = (first + count).saturating_sub(1);
+            let last = first.saturating_add(*count).saturating_sub(1);
             write!(
                 f,
                 "{path} has {total} lines, so there are no lines {first} to {last}{hunk}. Lines are counted \
@@ -160,6 +160,16 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "The new text{hunk} at line {line} is indented with tabs, but {path} is indented with spaces \
              throughout. Nothing was changed. Send the new lines with spaces; if the tabs are meant, use \
              replace_lines, which takes text as it is."
+        ),
+        Kind::MovedNumbers => write!(
+            f,
+            "It names lines of {path} by number alone{hunk}, but a section before it has moved them. Nothing was \
+             changed. Put all changes of the file into one section, or give unchanged lines around this one."
+        ),
+        Kind::Unclear => write!(
+            f,
+            "The lines{hunk} stand in {path} only with differences that leave open how the new ones are meant. \
+             Nothing was changed. Send all lines as they stand in the file."
         ),
         Kind::OmissionPlaceholder { line } => write!(
             f,
