@@ -146,7 +146,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { work: 500_000_000, listed: 20, replaced: 1_000_000, file_bytes: 64 * 1024 * 1024 }
+        Self { work: 250_000_000, listed: 20, replaced: 1_000_000, file_bytes: 64 * 1024 * 1024 }
     }
 }
 

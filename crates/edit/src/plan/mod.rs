@@ -258,8 +258,11 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
     let mut overlay = Overlay::new(sources, limits);
     let mut problems = Vec::new();
     for section in patch.sections() {
-        if let Err(found) = overlay.plan(section) {
-            problems.extend(found);
+        let Err(found) = overlay.plan(section) else { continue };
+        let spent = found.last().is_some_and(is_spent);
+        problems.extend(found);
+        if spent {
+            break;
         }
     }
     if !problems.is_empty() {
@@ -286,12 +289,17 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
     Ok(Plan { files, notes, discarded })
 }
 
+/// Whether the work of the request was used up: what comes after this was not tried.
+fn is_spent(problem: &Problem) -> bool {
+    matches!(*problem.kind, Kind::WorkLimit { .. })
+}
+
 /// Tells the last of the problems how many hunks there were, and how many of them fit.
 fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
     let total = patch.hunks();
     let missed: BTreeSet<usize> = problems.iter().filter_map(|problem| problem.hunk).collect();
-    // A problem of a whole file says nothing about its hunks.
-    let of_hunks = problems.iter().all(|problem| problem.hunk.is_some());
+    // A problem of a whole file says nothing about its hunks, and one of too much work nothing about the others.
+    let of_hunks = problems.iter().all(|problem| problem.hunk.is_some() && !is_spent(problem));
     if let Some(last) = problems.last_mut().filter(|_| of_hunks && total > 1) {
         last.fit = Some((total.saturating_sub(missed.len()), total));
     }
@@ -300,21 +308,17 @@ fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
 /// A file that was moved is planned under its new name; its old name's deletion goes. If something else
 /// took the old name meanwhile, the new name is a creation.
 fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
-    let mut at = 0;
-    while at < files.len() {
-        if let Action::Move { from, base, edit } = &files[at].action {
-            let vacated =
-                |file: &FilePlan| file.name == *from && matches!(file.action, Action::Delete { .. });
-            match files.iter().position(vacated) {
-                Some(old) => {
-                    files.remove(old);
-                    at -= usize::from(old < at);
-                }
-                None => files[at].action = Action::Create { content: Arc::new(edit.result(base)) },
-            }
+    let is_gone = |file: &FilePlan| matches!(file.action, Action::Delete { .. });
+    let vacated: BTreeSet<String> =
+        files.iter().filter(|file| is_gone(file)).map(|file| file.name.clone()).collect();
+    let mut settled = BTreeSet::new();
+    for file in &mut files {
+        let Action::Move { from, base, edit } = &file.action else { continue };
+        if !vacated.contains(from) || !settled.insert(from.clone()) {
+            file.action = Action::Create { content: Arc::new(edit.result(base)) };
         }
-        at += 1;
     }
+    files.retain(|file| !(is_gone(file) && settled.contains(&file.name)));
     files
 }
 

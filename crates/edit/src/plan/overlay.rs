@@ -1,5 +1,6 @@
 //! The files of a request as its sections find and leave them, one after another.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,6 +18,8 @@ pub(super) struct Overlay<'a> {
     budget: Budget,
     limits: &'a Limits,
     pub(super) files: Vec<Overlaid>,
+    /// Where each file stands among them.
+    places: BTreeMap<String, usize>,
     /// What the reader should know.
     pub(super) notes: Vec<String>,
     /// Files on disk of which everything is thrown away.
@@ -54,6 +57,7 @@ impl<'a> Overlay<'a> {
             budget: Budget::new(limits),
             limits,
             files: Vec::new(),
+            places: BTreeMap::new(),
             notes: Vec::new(),
             discarded: Vec::new(),
         }
@@ -123,6 +127,7 @@ impl<'a> Overlay<'a> {
                 Ok(())
             }
             Operation::Update { hunks, move_to } => {
+                self.charge(at).map_err(|kind| one(Problem::new(kind).at(name)))?;
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
                 // Numbers are those of the file on disk, which a section before may have moved.
                 let moved = !matches!(self.files[at].now, Now::Untouched);
@@ -142,7 +147,7 @@ impl<'a> Overlay<'a> {
 
     /// Where the file called `name` stands in the overlay.
     fn file(&mut self, name: &str) -> usize {
-        if let Some(at) = self.files.iter().position(|file| file.name == name) {
+        if let Some(&at) = self.places.get(name) {
             return at;
         }
         let before = match self.sources.states.get(name) {
@@ -158,7 +163,9 @@ impl<'a> Overlay<'a> {
             was_executable,
             executable: None,
         });
-        self.files.len() - 1
+        let at = self.files.len() - 1;
+        self.places.insert(name.into(), at);
+        at
     }
 
     /// What the file holds by now.
@@ -169,6 +176,16 @@ impl<'a> Overlay<'a> {
             Now::Gone => None,
             Now::New(text) => Some(Arc::clone(text)),
             Now::Edited { base, edit, .. } => Some(Arc::new(edit.result(base))),
+        }
+    }
+
+    /// Spends the work of making what the file holds by now, where an earlier section has changed it: many
+    /// sections of one large file would otherwise cost their product.
+    fn charge(&self, at: usize) -> Result<(), Kind> {
+        match &self.files[at].now {
+            Now::Edited { edit, .. } => self.budget.spend(edit.new_len()),
+            Now::New(text) => self.budget.spend(text.bytes().len()),
+            Now::Untouched | Now::Gone => Ok(()),
         }
     }
 

@@ -68,7 +68,12 @@ pub(super) fn hunks(
             Change::Range(change) => placer.range(hunk.number, change),
         };
         if let Err(kind) = placed {
+            let spent = matches!(kind, Kind::WorkLimit { .. });
             problems.push(Problem::new(kind).in_hunk(hunk.number));
+            if spent {
+                // Nothing is known of the others, and to say so of each would only bury the rest.
+                break;
+            }
         }
     }
     problems.extend(placer.splice_all());
