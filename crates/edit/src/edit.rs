@@ -12,7 +12,7 @@ use core::ops::Range;
 
 use crate::encoding::Encoding;
 use crate::text::Text;
-use crate::version::Version;
+use crate::version::{Hashing, Version};
 
 /// One replaced range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +151,26 @@ impl Edit {
     /// Writing something else in its place would be worse, and nothing was written yet.
     fn lacks(&self, character: char) -> ! {
         panic!("{character:?} was planned into a file in {}", self.encoding.name())
+    }
+
+    /// The version of the new content. What stays where it was is not hashed again.
+    ///
+    /// # Panics
+    ///
+    /// If the encoding lacks a character: planning has asked [`Edit::not_encodable`] before.
+    #[must_use]
+    pub fn version(&self, base: &Text) -> Version {
+        let (raw, spans) = (base.raw(), self.raw_spans(base));
+        let len = spans.iter().fold(raw.len(), |len, (range, new)| len - range.len() + new.len());
+        let mut hashing = Hashing::of_len(len);
+        let mut at = 0;
+        for (range, new) in spans {
+            hashing.keep(raw, at..range.start, base.blocks());
+            hashing.update(&new);
+            at = range.end;
+        }
+        hashing.keep(raw, at..raw.len(), base.blocks());
+        hashing.finish()
     }
 
     /// The raw bytes of the new content in pieces.

@@ -18,7 +18,7 @@ use once_cell::race::OnceBox;
 use crate::encoding::Encoding;
 use crate::problem::Kind;
 use crate::tokens::Tokens;
-use crate::version::Version;
+use crate::version::{Blocks, Hashing, Version};
 
 /// The byte order mark in the view. It belongs to the file, not to its first line.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -32,6 +32,8 @@ pub struct Text {
     raw: Option<Vec<u8>>,
     encoding: Encoding,
     version: Version,
+    /// Of the raw bytes.
+    blocks: Blocks,
     /// Its words, taken when first asked for: whoever keeps the text keeps them.
     tokens: OnceBox<Tokens>,
 }
@@ -40,16 +42,30 @@ impl Text {
     /// Accepts bytes that are UTF-8, UTF-16 with its mark, or another encoding that explains every one of
     /// them; anything else, and anything with NUL, is `not-text`.
     pub fn new(raw: Vec<u8>) -> Result<Self, Kind> {
-        let version = Version::of(&raw);
+        let mut intake = Intake::default();
+        intake.take(&raw);
+        Self::taken(raw, intake)
+    }
+
+    /// The same for bytes that were looked at while they came in: these, and no others.
+    pub fn taken(raw: Vec<u8>, intake: Intake) -> Result<Self, Kind> {
+        let Intake { hashing, has_others, len } = intake;
+        debug_assert_eq!(raw.len(), len);
+        let seen = hashing.finish_with_blocks();
+        if !has_others {
+            // ASCII without NUL is UTF-8 and no other encoding.
+            return Ok(Self::of(raw, None, Encoding::UTF_8, seen));
+        }
         match Encoding::detect(&raw) {
-            Ok((encoding, None)) => Ok(Self::of(raw, None, encoding, version)),
-            Ok((encoding, Some(view))) => Ok(Self::of(view, Some(raw), encoding, version)),
+            Ok((encoding, None)) => Ok(Self::of(raw, None, encoding, seen)),
+            Ok((encoding, Some(view))) => Ok(Self::of(view, Some(raw), encoding, seen)),
             Err(reason) => Err(Kind::NotText { reason }),
         }
     }
 
-    fn of(bytes: Vec<u8>, raw: Option<Vec<u8>>, encoding: Encoding, version: Version) -> Self {
-        Self { bytes, raw, encoding, version, tokens: OnceBox::new() }
+    fn of(bytes: Vec<u8>, raw: Option<Vec<u8>>, encoding: Encoding, seen: (Version, Blocks)) -> Self {
+        let (version, blocks) = seen;
+        Self { bytes, raw, encoding, version, blocks, tokens: OnceBox::new() }
     }
 
     /// The text with this view in this encoding; or the first character that the encoding lacks.
@@ -60,8 +76,9 @@ impl Text {
             let text = core::str::from_utf8(&view).map_err(|_| char::REPLACEMENT_CHARACTER)?;
             Some(encoding.encode(text)?)
         };
-        let version = Version::of(raw.as_deref().unwrap_or(&view));
-        Ok(Self::of(view, raw, encoding, version))
+        let mut hashing = Hashing::default();
+        hashing.update(raw.as_deref().unwrap_or(&view));
+        Ok(Self::of(view, raw, encoding, hashing.finish_with_blocks()))
     }
 
     /// The view: all of the file as UTF-8, the BOM included. Only a file that is UTF-8 with invalid bytes
@@ -95,6 +112,11 @@ impl Text {
         self.version
     }
 
+    /// The hashes of the blocks of the raw bytes.
+    pub(crate) fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
     /// Whether the file starts with a BOM.
     #[must_use]
     pub fn has_bom(&self) -> bool {
@@ -125,6 +147,10 @@ impl Text {
     /// The line endings that the file uses.
     #[must_use]
     pub fn line_endings(&self) -> LineEndings {
+        if memchr::memchr(b'\r', &self.bytes).is_none() {
+            let ends = memchr::memchr(b'\n', &self.bytes).is_some();
+            return if ends { LineEndings::Lf } else { LineEndings::None };
+        }
         let (mut lf, mut crlf) = (false, false);
         for at in memchr::memchr_iter(b'\n', &self.bytes) {
             if at > 0 && self.bytes[at - 1] == b'\r' {
@@ -140,6 +166,29 @@ impl Text {
             (_, false) if lf => LineEndings::Lf,
             (false, true) => LineEndings::Crlf,
             _ => LineEndings::None,
+        }
+    }
+}
+
+/// What is found out about the bytes of a file while they come in, so that they are walked once.
+#[derive(Clone, Debug, Default)]
+pub struct Intake {
+    hashing: Hashing,
+    /// Whether something came that is no ASCII, or NUL.
+    has_others: bool,
+    len: usize,
+}
+
+/// So much is looked at in two ways while it is near.
+const BITE: usize = 64 * 1024;
+
+impl Intake {
+    /// Takes the next bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.len += bytes.len();
+        for bite in bytes.chunks(BITE) {
+            self.has_others = self.has_others || !bite.is_ascii() || memchr::memchr(0, bite).is_some();
+            self.hashing.update(bite);
         }
     }
 }

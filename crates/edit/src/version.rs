@@ -2,9 +2,16 @@
 //!
 //! A version answers "is this the content that I saw?", whatever happened to times, inodes or names. The
 //! wire shows its first twelve hex digits ([`Version::short`]); a caller may send those or more of them.
+//!
+//! blake3 is a tree: a large content is hashed block by block ([`Hashing`]), and what an edit makes of it has the
+//! hashes of all blocks that stay where they are ([`Blocks`]).
 
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
+
+use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
 
 /// The blake3 hash of a file's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,21 +20,14 @@ pub struct Version([u8; 32]);
 /// How many hex digits the wire shows.
 const SHOWN: usize = 12;
 
+/// How many bytes a block has; a power of two, as the tree wants it.
+const BLOCK: usize = 128 * 1024;
+
 impl Version {
     /// The version of this content.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
-    }
-
-    /// The version of the content that these pieces make when joined; saves joining them.
-    #[must_use]
-    pub fn of_pieces<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        for piece in pieces {
-            hasher.update(piece);
-        }
-        Self(*hasher.finalize().as_bytes())
     }
 
     /// The twelve hex digits that stand for this version on the wire.
@@ -63,13 +63,159 @@ impl fmt::Debug for Version {
     }
 }
 
+/// The hashes of the full blocks of a content; none for one that fits into a single block.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks(Vec<ChainingValue>);
+
+/// The version of a content that comes piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct Hashing {
+    /// Of the blocks that are over.
+    blocks: Vec<ChainingValue>,
+    /// What came since. A full block stays here until more comes: the only one is hashed as a whole.
+    block: blake3::Hasher,
+    /// How much that is.
+    len: usize,
+    /// Whether there will be several blocks.
+    is_long: bool,
+}
+
+impl Hashing {
+    /// Of a content of this length: only so can [`Hashing::keep`] save work.
+    pub(crate) fn of_len(len: usize) -> Self {
+        Self { is_long: len > BLOCK, ..Self::default() }
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            self.end_block_if_full();
+            if self.len == 0 && !self.blocks.is_empty() {
+                self.block = blake3::Hasher::new();
+                self.block.set_input_offset((self.blocks.len() * BLOCK) as u64);
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.len));
+            self.block.update(now);
+            self.len += now.len();
+            bytes = later;
+        }
+    }
+
+    /// Takes this range of `base`, whose blocks are `known`. Those that are to stand where they stood are not
+    /// hashed again.
+    pub(crate) fn keep(&mut self, base: &[u8], range: Range<usize>, known: &Blocks) {
+        let mut at = range.start;
+        while at < range.end {
+            let next = (at / BLOCK + 1) * BLOCK;
+            let stays =
+                self.is_long && self.blocks.len() * BLOCK + self.len == at && at.is_multiple_of(BLOCK);
+            let block = known.0.get(at / BLOCK).filter(|_| stays && next <= range.end);
+            if let Some(block) = block {
+                self.end_block_if_full();
+                self.blocks.push(*block);
+            } else {
+                self.update(&base[at..next.min(range.end)]);
+            }
+            at = next.min(range.end);
+        }
+    }
+
+    fn end_block_if_full(&mut self) {
+        if self.len == BLOCK {
+            self.blocks.push(self.block.finalize_non_root());
+            self.len = 0;
+        }
+    }
+
+    /// The version of all that came.
+    #[must_use]
+    pub fn finish(self) -> Version {
+        self.finish_with_blocks().0
+    }
+
+    pub(crate) fn finish_with_blocks(mut self) -> (Version, Blocks) {
+        if self.blocks.is_empty() {
+            return (Version(*self.block.finalize().as_bytes()), Blocks::default());
+        }
+        let full = self.blocks.len() + usize::from(self.len == BLOCK);
+        if self.len > 0 {
+            self.blocks.push(self.block.finalize_non_root());
+        }
+        let (left, right) = halves(&self.blocks);
+        let root = merge_subtrees_root(&merged(left), &merged(right), Mode::Hash);
+        self.blocks.truncate(full);
+        (Version(*root.as_bytes()), Blocks(self.blocks))
+    }
+}
+
+/// The two sides of a tree of several blocks: the left one is the largest that is complete.
+fn halves(blocks: &[ChainingValue]) -> (&[ChainingValue], &[ChainingValue]) {
+    blocks.split_at(blocks.len().next_power_of_two() / 2)
+}
+
+fn merged(blocks: &[ChainingValue]) -> ChainingValue {
+    if let [block] = blocks {
+        return *block;
+    }
+    let (left, right) = halves(blocks);
+    merge_subtrees_non_root(&merged(left), &merged(right), Mode::Hash)
+}
+
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
+    use proptest::prelude::*;
+
     use super::*;
 
+    /// Bytes that differ from block to block.
+    fn content(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i / 1000 * 7 + i) as u8).collect()
+    }
+
     #[test]
-    fn pieces_have_the_version_of_the_whole() {
-        assert_eq!(Version::of(b"one two"), Version::of_pieces([&b"one"[..], b" ", b"two"]));
+    fn hashing_by_blocks_is_hashing() {
+        for blocks in 0..6 {
+            for around in [0, 1, 1024, BLOCK / 2, BLOCK - 1] {
+                let content = content(blocks * BLOCK + around);
+                let mut hashing = Hashing::default();
+                content.chunks(50_000).for_each(|piece| hashing.update(piece));
+                let (version, known) = hashing.finish_with_blocks();
+                assert_eq!(version, Version::of(&content), "{blocks} {around}");
+                let full = if content.len() > BLOCK { content.len() / BLOCK } else { 0 };
+                assert_eq!(known.0.len(), full, "{blocks} {around}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn what_stays_where_it_was_need_not_be_hashed_again(
+            len in BLOCK + 1..5 * BLOCK,
+            at in 0..5 * BLOCK,
+            gone in prop_oneof![0..10usize, 0..2 * BLOCK],
+            come in prop_oneof![0..10usize, 0..2 * BLOCK],
+            same in any::<bool>(),
+        ) {
+            let base = content(len);
+            let mut hashing = Hashing::default();
+            hashing.update(&base);
+            let known = hashing.finish_with_blocks().1;
+            let at = at.min(len);
+            let end = (at + gone).min(len);
+            // A shorter or longer text in its place moves what follows.
+            let new = vec![b'x'; if same { end - at } else { come }];
+            let result = [&base[..at], &new, &base[end..]].concat();
+            let mut hashing = Hashing::of_len(result.len());
+            hashing.keep(&base, 0..at, &known);
+            hashing.update(&new);
+            hashing.keep(&base, end..len, &known);
+            let (version, blocks) = hashing.finish_with_blocks();
+            prop_assert_eq!(version, Version::of(&result));
+            prop_assert_eq!(blocks.0.len(), if result.len() > BLOCK { result.len() / BLOCK } else { 0 });
+        }
     }
 
     #[test]

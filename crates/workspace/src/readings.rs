@@ -85,8 +85,9 @@ impl Readings {
     }
 
     /// An edit of this client was committed: what it remembers of the file moves along. `whole` when the
-    /// client gave all of the content, which is as good as having read it.
-    pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, whole: bool) {
+    /// client gave all of the content, which is as good as having read it. `after` is the version that it
+    /// has now.
+    pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, after: Version, whole: bool) {
         let was_full = match self.files.get(name) {
             // What was seen must be what the edit was made of.
             Some(reading) => {
@@ -103,11 +104,7 @@ impl Readings {
         let size: usize = pieces.iter().map(|piece| piece.len()).sum();
         let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
-        let version = match &text {
-            Some(text) => text.version(),
-            None => Version::of_pieces(pieces.iter().map(|piece| &**piece)),
-        };
-        self.put(name, Reading { version, stat, seen, lines, text });
+        self.put(name, Reading { version: after, stat, seen, lines, text });
     }
 
     /// A file has another name: what was seen of it was seen under that.

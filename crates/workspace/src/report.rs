@@ -83,7 +83,7 @@ impl FileReport {
             change,
             moved_from,
             before: file.action.base().map(|base| base.version()),
-            after: file.action.pieces().map(|pieces| Version::of_pieces(pieces.iter().map(|piece| &**piece))),
+            after: file.action.version(),
             diff: diff::of(file),
             bytes_changed,
             hunks: file.hunks.clone(),

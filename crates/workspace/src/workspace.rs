@@ -194,12 +194,12 @@ impl Workspace {
             }
             let replaced_by_move =
                 job.plan.metadata_from.is_some() && !matches!(job.plan.action, Action::Move { .. });
-            match stat {
+            match stat.zip(job.after) {
                 // What is there now came from another file, of which perhaps less was seen.
                 Some(_) if replaced_by_move => readings.removed(&job.plan.name),
-                Some(stat) => {
+                Some((stat, after)) => {
                     let whole = facts.whole.contains(&job.plan.name);
-                    readings.wrote(&job.plan.name, stat, &job.plan.action, whole);
+                    readings.wrote(&job.plan.name, stat, &job.plan.action, after, whole);
                 }
                 None => readings.removed(&job.plan.name),
             }

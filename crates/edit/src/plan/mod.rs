@@ -29,6 +29,7 @@ use crate::find::Limits;
 use crate::patch::Patch;
 use crate::problem::{Kind, Problem};
 use crate::text::Text;
+use crate::version::Version;
 
 /// What each path of a request is on disk.
 #[derive(Debug, Default)]
@@ -153,6 +154,16 @@ impl Action {
         match self {
             Self::Create { content } => Some(alloc::vec![Cow::Borrowed(content.raw())]),
             Self::Modify { base, edit } | Self::Move { base, edit, .. } => Some(edit.raw_pieces(base)),
+            Self::Delete { .. } => None,
+        }
+    }
+
+    /// The version of the new content; `None` for a deletion.
+    #[must_use]
+    pub fn version(&self) -> Option<Version> {
+        match self {
+            Self::Create { content } => Some(content.version()),
+            Self::Modify { base, edit } | Self::Move { base, edit, .. } => Some(edit.version(base)),
             Self::Delete { .. } => None,
         }
     }
