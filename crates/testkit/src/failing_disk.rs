@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
-use emend_workspace::disk::{Disk, Stat};
+use emend_workspace::disk::{Disk, Seen, Stat};
 
 type Meddler = Box<dyn FnOnce() + Send>;
 
@@ -98,9 +98,14 @@ impl Disk for FailingDisk {
         self.inner.stat_file(file)
     }
 
-    fn read(&self, file: &File, limit: u64) -> io::Result<Vec<u8>> {
+    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
         self.call()?;
-        self.inner.read(file, limit)
+        self.inner.read(file, limit, seen)
+    }
+
+    fn holds(&self, file: &File, content: &[u8]) -> io::Result<bool> {
+        self.call()?;
+        self.inner.holds(file, content)
     }
 
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {

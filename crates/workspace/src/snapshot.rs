@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
+use emend_edit::text::Intake;
 
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::{io_problem, is_absent};
@@ -57,11 +58,13 @@ pub(crate) fn read(
     if stat.size > effort.file_bytes() {
         return Err(Problem::new(Kind::NeedsPatience).at(&path.name));
     }
-    let bytes = disk.read(&file, MAX_FILE_BYTES).map_err(|error| failed(&error))?;
+    let mut intake = Intake::default();
+    let read = disk.read(&file, MAX_FILE_BYTES, &mut |bytes| intake.take(bytes));
+    let bytes = read.map_err(|error| failed(&error))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(too_large(bytes.len() as u64));
     }
-    let text = Text::new(bytes).map_err(|kind| Problem::new(kind).at(&path.name))?;
+    let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
     Ok(Some(Snapshot { text: Arc::new(text), stat }))
 }
 

@@ -29,6 +29,7 @@ use cap_std::fs::Dir;
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan};
 use emend_edit::problem::{Again, FileState, Kind, Problem};
+use emend_edit::version::Hashing;
 
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::{io_problem, is_absent};
@@ -373,8 +374,13 @@ impl<'a> Transaction<'a> {
         if let Some((_, base)) = file.job.base {
             let mere_move = matches!(file.job.plan.action, Action::Move { .. }) && file.staged.is_none();
             let (dir, displaced) = if mere_move { target } else { (&self.home.dir, file.slot.as_os_str()) };
-            let current = self.version(dir, displaced).map_err(failed)?;
-            if current != Some(base.text.version()) {
+            // The bytes themselves are compared: that is cheaper than their hash, and proves more.
+            let same = match self.open(dir, displaced).map_err(failed)? {
+                Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
+                None => false,
+            };
+            if !same {
+                let current = self.version(dir, displaced).map_err(failed)?;
                 return Err(Failure::Stale { name: name.clone(), base: base.text.version(), current });
             }
         }
@@ -386,8 +392,8 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// The version of a file; `None` where none is, or something that is not a file.
-    fn version(&self, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
+    /// A file; `None` where none is, or something that is not a file.
+    fn open(&self, dir: &Dir, name: &OsStr) -> io::Result<Option<File>> {
         let file = match self.disk.open_file(dir, name) {
             Ok(file) => file,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -396,10 +402,15 @@ impl<'a> Transaction<'a> {
                 _ => return Err(error),
             },
         };
-        if self.disk.stat_file(&file)?.kind != FileKind::File {
-            return Ok(None);
-        }
-        Ok(Some(Version::of(&self.disk.read(&file, MAX_FILE_BYTES)?)))
+        Ok((self.disk.stat_file(&file)?.kind == FileKind::File).then_some(file))
+    }
+
+    /// The version of a file.
+    fn version(&self, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
+        let Some(file) = self.open(dir, name)? else { return Ok(None) };
+        let mut hashing = Hashing::default();
+        self.disk.read(&file, MAX_FILE_BYTES, &mut |bytes| hashing.update(bytes))?;
+        Ok(Some(hashing.finish()))
     }
 
     fn sync_folders(&self) -> Result<(), Failure> {

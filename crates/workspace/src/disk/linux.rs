@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::{Disk, Stat, metadata};
+use super::{Disk, Seen, Stat, metadata};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,12 @@ impl Disk for Linux {
         Ok(metadata::from_stat(&fs::fstat(file)?))
     }
 
-    fn read(&self, file: &File, limit: u64) -> io::Result<Vec<u8>> {
-        super::portable::read(file, limit)
+    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
+        super::portable::read(file, limit, seen)
+    }
+
+    fn holds(&self, file: &File, content: &[u8]) -> io::Result<bool> {
+        super::portable::holds(file, content)
     }
 
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {

@@ -69,6 +69,9 @@ impl Stat {
     }
 }
 
+/// What gets the bytes of a file while it is read.
+pub type Seen<'a> = dyn FnMut(&[u8]) + Send + 'a;
+
 /// Every call that reads or changes the disk.
 pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Opens the folder at `path` beneath `root`. No link is followed and nothing above `root` is reached,
@@ -82,8 +85,11 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn open_file(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
     /// What the open file is.
     fn stat_file(&self, file: &File) -> io::Result<Stat>;
-    /// Reads all of an open file, at most `limit` bytes.
-    fn read(&self, file: &File, limit: u64) -> io::Result<Vec<u8>>;
+    /// Reads all of an open file, at most one byte more than `limit`. `seen` gets the bytes as they come, for
+    /// a large file in a thread of its own.
+    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>>;
+    /// Whether an open file has exactly this in it.
+    fn holds(&self, file: &File, content: &[u8]) -> io::Result<bool>;
     /// Creates `name`, which must not exist. With `like`, it gets that file's mode, owner and extended
     /// attributes before it gets any content; without, the mode that a new file has.
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File>;

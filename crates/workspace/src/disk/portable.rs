@@ -7,11 +7,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-use super::{Disk, FileKind, Stat};
+use super::{Disk, FileKind, Seen, Stat};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +57,12 @@ impl Disk for Portable {
         Ok(from_metadata(&Metadata::from_file(file)?))
     }
 
-    fn read(&self, file: &File, limit: u64) -> io::Result<Vec<u8>> {
-        read(file, limit)
+    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
+        read(file, limit, seen)
+    }
+
+    fn holds(&self, file: &File, content: &[u8]) -> io::Result<bool> {
+        holds(file, content)
     }
 
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {
@@ -191,12 +197,74 @@ fn from_metadata(metadata: &Metadata) -> Stat {
     }
 }
 
-pub(super) fn read(file: &File, limit: u64) -> io::Result<Vec<u8>> {
+/// From this size on, a file is looked at by another thread while it is read.
+const TOGETHER: usize = 512 * 1024;
+/// How much of it at once.
+const STEP: usize = 256 * 1024;
+
+pub(super) fn read(file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
     // Roughly what is to come; a file may grow or shrink meanwhile.
-    let mut bytes = Vec::with_capacity(file.metadata()?.len().min(limit) as usize + 1);
+    let size = file.metadata()?.len().min(limit) as usize;
+    let mut bytes = if size < TOGETHER { Vec::with_capacity(size + 1) } else { vec![0; size] };
+    let mut looked_at = 0;
+    if !bytes.is_empty() {
+        looked_at = read_together(file, &mut bytes, seen)?;
+        bytes.truncate(looked_at);
+    }
     // One byte more than the limit tells a file that grew from one that fits.
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    file.take(limit + 1 - looked_at as u64).read_to_end(&mut bytes)?;
+    seen(&bytes[looked_at..]);
     Ok(bytes)
+}
+
+/// Fills `bytes`, and shows each part of them to `seen` while the next one is read. Yields how many came.
+fn read_together(file: &File, bytes: &mut [u8], seen: &mut Seen<'_>) -> io::Result<usize> {
+    thread::scope(|scope| {
+        let (send, receive) = mpsc::channel::<&[u8]>();
+        let look = move || receive.into_iter().for_each(seen);
+        thread::Builder::new().spawn_scoped(scope, look)?;
+        let mut total = 0;
+        for part in bytes.chunks_mut(STEP) {
+            let len = fill(file, part)?;
+            total += len;
+            // The other end only goes when it panics, which the scope then does too.
+            let _ = send.send(&part[..len]);
+            if len < part.len() {
+                break;
+            }
+        }
+        Ok(total)
+    })
+}
+
+/// Reads until `part` is full or the file is at its end.
+fn fill(mut file: &File, part: &mut [u8]) -> io::Result<usize> {
+    let mut len = 0;
+    while len < part.len() {
+        match file.read(&mut part[len..]) {
+            Ok(0) => break,
+            Ok(more) => len += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(len)
+}
+
+/// Reads the file through a small window: holding all of it would cost more than comparing it.
+pub(super) fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
+    let mut window = vec![0; STEP.min(content.len() + 1)];
+    let mut rest = content;
+    loop {
+        let len = fill(file, &mut window)?;
+        match rest.split_at_checked(len) {
+            Some((same, later)) if *same == window[..len] => rest = later,
+            _ => return Ok(false),
+        }
+        if len < window.len() {
+            return Ok(rest.is_empty());
+        }
+    }
 }
 
 pub(super) fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
@@ -210,4 +278,66 @@ pub(super) fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
 
 pub(super) fn names(dir: &Dir) -> io::Result<Vec<OsString>> {
     dir.entries()?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of this content, open at its beginning.
+    fn file(content: &[u8]) -> File {
+        use std::io::Seek;
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(content).unwrap();
+        file.rewind().unwrap();
+        file
+    }
+
+    fn content(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i % 251) as u8).collect()
+    }
+
+    const LENGTHS: [usize; 8] = [0, 1, STEP - 1, STEP, TOGETHER - 1, TOGETHER, TOGETHER + 1, 3 * STEP + 7];
+
+    #[test]
+    fn what_is_seen_is_what_is_read() {
+        for len in LENGTHS {
+            let content = content(len);
+            let mut seen = Vec::new();
+            let read = read(&file(&content), 1 << 30, &mut |part| seen.extend_from_slice(part)).unwrap();
+            assert!(read == content && seen == content, "{len}");
+        }
+    }
+
+    #[test]
+    fn a_file_above_the_limit_yields_one_byte_more() {
+        for limit in [10, TOGETHER, TOGETHER + 3] {
+            let mut seen = 0;
+            let read =
+                read(&file(&content(limit + 9)), limit as u64, &mut |part| seen += part.len()).unwrap();
+            assert_eq!((read.len(), seen), (limit + 1, limit + 1));
+        }
+    }
+
+    #[test]
+    fn a_file_holds_its_content_and_nothing_else() {
+        for len in LENGTHS {
+            let mut content = content(len);
+            let file = file(&content);
+            let holds = |content: &[u8]| {
+                use std::io::Seek;
+                (&file).rewind().unwrap();
+                holds(&file, content).unwrap()
+            };
+            assert!(holds(&content), "{len}");
+            content.push(0);
+            assert!(!holds(&content), "{len}: longer");
+            content.pop();
+            if let Some(last) = content.pop() {
+                assert!(!holds(&content), "{len}: shorter");
+                content.push(last ^ 1);
+                assert!(!holds(&content), "{len}: different");
+            }
+        }
+    }
 }
