@@ -197,8 +197,9 @@ fn from_metadata(metadata: &Metadata) -> Stat {
     }
 }
 
-/// From this size on, a file is looked at by another thread while it is read.
-const TOGETHER: usize = 512 * 1024;
+/// From this size on, a file is looked at by another thread while it is read. That thread may have to wait for
+/// a core for longer than it takes to hash a smaller one.
+const TOGETHER: usize = 8 * 1024 * 1024;
 /// How much of it at once.
 const STEP: usize = 256 * 1024;
 
@@ -251,9 +252,12 @@ fn fill(mut file: &File, part: &mut [u8]) -> io::Result<usize> {
     Ok(len)
 }
 
+/// So much of a file is compared at once: little enough to stay near.
+const WINDOW: usize = 64 * 1024;
+
 /// Reads the file through a small window: holding all of it would cost more than comparing it.
 pub(super) fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
-    let mut window = vec![0; STEP.min(content.len() + 1)];
+    let mut window = vec![0; WINDOW.min(content.len() + 1)];
     let mut rest = content;
     loop {
         let len = fill(file, &mut window)?;
@@ -297,7 +301,7 @@ mod tests {
         (0..len).map(|i| (i % 251) as u8).collect()
     }
 
-    const LENGTHS: [usize; 8] = [0, 1, STEP - 1, STEP, TOGETHER - 1, TOGETHER, TOGETHER + 1, 3 * STEP + 7];
+    const LENGTHS: [usize; 7] = [0, 1, WINDOW - 1, WINDOW, TOGETHER - 1, TOGETHER, TOGETHER + STEP + 7];
 
     #[test]
     fn what_is_seen_is_what_is_read() {
