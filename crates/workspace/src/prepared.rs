@@ -32,7 +32,7 @@ pub struct Request<'a> {
 /// patiently, from a thread of its own, if that is `NeedsPatience`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// No waiting for a lock, no file above a megabyte.
+    /// No waiting for a lock, no file above two megabytes.
     Quick,
     /// As long as it takes.
     Patient,
@@ -42,7 +42,7 @@ impl Effort {
     /// The largest file that is read.
     pub(crate) fn file_bytes(self) -> u64 {
         match self {
-            Self::Quick => 1024 * 1024,
+            Self::Quick => 2 * 1024 * 1024,
             Self::Patient => MAX_FILE_BYTES,
         }
     }
