@@ -38,12 +38,14 @@ pub(super) fn block(
             line += run.len();
             continue;
         }
-        let gone: Vec<&str> = run.iter().filter_map(Line::before).collect();
+        let count = run.iter().filter(|line| line.before().is_some()).count();
+        // As the file has them: a layer may have matched lines that are written otherwise.
+        let gone: Vec<&[u8]> = (line..line + count).map(|i| h.lines().content(i)).collect();
         let come: Vec<&str> = run.iter().filter_map(Line::after).collect();
         // A line that goes and comes stays, unless one of the two is the last of the file and has no newline.
         let ends = line + gone.len() == h.lines().len();
         let same_endings = !ends || (!is_unended(h) && final_newline.is_none());
-        let equal = |(a, b): &(&&str, &&str)| a == b && same_endings;
+        let equal = |(a, b): &(&&[u8], &&str)| **a == b.as_bytes() && same_endings;
         let head = gone.iter().zip(&come).take_while(equal).count();
         let (gone_rest, come_rest) = (&gone[head..], &come[head..]);
         let tail = gone_rest.iter().rev().zip(come_rest.iter().rev()).take_while(equal).count();
