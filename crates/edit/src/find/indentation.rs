@@ -17,6 +17,8 @@ use crate::problem::Kind;
 
 /// The widths that a tab may stand for.
 const WIDTHS: core::ops::RangeInclusive<usize> = 1..=8;
+/// To explain one line takes as long as so many comparisons.
+const EXPLAINED: usize = 8;
 
 /// How the indentation in the file comes from that in the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,7 @@ pub(super) fn indentation(
     let mut places = Vec::new();
     let same = |_: usize, file: &[u8], wanted: &[u8]| file.trim_ascii() == wanted.trim_ascii();
     for start in starts_of_trimmed(h, old, block.starts, usize::MAX, budget, same)? {
+        budget.spend(old.len() * EXPLAINED)?;
         let pairs: Vec<(&[u8], &[u8])> = old
             .iter()
             .enumerate()

@@ -18,6 +18,9 @@ use super::{Budget, Haystack, Place, Places, Wanted};
 use crate::problem::Kind;
 use crate::text::{Ending, split_ending, split_lines};
 
+/// So many bytes are searched in the time of one comparison.
+const SEARCHED: usize = 32;
+
 type Ranges = Vec<Range<usize>>;
 
 pub(super) fn exact(
@@ -125,6 +128,7 @@ fn occurrences(
     budget: &Budget,
 ) -> Result<Ranges, Kind> {
     let finder = memmem::Finder::new(old);
+    budget.spend(body.len() / SEARCHED)?;
     let mut places = Vec::new();
     let mut from = body.start;
     while let Some(at) = finder.find(&bytes[from..body.end]) {
@@ -196,6 +200,7 @@ impl<'a> Segments<'a> {
         // Blank lines only: what can be searched for is their line endings.
         let needle = if pivot.is_empty() { &b"\n"[..] } else { pivot };
         let finder = memmem::Finder::new(needle);
+        budget.spend(body.len() / SEARCHED)?;
         let mut from = body.start;
         while let Some(at) = finder.find(&bytes[from..body.end]) {
             let hit = from + at;

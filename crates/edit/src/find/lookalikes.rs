@@ -22,6 +22,10 @@ use crate::problem::Kind;
 
 /// Longer lines are compared by their equal ends only.
 const COMPARED: usize = 2_000;
+/// Above this many pairs of lines that go and come, which replaces which is not looked for.
+const PAIRED: usize = 1_000_000;
+/// To fold one byte takes as long as so many comparisons.
+const FOLDED: usize = 4;
 
 pub(super) fn lookalikes(
     h: &Haystack<'_>,
@@ -36,9 +40,15 @@ pub(super) fn lookalikes(
     let folded: Vec<Cow<'_, [u8]>> = block.old().iter().map(|line| fold(line)).collect();
     let same = |i: usize, file: &[u8], _: &[u8]| {
         // An ASCII line of the file is its own fold.
-        if file.is_ascii() { *file == *folded[i] } else { fold(file) == folded[i] }
+        if file.is_ascii() {
+            return *file == *folded[i];
+        }
+        // Where that was too much, it is said below.
+        budget.spend(file.len() * FOLDED).is_ok() && fold(file) == folded[i]
     };
     let found = starts_of(h, block.old(), block.starts, most, budget, same)?;
+    // A line that could not be folded any more may have been another place.
+    budget.spend(0)?;
     let place = |start: usize| {
         let file: Option<Vec<&str>> = (start..start + block.old().len())
             .map(|i| core::str::from_utf8(h.lines().content(i)).ok())
@@ -90,11 +100,18 @@ fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
             }
         }
         let added = run.iter().filter(|line| matches!(line, Line::Added(_))).count();
+        let few = added.saturating_mul(gone.len()) <= PAIRED;
         let mut number = 0;
         for line in run {
             out.push(match line {
                 Line::Added(text) => {
-                    let pair = if added == gone.len() { gone.get(number) } else { closest(text, &gone) };
+                    let pair = if added == gone.len() {
+                        gone.get(number)
+                    } else if few {
+                        closest(text, &gone)
+                    } else {
+                        None
+                    };
                     number += 1;
                     Line::Added(respelt(text, pair.copied(), &theirs))
                 }

@@ -168,7 +168,11 @@ impl Budget {
                 self.0.set(left);
                 Ok(())
             }
-            None => Err(Kind::WorkLimit { what: "the text to find nearly matches in too many places" }),
+            None => {
+                // What was too much stays too much, also for what is cheaper.
+                self.0.set(0);
+                Err(Kind::WorkLimit { what: "the text to find nearly matches in too many places" })
+            }
         }
     }
 }
