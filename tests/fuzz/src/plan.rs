@@ -203,8 +203,13 @@ fn naive(file: &[u8], hunks: &[Hunk], placed: &[PlacedHunk]) -> Option<Vec<u8>> 
     if hunks.iter().all(|(hunk, _)| matches!(hunk.change, Change::Text(_))) {
         return texts(file, &hunks);
     }
-    // Several insertions may meet in one place; their order is tested elsewhere.
+    // Insertions that meet in one place keep the order of the request, not that of the lines around them.
     hunks.sort_by_key(|(_, placed)| placed.line);
+    if hunks.windows(2).any(|pair| {
+        pair[0].1.line + pair[0].1.lines >= pair[1].1.line + usize::from(pair[0].1.number < pair[1].1.number)
+    }) {
+        return None;
+    }
     let mut lines: Vec<&[u8]> = file.split_inclusive(|&b| b == b'\n').collect();
     let ended = lines.last().is_none_or(|line| line.ends_with(b"\n"));
     lines.iter_mut().for_each(|line| *line = line.strip_suffix(b"\n").unwrap_or(line));
