@@ -77,6 +77,7 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
         Some(Format::Ed) => ed::parse(text, path),
         Some(Format::Rcs) => rcs::parse(text, path),
         Some(Format::SearchReplace) => search_replace::parse(text, path),
+        Some(Format::Whole) if format.is_none() => whole::parse_named(text, path),
         Some(Format::Whole) => whole::parse(text, path),
         None => Err(vec![unknown(text)]),
     }
@@ -194,6 +195,16 @@ mod tests {
         ] {
             assert_eq!(recognise(text), Some(format), "{text}");
         }
+    }
+
+    #[test]
+    fn a_fence_below_prose_is_no_whole_file_unless_something_says_so() {
+        for text in ["Here:\n\n```\n3c\nX\n.\n```\n", "Change this:\n\n```\n-wait\n+WAIT\n```\n"] {
+            let problems = parse(text, None, Some("a.txt")).unwrap_err();
+            assert!(problems[0].to_string().contains("what this fence holds"), "{problems:?}");
+            assert!(parse(text, Some(Format::Whole), Some("a.txt")).is_ok());
+        }
+        assert!(parse("a.txt\n```\nx\n```\n", None, Some("a.txt")).is_ok());
     }
 
     #[test]

@@ -23,6 +23,16 @@ const EXAMPLE: &str = "path/to/file\n```\nthe whole content\n```";
 
 /// Reads whole files. `path` is the file where the text names none. Every problem is reported.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    read(text, path, true)
+}
+
+/// The same, of a text that nobody has called a whole file: then it must name the file itself. A fence below some
+/// prose may as well be a script or a piece of a diff, and `path` would make it the file.
+pub(super) fn parse_named(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    read(text, path, false)
+}
+
+fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Problem>> {
     let lines = envelope::lines(text);
     let mut sections: Vec<Section> = Vec::new();
     let mut named = BTreeSet::new();
@@ -55,6 +65,12 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
         (at, floor) = (end + 1, end + 1);
     }
     if sections.is_empty() && problems.is_empty() {
+        if let Some(block) = unnamed.first().filter(|_| !by_path && path.is_some()) {
+            let message = "it is not said what this fence holds. Expected: the path on the line before it, if it is \
+                           the whole file (or format: \"whole\"); a script or a diff alone, without the text around it \
+                           (or format: \"ed\", \"rcs\", \"unified\")";
+            return Err(alloc::vec![refusal(block.at, message)]);
+        }
         match only_file(&unnamed, path) {
             Ok(section) => sections.push(section),
             Err(problem) => problems.push(problem),

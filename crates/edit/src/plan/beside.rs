@@ -13,6 +13,8 @@ use crate::problem::Fitting;
 /// How many lines are shown of one hunk, and of all.
 const OF_ONE: usize = 12;
 const OF_ALL: usize = 20;
+/// How many hunks are told; how many there are is said anyway.
+const HUNKS: usize = 20;
 /// Longer lines are cut.
 const COLUMNS: usize = 200;
 
@@ -21,6 +23,7 @@ pub(super) fn fitting(h: &Haystack<'_>, placed: &[PlacedHunk], builder: &EditBui
     let mut room = OF_ALL;
     placed
         .iter()
+        .take(HUNKS)
         .map(|hunk| {
             let mut lines: Vec<usize> = Vec::new();
             for range in builder.ranges_of(hunk.number) {

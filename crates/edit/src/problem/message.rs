@@ -342,7 +342,12 @@ fn write_stale(
         ),
         (Again::Retry, _) => f.write_str("Their change is in the file. Send the call again."),
         (Again::NewVersion, Some(current)) => {
-            write!(f, "If the edit is still right, send it with version \"{}\".", current.short())
+            write!(
+                f,
+                "If the edit is still right for what the file holds now (read it again; line numbers may have moved), send \
+                 it with version \"{}\".",
+                current.short()
+            )
         }
         _ => f.write_str("Read the whole file again before replacing it."),
     }

@@ -186,9 +186,13 @@ fn answer(outcome: &Outcome, tense: Tense) -> CallToolResult {
     result
 }
 
+/// Nobody mends more problems than these from one answer.
+const SHOWN_PROBLEMS: usize = 100;
+
 /// The answer to a request that was refused.
 pub(crate) fn refusal(problems: &[Problem]) -> CallToolResult {
-    answer(&Outcome::failure(problems), Tense::Done)
+    let shown = &problems[..problems.len().min(SHOWN_PROBLEMS)];
+    answer(&Outcome::failure(shown), Tense::Done)
 }
 
 const READ_FILE: &str = "Read a text file: numbered lines under a header with its line count, line endings \
