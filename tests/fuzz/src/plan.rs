@@ -170,7 +170,97 @@ fn blocks(u: &mut Unstructured<'_>, name: &str, view: &str) -> Result<String> {
             let lines = lines.iter().filter(|line| line.starts_with([' ', sign]));
             lines.map(|line| format!("{}\n", &line[1..])).collect::<String>()
         };
-        text.push_str(&format!("    // The mark is no line's: it stays, unless another file takes its place.
+        text.push_str(&format!("<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n", side('-'), side('+')));
+    }
+    Ok(text)
+}
+
+impl Input {
+    fn patch(&self) -> Option<Patch> {
+        match &self.request {
+            Request::Replace(name, edits) => {
+                let change = |(old, new, all, expected): &(String, String, bool, Option<usize>)| TextChange {
+                    old: old.clone(),
+                    new: new.clone(),
+                    all: *all,
+                    expected: *expected,
+                };
+                Patch::replace(name, edits.iter().map(change).collect()).ok()
+            }
+            Request::Lines(name, first, count, lines) => {
+                let change = RangeChange { first: *first, count: *count, lines: lines.clone() };
+                Some(Patch::replace_lines(name, change))
+            }
+            Request::Write(name, content) => Some(Patch::write(name, content.clone())),
+            Request::Text(text) => recognise::parse(text, None, Some("a")).ok(),
+        }
+    }
+}
+
+/// Plans and applies the request.
+pub fn check(input: &Input) {
+    let Some(patch) = input.patch() else { return };
+    let mut sources = Sources::default();
+    for name in NAMES {
+        let text = input.files.get(name).and_then(|raw| Text::new(raw.clone()).ok());
+        let source = match text {
+            Some(text) => Source::Present(Arc::new(text)),
+            None => Source::Absent { similar: Vec::new() },
+        };
+        sources.insert(name, name, source);
+    }
+    let limits = Limits::default();
+    match plan::build(&patch, &sources, &limits) {
+        Ok(plan) => {
+            made(&patch, &plan);
+            let first: Vec<usize> =
+                plan.files().iter().flat_map(|file| &file.hunks).map(|h| h.number).take(1).collect();
+            if plan.can_take(&first).is_ok()
+                && let Ok(part) = plan.only(&first)
+            {
+                part.files().iter().for_each(|file| applied(&file.action));
+            }
+        }
+        Err(problems) => {
+            assert!(!problems.is_empty(), "a refusal says why");
+            problems.iter().for_each(|problem| assert!(!problem.to_string().is_empty()));
+        }
+    }
+}
+
+fn made(patch: &Patch, plan: &Plan) {
+    assert!(!plan.files().is_empty(), "a plan that changes nothing is refused");
+    for file in plan.files() {
+        applied(&file.action);
+    }
+    let ([file], [section]) = (plan.files(), patch.sections()) else { return };
+    let Operation::Update { hunks, .. } = &section.operation else { return };
+    let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = &file.action else { return };
+    if base.bytes().contains(&b'\r') || base.has_bom() {
+        return;
+    }
+    if let Some(naive) = naive(base.bytes(), hunks, &file.hunks) {
+        // Where the last line had no ending, what comes to stand last may keep its own: tests in the crate say when.
+        let ours = edit.apply(base.bytes());
+        let unended = base.bytes().last().is_some_and(|&last| last != b'\n');
+        let [naive, ours] = [naive, ours].map(|bytes| {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            if unended { text.trim_end_matches('\n').to_string() } else { text }
+        });
+        assert_eq!(naive, ours, "the naive one left, ours right: {hunks:?} {:?}", file.hunks);
+    }
+}
+
+/// What an action makes of its file.
+fn applied(action: &Action) {
+    let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = action else { return };
+    disjoint(edit);
+    let mut view = base.bytes().to_vec();
+    for span in edit.spans().iter().rev() {
+        view.splice(span.range.clone(), span.new.iter().copied());
+    }
+    assert_eq!(edit.apply(base.bytes()), view);
+    // The mark is no line's: it stays, unless another file takes its place.
     let kept = !base.has_bom() || edit.apply(base.bytes()).starts_with(b"\xef\xbb\xbf");
     assert!(kept || !edit.is_separable(), "the mark is gone");
     let mut raw = base.raw().to_vec();

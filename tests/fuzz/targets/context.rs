@@ -1,4 +1,4 @@
-//! The parser of context, and its printer where there is one.
+//! Any text, read as context.
 
 #![no_main]
 

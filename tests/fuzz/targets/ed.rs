@@ -1,4 +1,4 @@
-//! The parser of ed, and its printer where there is one.
+//! Any text, read as ed.
 
 #![no_main]
 

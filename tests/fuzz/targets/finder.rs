@@ -1,4 +1,4 @@
-//! Finding, against a naive search.
+//! Finding, against a naive second version.
 
 #![no_main]
 

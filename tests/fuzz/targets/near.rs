@@ -1,4 +1,4 @@
-//! The nearest lines, whatever is asked.
+//! What a refusal shows of a file.
 
 #![no_main]
 

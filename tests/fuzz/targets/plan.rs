@@ -1,4 +1,4 @@
-//! Planning and applying, against a naive apply.
+//! Planning and applying, against a naive second version.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The parser of rcs, and its printer where there is one.
+//! Any text, read as rcs.
 
 #![no_main]
 

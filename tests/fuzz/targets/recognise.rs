@@ -1,4 +1,4 @@
-//! Recognising a format, and its parser.
+//! Any text, in whatever format it shows.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The parser of search-replace, and its printer where there is one.
+//! Any text, read as search-replace.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Texts in any encoding.
+//! Texts of any bytes, and one edit of them.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The parser of unified, and its printer where there is one.
+//! Any text, read as unified.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The parser of v4a, and its printer where there is one.
+//! Any text, read as v4a.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The parser of whole, and its printer where there is one.
+//! Any text, read as whole.
 
 #![no_main]
 
