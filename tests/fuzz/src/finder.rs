@@ -82,6 +82,10 @@ fn literal(text: &Text, old: &[u8]) -> Naive {
     let (wanted, _) = units(old, 0);
     let all: Vec<Range<usize>> = (0..file.len())
         .filter(|&at| file[at..].starts_with(&wanted))
+        // Several lines begin and end with whole words.
+        .filter(|&at| {
+            !old.contains(&b'\n') || (!splits_word(&file, at) && !splits_word(&file, at + wanted.len()))
+        })
         .map(|at| starts[at]..starts[at + wanted.len()])
         .collect();
     let equal: Vec<Range<usize>> =
@@ -94,6 +98,12 @@ fn literal(text: &Text, old: &[u8]) -> Naive {
         return Naive::of(&equal, "exact");
     }
     Naive::of(&all, if equal.is_empty() { "line-endings" } else { "exact" })
+}
+
+/// Whether a place in some bytes lies inside a word.
+pub fn splits_word(bytes: &[u8], at: usize) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+    at > 0 && is_word(bytes.get(at - 1)) && is_word(bytes.get(at))
 }
 
 fn lines(haystack: &Haystack<'_>, old: &[&[u8]]) -> Naive {

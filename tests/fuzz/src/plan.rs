@@ -1,6 +1,7 @@
 //! Planning: small files and a request, built and applied. Bytes outside of the spans stay, in the view and on
 //! disk, and where every hunk matched exactly, a naive second version yields the same file.
 
+use crate::finder::splits_word;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -365,7 +366,13 @@ fn texts(file: &[u8], hunks: &[(&Hunk, &PlacedHunk)]) -> Option<Vec<u8>> {
         if placed.layer != Some("exact") || change.new.contains('\r') {
             return None;
         }
-        let places: Vec<usize> = file.match_indices(&change.old).map(|(at, _)| at).collect();
+        // Several lines begin and end with whole words.
+        let whole = |at: usize| {
+            !change.old.contains('\n')
+                || !(splits_word(file.as_bytes(), at) || splits_word(file.as_bytes(), at + change.old.len()))
+        };
+        let places: Vec<usize> =
+            file.match_indices(&change.old).map(|(at, _)| at).filter(|&at| whole(at)).collect();
         assert_eq!(places.len(), placed.places, "{:?} stands so often", change.old);
         spans.extend(places.into_iter().map(|at| (at, change)));
     }
