@@ -100,8 +100,8 @@ impl Core {
         let mut joined = vec![false; old.len()];
         let mut at = 0;
         let mut contexts = 0;
-        for run in block.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
-            if is_context(&run[0]) {
+        for run in block.lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
+            if run[0].is_context() {
                 at += run.len();
                 contexts += run.len();
                 continue;
@@ -172,10 +172,6 @@ impl Aligned {
         let first = stand.next().copied().unwrap_or_default();
         (first, stand.next_back().copied().unwrap_or(first))
     }
-}
-
-fn is_context(line: &Line) -> bool {
-    matches!(line, Line::Context(_) | Line::Bare(_))
 }
 
 /// An old line on the way through the file.
@@ -394,9 +390,9 @@ fn reading(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned) -> Reading {
         lines.extend((*at..to).map(context));
         *at = (*at).max(to);
     };
-    for run in block.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+    for run in block.lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         let old = run.iter().filter(|line| line.before().is_some()).count();
-        if !is_context(&run[0]) && old > 0 {
+        if !run[0].is_context() && old > 0 {
             let Some(to) = aligned.at[row] else { return Reading::Unfit };
             catch_up(&mut lines, &mut at, to);
         }

@@ -91,7 +91,7 @@ fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
     let theirs = other_spellings(block, file);
     let mut out = Vec::with_capacity(block.lines.len());
     let mut in_file = file.iter();
-    for run in block.lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
+    for run in block.lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         // Each line that goes, as the request and as the file writes it.
         let mut gone: Vec<(&str, &str)> = Vec::new();
         for line in run {
@@ -120,10 +120,6 @@ fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
         }
     }
     out
-}
-
-fn is_context(line: &Line) -> bool {
-    matches!(line, Line::Context(_) | Line::Bare(_))
 }
 
 /// The line that goes which a new one most likely replaces: at least half of it is the same at its ends.

@@ -197,6 +197,12 @@ impl Line {
         lines
     }
 
+    /// Whether it stays as it is.
+    #[must_use]
+    pub fn is_context(&self) -> bool {
+        matches!(self, Self::Context(_) | Self::Bare(_))
+    }
+
     /// The line that must be in the file, if this is one.
     #[must_use]
     pub fn before(&self) -> Option<&str> {

@@ -1,7 +1,7 @@
 //! What a placed hunk replaces: runs of removed and added lines. Context lines are never written.
 //!
 //! The file keeps its own state of the final newline, unless the hunk says otherwise: what comes to stand last
-//! takes over what the last line had.
+//! takes over what the last line had. Where the last lines only go, the one before keeps its ending.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -33,8 +33,8 @@ pub(super) fn block(
     let mut replacements = Vec::new();
     // The hunk was made before only if all of it was.
     let mut all_stand = true;
-    for run in lines.chunk_by(|a, b| is_context(a) == is_context(b)) {
-        if is_context(&run[0]) {
+    for run in lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
+        if run[0].is_context() {
             line += run.len();
             continue;
         }
@@ -76,10 +76,6 @@ pub(super) fn insertion(
     let place = replacements[0].0.clone();
     settle_final_newline(h, &place, final_newline, &mut replacements);
     replacements.remove(0)
-}
-
-fn is_context(line: &Line) -> bool {
-    matches!(line, Line::Context(_) | Line::Bare(_))
 }
 
 /// Whether an insertion would repeat several lines that stand right there: it was made before.
