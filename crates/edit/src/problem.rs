@@ -257,6 +257,20 @@ pub enum Kind {
         reason: String,
     },
 
+    // History.
+    UnknownEdit {
+        /// The edit that was named, if one was.
+        edit: Option<String>,
+        /// The newest ones, a line each.
+        recent: Vec<String>,
+    },
+    UndoConflict {
+        edit: String,
+        reason: String,
+        /// What moved on since the edit.
+        diff: Option<String>,
+    },
+
     // The machine.
     Busy {
         seconds: u64,
@@ -294,6 +308,10 @@ pub enum FileState {
     Restored,
     /// The new content is in place.
     Written,
+    /// Another program's content stands there, and nothing of ours.
+    Theirs,
+    /// Our new content stands there, with what another program has written into it since.
+    Mixed,
     /// It could not be determined.
     Unknown,
 }
@@ -304,6 +322,8 @@ impl fmt::Display for FileState {
             Self::Untouched => "untouched",
             Self::Restored => "restored",
             Self::Written => "written",
+            Self::Theirs => "as another program left it",
+            Self::Mixed => "the new content, changed by another program since; the old one is kept",
             Self::Unknown => "unknown",
         })
     }
@@ -357,6 +377,8 @@ codes! {
     NoWorkspace "no-workspace",
     UnknownPreview "unknown-preview",
     StalePreview "stale-preview",
+    UnknownEdit "unknown-edit",
+    UndoConflict "undo-conflict",
     UnknownArgument "unknown-argument",
     InvalidArgument "invalid-argument",
     WorkLimit "work-limit",
@@ -413,6 +435,8 @@ impl Kind {
             Self::NoWorkspace { .. } => Code::NoWorkspace,
             Self::UnknownPreview => Code::UnknownPreview,
             Self::StalePreview { .. } => Code::StalePreview,
+            Self::UnknownEdit { .. } => Code::UnknownEdit,
+            Self::UndoConflict { .. } => Code::UndoConflict,
             Self::Busy { .. } | Self::NeedsPatience => Code::Busy,
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
             Self::IoError { .. } => Code::IoError,

@@ -4,9 +4,10 @@
 //! problem of the request. Sections are planned in order over an overlay, so that two may touch one file;
 //! what remains is one [`FilePlan`] for each file that ends up different.
 //!
-//! A plan is `#[must_use]`, not `Clone`, and made nowhere else: it cannot be committed twice or come from
-//! outside. A preview is a plan that somebody keeps.
+//! A plan is `#[must_use]`, not `Clone`, and made nowhere else, but for [`back`], which takes an edit back: it
+//! cannot be committed twice or come from outside. A preview is a plan that somebody keeps.
 
+mod back;
 mod beside;
 mod carry;
 mod overlay;
@@ -22,6 +23,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use self::back::{Back, back};
 use self::overlay::{Overlaid, Overlay};
 use crate::edit::Edit;
 use crate::encoding::Encoding;

@@ -260,6 +260,23 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::StalePreview { reason } => {
             write!(f, "The preview no longer fits: {reason}. Nothing was changed. Call edit_preview again.")
         }
+        Kind::UnknownEdit { edit, recent } => {
+            match edit {
+                Some(edit) => write!(f, "There is no edit {edit} in the history.")?,
+                None => f.write_str("This session has no edit that could be taken back.")?,
+            }
+            if recent.is_empty() {
+                return f.write_str(" The history is empty.");
+            }
+            write!(f, " Name one with \"edit\"; the newest are:\n  {}", recent.join("\n  "))
+        }
+        Kind::UndoConflict { edit, reason, diff } => {
+            write!(f, "Edit {edit} cannot be taken back as it was: {reason}. Nothing was changed.")?;
+            if let Some(diff) = diff {
+                write!(f, " What moved on since the edit:\n{}", diff.trim_end())?;
+            }
+            f.write_str("\nRead the file and change it back by an edit, or undo what came later first.")
+        }
         Kind::Busy { seconds } => write!(
             f,
             "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
