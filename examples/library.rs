@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::anyhow;
 use emend_edit::Problem;
 use emend_edit::patch::v4a;
-use emend_workspace::{Effort, Readings, Request, RootSpec, Workspace, disk};
+use emend_workspace::{Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
 
 const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n";
 
@@ -40,8 +40,13 @@ fn main() -> anyhow::Result<()> {
     // A text becomes a patch, a patch becomes a plan. So far nothing is written.
     let patch = v4a::parse(PATCH).map_err(|problems| all(&problems))?;
     let versions = BTreeMap::from([(name, snapshot.text.version().hex())]);
-    let request =
-        Request { patch: &patch, versions: &versions, effort: Effort::Patient, cancelled: &|| false };
+    let request = Request {
+        patch: &patch,
+        versions: &versions,
+        effort: Effort::Patient,
+        cancelled: &|| false,
+        origin: &Origin::default(),
+    };
     let preview = workspace.preview(&request, &readings).map_err(|problems| all(&problems))?;
     println!("{}", preview.report().diff());
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);

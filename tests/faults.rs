@@ -9,20 +9,20 @@ use emend_edit::problem::{Code, FileState, Kind, Problem};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
-use emend_workspace::{Effort, Readings, Report, Request, RootSpec, Workspace};
+use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Workspace};
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
 const ENOSPC: i32 = 28;
 
 /// A workspace on a failing disk, with four files that a client has read.
-struct Scene {
-    folder: Folder,
-    disk: Arc<FailingDisk>,
+pub(crate) struct Scene {
+    pub(crate) folder: Folder,
+    pub(crate) disk: Arc<FailingDisk>,
 }
 
 impl Scene {
-    fn new(inner: Arc<dyn Disk>, errno: i32) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Disk>, errno: i32) -> Self {
         let folder = Folder::new();
         folder.write("a.txt", b"one\ntwo\nthree\n");
         folder.write("b.txt", b"bee\n");
@@ -31,34 +31,40 @@ impl Scene {
         Self { folder, disk: Arc::new(FailingDisk::new(inner, errno)) }
     }
 
-    fn workspace(&self) -> Workspace {
+    pub(crate) fn workspace(&self) -> Workspace {
         let roots = [RootSpec { name: None, path: self.folder.path().to_path_buf() }];
         let disk: Arc<dyn Disk> = Arc::clone(&self.disk) as Arc<dyn Disk>;
         Workspace::open(disk, &roots, Some(self.folder.state())).unwrap()
     }
 
-    fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> Tree {
         // Where the state folder fails, Emend keeps its own things in .emend.
         self.folder.tree().into_iter().filter(|(name, _)| !name.starts_with(".emend")).collect()
     }
 }
 
-fn edit(
+pub(crate) fn edit(
     workspace: &Workspace,
     patch: &Patch,
     versions: &BTreeMap<String, String>,
 ) -> Result<Report, Vec<Problem>> {
     let readings = Mutex::new(Readings::default());
-    let request = Request { patch, versions, effort: Effort::Patient, cancelled: &|| false };
+    let request = Request {
+        patch,
+        versions,
+        effort: Effort::Patient,
+        cancelled: &|| false,
+        origin: &Origin::default(),
+    };
     workspace.edit(&request, &readings)
 }
 
-fn one_file() -> Patch {
+pub(crate) fn one_file() -> Patch {
     let change = TextChange { old: "two".into(), new: "TWO".into(), ..TextChange::default() };
     Patch::replace("a.txt", vec![change]).unwrap()
 }
 
-fn many_files() -> Patch {
+pub(crate) fn many_files() -> Patch {
     v4a::parse(
         "*** Begin Patch\n*** Add File: new/deep/file.txt\n+new\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** \
          Delete File: gone.txt\n*** Update File: old/place.txt\n*** Move to: other/place.txt\n@@\n-move me\n\
@@ -67,7 +73,7 @@ fn many_files() -> Patch {
     .unwrap()
 }
 
-fn versions() -> BTreeMap<String, String> {
+pub(crate) fn versions() -> BTreeMap<String, String> {
     [("gone.txt".to_owned(), emend_edit::Version::of(b"bye\n").short())].into()
 }
 
@@ -115,11 +121,11 @@ fn fail_every_call(
     assert!(failed > 5, "only {failed} calls were made to fail");
 }
 
-fn native() -> Arc<dyn Disk> {
+pub(crate) fn native() -> Arc<dyn Disk> {
     disk::for_this_machine()
 }
 
-fn portable() -> Arc<dyn Disk> {
+pub(crate) fn portable() -> Arc<dyn Disk> {
     Arc::new(Portable)
 }
 

@@ -1,12 +1,14 @@
-//! A disk that fails the Nth call, and one that lets somebody else write at the worst moment. It wraps the
+//! A disk that fails the Nth call, or kills its process there, and one that lets somebody else write at the worst
+//! moment. It wraps the
 //! real disk, so that what it leaves behind is what a real failure would.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
@@ -19,8 +21,12 @@ pub struct FailingDisk {
     inner: Arc<dyn Disk>,
     calls: AtomicUsize,
     fail_at: AtomicUsize,
+    kill_at: AtomicUsize,
+    /// How many exchanges and renames are left until everything fails; zero for "no such plan".
+    healthy_placings: AtomicUsize,
+    has_failed: AtomicBool,
     errno: i32,
-    meddler: Mutex<Option<Meddler>>,
+    meddlers: Mutex<VecDeque<Meddler>>,
 }
 
 impl fmt::Debug for FailingDisk {
@@ -33,14 +39,35 @@ impl FailingDisk {
     /// A disk over `inner` whose failing call, if one is set, fails with this error of the system.
     #[must_use]
     pub fn new(inner: Arc<dyn Disk>, errno: i32) -> Self {
-        let (calls, fail_at) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { inner, calls, fail_at, errno, meddler: Mutex::default() }
+        Self {
+            inner,
+            calls: AtomicUsize::new(0),
+            fail_at: AtomicUsize::new(0),
+            kill_at: AtomicUsize::new(0),
+            healthy_placings: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(false),
+            errno,
+            meddlers: Mutex::default(),
+        }
     }
 
     /// From now on, the `n`th call fails, and only that; counted from 1.
     pub fn fail_call(&self, n: usize) {
         self.calls.store(0, Ordering::SeqCst);
+        self.has_failed.store(false, Ordering::SeqCst);
         self.fail_at.store(n, Ordering::SeqCst);
+    }
+
+    /// From the `n`th exchange or rename on, every call fails.
+    pub fn fail_from_placing(&self, n: usize) {
+        self.fail_call(0);
+        self.healthy_placings.store(n, Ordering::SeqCst);
+    }
+
+    /// From now on, this process dies by SIGKILL right before its `n`th call; counted from 1.
+    pub fn kill_before_call(&self, n: usize) {
+        self.calls.store(0, Ordering::SeqCst);
+        self.kill_at.store(n, Ordering::SeqCst);
     }
 
     /// How many calls were made since [`Self::fail_call`].
@@ -49,22 +76,32 @@ impl FailingDisk {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// Runs this once, right before the next exchange or rename.
+    /// Runs this once, right before the next exchange or rename; what is said after it, before the one after.
     pub fn before_placing(&self, meddler: impl FnOnce() + Send + 'static) {
-        *self.meddler.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(meddler));
+        self.meddlers.lock().unwrap_or_else(PoisonError::into_inner).push_back(Box::new(meddler));
     }
 
     fn call(&self) -> io::Result<()> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        if number == self.fail_at.load(Ordering::SeqCst) {
+        if number == self.kill_at.load(Ordering::SeqCst) {
+            let killed =
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+            panic!("this process should be dead: {killed:?}");
+        }
+        if number == self.fail_at.load(Ordering::SeqCst) || self.has_failed.load(Ordering::SeqCst) {
             return Err(io::Error::from_raw_os_error(self.errno));
         }
         Ok(())
     }
 
     fn placing(&self) -> io::Result<()> {
+        let left = self.healthy_placings.load(Ordering::SeqCst);
+        self.healthy_placings.store(left.saturating_sub(1), Ordering::SeqCst);
+        if left == 1 {
+            self.has_failed.store(true, Ordering::SeqCst);
+        }
         self.call()?;
-        let meddler = self.meddler.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let meddler = self.meddlers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         if let Some(meddler) = meddler {
             meddler();
         }
@@ -137,6 +174,25 @@ impl Disk for FailingDisk {
         self.inner.sync_dir(dir)
     }
 
+    fn sync_all(&self, dir: &Dir) -> io::Result<bool> {
+        self.call()?;
+        self.inner.sync_all(dir)
+    }
+
+    fn same_mount(&self, one: &Dir, other: &Dir) -> bool {
+        self.inner.same_mount(one, other)
+    }
+
+    fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        self.call()?;
+        self.inner.open_to_overwrite(dir, name)
+    }
+
+    fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
+        self.call()?;
+        self.inner.overwrite(file, pieces)
+    }
+
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()> {
         self.call()?;
         self.inner.make_dir(dir, name, private)
@@ -145,6 +201,11 @@ impl Disk for FailingDisk {
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         self.placing()?;
         self.inner.exchange(from, to)
+    }
+
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+        self.call()?;
+        self.inner.settle_exchange(from, to)
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {

@@ -21,6 +21,11 @@ pub mod commit;
 pub mod lock;
 pub mod vault;
 
+mod past;
+mod recovery;
+mod seal;
+
+pub mod history;
 pub mod report;
 
 mod gather;
@@ -30,6 +35,7 @@ pub mod workspace;
 mod fault;
 
 pub use emend_edit as edit;
+pub use history::Origin;
 pub use prepared::{Effort, Preview, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};

@@ -2,6 +2,7 @@
 //! to be committed, and [`Preview`], which is kept.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use emend_edit::patch::Patch;
 use emend_edit::plan::{Action, FilePlan, Plan};
 use emend_edit::problem::{Kind, Problem};
 
-use crate::commit::Job;
+use crate::commit::{Job, Like};
+use crate::history::Origin;
 use crate::policy::MAX_FILE_BYTES;
 use crate::report::Report;
 use crate::roots::{Root, WorkspacePath};
@@ -26,6 +28,8 @@ pub struct Request<'a> {
     pub effort: Effort,
     /// Whether the client has given up meanwhile. Asked until the commit begins, never during it.
     pub cancelled: &'a dyn Fn() -> bool,
+    /// Who asks, and how; for the history.
+    pub origin: &'a Origin,
 }
 
 /// How long a call may take. Whoever has other things to do asks for a quick answer first, and again
@@ -52,6 +56,8 @@ impl Effort {
 pub(crate) struct Prepared {
     pub(crate) plan: Plan,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
+    /// Kept files whose metadata some of them get, by name: those of an edit that is taken back.
+    pub(crate) likes: BTreeMap<String, File>,
     pub(crate) facts: Facts,
     /// What would happen; hashing and comparing large files is done once.
     pub(crate) report: Report,
@@ -64,6 +70,9 @@ pub(crate) struct Facts {
     /// Files whose whole content the client gave.
     pub(crate) whole: Vec<String>,
     pub(crate) mtime_check_passed: Option<bool>,
+    pub(crate) origin: Origin,
+    /// The edit that this one takes back.
+    pub(crate) undoes: Option<String>,
 }
 
 impl Prepared {
@@ -81,8 +90,9 @@ impl Prepared {
         };
         let base = self.files.get(origin).and_then(|(path, base)| Some((path, base.as_ref()?)));
         let donor = plan.metadata_from.as_ref().and_then(|from| self.files.get(from));
-        let like = donor.map(|(path, _)| path).or(base.map(|(path, _)| path));
-        Some(Job { plan, path, base, like, after })
+        let like = donor.map(|(path, _)| path).or(base.map(|(path, _)| path)).map(Like::Path);
+        let like = self.likes.get(&plan.name).map(Like::File).or(like);
+        Some(Job { plan, path, base, like, after, in_place: false })
     }
 }
 
@@ -99,7 +109,7 @@ pub struct Preview {
 
 impl Preview {
     pub(crate) fn of(prepared: Prepared) -> Self {
-        let Prepared { plan, files, facts, report } = prepared;
+        let Prepared { plan, files, facts, report, .. } = prepared;
         let files = files.into_iter().map(|(name, (path, snapshot))| {
             let place = path.root.path.join(path.place.names.iter().collect::<PathBuf>());
             (name, (place, snapshot.map(|snapshot| snapshot.text.version())))

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind};
 use crate::fault::is_absent;
 
@@ -39,6 +40,12 @@ impl Place {
     #[must_use]
     pub fn file_name(&self) -> &OsStr {
         self.names.last().map_or(OsStr::new("."), OsString::as_os_str)
+    }
+
+    /// The folders on the way that do not exist, the outer ones first.
+    pub(crate) fn missing_folders(&self) -> Vec<Trail> {
+        let first = self.names.len() - self.missing.max(1);
+        (first + 1..self.names.len()).map(|end| Trail::new(&self.names[..end])).collect()
     }
 
     /// The path from the root, as it is shown: with slashes.

@@ -11,6 +11,7 @@ use cap_std::fs::Dir;
 
 use emend_edit::problem::{Kind, Problem};
 
+use crate::commit::trail::Trail;
 use crate::disk::Disk;
 use crate::fault::io_problem;
 use crate::policy;
@@ -180,6 +181,22 @@ impl Roots {
         }
     }
 
+    /// The file at the end of these names, as a journal has them: plain names from the root, none of them a link.
+    pub(crate) fn admit_beneath(&self, root: &Arc<Root>, trail: &Trail) -> Result<WorkspacePath, Problem> {
+        let inside: PathBuf = trail.names().iter().collect();
+        let path = self.admit_in(root, &inside, &trail.shown())?;
+        if path.place.names != trail.names() {
+            let what = "behind a link that was not there before";
+            return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
+        }
+        Ok(path)
+    }
+
+    /// What stands before the names of a root's files, where there are several roots.
+    pub(crate) fn prefix(&self, root: &Root) -> String {
+        if self.roots.len() == 1 { String::new() } else { format!("{}:", root.name) }
+    }
+
     fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
         let place = resolve(&*self.disk, &root.dir, &root.path, inside).map_err(|refusal| match refusal {
             Refusal::Outside(why) => self.outside(written, why),
@@ -189,10 +206,7 @@ impl Roots {
             Refusal::IsFolder => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
             Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
         })?;
-        let name = match self.roots.len() {
-            1 => place.shown(),
-            _ => format!("{}:{}", root.name, place.shown()),
-        };
+        let name = format!("{}{}", self.prefix(root), place.shown());
         policy::admit(&place.names).map_err(|kind| Problem::new(kind).at(&name))?;
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
     }

@@ -8,22 +8,30 @@
 //!
 //! A `.emend/` that this user did not make for itself alone is neither used nor touched.
 
-use std::ffi::OsStr;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use emend_edit::Version;
 use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::{Disk, FileKind};
-use crate::fault::io_problem;
+use crate::fault::{io_problem, is_absent};
 use crate::policy::OWN_FOLDER;
 use crate::roots::Root;
+use crate::seal::{Seal, make_private};
+
+/// What the names of files begin with that are staged beside their target, where the vault is on another file
+/// system.
+pub(crate) const BESIDE: &str = ".emend-";
 
 /// How many committed transactions are kept.
 const KEPT: usize = 1_000;
@@ -35,18 +43,23 @@ const PRUNE_EVERY_BYTES: u64 = 64 * 1024 * 1024;
 
 /// An open vault.
 #[derive(Debug)]
-pub struct Vault {
+pub(crate) struct Vault {
     /// Transactions that are not finished.
     pub(crate) open: Dir,
     /// Transactions that are: their files are the displaced ones.
     pub(crate) kept: Dir,
+    /// The folder that these are in.
+    home: Dir,
+    seal: Arc<Seal>,
+    /// Which root it belongs to; part of every mark.
+    root: String,
     commits: AtomicU64,
     bytes: AtomicU64,
 }
 
 /// The vault of a root, opened when it is first needed.
 #[derive(Debug, Default)]
-pub struct VaultCell(Mutex<Option<Arc<Vault>>>);
+pub(crate) struct VaultCell(Mutex<Option<Arc<Vault>>>);
 
 impl VaultCell {
     /// The vault; found or made if this is the first time.
@@ -55,15 +68,27 @@ impl VaultCell {
         disk: &dyn Disk,
         root: &Root,
         state: Option<&Path>,
+        seal: &Arc<Seal>,
     ) -> Result<Arc<Vault>, Problem> {
         let mut cell = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(vault) = &*cell {
             return Ok(Arc::clone(vault));
         }
-        let vault = Arc::new(Vault::open(disk, root, state)?);
+        let home = match state.and_then(|state| in_state_folder(disk, root, state, true)) {
+            Some(home) => home,
+            None => in_root(disk, root)?,
+        };
+        let vault = Vault::at(disk, root, home, Arc::clone(seal))
+            .map_err(|error| io_problem("Opening the folder for staged files", &error))?;
+        let vault = Arc::new(vault);
         vault.prune(disk);
         *cell = Some(Arc::clone(&vault));
         Ok(vault)
+    }
+
+    /// The vault, if it was opened.
+    pub(crate) fn opened(&self) -> Option<Arc<Vault>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Forgets the vault: somebody removed it.
@@ -72,23 +97,84 @@ impl VaultCell {
     }
 }
 
+/// The folders of the vaults that a root has already, without making any: the one in the state folder, and
+/// `.emend/`. The second is told about if it is not this user's.
+pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (Vec<Dir>, Option<String>) {
+    let mut homes = Vec::new();
+    homes.extend(state.and_then(|state| in_state_folder(disk, root, state, false)));
+    let mut foreign = None;
+    match disk.stat(&root.dir, OsStr::new(OWN_FOLDER)) {
+        Err(_) => {}
+        Ok(stat) => match disk.open_dir(&root.dir, Path::new(OWN_FOLDER)) {
+            Ok(home) if stat.kind == FileKind::Dir && is_ours(&home) => homes.push(home),
+            _ => {
+                let path = root.path.join(OWN_FOLDER);
+                foreign =
+                    Some(format!("{} was not made by this user's Emend; it was left alone.", path.display()));
+            }
+        },
+    }
+    // One that was not made to its end has nothing to say.
+    homes.retain(|home| [OPEN, FINISHED].iter().all(|part| disk.stat(home, OsStr::new(part)).is_ok()));
+    (homes, foreign)
+}
+
+/// The folder of unfinished transactions in a vault.
+const OPEN: &str = "tx";
+/// The folder of finished ones.
+const FINISHED: &str = "history";
+/// The folder of what could neither be finished nor thrown away.
+const ASIDE: &str = "aside";
+
 impl Vault {
-    fn open(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Result<Self, Problem> {
-        let home = match state.and_then(|state| in_state_folder(disk, root, state)) {
-            Some(home) => home,
-            None => in_root(disk, root)?,
-        };
+    /// The vault in this folder.
+    pub(crate) fn at(disk: &dyn Disk, root: &Root, home: Dir, seal: Arc<Seal>) -> io::Result<Self> {
         let inner = |name: &str| {
             make_if_missing(disk, &home, OsStr::new(name))?;
             disk.open_dir(&home, Path::new(name))
         };
-        let failed = |error: io::Error| io_problem("Opening the folder for staged files", &error);
+        let inode = disk.stat(&root.dir, OsStr::new("."))?.inode;
         Ok(Self {
-            open: inner("tx").map_err(failed)?,
-            kept: inner("history").map_err(failed)?,
+            open: inner(OPEN)?,
+            kept: inner(FINISHED)?,
+            home,
+            seal,
+            root: format!("{inode} {}", root.path.display()),
             commits: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         })
+    }
+
+    /// The mark of something that was written for this root.
+    pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
+        self.seal.mark(&format!("{purpose} {}", self.root), content)
+    }
+
+    /// Whether this is the mark of something that was written for this root by this user.
+    pub(crate) fn bears(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
+        self.seal.holds(&format!("{purpose} {}", self.root), content, mark)
+    }
+
+    /// A value as JSON below its mark.
+    pub(crate) fn sealed(&self, purpose: &str, value: &impl Serialize) -> io::Result<Vec<u8>> {
+        let json = serde_json::to_vec(value)?;
+        let mut sealed = self.mark(purpose, &json).into_bytes();
+        sealed.push(b'\n');
+        sealed.extend(json);
+        Ok(sealed)
+    }
+
+    /// The value of such a text; `None` where it is not ours, or not whole.
+    pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
+        let at = memchr::memchr(b'\n', sealed)?;
+        let (mark, json) = (std::str::from_utf8(&sealed[..at]).ok()?, &sealed[at + 1..]);
+        self.bears(purpose, json, mark).then(|| serde_json::from_slice(json).ok())?
+    }
+
+    /// Where what can neither be finished nor thrown away is put.
+    pub(crate) fn aside(&self, disk: &dyn Disk) -> io::Result<Dir> {
+        make_if_missing(disk, &self.home, OsStr::new(ASIDE))?;
+        disk.open_dir(&self.home, Path::new(ASIDE))
     }
 
     /// Counts a commit, and drops the oldest kept transactions once enough have come.
@@ -104,47 +190,86 @@ impl Vault {
 
     /// Drops the oldest kept transactions above the caps. Nothing depends on its success.
     fn prune(&self, disk: &dyn Disk) {
-        let Ok(mut names) = disk.names(&self.kept) else { return };
-        // Their names begin with the time.
-        names.sort_unstable();
-        let mut bytes = 0;
-        for (age, name) in names.iter().rev().enumerate() {
-            let Ok(stat) = disk.stat(&self.kept, name) else { continue };
-            let folder = match stat.kind {
-                FileKind::Dir => disk.open_dir(&self.kept, Path::new(name)).ok(),
-                _ => None,
-            };
-            let files = folder.as_ref().and_then(|folder| disk.names(folder).ok()).unwrap_or_default();
-            let inside =
-                folder.iter().flat_map(|folder| files.iter().filter_map(|f| disk.stat(folder, f).ok()));
-            bytes += stat.size + inside.map(|stat| stat.size).sum::<u64>();
-            if age < KEPT && bytes <= KEPT_BYTES {
-                continue;
-            }
-            match folder {
-                Some(folder) => {
-                    for file in &files {
-                        let _ = disk.remove_file(&folder, file);
-                    }
-                    let _ = disk.remove_dir(&self.kept, name);
-                }
-                None => {
-                    let _ = disk.remove_file(&self.kept, name);
-                }
-            }
+        prune(disk, &self.kept);
+        if disk.stat(&self.home, OsStr::new(ASIDE)).is_ok()
+            && let Ok(aside) = disk.open_dir(&self.home, Path::new(ASIDE))
+        {
+            prune(disk, &aside);
         }
     }
 }
 
-/// `STATE/roots/KEY`, if files can be renamed between it and the root.
-fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path) -> Option<Dir> {
+/// The id of the transaction that a kept file or folder belongs to: what stands before the first dot.
+pub(crate) fn id_of(name: &OsStr) -> String {
+    let name = name.to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// Drops the oldest transactions in a folder above the caps.
+fn prune(disk: &dyn Disk, kept: &Dir) {
+    let Ok(names) = disk.names(kept) else { return };
+    let mut transactions: BTreeMap<String, Vec<OsString>> = BTreeMap::new();
+    for name in names {
+        transactions.entry(id_of(&name)).or_default().push(name);
+    }
+    let mut bytes = 0;
+    // Their ids begin with the time.
+    for (age, names) in transactions.values().rev().enumerate() {
+        bytes += names.iter().map(|name| size(disk, kept, name)).sum::<u64>();
+        if age >= KEPT || bytes > KEPT_BYTES {
+            names.iter().for_each(|name| remove(disk, kept, name));
+        }
+    }
+}
+
+/// How large a kept file is, or a folder of kept files.
+fn size(disk: &dyn Disk, kept: &Dir, name: &OsStr) -> u64 {
+    let Ok(stat) = disk.stat(kept, name) else { return 0 };
+    if stat.kind != FileKind::Dir {
+        return stat.size;
+    }
+    let Ok(folder) = disk.open_dir(kept, Path::new(name)) else { return 0 };
+    let files = disk.names(&folder).unwrap_or_default();
+    files.iter().filter_map(|file| disk.stat(&folder, file).ok()).map(|stat| stat.size).sum()
+}
+
+/// Removes a file, or a folder of files.
+pub(crate) fn remove(disk: &dyn Disk, dir: &Dir, name: &OsStr) {
+    if disk.stat(dir, name).is_ok_and(|stat| stat.kind != FileKind::Dir) {
+        let _ = disk.remove_file(dir, name);
+    } else if let Ok(folder) = disk.open_dir(dir, Path::new(name)) {
+        for file in disk.names(&folder).unwrap_or_default() {
+            let _ = disk.remove_file(&folder, &file);
+        }
+        let _ = disk.remove_dir(dir, name);
+    }
+}
+
+/// Reads a small file of ours. `Ok(None)` where nothing is.
+pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match disk.open_file(dir, name) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if disk.stat_file(&file)?.kind != FileKind::File {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let bytes = disk.read(&file, limit, &mut |_| {})?;
+    if bytes.len() as u64 > limit { Err(io::ErrorKind::InvalidData.into()) } else { Ok(Some(bytes)) }
+}
+
+/// `STATE/roots/KEY`, if files can be renamed between it and the root; made if that is wanted.
+fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Option<Dir> {
     let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
     let home = std::path::absolute(state).ok()?.join("roots").join(key);
     if home.starts_with(&root.path) || home.starts_with(&root.given) {
         // It would be part of the workspace; `.emend` is off limits there.
         return None;
     }
-    make_private(&home).ok()?;
+    if make {
+        make_private(&home).ok()?;
+    }
     let home = home.canonicalize().ok()?;
     if home.starts_with(&root.path) {
         return None;
@@ -152,7 +277,7 @@ fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path) -> Option<Dir> {
     let home = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
     let here = disk.stat(&home, OsStr::new(".")).ok()?;
     let there = disk.stat(&root.dir, OsStr::new(".")).ok()?;
-    (is_ours(&home) && here.device == there.device && same_mount(&home, &root.dir)).then_some(home)
+    (is_ours(&home) && here.device == there.device && disk.same_mount(&home, &root.dir)).then_some(home)
 }
 
 /// `.emend/` in the root: made for this user alone, or found to be so.
@@ -193,14 +318,6 @@ fn make_if_missing(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<bool>
     }
 }
 
-fn make_private(path: &PathBuf) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
 /// Whether the folder belongs to this user and to nobody else.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
@@ -212,19 +329,5 @@ fn is_ours(dir: &Dir) -> bool {
 
 #[cfg(not(unix))]
 fn is_ours(_dir: &Dir) -> bool {
-    true
-}
-
-/// Whether both are on one mount: a rename between two mounts of one file system fails.
-#[cfg(target_os = "linux")]
-fn same_mount(a: &Dir, b: &Dir) -> bool {
-    use rustix::fs::{AtFlags, StatxFlags, statx};
-    let mount =
-        |dir: &Dir| statx(dir, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|stat| stat.stx_mnt_id);
-    matches!((mount(a), mount(b)), (Ok(a), Ok(b)) if a == b)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn same_mount(_a: &Dir, _b: &Dir) -> bool {
     true
 }

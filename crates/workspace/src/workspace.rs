@@ -14,7 +14,10 @@ use crate::commit;
 use crate::disk::Disk;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
+use crate::history::undo::{Undo, Undoable};
+use crate::history::{self, Asked, Edited, History, Origin};
 use crate::lock::{self, PATIENCE};
+use crate::past::Past;
 use crate::prepared::{Effort, Facts, Prepared, Preview, Request};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
@@ -25,7 +28,7 @@ use crate::snapshot::{self, Snapshot};
 #[derive(Debug)]
 pub struct Workspace {
     roots: Roots,
-    state: Option<PathBuf>,
+    past: Past,
     limits: Limits,
     patience: Duration,
 }
@@ -34,7 +37,9 @@ impl Workspace {
     /// Opens these folders. Displaced files are kept under `state` where that can be.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], state: Option<PathBuf>) -> Result<Self, Problem> {
         let roots = Roots::open(disk, specs)?;
-        Ok(Self { roots, state, limits: Limits::default(), patience: PATIENCE })
+        let past = Past::new(state);
+        past.recover_all(&roots);
+        Ok(Self { roots, past, limits: Limits::default(), patience: PATIENCE })
     }
 
     /// The same workspace, whose edits wait this long for their turn.
@@ -70,6 +75,7 @@ impl Workspace {
             Effort::Patient => self.patience,
         };
         let _locked = lock::lock(&root, patience).map_err(one)?;
+        self.past.recover(self.disk(), &root).map_err(one)?;
         let prepared = self.prepare(request, readings)?;
         if (request.cancelled)() {
             return Err(one(Problem::new(Kind::Cancelled)));
@@ -100,6 +106,7 @@ impl Workspace {
             Err(problem) => return Err((problem, Some(Box::new(preview)))),
         };
         let committed = || {
+            self.past.recover(self.disk(), &root)?;
             let preview = match hunks {
                 Some(hunks) => preview.only(hunks)?,
                 None => preview,
@@ -107,6 +114,86 @@ impl Workspace {
             self.commit(&self.look_again(preview)?, readings)
         };
         committed().map_err(|problem| (problem, None))
+    }
+
+    /// The newest edits of all roots, the newest first.
+    pub fn history(&self, asked: &Asked<'_>, session: &str) -> Result<Vec<Edited>, Problem> {
+        let path = asked.path.map(|path| self.name_of(path));
+        let asked = Asked { path: path.as_deref(), limit: asked.limit };
+        let mut edits = Vec::new();
+        for history in self.past.histories(&self.roots)? {
+            edits.extend(history.edits(&asked, session));
+        }
+        edits.sort_by(|a, b| b.id.cmp(&a.id));
+        edits.truncate(asked.limit);
+        Ok(edits)
+    }
+
+    /// One edit.
+    pub fn edited(&self, id: &str, session: &str) -> Result<Edited, Problem> {
+        let histories = self.past.histories(&self.roots)?;
+        let found = histories.iter().find_map(|history| history.edit(id, session));
+        found.ok_or_else(|| history::unknown(Some(id), recent(&histories, session)))
+    }
+
+    /// One diff over all edits of a session, and the files of which it cannot be made any more.
+    pub fn net(&self, session: &str) -> Result<(String, Vec<String>), Problem> {
+        let mut net = (String::new(), Vec::new());
+        for history in self.past.histories(&self.roots)? {
+            let (diff, unknown) = history.net(&self.roots, session);
+            net.0.push_str(&diff);
+            net.1.extend(unknown);
+        }
+        Ok(net)
+    }
+
+    /// Takes an edit back, all of its files in one commit.
+    pub fn undo(
+        &self,
+        undo: &Undo<'_>,
+        origin: &Origin,
+        readings: &Mutex<Readings>,
+    ) -> Result<Report, Vec<Problem>> {
+        let path = undo.path.map(|path| self.name_of(path));
+        let undo = Undo { edit: undo.edit, path: path.as_deref() };
+        let session = &origin.session;
+        let (root, id) = {
+            let histories = self.past.histories(&self.roots).map_err(one)?;
+            let chosen =
+                histories.iter().filter_map(|history| Some((history, history.choose(&undo, origin)?)));
+            let newest = chosen.max_by_key(|(_, id)| id.to_owned());
+            let Some((history, id)) = newest else {
+                return Err(one(history::unknown(undo.edit, recent(&histories, session))));
+            };
+            (Arc::clone(history.root()), id.to_owned())
+        };
+        let _locked = lock::lock(&root, self.patience).map_err(one)?;
+        self.past.recover(self.disk(), &root).map_err(one)?;
+        let history = self.past.history(&self.roots, &root).map_err(one)?;
+        let history = history.ok_or_else(|| one(history::unknown(Some(&id), Vec::new())))?;
+        let undoable = history.undoable(&self.roots, &id, session)?;
+        let plan = plan::back(undoable.back);
+        let (whole, mtime_check_passed) = (Vec::new(), None);
+        let root = Arc::clone(&root);
+        let facts =
+            Facts { root, whole, mtime_check_passed, origin: origin.clone(), undoes: Some(id.clone()) };
+        let mut report = Report::of(&plan, None);
+        report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
+        let Undoable { files, likes, .. } = undoable;
+        let prepared = Prepared { plan, files, likes, facts, report };
+        none(commit::special_files(self.disk(), &prepared.jobs()))?;
+        self.commit(&prepared, readings).map_err(one)
+    }
+
+    /// What recovery has found at the start, for the log.
+    #[must_use]
+    pub fn findings(&self) -> Vec<String> {
+        self.past.findings()
+    }
+
+    /// What a written path is called.
+    fn name_of(&self, written: &str) -> String {
+        self.roots.admit(written).map_or_else(|_| written.to_owned(), |path| path.name)
     }
 
     fn disk(&self) -> &dyn Disk {
@@ -141,9 +228,10 @@ impl Workspace {
         let whole = gathered.given(request.patch);
         let nothing = || one(Problem::new(Kind::NoOp { reason: "the request names no file" }));
         let root = gathered.root.ok_or_else(nothing)?;
-        let facts = Facts { root, whole, mtime_check_passed: checked.then_some(true) };
+        let mtime_check_passed = checked.then_some(true);
+        let facts = Facts { root, whole, mtime_check_passed, origin: request.origin.clone(), undoes: None };
         let report = Report::of(&plan, facts.mtime_check_passed);
-        let prepared = Prepared { plan, files: gathered.files, facts, report };
+        let prepared = Prepared { plan, files: gathered.files, likes: BTreeMap::new(), facts, report };
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         Ok(prepared)
     }
@@ -167,7 +255,7 @@ impl Workspace {
             files.insert(name, (path, snapshot));
         }
         let Preview { plan, facts, report, .. } = preview;
-        let prepared = Prepared { plan, files, facts, report };
+        let prepared = Prepared { plan, files, likes: BTreeMap::new(), facts, report };
         match commit::special_files(self.disk(), &prepared.jobs()).into_iter().next() {
             Some(problem) => Err(problem),
             None => Ok(prepared),
@@ -180,15 +268,18 @@ impl Workspace {
         let mut report = prepared.report.clone();
         let id = edit_id()?;
         let jobs = prepared.jobs();
-        let vault = facts.root.vault.get(self.disk(), &facts.root, self.state.as_deref())?;
-        let stats = commit::commit(self.disk(), &vault, &id, &jobs).inspect_err(|problem| {
+        let vault = self.past.vault(self.disk(), &facts.root)?;
+        let committed = commit::commit(self.disk(), &vault, &id, &jobs, &|_| {}).inspect_err(|problem| {
             // Somebody may have removed the vault: the next edit looks for it again.
             if problem.code() == Code::IoError {
                 facts.root.vault.forget();
             }
         })?;
+        if self.past.record(self.disk(), &vault, &id, prepared, &committed).is_err() {
+            report.notes.push("the history has no record of this edit: it could not be written".into());
+        }
         let mut readings = locked(readings);
-        for (job, stat) in jobs.iter().zip(stats) {
+        for (job, stat) in jobs.iter().zip(committed.stats) {
             if let Action::Move { from, .. } = &job.plan.action {
                 readings.moved(from, &job.plan.name);
             }
@@ -205,6 +296,7 @@ impl Workspace {
             }
         }
         report.edit = Some(id);
+        report.notes.extend(self.past.news());
         Ok(report)
     }
 }
@@ -216,6 +308,10 @@ fn edit_id() -> Result<String, Problem> {
         .map_err(|error| io_problem("Getting random bytes", &std::io::Error::other(error.to_string())))?;
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
+}
+
+fn recent(histories: &[History<'_>], session: &str) -> Vec<String> {
+    histories.iter().flat_map(|history| history.lines(session)).collect()
 }
 
 fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {

@@ -1,22 +1,25 @@
 //! The commit: a plan becomes files, all of them or none.
 //!
-//! [`Step`] names the steps in their order; the fault tests fail every call of all of them. Every new content is
-//! staged in the vault with its metadata and made durable before any name changes. Then each file is put in
-//! place by one atomic operation, and what it displaced is **verified**: if somebody else wrote between our
-//! reading and our exchange, theirs is put back and the answer is `stale-file`. Checking before a rename
-//! loses updates; checking after an exchange does not.
+//! [`Step`] names the steps in their order; the fault tests fail every call of all of them, and kill the process
+//! at each. Every new content is staged in the vault with its metadata and made durable before any name changes.
+//! Then each file is put in place by one atomic operation, and what it displaced is **verified**: if somebody else
+//! wrote between our reading and our exchange, theirs is put back and the answer is `stale-file`. Checking before a
+//! rename loses updates; checking after an exchange does not.
 //!
-//! Whatever fails, the same [`restore`](Transaction::restore) runs, in reverse order; it never touches a
-//! file that is not ours any more, and it says of each file what became of it.
+//! Whatever fails, [`restore`](mod@restore) puts the files back, and so does [`recovery`](crate::recovery) after a
+//! crash: the same code, which looks at what is on the disk and not at what was done.
 //!
-//! A transaction of one file needs no manifest and no folder: what recovery must know (the target, the
-//! version before and after) is the staged file's name, and one fsync covers both. Several files get a
-//! folder with a manifest; recovering from it after a crash is the journal's work, which has its place between
-//! [`Step::Stage`] and [`Step::Place`].
+//! A transaction of one file needs no journal and no folder: what recovery must know is the staged file's name,
+//! and one fsync covers both. It has the steps Stage, Place, Verify, SyncFolders and Keep.
 
-mod staged;
+pub(crate) mod journal;
+pub(crate) mod restore;
+mod stage;
+pub(crate) mod trail;
 
-use std::collections::BTreeSet;
+pub(crate) use stage::special_files;
+
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -29,20 +32,26 @@ use cap_std::fs::Dir;
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan};
 use emend_edit::problem::{Again, FileState, Kind, Problem};
-use emend_edit::version::Hashing;
 
-use crate::disk::{Disk, FileKind, Stat};
+use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
+use self::restore::{Ending, Folder, Site};
+use crate::disk::{Disk, Stat};
 use crate::fault::{io_problem, is_absent};
-use crate::policy::MAX_FILE_BYTES;
 use crate::roots::WorkspacePath;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
 
-/// The steps of a commit, in order. Up to `Verify` a failure leaves every file as it was.
+/// The steps of a commit, in order. A crash up to `SyncFolders` leaves every file as it was, once recovery has
+/// run; one after `Finish` leaves every file new. A single file, whose name is its journal, counts as new from
+/// `Place` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// Write every new content into the vault, with its metadata, and make it durable.
     Stage,
+    /// Write down what is going to happen, and make that durable.
+    Prepare,
+    /// Is every file still what the plan was made for?
+    Recheck,
     /// Make the folders of new files.
     MakeFolders,
     /// Put each file in its place by one exchange or rename.
@@ -51,9 +60,14 @@ pub enum Step {
     Verify,
     /// Make the new names durable.
     SyncFolders,
+    /// Write down that it has happened.
+    Finish,
     /// Keep the displaced files as the means to undo.
     Keep,
 }
+
+/// From this many files on, one sync of the file system is cheaper than one for each.
+const MANY: usize = 100;
 
 /// One file of a plan with what the workspace knows of it.
 #[derive(Debug)]
@@ -63,26 +77,58 @@ pub(crate) struct Job<'a> {
     /// The file whose content the plan was made for, if there was one: for a move, the old place.
     pub(crate) base: Option<(&'a WorkspacePath, &'a Snapshot)>,
     /// The file whose mode, owner and attributes it gets.
-    pub(crate) like: Option<&'a WorkspacePath>,
+    pub(crate) like: Option<Like<'a>>,
     /// What the file will be.
     pub(crate) after: Option<Version>,
+    /// Whether it is to be written over, since a new file would part its names or not take its mount.
+    pub(crate) in_place: bool,
 }
 
-/// Commits these files. On success, what each file is now (`None` where it is gone).
+/// A file whose metadata another one gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Like<'a> {
+    /// One of the workspace.
+    Path(&'a WorkspacePath),
+    /// One that is open: a kept one.
+    File(&'a File),
+}
+
+impl Job<'_> {
+    /// Whether the file only gets another name, and stays the file that it is.
+    pub(crate) fn is_mere_rename(&self) -> bool {
+        matches!(&self.plan.action, Action::Move { edit, .. } if edit.spans().is_empty())
+            && self.plan.executable.is_none()
+    }
+}
+
+/// An edit that has happened.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    /// What each file is now; `None` where it is gone.
+    pub(crate) stats: Vec<Option<Stat>>,
+    /// What was done to each.
+    pub(crate) entries: Vec<Entry>,
+    /// Where the displaced file of each is, beneath the history.
+    pub(crate) kept: Vec<Option<String>>,
+}
+
+/// Commits these files. `told` hears how many of them are staged or in place.
 pub(crate) fn commit(
     disk: &dyn Disk,
     vault: &Vault,
     id: &str,
     jobs: &[Job<'_>],
-) -> Result<Vec<Option<Stat>>, Problem> {
-    let home = Home::make(disk, vault, id, jobs)
+    told: &dyn Fn(usize),
+) -> Result<Committed, Problem> {
+    let mut transaction = Transaction::begin(disk, vault, id, jobs)
         .map_err(|error| io_problem("Making a folder for staged files", &error))?;
-    let mut transaction = Transaction { disk, home, files: Vec::new(), folders: Vec::new() };
-    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(id, jobs)));
+    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(told)));
     let failure = match run {
         Ok(Ok(())) => {
-            transaction.keep(vault, id);
-            return Ok(transaction.files.iter().map(|file| file.now).collect());
+            let kept = transaction.keep();
+            let Transaction { sites, now, .. } = transaction;
+            let entries = sites.into_iter().map(|site| site.entry).collect();
+            return Ok(Committed { stats: now, entries, kept });
         }
         Ok(Err(failure)) => failure,
         Err(_) => Failure::Io {
@@ -91,87 +137,29 @@ pub(crate) fn commit(
             error: io::Error::other("an internal error; please report it"),
         },
     };
-    let states = transaction.restore();
-    if transaction.home.is_own && transaction.is_empty() {
-        drop(transaction.home);
-        let _ = disk.remove_dir(&vault.open, id.as_ref());
-    }
-    Err(failure.into_problem(states))
-}
-
-/// Where a transaction stages its files.
-struct Home {
-    dir: Dir,
-    /// Several files, or a name too long to say everything, get a folder with a manifest. A single file
-    /// lies among those of other transactions: making a folder for it would double what an fsync writes.
-    is_own: bool,
-}
-
-impl Home {
-    fn make(disk: &dyn Disk, vault: &Vault, id: &str, jobs: &[Job<'_>]) -> io::Result<Self> {
-        if !staged::needs_manifest(id, jobs) {
-            return Ok(Self { dir: vault.open.try_clone()?, is_own: false });
-        }
-        disk.make_dir(&vault.open, id.as_ref(), true)?;
-        Ok(Self { dir: disk.open_dir(&vault.open, Path::new(id))?, is_own: true })
-    }
-}
-
-/// Files that cannot be replaced without harm, to be refused before anything is written.
-pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
-    let problem = |job: &Job<'_>| {
-        let (path, base) = job.base?;
-        let replaced = match &job.plan.action {
-            Action::Modify { .. } => true,
-            Action::Move { edit, .. } => !edit.spans().is_empty(),
-            Action::Create { .. } | Action::Delete { .. } => false,
-        };
-        let kind = if base.stat.read_only {
-            Kind::ReadOnly { why: "its mode lets nobody write to it" }
-        } else if !disk.may_write(&path.place.dir, path.place.file_name()) {
-            Kind::ReadOnly { why: "you may not write to it" }
-        } else if replaced && base.stat.links > 1 {
-            Kind::HardLinked { names: base.stat.links }
-        } else {
-            return None;
-        };
-        Some(Problem::new(kind).at(&path.name))
-    };
-    jobs.iter().filter_map(problem).collect()
+    Err(failure.into_problem(transaction.restore()))
 }
 
 struct Transaction<'a> {
     disk: &'a dyn Disk,
+    vault: &'a Vault,
+    id: &'a str,
+    jobs: &'a [Job<'a>],
     home: Home,
-    files: Vec<Placed<'a>>,
-    /// Folders that this transaction made: where, and the name.
-    folders: Vec<(Dir, OsString)>,
+    sites: Vec<Site>,
+    /// Folders that this transaction makes.
+    folders: Vec<Folder>,
+    /// Whether any name outside of the vault may have changed.
+    placed: bool,
+    now: Vec<Option<Stat>>,
 }
 
-/// A file on its way: what is staged, what is in place, what was displaced.
-struct Placed<'a> {
-    job: &'a Job<'a>,
-    /// The folder that the file is or will be in.
+/// Where a transaction stages its files.
+struct Home {
     dir: Arc<Dir>,
-    /// The name of the staged file in the vault; after an exchange, that of the displaced one.
-    slot: OsString,
-    /// The version and identity of what was staged.
-    staged: Option<(Version, Stat)>,
-    progress: Progress,
-    now: Option<Stat>,
-}
-
-/// How far a file came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    /// Nothing changed outside the vault.
-    Waiting,
-    /// The new file is in place; the old one, if there was one, is in the vault under `slot`.
-    InPlace,
-    /// A moved file has its new name, its old one is not yet dealt with.
-    NewName,
-    /// The old file is in the vault, its name is free.
-    Aside,
+    /// The name of its own folder. A single file lies among those of other transactions: making a folder for it
+    /// would double what an fsync writes.
+    folder: Option<String>,
 }
 
 enum Failure {
@@ -203,9 +191,12 @@ impl Failure {
         }
     }
 
-    fn into_problem(self, states: Vec<(String, FileState)>) -> Problem {
-        let clean =
-            states.iter().all(|(_, state)| matches!(state, FileState::Untouched | FileState::Restored));
+    fn into_problem(self, ending: Ending) -> Problem {
+        let states = ending.states;
+        let is_clean = |(_, state): &(String, FileState)| {
+            matches!(state, FileState::Untouched | FileState::Restored | FileState::Theirs)
+        };
+        let clean = states.iter().all(is_clean);
         match self {
             Self::Stale { name, base, current } if clean => {
                 let again = Again::Retry;
@@ -225,14 +216,19 @@ impl Failure {
                         ("The file could not be placed.".into(), name)
                     }
                 };
-                let end = if clean {
+                let untouched = |(_, state): &(String, FileState)| {
+                    matches!(state, FileState::Untouched | FileState::Restored)
+                };
+                let end = if states.iter().all(untouched) {
                     "Nothing was changed."
+                } else if clean {
+                    "Nothing of this edit remains. Read these files before you go on:"
                 } else {
                     "Not every file could be put back; what was displaced is kept in Emend's state folder. Read \
                      these files before you go on:"
                 };
                 let message = format!("{what} {end}");
-                let states = if clean { Vec::new() } else { states };
+                let states = if states.iter().all(untouched) { Vec::new() } else { states };
                 let problem = Problem::new(Kind::IoError { message, states });
                 if name.is_empty() { problem } else { problem.at(&name) }
             }
@@ -241,313 +237,325 @@ impl Failure {
 }
 
 impl<'a> Transaction<'a> {
-    fn run(&mut self, id: &str, jobs: &'a [Job<'a>]) -> Result<(), Failure> {
-        if self.home.is_own {
-            staged::write_manifest(self.disk, &self.home.dir, id, jobs)
-                .map_err(Failure::io(Step::Stage, ""))?;
+    /// Decides where everything is staged. The only change is a folder in the vault.
+    fn begin(disk: &'a dyn Disk, vault: &'a Vault, id: &'a str, jobs: &'a [Job<'a>]) -> io::Result<Self> {
+        let mut near: HashMap<*const Dir, bool> = HashMap::new();
+        let mut is_near = |dir: &Arc<Dir>| {
+            *near.entry(Arc::as_ptr(dir)).or_insert_with(|| disk.same_mount(&vault.open, dir))
+        };
+        let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let mut entry = Entry::of(job);
+            let from = job.base.map(|(path, _)| &path.place.dir);
+            if entry.change == Change::Rename
+                && let Some(from) = from
+                && !Arc::ptr_eq(from, &job.path.place.dir)
+                && !disk.same_mount(from, &job.path.place.dir)
+            {
+                entry.change = Change::Move;
+            }
+            entry.staged_beside = entry.change != Change::Overwrite && !is_near(&job.path.place.dir);
+            entry.displaced_beside = match entry.change {
+                Change::Modify => entry.staged_beside,
+                Change::Delete | Change::Move => from.is_some_and(|from| !is_near(from)),
+                Change::Create | Change::Overwrite | Change::Rename => false,
+            };
+            entries.push(entry);
         }
-        for (number, job) in jobs.iter().enumerate() {
-            self.stage(id, number, job)?;
-        }
-        for at in 0..self.files.len() {
-            self.make_folders(at)?;
-        }
-        for at in 0..self.files.len() {
-            self.place(at)?;
-        }
-        for at in 0..self.files.len() {
-            self.verify(at)?;
-        }
-        self.sync_folders()
+        // A name says nothing of folders that are made on the way.
+        let makes_folders = jobs.iter().any(|job| job.path.place.missing > 1);
+        let one_name = match &entries[..] {
+            [entry] if !makes_folders => journal::file_name(vault, id, entry),
+            _ => None,
+        };
+        let home = match &one_name {
+            Some(_) => Home { dir: Arc::new(vault.open.try_clone()?), folder: None },
+            None => {
+                let name = journal::folder_name(vault, id);
+                disk.make_dir(&vault.open, name.as_ref(), true)?;
+                Home { dir: Arc::new(disk.open_dir(&vault.open, Path::new(&name))?), folder: Some(name) }
+            }
+        };
+        let site = |(number, (job, entry)): (usize, (&Job<'_>, Entry))| {
+            let (staged, displaced) = match &one_name {
+                Some(name) => (name.clone(), name.clone()),
+                None => entry.slots(id, number),
+            };
+            let from = job.base.map(|(path, _)| Arc::clone(&path.place.dir));
+            let beside = |beside: bool, dir: &Arc<Dir>| Arc::clone(if beside { dir } else { &home.dir });
+            let staged_at = beside(entry.staged_beside, &job.path.place.dir);
+            let displaced_at = beside(entry.displaced_beside, from.as_ref().unwrap_or(&job.path.place.dir));
+            Site {
+                shown: job.plan.name.clone(),
+                dir: Some(Arc::clone(&job.path.place.dir)),
+                from,
+                staged: (staged_at, staged.into()),
+                displaced: (displaced_at, displaced.into()),
+                entry,
+            }
+        };
+        let sites = jobs.iter().zip(entries).enumerate().map(site).collect();
+        let now = vec![None; jobs.len()];
+        Ok(Self { disk, vault, id, jobs, home, sites, folders: Vec::new(), placed: false, now })
     }
 
-    fn stage(&mut self, id: &str, number: usize, job: &'a Job<'a>) -> Result<(), Failure> {
-        let failed = |error| Failure::io(Step::Stage, &job.plan.name)(error);
-        let dir = Arc::clone(&job.path.place.dir);
-        let pieces = match &job.plan.action {
-            // A mere move keeps its file.
-            Action::Move { edit, .. } if edit.spans().is_empty() && job.plan.executable.is_none() => None,
-            action => action.pieces(),
-        };
-        let slot = match self.home.is_own {
-            true => number.to_string(),
-            false => staged::describe(id, number, job),
-        };
-        let slot = OsString::from(slot);
-        let mut file = Placed { job, dir, slot, staged: None, progress: Progress::Waiting, now: None };
-        if let (Some(pieces), Some(after)) = (pieces, job.after) {
-            let like = self.open_base(job).map_err(failed)?;
-            let new = self.disk.create_file(&self.home.dir, &file.slot, like.as_ref()).map_err(failed)?;
-            // From here on the slot must be removed on failure, even if writing it fails.
-            let stat = self.disk.stat_file(&new).map_err(failed)?;
-            file.staged = Some((after, stat));
-            self.files.push(file);
-            let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
-            self.disk.write(&new, &pieces).map_err(failed)?;
-            if let Some(executable) = job.plan.executable {
-                self.disk.set_executable(&new, executable).map_err(failed)?;
-            }
-            self.disk.sync_file(&new).map_err(failed)?;
-        } else {
-            self.files.push(file);
+    fn run(&mut self, told: &dyn Fn(usize)) -> Result<(), Failure> {
+        for at in 0..self.jobs.len() {
+            self.stage(at)?;
+            told(at + 1);
+        }
+        self.sync_staged()?;
+        if self.home.folder.is_some() {
+            self.prepare()?;
+            (0..self.jobs.len()).try_for_each(|at| self.recheck(at))?;
+        }
+        self.placed = true;
+        for at in 0..self.jobs.len() {
+            self.make_folders(at)?;
+        }
+        for at in 0..self.jobs.len() {
+            self.place(at)?;
+        }
+        for at in 0..self.jobs.len() {
+            self.verify(at)?;
+            told(self.jobs.len() + at + 1);
+        }
+        self.sync_folders()?;
+        if self.home.folder.is_some() {
+            self.finish()?;
         }
         Ok(())
     }
 
-    /// The file whose metadata the new one takes over.
-    fn open_base(&self, job: &Job<'_>) -> io::Result<Option<File>> {
-        let Some(path) = job.like else { return Ok(None) };
-        self.disk.open_file(&path.place.dir, path.place.file_name()).map(Some)
+    fn is_many(&self) -> bool {
+        self.jobs.len() >= MANY
+    }
+
+    /// Writes down what is about to happen.
+    fn prepare(&self) -> Result<(), Failure> {
+        let mut folders: Vec<_> = self.jobs.iter().flat_map(|job| job.path.place.missing_folders()).collect();
+        folders.dedup();
+        let journal = Journal {
+            id: self.id.into(),
+            files: self.sites.iter().map(|site| site.entry.clone()).collect(),
+            folders,
+        };
+        journal.prepare(self.disk, self.vault, &self.home.dir).map_err(Failure::io(Step::Prepare, ""))
+    }
+
+    /// Is the file still what the plan was made for? Verifying answers that too, but this finds most of what
+    /// somebody wrote meanwhile before anything was moved.
+    fn recheck(&self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        let Some((path, base)) = job.base else { return Ok(()) };
+        let failed = |error| Failure::io(Step::Recheck, &job.plan.name)(error);
+        let (dir, name) = (&*path.place.dir, path.place.file_name());
+        match self.disk.stat(dir, name) {
+            Ok(stat) if stat == base.stat => return Ok(()),
+            Err(error) if !is_absent(&error) => return Err(failed(error)),
+            _ => {}
+        }
+        self.compare(job, base, dir, name, Step::Recheck)
+    }
+
+    /// Whether this is what the job was made for.
+    fn compare(
+        &self,
+        job: &Job<'_>,
+        base: &Snapshot,
+        dir: &Dir,
+        name: &OsStr,
+        step: Step,
+    ) -> Result<(), Failure> {
+        let failed = |error| Failure::io(step, &job.plan.name)(error);
+        // The bytes themselves are compared: that is cheaper than their hash, and proves more.
+        let same = match restore::open(self.disk, dir, name).map_err(failed)? {
+            Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
+            None => false,
+        };
+        if same {
+            return Ok(());
+        }
+        let current = restore::version(self.disk, dir, name).map_err(failed)?;
+        Err(Failure::Stale { name: job.plan.name.clone(), base: base.text.version(), current })
     }
 
     /// Makes the missing folders of a new file, and goes to the last of them.
     fn make_folders(&mut self, at: usize) -> Result<(), Failure> {
-        let file = &self.files[at];
-        let place = &file.job.path.place;
-        let name = &file.job.plan.name;
-        let first = place.names.len() - place.missing.max(1);
-        let missing = &place.names[first..place.names.len() - 1];
-        let mut dir = Arc::clone(&file.dir);
-        for folder in missing {
-            let failed = |error| Failure::io(Step::MakeFolders, name)(error);
+        let job = &self.jobs[at];
+        let mut dir = Arc::clone(&job.path.place.dir);
+        for trail in job.path.place.missing_folders() {
+            let failed = |error| Failure::io(Step::MakeFolders, &job.plan.name)(error);
+            let (_, folder) = trail.split();
             match self.disk.make_dir(&dir, folder, false) {
-                Ok(()) => self.folders.push((dir.try_clone().map_err(failed)?, folder.clone())),
+                Ok(()) => self.folders.push(Folder { parent: Arc::clone(&dir), name: folder.clone() }),
                 // Another file of this patch, or somebody else, has just made it.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             }
             dir = Arc::new(self.disk.open_dir(&dir, Path::new(folder)).map_err(failed)?);
         }
-        self.files[at].dir = dir;
+        self.sites[at].dir = Some(dir);
         Ok(())
     }
 
     fn place(&mut self, at: usize) -> Result<(), Failure> {
-        let file = &mut self.files[at];
-        let name = &file.job.plan.name;
-        let failed = |error| Failure::io(Step::Place, name)(error);
+        let job = &self.jobs[at];
+        let site = &mut self.sites[at];
+        let Some(dir) = &site.dir else { return Ok(()) };
+        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
         let taken = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::Exists { name: name.clone() },
+            io::ErrorKind::AlreadyExists => Failure::Exists { name: job.plan.name.clone() },
             _ => failed(error),
         };
-        let target = (&*file.dir, file.job.path.place.file_name());
-        let slot = (&self.home.dir, file.slot.as_os_str());
-        match &file.job.plan.action {
-            Action::Modify { .. } => {
-                self.disk.exchange(slot, target).map_err(|error| gone_or(error, file.job, failed))?;
-                file.progress = Progress::InPlace;
+        let target = (&**dir, job.path.place.file_name());
+        let staged = (&*site.staged.0, &*site.staged.1);
+        let displaced = (&*site.displaced.0, &*site.displaced.1);
+        let old = job.base.map(|(path, _)| (&*path.place.dir, path.place.file_name()));
+        match (site.entry.change, old) {
+            (Change::Modify, _) => {
+                self.disk.exchange(staged, target).map_err(|error| gone_or(error, job, failed))?;
             }
-            Action::Create { .. } => {
-                self.disk.rename_new(slot, target).map_err(taken)?;
-                file.progress = Progress::InPlace;
+            (Change::Create, _) => self.disk.rename_new(staged, target).map_err(taken)?,
+            (Change::Delete, _) => {
+                self.disk.rename_new(target, displaced).map_err(|error| gone_or(error, job, failed))?;
             }
-            Action::Delete { .. } => {
-                self.disk.rename_new(target, slot).map_err(|error| gone_or(error, file.job, failed))?;
-                file.progress = Progress::Aside;
+            (Change::Overwrite, _) => self.overwrite(at)?,
+            (Change::Rename, Some(old)) => {
+                self.disk.rename_new(old, target).map_err(taken)?;
+                // Which file that was, in case it has to go back: somebody may have put another one there
+                // since it was read.
+                site.entry.inode = self.disk.stat(target.0, target.1).ok().map(|stat| stat.inode);
             }
-            Action::Move { .. } => {
-                let Some((from, _)) = file.job.base else { return Ok(()) };
-                let old = (&*from.place.dir, from.place.file_name());
-                if file.staged.is_none() {
-                    self.disk.rename_new(old, target).map_err(taken)?;
-                    file.progress = Progress::InPlace;
-                    // Which file that was, for the case that it has to go back: somebody may have put
-                    // another one there since it was read.
-                    file.now = self.disk.stat(target.0, target.1).ok();
-                } else {
-                    self.disk.rename_new(slot, target).map_err(taken)?;
-                    file.progress = Progress::NewName;
-                    self.disk.rename_new(old, slot).map_err(|error| gone_or(error, file.job, failed))?;
-                    file.progress = Progress::InPlace;
-                }
+            (Change::Move, Some(old)) => {
+                self.disk.rename_new(staged, target).map_err(taken)?;
+                self.disk.rename_new(old, displaced).map_err(|error| gone_or(error, job, failed))?;
             }
+            (Change::Rename | Change::Move, None) => {}
         }
         Ok(())
+    }
+
+    /// Writes over a file that cannot be exchanged. It is not atomic for who reads it meanwhile; what was there
+    /// is in the vault, and after a crash comes from there.
+    fn overwrite(&self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
+        let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
+        let (dir, name) = (&*path.place.dir, path.place.file_name());
+        self.compare(job, base, dir, name, Step::Recheck)?;
+        let file = self.disk.open_to_overwrite(dir, name).map_err(|error| gone_or(error, job, failed))?;
+        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+        self.disk.overwrite(&file, &pieces).map_err(failed)?;
+        if let Some(executable) = job.plan.executable {
+            self.disk.set_executable(&file, executable).map_err(failed)?;
+        }
+        self.disk.sync_file(&file).map_err(failed)
     }
 
     /// Reads what was displaced. If it is not what the plan was made for, somebody wrote in between.
     fn verify(&mut self, at: usize) -> Result<(), Failure> {
-        let file = &self.files[at];
-        let name = &file.job.plan.name;
-        let failed = |error| Failure::io(Step::Verify, name)(error);
-        let target = (&*file.dir, file.job.path.place.file_name());
-        if let Some((_, base)) = file.job.base {
-            let mere_move = matches!(file.job.plan.action, Action::Move { .. }) && file.staged.is_none();
-            let (dir, displaced) = if mere_move { target } else { (&self.home.dir, file.slot.as_os_str()) };
-            // The bytes themselves are compared: that is cheaper than their hash, and proves more.
-            let same = match self.open(dir, displaced).map_err(failed)? {
-                Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
-                None => false,
+        let (job, site) = (&self.jobs[at], &self.sites[at]);
+        let failed = |error| Failure::io(Step::Verify, &job.plan.name)(error);
+        let Some(dir) = &site.dir else { return Ok(()) };
+        let target = (&**dir, job.path.place.file_name());
+        if let Some((_, base)) = job.base {
+            let (dir, name) = match site.entry.change {
+                Change::Rename => target,
+                _ => (&*site.displaced.0, &*site.displaced.1),
             };
-            if !same {
-                let current = self.version(dir, displaced).map_err(failed)?;
-                return Err(Failure::Stale { name: name.clone(), base: base.text.version(), current });
-            }
+            self.compare(job, base, dir, name, Step::Verify)?;
         }
-        let now = match file.job.plan.action {
-            Action::Delete { .. } => None,
+        self.now[at] = match site.entry.change {
+            Change::Delete => None,
             _ => Some(self.disk.stat(target.0, target.1).map_err(failed)?),
         };
-        self.files[at].now = now;
         Ok(())
-    }
-
-    /// A file; `None` where none is, or something that is not a file.
-    fn open(&self, dir: &Dir, name: &OsStr) -> io::Result<Option<File>> {
-        let file = match self.disk.open_file(dir, name) {
-            Ok(file) => file,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => match self.disk.stat(dir, name) {
-                Ok(stat) if stat.kind != FileKind::File => return Ok(None),
-                _ => return Err(error),
-            },
-        };
-        Ok((self.disk.stat_file(&file)?.kind == FileKind::File).then_some(file))
-    }
-
-    /// The version of a file.
-    fn version(&self, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
-        let Some(file) = self.open(dir, name)? else { return Ok(None) };
-        let mut hashing = Hashing::default();
-        self.disk.read(&file, MAX_FILE_BYTES, &mut |bytes| hashing.update(bytes))?;
-        Ok(Some(hashing.finish()))
     }
 
     fn sync_folders(&self) -> Result<(), Failure> {
-        let made = self.folders.iter().map(|(dir, _)| dir);
-        let old = self.files.iter().filter_map(|file| match file.job.plan.action {
-            Action::Move { .. } => file.job.base.map(|(path, _)| &*path.place.dir),
-            _ => None,
-        });
-        let all: Vec<&Dir> = self.files.iter().map(|file| &*file.dir).chain(old).chain(made).collect();
+        let failed = |error| Failure::io(Step::SyncFolders, "")(error);
+        let made = self.folders.iter().map(|folder| &folder.parent);
+        let targets = self.sites.iter().filter_map(|site| site.dir.as_ref());
+        let old =
+            self.sites.iter().filter(|site| site.entry.from.is_some()).filter_map(|site| site.from.as_ref());
+        let mut all: Vec<&Arc<Dir>> = targets.chain(old).chain(made).collect();
+        all.sort_by_key(|dir| Arc::as_ptr(dir));
+        all.dedup_by_key(|dir| Arc::as_ptr(dir));
+        let [only] = all[..] else { return self.sync_several(&all).map_err(failed) };
+        self.disk.sync_dir(only).map_err(failed)
+    }
+
+    /// Makes the names in these folders durable: each once, or many of a file system together.
+    fn sync_several(&self, dirs: &[&Arc<Dir>]) -> io::Result<()> {
         let mut synced = BTreeSet::new();
-        for dir in &all {
-            let failed = |error| Failure::io(Step::SyncFolders, "")(error);
-            // Which of several are the same folder.
-            let identity = match all.len() {
-                1 => (0, 0),
-                _ => {
-                    let stat = self.disk.stat(dir, ".".as_ref()).map_err(failed)?;
-                    (stat.device, stat.inode)
+        let mut file_systems = BTreeSet::new();
+        for dir in dirs {
+            // Several handles may be the same folder.
+            let stat = self.disk.stat(dir, ".".as_ref())?;
+            if self.is_many() && dirs.len() >= MANY {
+                if file_systems.contains(&stat.device) {
+                    continue;
                 }
-            };
-            if synced.insert(identity) {
-                self.disk.sync_dir(dir).map_err(failed)?;
+                if self.disk.sync_all(dir)? {
+                    file_systems.insert(stat.device);
+                    continue;
+                }
+            }
+            if synced.insert((stat.device, stat.inode)) {
+                self.disk.sync_dir(dir)?;
             }
         }
         Ok(())
     }
 
-    /// The displaced files become the means to undo. The edit has happened; this cannot fail it.
-    fn keep(&self, vault: &Vault, id: &str) {
-        let displaced = self.files.iter().filter_map(|file| file.job.base.map(|(_, base)| base.stat.size));
-        let name = match &self.files[..] {
-            [file] if !self.home.is_own => file.slot.as_os_str(),
-            _ => OsStr::new(id),
+    /// From here on everything is new.
+    fn finish(&self) -> Result<(), Failure> {
+        let home = &*self.home.dir;
+        let failed = |error| Failure::io(Step::Finish, "")(error);
+        self.disk.rename_new((home, PREPARED.as_ref()), (home, COMMITTED.as_ref())).map_err(failed)?;
+        self.disk.sync_dir(home).or_else(|error| {
+            // Not known to be durable, so it is not done, if that can still be said.
+            let taken_back = self.disk.rename_new((home, COMMITTED.as_ref()), (home, PREPARED.as_ref()));
+            if taken_back.is_ok() { Err(failed(error)) } else { Ok(()) }
+        })
+    }
+
+    /// The displaced files become the means to undo. The edit has happened; this cannot fail it: what is left
+    /// undone here is done by the next recovery. Yields where the displaced file of each is.
+    fn keep(&self) -> Vec<Option<String>> {
+        let displaced = self.jobs.iter().filter_map(|job| job.base.map(|(_, base)| base.stat.size));
+        let name: OsString = match (&self.home.folder, &self.sites[..]) {
+            (Some(folder), _) => folder.into(),
+            (None, [site, ..]) => site.displaced.1.clone(),
+            (None, []) => return Vec::new(),
         };
-        // Not the disk's rename: a folder cannot be linked, and the name is new.
-        if vault.open.rename(name, &vault.kept, name).is_ok() {
-            vault.kept_one(self.disk, displaced.sum());
+        restore::bring_home(self.disk, &self.home.dir, &self.sites);
+        let kept = self.sites.iter().enumerate().map(|(number, site)| {
+            let has_displaced = !matches!(site.entry.change, Change::Create | Change::Rename);
+            has_displaced.then(|| match &self.home.folder {
+                Some(folder) => format!("{folder}/{}", Entry::kept_slot(&site.entry, number)),
+                None => name.to_string_lossy().into_owned(),
+            })
+        });
+        let kept = kept.collect();
+        if restore::finish(self.vault, &name).is_ok() {
+            self.vault.kept_one(self.disk, displaced.sum());
         }
+        kept
     }
 
-    /// Puts back what was changed, the last change first. Says of each file what became of it.
-    fn restore(&mut self) -> Vec<(String, FileState)> {
-        let mut states: Vec<(String, FileState)> = Vec::new();
-        for at in (0..self.files.len()).rev() {
-            let state = self.restore_file(at);
-            states.push((self.files[at].job.plan.name.clone(), state));
-        }
-        states.reverse();
-        for (dir, name) in self.folders.drain(..).rev() {
-            // Only if it is empty: somebody may have put something in it.
-            let _ = self.disk.remove_dir(&dir, &name);
-        }
-        if self.home.is_own {
-            let _ = self.disk.remove_file(&self.home.dir, staged::MANIFEST.as_ref());
-        }
-        states
-    }
-
-    fn restore_file(&mut self, at: usize) -> FileState {
-        let file = &self.files[at];
-        let slot = (&self.home.dir, file.slot.as_os_str());
-        let target = (&*file.dir, file.job.path.place.file_name());
-        let action = &file.job.plan.action;
-        let undone = match file.progress {
-            Progress::Waiting => {
-                if file.staged.is_some() {
-                    let _ = self.disk.remove_file(slot.0, slot.1);
-                }
-                return FileState::Untouched;
-            }
-            Progress::Aside => self.disk.rename_new(slot, target).is_ok(),
-            Progress::InPlace => match action {
-                Action::Modify { .. } => self.exchange_back(file),
-                Action::Create { .. } => self.take_out(file),
-                Action::Move { .. } => match (file.job.base, file.staged) {
-                    // Only if it is still the file that we moved.
-                    (Some((from, _)), None) => {
-                        let is_moved = |moved: &Stat| {
-                            self.disk.stat(target.0, target.1).is_ok_and(|stat| stat.is_same_file(moved))
-                        };
-                        file.now.as_ref().is_none_or(is_moved)
-                            && self
-                                .disk
-                                .rename_new(target, (&*from.place.dir, from.place.file_name()))
-                                .is_ok()
-                    }
-                    (Some((from, _)), Some(_)) => {
-                        let old = (&*from.place.dir, from.place.file_name());
-                        self.disk.rename_new(slot, old).is_ok() && self.take_out(file)
-                    }
-                    (None, _) => false,
-                },
-                Action::Delete { .. } => false,
-            },
-            Progress::NewName => self.take_out(file),
+    /// Puts everything back, and says of each file what became of it.
+    fn restore(mut self) -> Ending {
+        let sites = std::mem::take(&mut self.sites);
+        let untouched = |site: &Site| (site.shown.clone(), FileState::Untouched);
+        let states = match self.placed {
+            true => restore::put_back(self.disk, &sites, &self.folders),
+            false => sites.iter().map(untouched).collect(),
         };
-        if undone { FileState::Restored } else { FileState::Unknown }
-    }
-
-    /// Swaps the displaced file back, if ours is still in place. What comes out is looked at again: if
-    /// somebody wrote into our file meanwhile, theirs goes back where they put it.
-    fn exchange_back(&self, file: &Placed<'_>) -> bool {
-        let slot = (&self.home.dir, file.slot.as_os_str());
-        let target = (&*file.dir, file.job.path.place.file_name());
-        if !self.is_ours(file, target) || self.disk.exchange(slot, target).is_err() {
-            return false;
-        }
-        if self.is_ours(file, slot) {
-            return self.disk.remove_file(slot.0, slot.1).is_ok();
-        }
-        let _ = self.disk.exchange(slot, target);
-        false
-    }
-
-    /// Takes a new file out of its place again, if it is still ours.
-    fn take_out(&self, file: &Placed<'_>) -> bool {
-        let slot = (&self.home.dir, file.slot.as_os_str());
-        let target = (&*file.dir, file.job.path.place.file_name());
-        if !self.is_ours(file, target) || self.disk.rename_new(target, slot).is_err() {
-            return false;
-        }
-        if self.is_ours(file, slot) {
-            return self.disk.remove_file(slot.0, slot.1).is_ok();
-        }
-        let _ = self.disk.rename_new(slot, target);
-        false
-    }
-
-    /// Whether the file there is the one that we staged, with the content that we gave it.
-    fn is_ours(&self, file: &Placed<'_>, at: (&Dir, &OsStr)) -> bool {
-        let Some((version, staged)) = &file.staged else { return false };
-        self.disk.stat(at.0, at.1).is_ok_and(|stat| stat.is_same_file(staged))
-            && self.version(at.0, at.1).is_ok_and(|current| current == Some(*version))
-    }
-
-    fn is_empty(&self) -> bool {
-        self.disk.names(&self.home.dir).is_ok_and(|names| names.is_empty())
+        let name = self.home.folder.clone().map(OsString::from);
+        let home = restore::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };
+        restore::clear(self.disk, &home, &sites, self.placed, states)
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
-use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
 use super::{Disk, Seen, Stat, metadata};
@@ -99,12 +99,37 @@ impl Disk for Linux {
         super::folder_as_file(dir)?.sync_all()
     }
 
+    fn sync_all(&self, dir: &Dir) -> io::Result<bool> {
+        fs::syncfs(super::folder_as_file(dir)?)?;
+        Ok(true)
+    }
+
+    fn same_mount(&self, one: &Dir, other: &Dir) -> bool {
+        let mount = |dir: &Dir| {
+            fs::statx(dir, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|stat| stat.stx_mnt_id)
+        };
+        matches!((mount(one), mount(other)), (Ok(one), Ok(other)) if one == other)
+    }
+
+    fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(dir, name, flags, Mode::empty())?))
+    }
+
+    fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
+        metadata::keeping_mode(file, || super::portable::overwrite(file, pieces))
+    }
+
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()> {
         Ok(fs::mkdirat(dir, name, Mode::from_raw_mode(if private { 0o700 } else { 0o777 }))?)
     }
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         Ok(fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::EXCHANGE)?)
+    }
+
+    fn settle_exchange(&self, _from: (&Dir, &OsStr), _to: (&Dir, &OsStr)) -> io::Result<()> {
+        Ok(())
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {

@@ -25,6 +25,7 @@ use cap_std::fs::Dir;
 
 #[cfg(target_os = "linux")]
 pub use linux::Linux;
+pub(crate) use portable::HELPER;
 pub use portable::Portable;
 
 /// What a name stands for.
@@ -103,11 +104,21 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn sync_file(&self, file: &File) -> io::Result<()>;
     /// Makes the names in a folder durable.
     fn sync_dir(&self, dir: &Dir) -> io::Result<()>;
+    /// Makes everything on the folder's file system durable. `Ok(false)` where that cannot be asked for.
+    fn sync_all(&self, dir: &Dir) -> io::Result<bool>;
+    /// Whether files can be renamed between the two folders.
+    fn same_mount(&self, one: &Dir, other: &Dir) -> bool;
+    /// Opens `name` for writing over it: never a link, and never blocking.
+    fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
+    /// Gives an open file this content and no other, in place.
+    fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()>;
     /// Makes a folder; `private` means for this user alone.
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()>;
     /// Swaps two files, so that neither name is ever missing.
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
-    /// Gives a file another name that must be free.
+    /// Where an exchange is several steps: finishes one that a crash cut short, or takes it back.
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
+    /// Gives a file another name that must be free, or be that of the same file.
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, dir: &Dir, name: &OsStr) -> io::Result<()>;

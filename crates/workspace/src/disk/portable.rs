@@ -19,6 +19,9 @@ use super::{Disk, FileKind, Seen, Stat};
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
+/// What the names of an exchange's helpers begin with.
+pub(crate) const HELPER: &str = ".exchange-";
+
 impl Disk for Portable {
     fn open_dir(&self, root: &Dir, path: &Path) -> io::Result<Dir> {
         let mut dir = root.open_dir(".")?;
@@ -119,6 +122,35 @@ impl Disk for Portable {
         if cfg!(unix) { super::folder_as_file(dir)?.sync_all() } else { Ok(()) }
     }
 
+    fn sync_all(&self, _dir: &Dir) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn same_mount(&self, one: &Dir, other: &Dir) -> bool {
+        // A mount of the same file system elsewhere is not recognised here; the rename will find out.
+        let device = |dir: &Dir| dir.dir_metadata().map(|metadata| MetadataExt::dev(&metadata));
+        matches!((device(one), device(other)), (Ok(one), Ok(other)) if one == other)
+    }
+
+    fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).follow(FollowSymlinks::No);
+        #[cfg(unix)]
+        {
+            use cap_std::fs::OpenOptionsExt;
+            use rustix::fs::OFlags;
+            options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
+        }
+        Ok(dir.open_with(name, &options)?.into_std())
+    }
+
+    fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
+        #[cfg(unix)]
+        return super::metadata::keeping_mode(file, || overwrite(file, pieces));
+        #[cfg(not(unix))]
+        return overwrite(file, pieces);
+    }
+
     fn make_dir(&self, dir: &Dir, name: &OsStr, private: bool) -> io::Result<()> {
         #[allow(unused_mut, reason = "only Unix has a mode to set")]
         let mut builder = cap_std::fs::DirBuilder::new();
@@ -132,26 +164,62 @@ impl Disk for Portable {
     }
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
-        // The old file gets a second name, then the new one takes its place in one rename, then the
-        // second name becomes the one that the new file had. What fails is taken back before it is told.
-        // The root's lock is held, so that one such name for each process is enough.
-        let aside = OsString::from(format!(".displaced-{}", std::process::id()));
-        let _ = from.0.remove_file(&aside);
+        // The old file gets a second name, and so does the new one; that second name takes the old one's place in
+        // one rename; then the old file's takes the place of the new one's first. So each of the two names has a
+        // file at any moment, and whoever comes after a crash can tell how far it went.
+        let (aside, coming) = helpers(from.1);
+        for left in [&aside, &coming] {
+            let _ = from.0.remove_file(left);
+        }
         to.0.hard_link(to.1, from.0, &aside)?;
-        if let Err(error) = from.0.rename(from.1, to.0, to.1) {
+        let placed = from.0.hard_link(from.1, from.0, &coming);
+        if let Err(error) = placed.and_then(|()| from.0.rename(&coming, to.0, to.1)) {
+            let _ = from.0.remove_file(&coming);
             let _ = from.0.remove_file(&aside);
             return Err(error);
         }
         from.0.rename(&aside, from.0, from.1).inspect_err(|_| {
-            if to.0.hard_link(to.1, from.0, from.1).is_ok() {
-                let _ = from.0.rename(&aside, to.0, to.1);
-            }
+            let _ = from.0.rename(&aside, to.0, to.1);
         })
+    }
+
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+        let (aside, coming) = helpers(from.1);
+        let inode =
+            |dir: &Dir, name: &OsStr| dir.symlink_metadata(name).ok().map(|file| MetadataExt::ino(&file));
+        if let Some(displaced) = inode(from.0, &aside) {
+            match inode(to.0, to.1) {
+                // The new file is in place: the last step is missing.
+                target if target.is_some() && target == inode(from.0, from.1) => {
+                    from.0.rename(&aside, from.0, from.1)?;
+                }
+                target if target == Some(displaced) => from.0.remove_file(&aside)?,
+                // Somebody else's is there: nothing is known to be needless.
+                _ => {}
+            }
+        }
+        match from.0.remove_file(&coming) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         // A hard link fails where the name is taken, which a rename would not.
-        from.0.hard_link(from.1, to.0, to.1)?;
+        match from.0.hard_link(from.1, to.0, to.1) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let identity = |at: (&Dir, &OsStr)| {
+                    let file = at.0.symlink_metadata(at.1)?;
+                    Ok::<_, io::Error>((MetadataExt::dev(&file), MetadataExt::ino(&file)))
+                };
+                // A crash between the two steps has left both names.
+                if identity(from)? != identity(to)? {
+                    return Err(error);
+                }
+                return from.0.remove_file(from.1);
+            }
+            linked => linked?,
+        }
         from.0.remove_file(from.1).inspect_err(|_| {
             let _ = to.0.remove_file(to.1);
         })
@@ -168,6 +236,13 @@ impl Disk for Portable {
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {
         names(dir)
     }
+}
+
+/// The names beside a staged file that an exchange uses: for the file that is displaced, and for the one that
+/// comes. They say which file they belong to.
+fn helpers(staged: &OsStr) -> (OsString, OsString) {
+    let hash = &blake3::hash(staged.as_encoded_bytes()).to_hex()[..16];
+    (format!("{HELPER}displaced-{hash}").into(), format!("{HELPER}coming-{hash}").into())
 }
 
 fn from_metadata(metadata: &Metadata) -> Stat {
@@ -278,6 +353,13 @@ pub(super) fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
         return file.write_all(&pieces.concat());
     }
     pieces.iter().try_for_each(|piece| file.write_all(piece))
+}
+
+pub(super) fn overwrite(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
+    use std::io::Seek;
+    file.rewind()?;
+    pieces.iter().try_for_each(|piece| file.write_all(piece))?;
+    file.set_len(pieces.iter().map(|piece| piece.len() as u64).sum())
 }
 
 pub(super) fn names(dir: &Dir) -> io::Result<Vec<OsString>> {

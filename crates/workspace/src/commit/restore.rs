@@ -1,0 +1,389 @@
+//! Putting files back: what an error runs, and what recovery runs after a crash.
+//!
+//! It looks only at what is on the disk, so that it can be stopped anywhere and run again. A file is **ours** if it
+//! is the one that was staged, with the content that it was given; nothing else is moved away from a name. What
+//! comes out of an exchange is looked at again: if it is not what was to come out, somebody replaced it in that
+//! moment, and theirs goes back. Nothing whose content is not known is deleted.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use emend_edit::Version;
+use emend_edit::problem::FileState;
+use emend_edit::version::Hashing;
+
+use super::journal::{self, Change, Entry};
+use crate::disk::{Disk, FileKind, Stat};
+use crate::fault::is_absent;
+use crate::vault::Vault;
+
+/// How often an exchange is made again because somebody replaced a file in between.
+const RACES: usize = 64;
+
+/// An entry of a journal with the open folders that it speaks of.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) entry: Entry,
+    /// What the file is called to its reader.
+    pub(crate) shown: String,
+    /// The folder that the file is in, or will be; `None` where it does not exist.
+    pub(crate) dir: Option<Arc<Dir>>,
+    /// The folder that it was in.
+    pub(crate) from: Option<Arc<Dir>>,
+    /// Where the staged file is until it is placed.
+    pub(crate) staged: (Arc<Dir>, OsString),
+    /// Where the displaced one is afterwards.
+    pub(crate) displaced: (Arc<Dir>, OsString),
+}
+
+/// A name in an open folder.
+type At<'a> = (&'a Dir, &'a OsStr);
+
+impl Site {
+    fn staged(&self) -> At<'_> {
+        (&self.staged.0, &self.staged.1)
+    }
+
+    fn displaced(&self) -> At<'_> {
+        (&self.displaced.0, &self.displaced.1)
+    }
+
+    /// Whether a new file is staged for it.
+    pub(super) fn has_staged(&self) -> bool {
+        !matches!(self.entry.change, Change::Delete | Change::Rename)
+    }
+
+    fn target(&self) -> Option<At<'_>> {
+        let (_, name) = self.entry.path.split();
+        self.dir.as_ref().map(|dir| (&**dir, name.as_os_str()))
+    }
+
+    fn old(&self) -> Option<At<'_>> {
+        let (_, name) = self.entry.from.as_ref()?.split();
+        self.from.as_ref().map(|dir| (&**dir, name.as_os_str()))
+    }
+}
+
+/// A folder that a transaction made.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    pub(crate) parent: Arc<Dir>,
+    pub(crate) name: OsString,
+}
+
+/// What is left of a transaction that was put back.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    /// What became of each file.
+    pub(crate) states: Vec<(String, FileState)>,
+    /// Where something is kept that could not be thrown away.
+    pub(crate) left: Option<String>,
+}
+
+/// Where a transaction is in the vault.
+pub(crate) struct Tx<'a> {
+    pub(crate) vault: &'a Vault,
+    /// The folder that its files are in.
+    pub(crate) dir: &'a Dir,
+    /// The name of that folder, if it is its own.
+    pub(crate) folder: Option<&'a OsStr>,
+}
+
+/// Puts every file back, the last first, and takes the folders away that were made for them.
+pub(crate) fn put_back(disk: &dyn Disk, sites: &[Site], folders: &[Folder]) -> Vec<(String, FileState)> {
+    let state = |site: &Site| undo(disk, site).unwrap_or(FileState::Unknown);
+    let mut states: Vec<_> = sites.iter().rev().map(|site| (site.shown.clone(), state(site))).collect();
+    states.reverse();
+    for folder in folders.iter().rev() {
+        // Only if it is empty: somebody may have put something in it.
+        let _ = disk.remove_dir(&folder.parent, &folder.name);
+    }
+    states
+}
+
+fn undo(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    let Some(target) = site.target() else { return Ok(FileState::Untouched) };
+    match site.entry.change {
+        Change::Modify => undo_modify(disk, site, target),
+        Change::Create => take_out(disk, site, target),
+        Change::Delete => bring_back(disk, site.displaced(), target),
+        Change::Rename => undo_rename(disk, site, target),
+        Change::Overwrite => undo_overwrite(disk, site, target),
+        Change::Move => {
+            let Some(old) = site.old() else { return Ok(FileState::Unknown) };
+            let brought = bring_back(disk, site.displaced(), old)?;
+            let taken = take_out(disk, site, target)?;
+            Ok(if brought == FileState::Untouched { taken } else { worse(brought, taken) })
+        }
+    }
+}
+
+fn worse(one: FileState, other: FileState) -> FileState {
+    let is_fine = |state| matches!(state, FileState::Untouched | FileState::Restored);
+    if is_fine(one) && !is_fine(other) { other } else { one }
+}
+
+/// Swaps the displaced file back, if ours is still in its place.
+fn undo_modify(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+    let slot = site.displaced();
+    disk.settle_exchange(slot, target)?;
+    if !is_ours(disk, &site.entry, target)? {
+        // Not exchanged yet, or back already: then what is staged lies in the vault.
+        let is_back = is_staged(disk, &site.entry, slot)? || stat(disk, slot)?.is_none();
+        return if is_back { Ok(FileState::Untouched) } else { theirs(disk, &site.entry, target) };
+    }
+    let Some(mut put_in) = stat(disk, slot)? else { return Ok(FileState::Unknown) };
+    disk.exchange(slot, target)?;
+    if is_ours(disk, &site.entry, slot)? {
+        return Ok(FileState::Restored);
+    }
+    // Somebody replaced our file in that moment, or wrote into it. Theirs goes back; and if what comes out then
+    // is not what was put in, they have replaced that too, with something newer, which goes back in turn.
+    for _ in 0..RACES {
+        let Some(theirs) = stat(disk, slot)? else { return Ok(FileState::Unknown) };
+        match disk.exchange(slot, target) {
+            // They have removed it, which is newer than anything.
+            Err(error) if is_absent(&error) => return Ok(FileState::Theirs),
+            exchanged => exchanged?,
+        }
+        let out = stat(disk, slot)?;
+        if out.is_some_and(|out| out.is_same_file(&put_in)) {
+            return self::theirs(disk, &site.entry, target);
+        }
+        put_in = theirs;
+    }
+    Ok(FileState::Unknown)
+}
+
+/// What stands there is not only ours: is any of it?
+fn theirs(disk: &dyn Disk, entry: &Entry, target: At<'_>) -> io::Result<FileState> {
+    Ok(if is_staged(disk, entry, target)? { FileState::Mixed } else { FileState::Theirs })
+}
+
+/// Takes a new file out of its place again, if it is still ours.
+fn take_out(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+    let slot = site.staged();
+    if !is_ours(disk, &site.entry, target)? {
+        if stat(disk, slot)?.is_some() || stat(disk, target)?.is_none() {
+            return Ok(FileState::Untouched);
+        }
+        return theirs(disk, &site.entry, target);
+    }
+    disk.rename_new(target, slot)?;
+    if is_ours(disk, &site.entry, slot)? {
+        return Ok(FileState::Restored);
+    }
+    disk.rename_new(slot, target)?;
+    theirs(disk, &site.entry, target)
+}
+
+/// Gives a displaced file its name again.
+fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: At<'_>) -> io::Result<FileState> {
+    match disk.rename_new(displaced, old) {
+        Ok(()) => Ok(FileState::Restored),
+        Err(error) if is_absent(&error) => Ok(FileState::Untouched),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(FileState::Theirs),
+        Err(error) => Err(error),
+    }
+}
+
+fn undo_rename(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+    let Some(old) = site.old() else { return Ok(FileState::Unknown) };
+    let is_there = stat(disk, target)?.is_some_and(|stat| Some(stat.inode) == site.entry.inode);
+    match (is_there, stat(disk, old)?) {
+        (true, None) => bring_back(disk, target, old),
+        // Where a rename is two steps, a crash between them leaves both names.
+        (true, Some(both)) if Some(both.inode) == site.entry.inode => bring_back(disk, target, old),
+        (false, Some(_)) => Ok(FileState::Untouched),
+        _ => Ok(FileState::Theirs),
+    }
+}
+
+/// Writes back what was written over. Half of ours counts as ours; anything else is somebody else's.
+fn undo_overwrite(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+    let Some(now) = read(disk, target)? else { return Ok(FileState::Theirs) };
+    if site.entry.is_base(&Version::of(&now)) {
+        return Ok(FileState::Untouched);
+    }
+    let (Some(base), Some(after)) = (read(disk, site.displaced())?, read(disk, site.staged())?) else {
+        return Ok(FileState::Unknown);
+    };
+    let known = site.entry.is_base(&Version::of(&base)) && site.entry.is_after(&Version::of(&after));
+    if !known || !is_between(&now, &base, &after) {
+        return Ok(FileState::Theirs);
+    }
+    let file = disk.open_to_overwrite(target.0, target.1)?;
+    disk.overwrite(&file, &[&base])?;
+    disk.sync_file(&file)?;
+    Ok(FileState::Restored)
+}
+
+/// Whether this is what writing the one content over the other leaves, wherever it stops.
+fn is_between(now: &[u8], base: &[u8], after: &[u8]) -> bool {
+    let same = now.iter().zip(after).take_while(|(now, after)| now == after).count();
+    // All of the new content with the old one's end behind it, or a part of it before the old one's rest.
+    let rest = |at: usize| base.get(at..).unwrap_or_default();
+    now == after || now.len() == base.len().max(same) && (0..=same).rev().any(|at| now[at..] == *rest(at))
+}
+
+/// Throws away what is known and needed no more. Whatever is left, of the transaction or of somebody else's, is put
+/// aside, or stays for the next recovery where the disk fails.
+pub(crate) fn clear(
+    disk: &dyn Disk,
+    tx: &Tx<'_>,
+    sites: &[Site],
+    placed: bool,
+    states: Vec<(String, FileState)>,
+) -> Ending {
+    if states.iter().any(|(_, state)| *state == FileState::Unknown) {
+        return Ending { states, left: Some("its folder of open transactions".into()) };
+    }
+    let is_back =
+        |(_, state): &(String, FileState)| matches!(state, FileState::Untouched | FileState::Restored);
+    let all_back = states.iter().all(is_back);
+    let mut left = false;
+    for site in sites {
+        let known = |at: At<'_>| -> io::Result<bool> {
+            if !placed {
+                // Perhaps half written, but nobody else has ever seen it.
+                return Ok(true);
+            }
+            let version = version(disk, at.0, at.1)?;
+            Ok(version.is_some_and(|version| {
+                site.entry.is_after(&version) || all_back && site.entry.is_base(&version)
+            }))
+        };
+        for at in [site.staged(), site.displaced()] {
+            let gone = match stat(disk, at) {
+                Ok(None) => true,
+                Ok(Some(_)) => known(at).unwrap_or(false) && disk.remove_file(at.0, at.1).is_ok(),
+                Err(_) => false,
+            };
+            left |= !gone;
+        }
+    }
+    let name = match (tx.folder, sites) {
+        (Some(folder), _) => folder,
+        (None, [site]) => site.displaced().1,
+        (None, _) => return Ending { states, left: None },
+    };
+    if !left {
+        if let Some(folder) = tx.folder {
+            journal::discard(disk, tx.dir);
+            let _ = disk.remove_dir(&tx.vault.open, folder);
+        }
+        return Ending { states, left: None };
+    }
+    let aside = tx.vault.aside(disk).and_then(|aside| tx.vault.open.rename(name, &aside, name));
+    let left = match aside {
+        Ok(()) => format!("aside/{}", name.to_string_lossy()),
+        Err(_) => format!("tx/{}", name.to_string_lossy()),
+    };
+    Ending { states, left: Some(left) }
+}
+
+/// Brings displaced files home that had to go beside where they were, since the vault is on another file system.
+pub(crate) fn bring_home(disk: &dyn Disk, home: &Dir, sites: &[Site]) {
+    for (number, site) in sites.iter().enumerate().filter(|(_, site)| site.entry.displaced_beside) {
+        let _ = bring_one_home(disk, home, site, &site.entry.kept_slot(number));
+    }
+}
+
+fn bring_one_home(disk: &dyn Disk, home: &Dir, site: &Site, slot: &str) -> io::Result<()> {
+    let at = site.displaced();
+    let Some(file) = open(disk, at.0, at.1)? else { return Ok(()) };
+    let content = disk.read(&file, u64::MAX - 1, &mut |_| {})?;
+    // A copy that a crash left half written.
+    let _ = disk.remove_file(home, slot.as_ref());
+    let copy = disk.create_file(home, slot.as_ref(), Some(&file))?;
+    disk.write(&copy, &[&content])?;
+    disk.sync_file(&copy)?;
+    disk.sync_dir(home)?;
+    // What somebody still writes into is not removed.
+    if site.entry.is_base(&Version::of(&content)) { disk.remove_file(at.0, at.1) } else { Ok(()) }
+}
+
+/// Moves a transaction that is over into the history.
+pub(crate) fn finish(vault: &Vault, name: &OsStr) -> io::Result<()> {
+    // Not the disk's rename: a folder cannot be linked, and the name is new.
+    vault.open.rename(name, &vault.kept, name)
+}
+
+/// What is there; `None` where nothing is.
+pub(crate) fn stat(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Stat>> {
+    match disk.stat(at.0, at.1) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether it is the file that was staged, whatever is in it now. A name has no room for the inode; then content
+/// decides alone.
+fn is_staged(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
+    match entry.inode {
+        Some(inode) => Ok(stat(disk, at)?.is_some_and(|stat| stat.inode == inode)),
+        None => Ok(version(disk, at.0, at.1)?.is_some_and(|version| entry.is_after(&version))),
+    }
+}
+
+/// Whether it is the file that was staged, with the content that it was given.
+fn is_ours(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
+    Ok(is_staged(disk, entry, at)?
+        && version(disk, at.0, at.1)?.is_some_and(|version| entry.is_after(&version)))
+}
+
+/// A file; `None` where none is, or something that is not a file.
+pub(crate) fn open(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Option<File>> {
+    let file = match disk.open_file(dir, name) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => match disk.stat(dir, name) {
+            Ok(stat) if stat.kind != FileKind::File => return Ok(None),
+            _ => return Err(error),
+        },
+    };
+    Ok((disk.stat_file(&file)?.kind == FileKind::File).then_some(file))
+}
+
+fn read(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = open(disk, at.0, at.1)? else { return Ok(None) };
+    disk.read(&file, u64::MAX - 1, &mut |_| {}).map(Some)
+}
+
+/// The version of a file.
+pub(crate) fn version(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
+    let Some(file) = open(disk, dir, name)? else { return Ok(None) };
+    let mut hashing = Hashing::default();
+    disk.read(&file, u64::MAX - 1, &mut |bytes| hashing.update(bytes))?;
+    Ok(Some(hashing.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_between;
+
+    #[test]
+    fn a_content_that_was_half_written_over_is_known_and_no_other() {
+        let cases: [(&[u8], &[u8]); 4] = [
+            (b"old content", b"new longer content"),
+            (b"a long old content", b"new"),
+            (b"", b"new"),
+            (b"old", b""),
+        ];
+        for (base, after) in cases {
+            for written in 0..=after.len() {
+                let mut now = after[..written].to_vec();
+                now.extend(base.get(written..).unwrap_or_default());
+                assert!(is_between(&now, base, after), "{written} of {after:?} over {base:?}");
+                now.push(b'!');
+                assert!(!is_between(&now, base, after), "theirs");
+            }
+        }
+        assert!(!is_between(b"old centent", b"old content", b"new content"));
+    }
+}

@@ -1,0 +1,184 @@
+//! Taking an edit back: which one, and what each of its files must be for that.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::sync::Arc;
+
+use emend_edit::Text;
+use emend_edit::diff;
+use emend_edit::plan::Back;
+use emend_edit::problem::{Kind, Problem};
+
+use super::record::{Origin, Record, RecordedFile, has_ended};
+use super::{History, unknown};
+use crate::commit::journal::Change;
+use crate::prepared::Effort;
+use crate::roots::{Root, Roots, WorkspacePath};
+use crate::snapshot::{self, Snapshot};
+
+/// How many lines of a diff a conflict shows.
+const DIFF_LINES: usize = 60;
+
+/// Which edit is to be taken back.
+#[derive(Clone, Copy, Debug)]
+pub struct Undo<'a> {
+    /// This one; otherwise the newest of the session that is neither an undo nor undone.
+    pub edit: Option<&'a str>,
+    /// Otherwise the newest that touched this file, by its name.
+    pub path: Option<&'a str>,
+}
+
+/// An edit that can be taken back: its files as they are and as they were.
+#[derive(Default)]
+pub(crate) struct Undoable {
+    pub(crate) back: Vec<Back>,
+    pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
+    /// The displaced files, by the name of the file that gets its metadata from there.
+    pub(crate) likes: BTreeMap<String, File>,
+    /// What files come to hold again whose name another file of the edit has taken.
+    returns: BTreeMap<String, Arc<Text>>,
+}
+
+impl History<'_> {
+    /// The root of these edits.
+    pub(crate) fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// The id of the edit that is meant; `None` where none of this root is.
+    ///
+    /// A client that was started again goes on where it was: if its session has made no edit, the newest of all is
+    /// meant, provided that a client of this name made it in a process that has ended.
+    pub(crate) fn choose(&self, undo: &Undo<'_>, origin: &Origin) -> Option<&str> {
+        if let Some(id) = undo.edit {
+            return self.record(id).map(|record| record.id.as_str());
+        }
+        let touches = |record: &&Record| {
+            let touched = |file: &RecordedFile, path: &str| {
+                self.name(file) == path || self.old_name(file).is_some_and(|old| old == path)
+            };
+            undo.path.is_none_or(|path| record.files.iter().any(|file| touched(file, path)))
+        };
+        let is_open = |record: &&Record| record.undoes.is_none() && !self.undone.contains_key(&record.id);
+        let is_own = |record: &&Record| record.session == origin.session;
+        let newest = match self.records.iter().any(|record| is_own(&record)) {
+            true => self.records.iter().rev().filter(is_own).filter(is_open).find(touches),
+            false => self
+                .records
+                .iter()
+                .rev()
+                .filter(is_open)
+                .find(touches)
+                .filter(|record| record.client == origin.client && has_ended(&record.session)),
+        };
+        newest.map(|record| record.id.as_str())
+    }
+
+    /// What taking this edit back means, or every reason why it cannot be.
+    pub(crate) fn undoable(&self, roots: &Roots, id: &str, session: &str) -> Result<Undoable, Vec<Problem>> {
+        let record = self.record(id).ok_or_else(|| vec![unknown(Some(id), self.recent(session))])?;
+        if let Some(by) = self.undone.get(id) {
+            let reason = format!("it was taken back by {by} already; to have it again, undo {by}");
+            return Err(vec![Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff: None })]);
+        }
+        let mut undoable = Undoable::default();
+        let mut problems = Vec::new();
+        for file in record.files.iter().rev() {
+            if let Err(problem) = self.take_back(roots, record, file, &mut undoable) {
+                problems.push(problem);
+            }
+        }
+        for (name, text) in std::mem::take(&mut undoable.returns) {
+            let at = |back: &&mut Back| back.now.as_ref().is_some_and(|(now, _)| *now == name);
+            if let Some(back) = undoable.back.iter_mut().find(at) {
+                back.then = Some((name, text));
+            }
+        }
+        if problems.is_empty() { Ok(undoable) } else { Err(problems) }
+    }
+
+    fn take_back(
+        &self,
+        roots: &Roots,
+        record: &Record,
+        file: &RecordedFile,
+        into: &mut Undoable,
+    ) -> Result<(), Problem> {
+        let (id, entry) = (&record.id, &file.entry);
+        let name = self.name(file);
+        let conflict = |reason: String, diff: Option<String>| {
+            Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff }).at(&name)
+        };
+        let mut at = |trail: &crate::commit::trail::Trail| {
+            let path = roots.admit_beneath(&self.root, trail)?;
+            let snapshot = snapshot::read(self.disk, &path, Effort::Patient)?;
+            Ok::<_, Problem>((path, snapshot))
+        };
+        let (path, now) = at(&entry.path)?;
+        let old = entry.from.as_ref().map(&mut at).transpose()?;
+        match (&now, &entry.after) {
+            (Some(snapshot), None) => {
+                let version = snapshot.text.version().short();
+                return Err(conflict(
+                    format!("it deleted {name}, which exists again, at version {version}"),
+                    None,
+                ));
+            }
+            (None, Some(_)) => return Err(conflict(format!("{name} is gone since"), None)),
+            (Some(snapshot), Some(after)) if !entry.is_after(&snapshot.text.version()) => {
+                let version = snapshot.text.version().short();
+                let was = self.content(after);
+                let diff = was.map(|was| cut(&diff::between(&name, &was, &snapshot.text).text));
+                return Err(conflict(format!("{name} was changed since and is at version {version}"), diff));
+            }
+            _ => {}
+        }
+        // Whether the same edit put another file where this one was: then that one gets the old content.
+        let is_taken = entry.from.as_ref().is_some_and(|from| {
+            record.files.iter().any(|other| other.entry.path == *from && other.entry.after.is_some())
+        });
+        if let Some((path, Some(_))) = &old
+            && !is_taken
+        {
+            return Err(conflict(format!("{} exists again", path.name), None));
+        }
+        let then = match entry.change {
+            Change::Create => None,
+            // The file itself was only renamed: what it holds is what it held.
+            Change::Rename => now.as_ref().map(|now| Arc::clone(&now.text)),
+            Change::Modify | Change::Overwrite | Change::Delete | Change::Move => {
+                let (kept, text) = self.kept(file).map_err(|why| conflict(why.into(), None))?;
+                let old_name = old.as_ref().map_or(&path.name, |(path, _)| &path.name);
+                into.likes.insert(old_name.clone(), kept);
+                Some(text)
+            }
+        };
+        let old_name = old.as_ref().map_or_else(|| path.name.clone(), |(path, _)| path.name.clone());
+        let mut then = then.map(|then| (old_name, then));
+        if is_taken && let Some((name, text)) = then.take() {
+            into.returns.insert(name, text);
+        }
+        let executable = file.was_executable.filter(|_| now.is_some() && then.is_some());
+        let now_named = now.as_ref().map(|now| (path.name.clone(), Arc::clone(&now.text)));
+        into.back.push(Back { now: now_named, then, executable });
+        into.files.insert(path.name.clone(), (path, now));
+        if let Some((path, snapshot)) = old {
+            into.files.insert(path.name.clone(), (path, snapshot));
+        }
+        Ok(())
+    }
+
+    /// What to say where no edit is meant, or none that anybody knows.
+    pub(crate) fn lines(&self, session: &str) -> Vec<String> {
+        self.recent(session)
+    }
+}
+
+fn cut(diff: &str) -> String {
+    let lines = diff.lines().count();
+    let head: Vec<&str> = diff.lines().take(DIFF_LINES).collect();
+    match lines > DIFF_LINES {
+        true => format!("{}\n... and {} more lines", head.join("\n"), lines - DIFF_LINES),
+        false => diff.to_owned(),
+    }
+}

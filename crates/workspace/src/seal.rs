@@ -1,0 +1,153 @@
+//! The user's seal: how Emend knows its own journals and history again.
+//!
+//! A repository can ship a folder that looks like Emend's own, with a journal in it that names files to be
+//! "restored". So everything that is acted upon later is marked with a key that only this user has, kept outside
+//! of every workspace, and the mark covers the root that it was made for: what is copied from elsewhere does not
+//! count either.
+//!
+//! Where no key can be kept (a state folder that cannot be written), one is made for this process alone: then
+//! nothing that it leaves behind is taken up by another.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// The key's file in the state folder.
+const KEY_FILE: &str = "key";
+
+/// The key of this user.
+pub(crate) struct Seal([u8; 32]);
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seal(..)")
+    }
+}
+
+impl Seal {
+    /// The user's key, made if this is the first time.
+    pub(crate) fn of_user(state: Option<&Path>) -> io::Result<Self> {
+        match state.map(kept_key) {
+            Some(Ok(key)) => Ok(Self(key)),
+            _ => Ok(Self(random_key()?)),
+        }
+    }
+
+    /// The mark of this content, made for this purpose: 32 hex digits.
+    pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
+        let mut hash = blake3::Hasher::new_keyed(&self.0);
+        hash.update(&(purpose.len() as u64).to_le_bytes()).update(purpose.as_bytes()).update(content);
+        hash.finalize().to_hex()[..32].to_owned()
+    }
+
+    /// Whether the mark is that of this content.
+    pub(crate) fn holds(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
+        // Compared as hashes are, in constant time.
+        let digest = |mark: &str| blake3::hash(mark.as_bytes());
+        digest(&self.mark(purpose, content)) == digest(mark)
+    }
+}
+
+fn random_key() -> io::Result<[u8; 32]> {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(key)
+}
+
+fn kept_key(state: &Path) -> io::Result<[u8; 32]> {
+    let path = state.join(KEY_FILE);
+    match read_key(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        read => return read,
+    }
+    make_private(state)?;
+    // Written under another name first: nobody ever reads half a key. Of two processes that do this at once,
+    // one gets the name, and both read that one's key.
+    let key = random_key()?;
+    let name = format!("{KEY_FILE}.{}", blake3::hash(&key).to_hex());
+    let new = state.join(name);
+    let mut file = private_file(&new)?;
+    let written =
+        file.write_all(&key).and_then(|()| file.sync_all()).and_then(|()| fs::hard_link(&new, &path));
+    let _ = fs::remove_file(&new);
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => read_key(&path),
+    }
+}
+
+/// Reads a key that is this user's alone.
+fn read_key(path: &Path) -> io::Result<[u8; 32]> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32,
+    );
+    let mut file = options.open(path)?;
+    if !is_private(&file)? {
+        return Err(io::Error::other("the key can be read by others"));
+    }
+    let mut key = [0; 32];
+    file.read_exact(&mut key)?;
+    Ok(key)
+}
+
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn is_private(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = file.metadata()?;
+    let is_mine = metadata.uid() == rustix::process::geteuid().as_raw();
+    Ok(metadata.is_file() && is_mine && metadata.mode() & 0o077 == 0)
+}
+
+#[cfg(not(unix))]
+fn is_private(file: &File) -> io::Result<bool> {
+    Ok(file.metadata()?.is_file())
+}
+
+/// Makes a folder, and those above it, for this user alone.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_holds_for_its_key_its_purpose_and_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let seal = Seal::of_user(Some(folder.path())).unwrap();
+        let mark = seal.mark("name", b"content");
+        assert_eq!(mark.len(), 32);
+        assert!(Seal::of_user(Some(folder.path())).unwrap().holds("name", b"content", &mark), "kept");
+        assert!(!seal.holds("name", b"contents", &mark));
+        assert!(!seal.holds("namec", b"ontent", &mark));
+        assert!(!Seal::of_user(None).unwrap().holds("name", b"content", &mark));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_key_that_others_can_read_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let mark = Seal::of_user(Some(folder.path())).unwrap().mark("name", b"content");
+        let path = folder.path().join(KEY_FILE);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(!Seal::of_user(Some(folder.path())).unwrap().holds("name", b"content", &mark));
+    }
+}
