@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Workspace};
+use emend_workspace::{Effort, Origin, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
@@ -49,6 +49,8 @@ struct Shared {
     workspace: Result<Workspace, Problem>,
     callers: Callers,
     previews: Previews,
+    /// What this process is called in the history.
+    session: String,
     in_flight: AtomicUsize,
 }
 
@@ -63,7 +65,9 @@ impl Emend {
     #[must_use]
     pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
         let (callers, in_flight) = (Callers::default(), AtomicUsize::new(0));
-        Self(Arc::new(Shared { workspace, callers, previews, in_flight }))
+        // Without randomness nothing can be edited anyway, and every edit says so.
+        let session = Origin::new_session().unwrap_or_default();
+        Self(Arc::new(Shared { workspace, callers, previews, session, in_flight }))
     }
 }
 
@@ -100,20 +104,22 @@ impl ServerHandler for Emend {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
+        let client = client_name(&context);
         let in_flight = InFlight::enter(&self.0);
         // A quick call that is alone is answered right here: handing it to another thread and back costs
         // more than the call. Whatever would wait or take long goes to a thread where it may.
         let wants_progress = context.meta.get_progress_token().is_some();
         if in_flight.is_alone
             && !wants_progress
-            && let Ok(result) = self.0.run(tool, Effort::Quick, arguments.clone(), &context.ct)
+            && let Ok(result) = self.0.run(tool, Effort::Quick, arguments.clone(), &client, &context.ct)
         {
             return Ok(result.into());
         }
         let shared = Arc::clone(&self.0);
         let cancelled = context.ct.clone();
-        let job =
-            tokio::task::spawn_blocking(move || shared.run(tool, Effort::Patient, arguments, &cancelled));
+        let job = tokio::task::spawn_blocking(move || {
+            shared.run(tool, Effort::Patient, arguments, &client, &cancelled)
+        });
         match job.await {
             Ok(Ok(result)) => Ok(result.into()),
             failed => {
@@ -132,6 +138,7 @@ impl Shared {
         tool: &ToolSpec,
         effort: Effort,
         arguments: JsonObject,
+        client: &str,
         cancelled: &CancellationToken,
     ) -> Result<CallToolResult, NotQuick> {
         let workspace = match &self.workspace {
@@ -143,11 +150,20 @@ impl Shared {
             callers: &self.callers,
             previews: &self.previews,
             caller: &Caller::Process,
+            client,
+            session: &self.session,
             effort,
             cancelled: &|| cancelled.is_cancelled(),
         };
         catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments))).unwrap_or_else(|_| Ok(broken()))
     }
+}
+
+/// What the client calls itself: in this request, or when it opened the session.
+fn client_name(context: &RequestContext<RoleServer>) -> String {
+    let here = context.meta.client_info().map(|client| client.name);
+    let before = || context.peer.peer_info().map(|peer| peer.client_info.name.clone());
+    here.or_else(before).unwrap_or_else(|| "a client without a name".into())
 }
 
 fn broken() -> CallToolResult {

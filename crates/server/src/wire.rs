@@ -153,6 +153,30 @@ pub struct ApplyPreview {
     pub hunks: Option<Vec<usize>>,
 }
 
+/// Arguments of `undo_edit`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndoEdit {
+    /// The edit to take back.
+    pub edit: Option<String>,
+    /// Or your newest edit that touched this file.
+    pub path: Option<String>,
+}
+
+/// Arguments of `edit_history`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditHistory {
+    /// Only edits of this file.
+    pub path: Option<String>,
+    /// This edit in full.
+    pub edit: Option<String>,
+    /// One diff over all of your edits.
+    pub net: Option<bool>,
+    /// How many to list (default 20).
+    pub limit: Option<usize>,
+}
+
 /// The answer of every tool that edits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {

@@ -7,7 +7,7 @@ use rmcp::model::{CallToolResult, JsonObject};
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::Request;
+use emend_workspace::{Origin, Request};
 
 use super::{Call, NotQuick, answer, find, refusal, wrapper};
 use crate::arguments;
@@ -20,13 +20,14 @@ pub(super) struct Asked {
     versions: BTreeMap<String, String>,
     /// Whether it is only to be checked.
     pub(super) validate_only: bool,
+    origin: Origin,
 }
 
 impl Asked {
     /// A change of one file, perhaps of a version that the call names.
-    fn one(patch: Patch, path: &str, version: Option<String>) -> Self {
+    fn one(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
         let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
-        Self { patch, versions, validate_only: false }
+        Self { patch, versions, validate_only: false, origin }
     }
 
     pub(super) fn request<'a>(&'a self, call: &'a Call<'_>) -> Request<'a> {
@@ -35,6 +36,7 @@ impl Asked {
             versions: &self.versions,
             effort: call.effort,
             cancelled: call.cancelled,
+            origin: &self.origin,
         }
     }
 }
@@ -63,22 +65,23 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
 pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Asked, Vec<Problem>> {
     let one = |problem: Problem| vec![problem];
     let input = &find(tool).expect("it is in the table").input;
+    let origin = call.origin(tool, &arguments);
     match tool {
         "str_replace" => {
             let mut asked: StrReplace = arguments::read(input, arguments).map_err(one)?;
             let changes = asked.changes().map_err(one)?;
             let patch = Patch::replace(&asked.path, changes).map_err(one)?;
-            Ok(Asked::one(patch, &asked.path, asked.version))
+            Ok(Asked::one(patch, &asked.path, asked.version, origin))
         }
         "replace_lines" => {
             let asked: ReplaceLines = arguments::read(input, arguments).map_err(one)?;
             let patch = Patch::replace_lines(&asked.path, asked.change().map_err(one)?);
-            Ok(Asked::one(patch, &asked.path, Some(asked.version)))
+            Ok(Asked::one(patch, &asked.path, Some(asked.version), origin))
         }
         "write_file" => {
             let asked: WriteFile = arguments::read(input, arguments).map_err(one)?;
             let patch = Patch::write(&asked.path, asked.content);
-            Ok(Asked::one(patch, &asked.path, asked.version))
+            Ok(Asked::one(patch, &asked.path, asked.version, origin))
         }
         _ => {
             let asked: ApplyPatch = arguments::read(input, arguments).map_err(one)?;
@@ -91,6 +94,7 @@ pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> 
                 )?,
                 versions: asked.versions.unwrap_or_default(),
                 validate_only: asked.validate_only.unwrap_or(false),
+                origin,
             })
         }
     }

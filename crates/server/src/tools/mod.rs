@@ -1,6 +1,7 @@
 //! The tools: one table with what a model reads of each, and one function for each.
 
 mod edit;
+mod history;
 mod preview;
 mod read;
 mod wrapper;
@@ -10,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Workspace};
+use emend_workspace::{Effort, Origin, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
@@ -56,10 +57,26 @@ pub struct Call<'a> {
     pub previews: &'a Previews,
     /// Who is calling.
     pub caller: &'a Caller,
+    /// What the client calls itself.
+    pub client: &'a str,
+    /// The name of its session, for the history.
+    pub session: &'a str,
     /// How long the call may take.
     pub effort: Effort,
     /// Whether they have given up meanwhile.
     pub cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Call<'_> {
+    /// Who asks for an edit, and how.
+    fn origin(&self, tool: &str, arguments: &JsonObject) -> Origin {
+        Origin {
+            client: self.client.into(),
+            session: self.session.into(),
+            tool: tool.into(),
+            request: serde_json::to_string(arguments).unwrap_or_default(),
+        }
+    }
 }
 
 /// A call that was to be quick and cannot be: nothing was done, ask again with patience.
@@ -139,6 +156,22 @@ pub fn all() -> &'static [ToolSpec] {
                 input: Arc::new(schema::of::<wire::ApplyPreview>()),
                 effect: Effect::Edits,
                 run: preview::apply_preview,
+            },
+            ToolSpec {
+                name: "undo_edit",
+                title: "Take an edit back",
+                description: UNDO_EDIT,
+                input: Arc::new(schema::of::<wire::UndoEdit>()),
+                effect: Effect::Edits,
+                run: history::undo_edit,
+            },
+            ToolSpec {
+                name: "edit_history",
+                title: "Show past edits",
+                description: EDIT_HISTORY,
+                input: Arc::new(schema::of::<wire::EditHistory>()),
+                effect: Effect::Reads,
+                run: history::edit_history,
             },
         ]
     })
@@ -237,6 +270,12 @@ handle for apply_preview. Give the tool's name and its arguments.";
 
 const APPLY_PREVIEW: &str = "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
 changed since. Applying the same handle again returns the first outcome and changes nothing.";
+
+const UNDO_EDIT: &str = "Take an edit back, with all of its files, by its id from the answer or from edit_history; \
+without one, your newest edit. Refused if a file changed since. To have it again, undo the undo.";
+
+const EDIT_HISTORY: &str = "What was edited, the newest first: id, time, client, files. With edit: that one's diff \
+and original request. With net: one diff over all of your edits in this session.";
 
 #[cfg(test)]
 mod tests {

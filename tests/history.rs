@@ -1,0 +1,244 @@
+//! What was edited can be looked up and taken back, by other processes too, and only as it was.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use emend_testkit::{Answer, Client, Folder};
+use serde_json::json;
+
+use crate::serve;
+
+/// The id of the edit that was made.
+fn id(answer: Answer) -> String {
+    answer.ok().structured["edit"].as_str().unwrap().to_owned()
+}
+
+fn undo(client: &mut Client, edit: &str) -> Answer {
+    client.call("undo_edit", json!({"edit": edit}))
+}
+
+fn history(client: &mut Client, arguments: serde_json::Value) -> String {
+    client.call("edit_history", arguments).ok().text
+}
+
+#[test]
+fn an_edit_is_taken_back_with_bytes_and_mode() {
+    let content = b"\xef\xbb\xbfone\r\ntwo \xff\nthree".as_slice();
+    let folder = Folder::new();
+    folder.write("a.sh", content);
+    fs::set_permissions(folder.at("a.sh"), fs::Permissions::from_mode(0o751)).unwrap();
+    let mut client = serve(&folder);
+    let edit = id(client.replace("a.sh", "one", "1\n2"));
+    assert_ne!(folder.read("a.sh"), content);
+    let undone = undo(&mut client, &edit).ok();
+    assert_eq!(folder.read("a.sh"), content);
+    assert_eq!(fs::metadata(folder.at("a.sh")).unwrap().permissions().mode() & 0o7777, 0o751);
+    assert_eq!(undone.structured["changed_files"], json!(["a.sh"]));
+    // The client knows what it did: the next edit needs no reading.
+    client.replace("a.sh", "one", "eins").ok();
+}
+
+/// A patch that does everything that a patch can do.
+const EVERYTHING: &str = "*** Add File: new/deep.txt\n+new\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** Delete File: \
+                          gone.txt\n*** Update File: old.txt\n*** Move to: moved.txt\n@@\n-move me\n+moved\n*** Move \
+                          File: b.txt -> bee.txt";
+
+fn everything() -> Folder {
+    Folder::with([
+        ("a.txt", "one\ntwo\nthree\n"),
+        ("b.txt", "bee\n"),
+        ("gone.txt", "bye\n"),
+        ("old.txt", "move me\nkeep\n"),
+    ])
+}
+
+#[test]
+fn a_patch_of_several_files_is_taken_back_as_one_and_done_again_as_one() {
+    let folder = everything();
+    let old = folder.tree();
+    let mut client = serve(&folder);
+    client.read("gone.txt");
+    let edit = id(client.patch(EVERYTHING));
+    let new = folder.tree();
+    let undone = id(undo(&mut client, &edit));
+    let mut tree = folder.tree();
+    assert_eq!(tree.remove("new/"), Some(Vec::new()), "folders stay");
+    assert_eq!(tree, old);
+    undo(&mut client, &edit).refused("undo-conflict");
+    id(undo(&mut client, &undone));
+    assert_eq!(folder.tree(), new, "redo is the undo of the undo");
+}
+
+#[test]
+fn another_process_takes_an_edit_back() {
+    let folder = everything();
+    let old = folder.tree();
+    let edit = {
+        let mut client = serve(&folder);
+        client.read("gone.txt");
+        let edit = id(client.patch(EVERYTHING));
+        client.close();
+        edit
+    };
+    let mut client = serve(&folder);
+    let listed = history(&mut client, json!({}));
+    assert!(listed.contains(&edit) && listed.contains("apply_patch by testkit"), "{listed}");
+    undo(&mut client, &edit).ok();
+    let mut tree = folder.tree();
+    tree.remove("new/");
+    assert_eq!(tree, old);
+}
+
+#[test]
+fn without_an_id_the_newest_own_edit_is_meant_that_is_neither_an_undo_nor_undone() {
+    let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
+    let mut client = serve(&folder);
+    client.replace("a.txt", "0", "1").ok();
+    client.replace("b.txt", "0", "1").ok();
+    client.replace("a.txt", "1", "2").ok();
+    let mut undo = |arguments| client.call("undo_edit", arguments);
+    undo(json!({"path": "b.txt"})).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("2\n".into(), "0\n".into()));
+    undo(json!({})).ok();
+    assert_eq!(folder.text("a.txt"), "1\n");
+    undo(json!({})).ok();
+    assert_eq!(folder.text("a.txt"), "0\n");
+    undo(json!({})).refused("unknown-edit");
+    undo(json!({"edit": "nonsense"})).refused("unknown-edit");
+    undo(json!({"edit": "x", "path": "a.txt"})).refused("invalid-argument");
+}
+
+#[test]
+fn another_living_clients_edit_is_not_taken_back_unasked() {
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let (mut one, mut other) = (serve(&folder), serve(&folder));
+    let edit = id(one.replace("a.txt", "0", "1"));
+    let refused = other.call("undo_edit", json!({})).refused("unknown-edit");
+    assert!(refused.text.contains(&edit), "it names the newest edits: {}", refused.text);
+    assert_eq!(folder.text("a.txt"), "1\n");
+    // Once its process has ended, a client of the same name goes on where it was.
+    one.close();
+    other.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.text("a.txt"), "0\n");
+}
+
+#[test]
+fn what_moved_on_since_is_shown_and_nothing_is_changed() {
+    let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
+    let mut client = serve(&folder);
+    let edit = id(client.patch("*** Update File: a.txt\n@@\n-0\n+1\n*** Update File: b.txt\n@@\n-0\n+1"));
+    let later = id(client.replace("a.txt", "1", "1\nmore"));
+    let refused = undo(&mut client, &edit).refused("undo-conflict");
+    assert!(refused.text.contains("+more"), "{}", refused.text);
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("1\nmore\n".into(), "1\n".into()));
+    undo(&mut client, &later).ok();
+    undo(&mut client, &edit).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("0\n".into(), "0\n".into()));
+    // A file that is gone, and one that came back.
+    let made = id(client.call("write_file", json!({"path": "n.txt", "content": "n\n"})));
+    fs::remove_file(folder.at("n.txt")).unwrap();
+    undo(&mut client, &made).refused("undo-conflict");
+    client.read("a.txt");
+    let deleted = id(client.patch("*** Delete File: a.txt"));
+    folder.write("a.txt", "other\n");
+    undo(&mut client, &deleted).refused("undo-conflict");
+    assert_eq!(folder.text("a.txt"), "other\n");
+}
+
+#[test]
+fn a_kept_file_that_was_written_into_afterwards_is_not_used() {
+    use std::io::Write;
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let mut client = serve(&folder);
+    // A program that has the file open across the edit.
+    let mut late = fs::OpenOptions::new().append(true).open(folder.at("a.txt")).unwrap();
+    let edit = id(client.replace("a.txt", "0", "1"));
+    late.write_all(b"late\n").unwrap();
+    undo(&mut client, &edit).refused("undo-conflict");
+    assert_eq!(folder.text("a.txt"), "1\n");
+    // What it wrote is not lost.
+    let kept = emend_testkit::folder::tree(&folder.state());
+    assert!(kept.values().any(|bytes| bytes == b"0\nlate\n"));
+}
+
+#[test]
+fn names_that_changed_hands_in_one_edit_get_their_files_back() {
+    let folder = Folder::with([("a.txt", "first\n"), ("c.txt", "third\n")]);
+    let old = folder.tree();
+    let mut client = serve(&folder);
+    let patch = "*** Move File: a.txt -> b.txt\n*** Move File: c.txt -> a.txt\n*** Add File: c.txt\n+new";
+    let edit = id(client.patch(patch));
+    assert_eq!(folder.text("a.txt") + &folder.text("b.txt") + &folder.text("c.txt"), "third\nfirst\nnew\n");
+    undo(&mut client, &edit).ok();
+    assert_eq!(folder.tree(), old);
+}
+
+#[test]
+fn the_history_tells_who_when_and_what_and_keeps_the_request_word_for_word() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "bee\n")]);
+    let mut client = serve(&folder);
+    let first = id(client.replace("a.txt", "one", "\"eins\"\t&gt;"));
+    let second = id(client.patch("*** Update File: b.txt\n@@\n-bee\n+Biene"));
+    let listed = history(&mut client, json!({}));
+    let (at_first, at_second) = (listed.find(&first).unwrap(), listed.find(&second).unwrap());
+    assert!(at_second < at_first, "the newest first: {listed}");
+    assert!(listed.contains("str_replace by testkit (you)") && listed.contains("M a.txt +1 -1"), "{listed}");
+    let of_b = history(&mut client, json!({"path": "b.txt"}));
+    assert!(of_b.contains(&second) && !of_b.contains(&first), "{of_b}");
+    let one = history(&mut client, json!({"limit": 1}));
+    assert!(one.contains(&second) && !one.contains(&first), "{one}");
+    let full = history(&mut client, json!({"edit": first}));
+    let request = json!({"new_string": "\"eins\"\t&gt;", "old_string": "one", "path": "a.txt"});
+    assert!(full.contains(&request.to_string()), "{full}");
+    assert!(full.contains("-one\n+\"eins\"\t&gt;\n"), "{full}");
+    client.call("edit_history", json!({"edit": "nonsense"})).refused("unknown-edit");
+}
+
+#[test]
+fn the_net_is_one_diff_over_all_own_edits() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n"), ("b.txt", "bee\n")]);
+    let mut client = serve(&folder);
+    client.replace("a.txt", "one", "1").ok();
+    client.replace("a.txt", "1", "I").ok();
+    client.replace("b.txt", "bee", "x").ok();
+    client.replace("b.txt", "x", "bee").ok();
+    client.call("write_file", json!({"path": "n.txt", "content": "n\n"})).ok();
+    client.patch("*** Move File: n.txt -> m.txt").ok();
+    let mut other = serve(&folder);
+    other.replace("a.txt", "two", "2").ok();
+    let net = history(&mut client, json!({"net": true}));
+    assert!(net.contains("-one\n+I\n two\n"), "{net}");
+    assert!(net.contains("+++ b/m.txt") && net.contains("--- /dev/null"), "{net}");
+    assert!(!net.contains("b.txt") && !net.contains("n.txt") && !net.contains("+2"), "{net}");
+    let net = history(&mut other, json!({"net": true}));
+    assert!(net.contains("-two\n+2\n") && !net.contains("-one"), "{net}");
+}
+
+#[test]
+fn a_record_that_is_missing_or_forged_costs_who_and_why_but_not_the_undo() {
+    for forge in [true, false] {
+        let folder = Folder::with([("a.txt", "one\n")]);
+        let edit = {
+            let mut client = serve(&folder);
+            let edit = id(client.replace("a.txt", "one", "two"));
+            client.close();
+            edit
+        };
+        let home = fs::read_dir(folder.state().join("roots")).unwrap().next().unwrap().unwrap().path();
+        let record = home.join("history").join(format!("{edit}.record"));
+        if forge {
+            let text = fs::read_to_string(&record).unwrap();
+            fs::write(&record, text.replace("a.txt", "x.txt")).unwrap();
+        } else {
+            fs::remove_file(&record).unwrap();
+        }
+        let mut client = serve(&folder);
+        let listed = history(&mut client, json!({}));
+        assert!(
+            listed.contains(&edit) && listed.contains("M a.txt") && !listed.contains("x.txt"),
+            "{listed}"
+        );
+        undo(&mut client, &edit).ok();
+        assert_eq!(folder.text("a.txt"), "one\n");
+    }
+}
