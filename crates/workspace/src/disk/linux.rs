@@ -1,4 +1,5 @@
-//! Linux: `openat2` for beneath-and-no-links, `renameat2` for exchange and for rename-without-replace.
+//! Linux: `openat2` for beneath-and-no-links, `renameat2` for exchange and for rename-without-replace. Where a file
+//! system does not know these (NFS), the portable steps are taken.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -10,7 +11,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Disk, Seen, Stat, metadata};
+use super::{Disk, Portable, Seen, Stat, metadata};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,11 @@ impl Linux {
     pub fn is_supported() -> bool {
         fs::openat2(CWD, ".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::BENEATH).is_ok()
     }
+}
+
+/// Whether the file system does not know a kind of rename, as NFS does not: then it is done in several steps.
+fn is_unknown(error: Errno) -> bool {
+    matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
 impl Disk for Linux {
@@ -125,15 +131,21 @@ impl Disk for Linux {
     }
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
-        Ok(fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::EXCHANGE)?)
+        match fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::EXCHANGE) {
+            Err(error) if is_unknown(error) => Portable.exchange(from, to),
+            exchanged => Ok(exchanged?),
+        }
     }
 
-    fn settle_exchange(&self, _from: (&Dir, &OsStr), _to: (&Dir, &OsStr)) -> io::Result<()> {
-        Ok(())
+    fn settle_exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
+        Portable.settle_exchange(from, to)
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
-        Ok(fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE)?)
+        match fs::renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
+            Err(error) if is_unknown(error) => Portable.rename_new(from, to),
+            renamed => Ok(renamed?),
+        }
     }
 
     fn remove_file(&self, dir: &Dir, name: &OsStr) -> io::Result<()> {
