@@ -15,6 +15,7 @@ mod formats;
 mod history;
 mod kept;
 mod messages;
+mod metadata;
 mod paths;
 mod portable;
 mod preview;
