@@ -7,6 +7,7 @@
 
 mod message;
 mod near;
+mod nearest;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -16,6 +17,7 @@ use core::fmt;
 use crate::version::Version;
 
 pub use near::{Difference, Near, NearPlace, Relation};
+pub use nearest::nearest;
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]

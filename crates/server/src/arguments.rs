@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use emend_edit::problem::{Kind, Problem};
+use emend_edit::problem::{Kind, Problem, nearest};
 
 /// Names from other edit tools, and ours.
 const ALIASES: &[(&str, &str)] = &[
@@ -40,7 +40,7 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
         let known = if properties.contains_key(&name) { Some(name.as_str()) } else { alias };
         let Some((known, property)) = known.and_then(|known| properties.get_key_value(known)) else {
             let known: Vec<String> = properties.keys().cloned().collect();
-            let suggestion = nearest(&name, &known);
+            let suggestion = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
             return Err(Problem::new(Kind::UnknownArgument {
                 name: format!("{within}{name}"),
                 suggestion,
@@ -114,36 +114,6 @@ fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
         (Some("object"), value) => wrong("an object", &value),
         (_, value) => Ok(value),
     }
-}
-
-/// The known name that a misspelt one is closest to.
-fn nearest(name: &str, known: &[String]) -> Option<String> {
-    let plain = |s: &str| s.to_lowercase().replace(['_', '-'], "");
-    let wanted = plain(name);
-    known
-        .iter()
-        .map(|other| (distance(&wanted, &plain(other)), other))
-        .filter(|(distance, other)| {
-            *distance <= 2 || plain(other).contains(&wanted) || wanted.contains(&plain(other))
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, other)| other.clone())
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
