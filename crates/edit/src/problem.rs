@@ -90,7 +90,9 @@ impl Problem {
         match &*self.kind {
             Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => Some(near.version),
             Kind::StaleFile { current, .. } => *current,
-            Kind::NotRead { current, .. } | Kind::NumbersNeedVersion { current } => Some(*current),
+            Kind::NotRead { current, .. }
+            | Kind::NumbersNeedVersion { current }
+            | Kind::MustRead { current } => Some(*current),
             _ => None,
         }
     }
@@ -234,6 +236,26 @@ pub enum Kind {
     ReadOnly {
         why: &'static str,
     },
+    MustRead {
+        current: Version,
+    },
+
+    // Policy.
+    ReadOnlyPath {
+        rule: String,
+    },
+    ExtensionNotAllowed {
+        allowed: Vec<String>,
+    },
+    NoEdits {
+        mode: &'static str,
+    },
+    ApprovalNeeded {
+        rule: String,
+    },
+    InvalidPolicy {
+        reason: String,
+    },
 
     // Paths.
     PathOutsideWorkspace {
@@ -241,7 +263,7 @@ pub enum Kind {
         why: &'static str,
     },
     PathForbidden {
-        rule: &'static str,
+        rule: String,
     },
     AmbiguousPath {
         candidates: Vec<String>,
@@ -372,6 +394,9 @@ codes! {
     HardLinked "hard-linked",
     MountPoint "mount-point",
     ReadOnly "read-only",
+    ExtensionNotAllowed "extension-not-allowed",
+    ApprovalNeeded "approval-needed",
+    InvalidPolicy "invalid-policy",
     PathOutsideWorkspace "path-outside-workspace",
     PathForbidden "path-forbidden",
     AmbiguousPath "ambiguous-path",
@@ -422,14 +447,17 @@ impl Kind {
             Self::MissingOriginal { .. } => Code::MissingOriginal,
             Self::AlreadyExists { .. } => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,
-            Self::NotRead { .. } | Self::NumbersNeedVersion { .. } => Code::NotRead,
+            Self::NotRead { .. } | Self::NumbersNeedVersion { .. } | Self::MustRead { .. } => Code::NotRead,
             Self::NotText { .. } => Code::NotText,
             Self::NotEncodable { .. } => Code::NotEncodable,
             Self::TooLarge { .. } => Code::TooLarge,
             Self::NotAFile { .. } => Code::NotAFile,
             Self::HardLinked { .. } => Code::HardLinked,
             Self::MountPoint => Code::MountPoint,
-            Self::ReadOnly { .. } => Code::ReadOnly,
+            Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,
+            Self::ExtensionNotAllowed { .. } => Code::ExtensionNotAllowed,
+            Self::ApprovalNeeded { .. } => Code::ApprovalNeeded,
+            Self::InvalidPolicy { .. } => Code::InvalidPolicy,
             Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
             Self::PathForbidden { .. } => Code::PathForbidden,
             Self::AmbiguousPath { .. } => Code::AmbiguousPath,

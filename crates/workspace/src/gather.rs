@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex};
 use cap_std::fs::Dir;
 
 use emend_edit::patch::{Operation, Patch};
-use emend_edit::plan::{Source, Sources};
+use emend_edit::plan::{Plan, Source, Sources};
 use emend_edit::problem::{Again, Kind, Problem};
 
 use crate::disk::Disk;
+use crate::merge;
+use crate::policy::{OnChange, RequireRead};
 use crate::prepared::{Effort, Request};
-use crate::readings::{Readings, locked};
+use crate::readings::{Reading, Readings, locked};
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
 
@@ -29,6 +31,14 @@ pub(crate) struct Gathered {
     pub(crate) root: Option<Arc<Root>>,
     /// From the path as written to the file's name.
     names: BTreeMap<String, String>,
+}
+
+/// What came of the stale check.
+pub(crate) struct Seen {
+    /// Whether there was anything to check.
+    pub(crate) checked: bool,
+    /// Files that changed since they were read, of which the plan decides.
+    changed: Vec<String>,
 }
 
 /// The versions that a call names, by file name.
@@ -55,6 +65,10 @@ pub(crate) fn gather(
                 continue;
             }
         };
+        if let Err(kind) = path.root.policy.may_edit(&path.place.names) {
+            gathered.sources.refuse(written, Problem::new(kind).at(&path.name));
+            continue;
+        }
         if path.place.through_link && patch.takes_away(written) {
             let what = "a link; name the file that it points to";
             gathered.sources.refuse(written, Problem::new(Kind::NotAFile { what }).at(written));
@@ -105,7 +119,7 @@ fn without_prefix(roots: &Roots, written: &str) -> Option<String> {
     (path.place.missing == 0).then_some(path.name)
 }
 
-/// Names in the folder of a missing file that resemble its own.
+/// Names in the folder of a missing file that resemble its own, of files that may be read.
 pub(crate) fn similar(disk: &dyn Disk, path: &WorkspacePath) -> Vec<String> {
     if path.place.missing != 1 {
         return Vec::new();
@@ -117,9 +131,15 @@ pub(crate) fn similar(disk: &dyn Disk, path: &WorkspacePath) -> Vec<String> {
         let (stem, wanted_stem) = (stem(&name), stem(&wanted));
         !name.starts_with('.') && (name.starts_with(&wanted_stem) || wanted.starts_with(&stem))
     };
+    let mut beside = path.place.names.clone();
+    let mut may_be_told = |name: &String| {
+        beside.pop();
+        beside.push(name.into());
+        path.root.policy.may_read(&beside).is_ok()
+    };
     let names = disk.names(&path.place.dir).unwrap_or_default();
     let shown = names.iter().take(LOOKED_AT).map(|name| name.to_string_lossy().into_owned());
-    let mut similar: Vec<String> = shown.filter(resembles).collect();
+    let mut similar: Vec<String> = shown.filter(resembles).filter(&mut may_be_told).collect();
     similar.sort();
     similar.truncate(SUGGESTED);
     similar
@@ -150,26 +170,75 @@ impl Gathered {
         Ok(claimed)
     }
 
-    /// The stale check: what this client has seen of the files, or says that it has. Yields whether there
-    /// was anything to check.
+    /// The stale check: what this client has seen of the files, or says that it has.
     pub(crate) fn check_seen(
         &self,
         patch: &Patch,
         claimed: &Claimed,
         readings: &mut Readings,
-    ) -> Result<bool, Vec<Problem>> {
-        let mut checked = false;
+    ) -> Result<Seen, Vec<Problem>> {
+        let mut seen = Seen { checked: false, changed: Vec::new() };
         let mut problems = Vec::new();
         let whole = self.replaced(patch);
-        for (name, (_, snapshot)) in &self.files {
-            let again = if whole.contains(name) { Again::Read } else { Again::SameCall };
+        for (name, (path, snapshot)) in &self.files {
             let claimed = claimed.get(name).map(String::as_str);
+            let terms = path.root.policy.terms();
+            if claimed.is_none() && !terms.require_mtime_check {
+                continue;
+            }
+            let older = snapshot.as_ref().and_then(|snapshot| readings.older(name, snapshot));
+            let may_merge = terms.on_change == OnChange::Merge && claimed.is_none() && !whole.contains(name);
+            if may_merge && older.is_some() {
+                seen.changed.push(name.clone());
+                continue;
+            }
+            let again = if whole.contains(name) { Again::Read } else { Again::SameCall };
             match readings.check(name, snapshot.as_ref(), claimed, again) {
-                Ok(had_something) => checked |= had_something,
+                Ok(had_something) => seen.checked |= had_something,
                 Err(problem) => problems.push(problem),
             }
         }
-        if problems.is_empty() { Ok(checked) } else { Err(problems) }
+        if problems.is_empty() { Ok(seen) } else { Err(problems) }
+    }
+
+    /// Of the files that changed since they were read: those that did so in the plan's way are refused, for the others
+    /// there is a note of what changed.
+    pub(crate) fn check_changed(
+        &self,
+        plan: &Plan,
+        seen: &Seen,
+        readings: &mut Readings,
+    ) -> Result<Vec<String>, Vec<Problem>> {
+        let changed = || seen.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
+        let mut problems = Vec::new();
+        for (name, now) in changed() {
+            let is_elsewhere = readings
+                .older(name, now)
+                .is_some_and(|older| merge::is_elsewhere(plan, name, older, &now.text));
+            if !is_elsewhere && let Err(problem) = readings.check(name, Some(now), None, Again::SameCall) {
+                problems.push(problem);
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let note = |(name, now): (&String, &Snapshot)| {
+            let diff = readings.show_change(name, now)?;
+            Some(format!("{name} changed since you read it, away from this edit:\n{}", diff.trim_end()))
+        };
+        Ok(changed().filter_map(note).collect())
+    }
+
+    /// Where the policy wants a reading for every edit: whether there was one.
+    pub(crate) fn check_read(&self, claimed: &Claimed, seen: &Seen, readings: &Readings) -> Vec<Problem> {
+        let check = |(name, (path, snapshot)): (&String, &(WorkspacePath, Option<Snapshot>))| {
+            let wanted = path.root.policy.terms().require_read == RequireRead::Always;
+            if !wanted || seen.changed.contains(name) && readings.of(name).is_some_and(Reading::is_read) {
+                return None;
+            }
+            readings.check_read(name, snapshot.as_ref()?, claimed.get(name).map(String::as_str)).err()
+        };
+        self.files.iter().filter_map(check).collect()
     }
 
     /// Replacing or deleting a whole file needs more than a match.

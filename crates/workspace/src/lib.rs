@@ -29,6 +29,7 @@ pub mod history;
 pub mod report;
 
 mod gather;
+mod merge;
 mod prepared;
 pub mod workspace;
 
@@ -36,6 +37,7 @@ mod fault;
 
 pub use emend_edit as edit;
 pub use history::Origin;
+pub use policy::{Mode, Policy, Settings};
 pub use prepared::{Effort, Preview, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};

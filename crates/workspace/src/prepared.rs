@@ -13,7 +13,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::commit::{Job, Like};
 use crate::history::Origin;
-use crate::policy::MAX_FILE_BYTES;
+use crate::policy::{MAX_FILE_BYTES, Mode};
 use crate::report::Report;
 use crate::roots::{Root, WorkspacePath};
 use crate::snapshot::Snapshot;
@@ -76,6 +76,25 @@ pub(crate) struct Facts {
 }
 
 impl Prepared {
+    /// What keeps the plan from being committed though it could be: the policy wants a person to be asked, or no edits.
+    pub(crate) fn held_back(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for job in self.jobs() {
+            let base = job.base.map(|(path, _)| path);
+            for path in std::iter::once(job.path).chain(base) {
+                let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
+                let by_mode = path.root.policy.terms().mode != Mode::Auto
+                    && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
+                // A mode concerns no file more than another.
+                let problem = if by_mode { Problem::new(kind) } else { Problem::new(kind).at(&path.name) };
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+        problems
+    }
+
     /// Each file of the plan with where it is, what it was made for, and what it will be.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let files = self.plan.files().iter().zip(&self.report.files);

@@ -40,16 +40,23 @@ pub struct Reading {
     pub stat: Stat,
     /// Which lines of it were shown, zero-based; sorted and disjoint.
     seen: Vec<Range<usize>>,
+    /// Whether it was read at all, if only in part: this version, or one from which all changes are known.
+    is_read: bool,
     /// How many lines it had.
     lines: usize,
     text: Option<Arc<Text>>,
 }
 
 impl Reading {
-    fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, lines: usize) -> Self {
+    fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Self {
         let text = &snapshot.text;
         let remembered = (text.footprint() <= REMEMBERED_FILE).then(|| Arc::clone(text));
-        Self { version: text.version(), stat: snapshot.stat, seen, lines, text: remembered }
+        Self { version: text.version(), stat: snapshot.stat, seen, is_read, lines, text: remembered }
+    }
+
+    /// Whether it was read, if only in part.
+    pub(crate) fn is_read(&self) -> bool {
+        self.is_read
     }
 
     /// Whether every line was shown.
@@ -81,19 +88,20 @@ impl Readings {
             _ => Vec::new(),
         };
         insert_range(&mut seen, shown);
-        self.put(name, Reading::new(snapshot, seen, lines));
+        self.put(name, Reading::new(snapshot, seen, true, lines));
     }
 
     /// An edit of this client was committed: what it remembers of the file moves along. `whole` when the
     /// client gave all of the content, which is as good as having read it. `after` is the version that it
     /// has now.
     pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, after: Version, whole: bool) {
-        let was_full = match self.files.get(name) {
+        let (was_full, was_read) = match self.files.get(name) {
             // What was seen must be what the edit was made of.
-            Some(reading) => {
-                reading.is_full() && Some(reading.version) == action.base().map(|base| base.version())
+            Some(reading) if Some(reading.version) == action.base().map(|base| base.version()) => {
+                (reading.is_full(), reading.is_read)
             }
-            None if whole => false,
+            Some(_) => (false, false),
+            None if whole => (false, false),
             // Never read: an edit by match is no reading.
             None => return,
         };
@@ -104,7 +112,8 @@ impl Readings {
         let size: usize = pieces.iter().map(|piece| piece.len()).sum();
         let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
-        self.put(name, Reading { version: after, stat, seen, lines, text });
+        let is_read = whole || was_read;
+        self.put(name, Reading { version: after, stat, seen, is_read, lines, text });
     }
 
     /// A file has another name: what was seen of it was seen under that.
@@ -163,7 +172,7 @@ impl Readings {
             }
             let diff = self.files.get(name).filter(|reading| reading.version.is_named_by(claimed));
             let diff = diff.and_then(|reading| what_changed(name, reading, current));
-            self.has_seen_change(name, current);
+            self.has_seen_change(name, current, diff.is_some());
             let kind =
                 Kind::StaleFile { claimed: claimed.into(), current: version, diff, again: Again::NewVersion };
             return Err(Problem::new(kind).at(name));
@@ -174,7 +183,7 @@ impl Readings {
         }
         let claimed = reading.version.short();
         let diff = what_changed(name, reading, current);
-        self.has_seen_change(name, current);
+        self.has_seen_change(name, current, diff.is_some());
         let kind = Kind::StaleFile { claimed, current: version, diff, again };
         Err(Problem::new(kind).at(name))
     }
@@ -200,16 +209,48 @@ impl Readings {
         }
     }
 
-    fn has_seen_change(&mut self, name: &str, current: Option<&Snapshot>) {
+    /// Whether this client has read the file, however little of it, and knows what it holds now: this version, or what
+    /// changed to it.
+    pub(crate) fn check_read(
+        &self,
+        name: &str,
+        current: &Snapshot,
+        claimed: Option<&str>,
+    ) -> Result<(), Problem> {
+        let version = current.text.version();
+        let is_read = |reading: &Reading| reading.is_read && reading.version == version;
+        if claimed.is_some_and(|claimed| version.is_named_by(claimed)) || self.of(name).is_some_and(is_read) {
+            return Ok(());
+        }
+        Err(Problem::new(Kind::MustRead { current: version }).at(name))
+    }
+
+    /// The content that this client has seen of a file, if that is another now and is remembered.
+    pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<&Text> {
+        let reading = self.of(name).filter(|reading| reading.version != current.text.version())?;
+        reading.text.as_deref()
+    }
+
+    /// What changed in a file since this client read it, which it now knows. `None` if that cannot be shown.
+    pub(crate) fn show_change(&mut self, name: &str, current: &Snapshot) -> Option<String> {
+        let diff = what_changed(name, self.of(name)?, Some(current));
+        self.has_seen_change(name, Some(current), diff.is_some());
+        diff
+    }
+
+    /// `shown` says whether it was told what changed.
+    fn has_seen_change(&mut self, name: &str, current: Option<&Snapshot>, shown: bool) {
         match current {
             // The call named an old version, but this client has read the current one: nothing is new.
             Some(snapshot)
                 if self.of(name).is_some_and(|reading| reading.version == snapshot.text.version()) => {}
-            Some(snapshot) if self.files.contains_key(name) => {
-                let lines = snapshot.text.lines().len().max(1);
-                self.put(name, Reading::new(snapshot, Vec::new(), lines));
+            Some(snapshot) => {
+                if let Some(reading) = self.files.get(name) {
+                    let is_read = reading.is_read && shown;
+                    let lines = snapshot.text.lines().len().max(1);
+                    self.put(name, Reading::new(snapshot, Vec::new(), is_read, lines));
+                }
             }
-            Some(_) => {}
             None => self.removed(name),
         }
     }

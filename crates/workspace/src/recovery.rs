@@ -22,7 +22,6 @@ use crate::commit::restore::{self, Folder, Site, Tx};
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind, HELPER};
 use crate::fault::is_absent;
-use crate::policy;
 use crate::roots::Root;
 use crate::vault::Vault;
 
@@ -242,7 +241,9 @@ impl Recovery<'_> {
 
     /// The folder of a file, if it exists and the policy lets us into it.
     fn dir_of(&self, trail: &Trail) -> io::Result<Option<Arc<Dir>>> {
-        policy::admit(trail.names())
+        let policy = &self.root.policy;
+        policy
+            .may_read(trail.names())
             .map_err(|_| io::Error::new(io::ErrorKind::PermissionDenied, "the policy forbids its path"))?;
         Ok(self.open(&trail.split().0)?.map(Arc::new))
     }

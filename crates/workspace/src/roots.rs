@@ -3,7 +3,8 @@
 //! A root is an open handle. Comparing path strings decides only which root is meant and what a message
 //! says; whether a file is inside is decided by the kernel, beneath the handle.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
@@ -14,7 +15,7 @@ use emend_edit::problem::{Kind, Problem};
 use crate::commit::trail::Trail;
 use crate::disk::Disk;
 use crate::fault::io_problem;
-use crate::policy;
+use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
 use crate::vault::VaultCell;
 
@@ -53,6 +54,10 @@ pub struct Root {
     pub given: PathBuf,
     /// The folder itself.
     pub dir: Dir,
+    /// What may be read and changed in it.
+    pub policy: Policy,
+    /// What a person should know of how that came about.
+    pub(crate) warnings: Vec<String>,
     /// Where its transactions and displaced files are kept.
     pub(crate) vault: VaultCell,
     /// Whose turn it is to edit, among the threads of this process.
@@ -66,7 +71,7 @@ pub struct Roots {
     roots: Vec<Arc<Root>>,
 }
 
-/// A path that may be touched: in a root, on the resolved names allowed, its folder held open.
+/// A path that may be read: in a root, its resolved names allowed, its folder held open.
 #[derive(Debug)]
 pub struct WorkspacePath {
     /// The root that it is in.
@@ -78,11 +83,11 @@ pub struct WorkspacePath {
 }
 
 impl Roots {
-    /// Opens these folders. Nested ones are one root, the outer.
-    pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec]) -> Result<Self, Problem> {
+    /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer.
+    pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], policy: &Policy) -> Result<Self, Problem> {
         let mut roots: Vec<Root> = Vec::new();
         for spec in specs {
-            let root = open_root(spec)?;
+            let root = open_root(&*disk, spec, policy)?;
             if roots.iter().any(|other| root.path.starts_with(&other.path)) {
                 continue;
             }
@@ -198,21 +203,40 @@ impl Roots {
     }
 
     fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
-        let place = resolve(&*self.disk, &root.dir, &root.path, inside).map_err(|refusal| match refusal {
-            Refusal::Outside(why) => self.outside(written, why),
-            Refusal::ParentIsFile => {
-                Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
+        let place = resolve(&*self.disk, &root.dir, &root.path, inside).map_err(|refusal| {
+            // Why a forbidden path cannot be followed would say what is there.
+            if let Err(kind) = root.policy.may_read(&as_written(inside)) {
+                return Problem::new(kind).at(written);
             }
-            Refusal::IsFolder => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
-            Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
+            match refusal {
+                Refusal::Outside(why) => self.outside(written, why),
+                Refusal::ParentIsFile => {
+                    Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
+                }
+                Refusal::IsFolder => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
+                Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
+            }
         })?;
         let name = format!("{}{}", self.prefix(root), place.shown());
-        policy::admit(&place.names).map_err(|kind| Problem::new(kind).at(&name))?;
+        root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(&name))?;
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
     }
 }
 
-fn open_root(spec: &RootSpec) -> Result<Root, Problem> {
+/// The names of a path as it was written, `..` taken at its word.
+fn as_written(path: &Path) -> Vec<OsString> {
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_os_string()),
+            Component::ParentDir => drop(names.pop()),
+            _ => {}
+        }
+    }
+    names
+}
+
+fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, Problem> {
     let shown = spec.path.display().to_string();
     let refused = |error: &std::io::Error| {
         Problem::new(Kind::NoWorkspace {
@@ -226,7 +250,9 @@ fn open_root(spec: &RootSpec) -> Result<Root, Problem> {
         Some(name) => name.clone(),
         None => path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()),
     };
-    Ok(Root { name, path, given, dir, vault: VaultCell::default(), turn: crate::lock::Turn::default() })
+    let (policy, warnings) = policy.of_root(disk, &dir, &path);
+    let (vault, turn) = (VaultCell::default(), crate::lock::Turn::default());
+    Ok(Root { name, path, given, dir, policy, warnings, vault, turn })
 }
 
 /// Two folders of one name get a number each.

@@ -1,6 +1,7 @@
 //! A file as read: bytes, text, version and metadata that belong together.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use emend_edit::Text;
@@ -9,7 +10,6 @@ use emend_edit::text::Intake;
 
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::{io_problem, is_absent};
-use crate::policy::MAX_FILE_BYTES;
 use crate::prepared::Effort;
 use crate::roots::WorkspacePath;
 
@@ -51,21 +51,47 @@ pub(crate) fn read(
     if let Some(what) = kind_name(stat.kind) {
         return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
     }
-    let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit: MAX_FILE_BYTES }).at(&path.name);
-    if stat.size > MAX_FILE_BYTES {
+    if stat.links > 1 {
+        refuse_forbidden(disk, path, &stat)?;
+    }
+    let limit = path.root.policy.terms().max_file_bytes;
+    let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit }).at(&path.name);
+    if stat.size > limit {
         return Err(too_large(stat.size));
     }
     if stat.size > effort.file_bytes() {
         return Err(Problem::new(Kind::NeedsPatience).at(&path.name));
     }
     let mut intake = Intake::default();
-    let read = disk.read(&file, MAX_FILE_BYTES, &mut |bytes| intake.take(bytes));
+    let read = disk.read(&file, limit, &mut |bytes| intake.take(bytes));
     let bytes = read.map_err(|error| failed(&error))?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
+    if bytes.len() as u64 > limit {
         return Err(too_large(bytes.len() as u64));
     }
     let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
     Ok(Some(Snapshot { text: Arc::new(text), stat }))
+}
+
+/// Refuses a file that has a forbidden name beside this one, in its folder or in one above. Elsewhere it could only be
+/// found by looking at every file.
+fn refuse_forbidden(disk: &dyn Disk, path: &WorkspacePath, stat: &Stat) -> Result<(), Problem> {
+    let failed =
+        |error: io::Error| io_problem("Looking for the other names of the file", &error).at(&path.name);
+    let mut names = path.place.names.clone();
+    while names.pop().is_some() {
+        let dir = disk.open_dir(&path.root.dir, &names.iter().collect::<PathBuf>()).map_err(failed)?;
+        for beside in disk.names(&dir).map_err(failed)? {
+            names.push(beside);
+            let allowed = path.root.policy.may_read(&names);
+            let Some(beside) = names.pop() else { continue };
+            if let Err(kind) = allowed
+                && disk.stat(&dir, &beside).is_ok_and(|other| other.is_same_file(stat))
+            {
+                return Err(Problem::new(kind).at(&path.name));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn kind_name(kind: FileKind) -> Option<&'static str> {

@@ -18,6 +18,7 @@ use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
 use crate::lock::{self, PATIENCE};
 use crate::past::Past;
+use crate::policy::{Mode, Policy};
 use crate::prepared::{Effort, Facts, Prepared, Preview, Request};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
@@ -34,9 +35,19 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens these folders. Displaced files are kept under `state` where that can be.
+    /// Opens these folders under the default policy. Displaced files are kept under `state` where that can be.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], state: Option<PathBuf>) -> Result<Self, Problem> {
-        let roots = Roots::open(disk, specs)?;
+        Self::open_with_policy(disk, specs, state, &Policy::default())
+    }
+
+    /// The same under this policy. Where a folder brings a file of settings along, that may tighten it for this folder.
+    pub fn open_with_policy(
+        disk: Arc<dyn Disk>,
+        specs: &[RootSpec],
+        state: Option<PathBuf>,
+        policy: &Policy,
+    ) -> Result<Self, Problem> {
+        let roots = Roots::open(disk, specs, policy)?;
         let past = Past::new(state);
         past.recover_all(&roots);
         Ok(Self { roots, past, limits: Limits::default(), patience: PATIENCE })
@@ -53,6 +64,18 @@ impl Workspace {
     #[must_use]
     pub fn roots(&self) -> &Roots {
         &self.roots
+    }
+
+    /// What becomes of edits, in the root that is most lenient.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        let modes = self.roots.all().iter().map(|root| root.policy.terms().mode);
+        modes.min().unwrap_or(Mode::ReadOnly)
+    }
+
+    /// What a person should know of the settings that the folders brought along.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.roots.all().iter().flat_map(|root| &root.warnings).map(String::as_str)
     }
 
     /// Reads a file: what it is called, and what it holds.
@@ -77,6 +100,7 @@ impl Workspace {
         let _locked = lock::lock(&root, patience).map_err(one)?;
         self.past.recover(self.disk(), &root).map_err(one)?;
         let prepared = self.prepare(request, readings)?;
+        none(prepared.held_back())?;
         if (request.cancelled)() {
             return Err(one(Problem::new(Kind::Cancelled)));
         }
@@ -111,7 +135,11 @@ impl Workspace {
                 Some(hunks) => preview.only(hunks)?,
                 None => preview,
             };
-            self.commit(&self.look_again(preview)?, readings)
+            let prepared = self.look_again(preview)?;
+            match prepared.held_back().into_iter().next() {
+                Some(problem) => Err(problem),
+                None => self.commit(&prepared, readings),
+            }
         };
         committed().map_err(|problem| (problem, None))
     }
@@ -181,6 +209,7 @@ impl Workspace {
         report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
         let Undoable { files, likes, .. } = undoable;
         let prepared = Prepared { plan, files, likes, facts, report };
+        none(prepared.held_back())?;
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         self.commit(&prepared, readings).map_err(one)
     }
@@ -216,21 +245,26 @@ impl Workspace {
         }
         let gathered = gather(&self.roots, request.patch, request.effort, readings)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
-        let checked = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
+        let seen = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
+        none(gathered.check_read(&claimed, &seen, &locked(readings)))?;
         none(gathered.check_numbers(request.patch, &claimed))?;
         let unseen = |discarded| gathered.check_whole(discarded, &claimed, &locked(readings));
-        let plan = plan::build(request.patch, &gathered.sources, &self.limits).map_err(|problems| {
+        let largest = gathered.root.as_ref().map(|root| root.policy.terms().max_file_bytes as usize);
+        let limits = Limits { file_bytes: largest.unwrap_or(self.limits.file_bytes), ..self.limits };
+        let plan = plan::build(request.patch, &gathered.sources, &limits).map_err(|problems| {
             let mut all = unseen(gathered.replaced(request.patch));
             all.extend(problems);
             all
         })?;
         none(unseen(plan.discarded().to_vec()))?;
+        let notes = gathered.check_changed(&plan, &seen, &mut locked(readings))?;
         let whole = gathered.given(request.patch);
         let nothing = || one(Problem::new(Kind::NoOp { reason: "the request names no file" }));
         let root = gathered.root.ok_or_else(nothing)?;
-        let mtime_check_passed = checked.then_some(true);
+        let mtime_check_passed = seen.checked.then_some(true);
         let facts = Facts { root, whole, mtime_check_passed, origin: request.origin.clone(), undoes: None };
-        let report = Report::of(&plan, facts.mtime_check_passed);
+        let mut report = Report::of(&plan, facts.mtime_check_passed);
+        report.notes.extend(notes);
         let prepared = Prepared { plan, files: gathered.files, likes: BTreeMap::new(), facts, report };
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         Ok(prepared)

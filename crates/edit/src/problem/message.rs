@@ -237,12 +237,60 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is.")
         }
         Kind::ReadOnly { why } => write!(f, "{path} is read-only: {why}. It was left as it is."),
+        Kind::MustRead { current } => write!(
+            f,
+            "Here every edit needs a reading of the file first (require_read is always), and {path} was not read as \
+             it is now. Nothing was changed. Read it with read_file and send the call again, or name its version, \
+             \"{}\".",
+            current.short()
+        ),
+        Kind::ReadOnlyPath { rule } => write!(
+            f,
+            "{path} may be read but not changed: {rule}. Nothing was changed. Do without this change, or ask the \
+             person to make it."
+        ),
+        Kind::ExtensionNotAllowed { allowed } => {
+            write!(f, "{path} may be read but not changed: only files with these endings may be: ")?;
+            for (i, extension) in allowed.iter().enumerate() {
+                f.write_str(if i == 0 { "" } else { ", " })?;
+                match extension.as_str() {
+                    "" => f.write_str("none at all")?,
+                    extension => write!(f, ".{extension}")?,
+                }
+            }
+            if allowed.is_empty() {
+                f.write_str("(no ending is allowed)")?;
+            }
+            f.write_str(". Nothing was changed. Do without this change, or ask the person to make it.")
+        }
+        Kind::NoEdits { mode: "preview" } => f.write_str(
+            "Here edits are only shown, never made (mode preview). Nothing was changed. Call edit_preview with this tool's \
+             name and the same arguments, and tell the person what it shows.",
+        ),
+        Kind::NoEdits { mode } => write!(
+            f,
+            "Here nothing is changed (mode {mode}). Tell the person what you would change."
+        ),
+        Kind::ApprovalNeeded { rule } => {
+            let what = problem.path.as_deref().map_or(String::new(), |path| alloc::format!(" of {path}"));
+            write!(
+                f,
+                "This edit{what} needs a person's approval, since {rule}, and this server cannot ask for it yet. Nothing \
+                 was changed. edit_preview shows what the edit would do; tell the person, and leave it to them."
+            )
+        }
+        Kind::InvalidPolicy { reason } => write!(
+            f,
+            "{reason}\nThat file says what may be read and changed here, so until a person has mended it, nothing is."
+        ),
         Kind::PathOutsideWorkspace { roots, why } => {
             let shown = problem.path.as_deref().unwrap_or("The path");
             write!(f, "{shown} is outside the workspace: {why}. The workspace is {}.", roots.join(", "))?;
             write!(f, " Use a path inside it.")
         }
-        Kind::PathForbidden { rule } => write!(f, "{path} is off limits: {rule}."),
+        Kind::PathForbidden { rule } => {
+            write!(f, "{path} is off limits: {rule}. Do without it, or ask the person.")
+        }
         Kind::AmbiguousPath { candidates } => {
             write!(f, "{path} could be in more than one root. Say which: {}.", candidates.join(" or "))
         }

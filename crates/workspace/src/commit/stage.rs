@@ -20,9 +20,10 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
             Action::Move { .. } => !job.is_mere_rename(),
             Action::Create { .. } | Action::Delete { .. } => false,
         };
-        let kind = if base.stat.read_only {
+        let may_write_all = path.root.policy.terms().write_read_only;
+        let kind = if base.stat.read_only && !may_write_all {
             Kind::ReadOnly { why: "its mode lets nobody write to it" }
-        } else if !disk.may_write(&path.place.dir, path.place.file_name()) {
+        } else if !base.stat.read_only && !disk.may_write(&path.place.dir, path.place.file_name()) {
             Kind::ReadOnly { why: "you may not write to it" }
         } else if replaced && base.stat.links > 1 {
             Kind::HardLinked { names: base.stat.links }

@@ -1,0 +1,185 @@
+//! A configuration file: TOML with the settings as its keys, both for the person's own and for a workspace's.
+//!
+//! What is not understood is an error with its line and never left out: a setting that is misspelt may be the one that
+//! was to protect something.
+
+use cap_std::fs::Dir;
+use toml::de::{DeTable, DeValue};
+
+use emend_edit::problem::nearest;
+
+use super::settings::Settings;
+use crate::disk::{Disk, FileKind};
+use crate::fault::is_absent;
+
+/// The file at the top of a root with the workspace's own settings.
+pub const WORKSPACE_FILE: &str = ".emend.toml";
+
+/// Nobody writes more settings than this, and what a repository brings along must not take long at each start.
+const LONGEST: u64 = 64 * 1024;
+
+const KEYS: [&str; 13] = [
+    "workspace",
+    "forbidden_paths",
+    "read_only",
+    "approve",
+    "allowed_extensions",
+    "max_file_bytes",
+    "mode",
+    "require_mtime_check",
+    "require_read",
+    "on_change",
+    "write_in_place",
+    "write_read_only",
+    "track_history",
+];
+
+impl Settings {
+    /// Reads a configuration file. The error says what is wrong, and in which line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let at = |offset: usize, what: String| {
+            let before = text.as_bytes().iter().take(offset);
+            format!("line {}: {what}", before.filter(|&&byte| byte == b'\n').count() + 1)
+        };
+        let table = DeTable::parse(text)
+            .map_err(|error| at(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
+        let mut settings = Self::default();
+        for (key, value) in table.get_ref() {
+            let line = |what: String| at(key.span().start, what);
+            settings.set(key.get_ref(), value.get_ref()).map_err(line)?;
+        }
+        Ok(settings)
+    }
+
+    fn set(&mut self, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+        let wrong = |why: String| format!("{key}: {why}");
+        let must = |what: &str| wrong(format!("it must be {what}, not {}", value.type_str()));
+        let list = || {
+            let strings = value.as_array().map(|array| array.iter().map(|item| item.get_ref().as_str()));
+            let strings = strings.and_then(|mut strings| {
+                strings.try_fold(Vec::new(), |mut all, item| {
+                    all.push(item?.to_owned());
+                    Some(all)
+                })
+            });
+            strings.ok_or_else(|| wrong("it must be a list of strings".into()))
+        };
+        let word = || value.as_str().ok_or_else(|| must("a string"));
+        let truth = || value.as_bool().map(Some).ok_or_else(|| must("true or false"));
+        match key {
+            "workspace" => self.workspace = list()?,
+            "forbidden_paths" => self.forbidden_paths = list()?,
+            "read_only" => self.read_only = list()?,
+            "approve" => self.approve = list()?,
+            "allowed_extensions" => self.allowed_extensions = Some(list()?),
+            "max_file_bytes" => {
+                let number = value.as_integer().ok_or_else(|| must("a whole number"))?;
+                let bytes = u64::from_str_radix(number.as_str(), number.radix());
+                self.max_file_bytes = Some(bytes.map_err(|_| wrong("it must be 0 or more".into()))?);
+            }
+            "mode" => self.mode = Some(word()?.parse().map_err(wrong)?),
+            "require_mtime_check" => self.require_mtime_check = truth()?,
+            "require_read" => self.require_read = Some(word()?.parse().map_err(wrong)?),
+            "on_change" => self.on_change = Some(word()?.parse().map_err(wrong)?),
+            "write_in_place" => self.write_in_place = truth()?,
+            "write_read_only" => self.write_read_only = truth()?,
+            "track_history" => self.track_history = truth()?,
+            _ => {
+                let meant = nearest(key, KEYS).map(|meant| format!(" Did you mean '{meant}'?"));
+                let meant = meant.unwrap_or_else(|| format!(" The settings are: {}.", KEYS.join(", ")));
+                return Err(format!("unknown setting '{key}'.{meant}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The settings that a workspace brings along, if it has a file of them. No link is followed: what it points to
+/// could be edited.
+pub(super) fn of_workspace(disk: &dyn Disk, root: &Dir) -> Result<Option<Settings>, String> {
+    let failed = |error: std::io::Error| format!("it cannot be read: {error}");
+    let too_long = || format!("it has more than {LONGEST} bytes");
+    match disk.stat(root, WORKSPACE_FILE.as_ref()) {
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(stat) if stat.kind != FileKind::File => return Err("it is not a regular file".into()),
+        Ok(stat) if stat.size > LONGEST => return Err(too_long()),
+        Ok(_) => {}
+    }
+    let file = disk.open_file(root, WORKSPACE_FILE.as_ref()).map_err(failed)?;
+    let bytes = disk.read(&file, LONGEST, &mut |_| {}).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(too_long());
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
+    Settings::parse(text).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Mode, OnChange, RequireRead};
+
+    #[test]
+    fn every_setting_can_be_said() {
+        let text = r#"
+workspace = ["a=/a", "/b"]
+forbidden_paths = ["x/", "!y"]
+read_only = ["gen/"]
+approve = ["*.sql"]
+allowed_extensions = ["rs"]
+max_file_bytes = 1_048_576
+mode = "ask"
+require_mtime_check = false
+require_read = "always"
+on_change = "merge"
+write_in_place = true
+write_read_only = true
+track_history = false
+"#;
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let expected = Settings {
+            workspace: words(&["a=/a", "/b"]),
+            forbidden_paths: words(&["x/", "!y"]),
+            read_only: words(&["gen/"]),
+            approve: words(&["*.sql"]),
+            allowed_extensions: Some(words(&["rs"])),
+            max_file_bytes: Some(1 << 20),
+            mode: Some(Mode::Ask),
+            require_mtime_check: Some(false),
+            require_read: Some(RequireRead::Always),
+            on_change: Some(OnChange::Merge),
+            write_in_place: Some(true),
+            write_read_only: Some(true),
+            track_history: Some(false),
+        };
+        assert_eq!(Settings::parse(text), Ok(expected));
+        assert_eq!(KEYS.iter().filter(|key| text.contains(&format!("\n{key} = "))).count(), KEYS.len());
+        assert_eq!(Settings::parse("\u{feff}# nothing\n"), Ok(Settings::default()));
+        assert_eq!(Settings::parse("max_file_bytes = 0x10").unwrap().max_file_bytes, Some(16));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error_with_its_line() {
+        for (text, line, telling) in [
+            ("mode = \"auto\"\nforbiden_paths = []", 2, "'forbidden_paths'"),
+            ("forbidden-paths = []", 1, "'forbidden_paths'"),
+            ("colour = 1", 1, "max_file_bytes"),
+            ("\n\nmode = \"never\"", 3, "read-only"),
+            ("mode = 1", 1, "a string"),
+            ("read_only = \"x\"", 1, "a list"),
+            ("read_only = [\"x\", 1]", 1, "a list"),
+            ("max_file_bytes = -1", 1, "0 or more"),
+            ("max_file_bytes = \"1\"", 1, "whole number"),
+            ("track_history = \"no\"", 1, "true or false"),
+            ("mode = \"ask\"\nmode = \"auto\"", 2, "duplicate"),
+            ("[policy]\nmode = \"ask\"", 1, "unknown setting 'policy'"),
+            ("# fine\nmode = ", 2, ""),
+            ("mode", 1, ""),
+        ] {
+            let error = Settings::parse(text).unwrap_err();
+            assert!(error.starts_with(&format!("line {line}: ")), "{text}: {error}");
+            assert!(error.contains(telling), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Globs: lists of patterns for paths below a root, read as git reads its ignore files.
+//!
+//! A pattern without a slash matches a name at any depth; one with a slash inside starts at the top of the root; `*`
+//! and `?` stop at slashes, `**` does not. What matches a folder holds for everything beneath it. A `!` takes
+//! back what patterns before it catch, though not beneath a folder that is caught itself. Letters match in
+//! either case, everywhere: on some disks `.ENV` opens `.env`, and where it does not, the refusal harms nobody.
+
+use std::ffi::OsString;
+
+use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// A list of patterns.
+#[derive(Clone, Debug)]
+pub(super) struct Globs {
+    /// Those without a slash, for one name. Apart from the others, most of them need no regular expression, the
+    /// making of which would be felt at each start.
+    of_names: Numbered,
+    /// Those with one, for the path from the top.
+    of_paths: Numbered,
+    /// Each pattern as it was written, and whether it takes back.
+    patterns: Vec<(String, bool)>,
+}
+
+/// Patterns that are matched at once, with their places in the list.
+#[derive(Clone, Debug)]
+struct Numbered {
+    set: GlobSet,
+    numbers: Vec<usize>,
+}
+
+impl Globs {
+    /// Reads these patterns. The last that matches decides.
+    pub(super) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let (mut of_names, mut of_paths) = (Vec::new(), Vec::new());
+        let mut kept = Vec::new();
+        for (number, written) in patterns.into_iter().enumerate() {
+            let wrong = |why: &str| format!("the pattern '{written}' cannot be used: {why}");
+            let (plain, takes_back) = match written.strip_prefix('!') {
+                Some(plain) => (plain, true),
+                None => (written, false),
+            };
+            let from_top = plain.strip_prefix("./").or(plain.strip_prefix('/'));
+            let inside = from_top.unwrap_or(plain).trim_end_matches('/');
+            if inside.split('/').any(|name| matches!(name, "" | "." | "..")) {
+                return Err(wrong(
+                    "it must be names with slashes between them, from the top of the workspace",
+                ));
+            }
+            let is_path = from_top.is_some() || inside.contains('/');
+            let pattern = folded(inside);
+            // In a single name there is no slash to stop at.
+            let glob = GlobBuilder::new(&pattern).literal_separator(is_path).backslash_escape(true).build();
+            let glob = glob.map_err(|error| wrong(&error.kind().to_string()))?;
+            if is_path { &mut of_paths } else { &mut of_names }.push((number, glob));
+            kept.push((written.into(), takes_back));
+        }
+        Ok(Self { of_names: Numbered::new(of_names)?, of_paths: Numbered::new(of_paths)?, patterns: kept })
+    }
+
+    /// The pattern that catches this path, or a folder that it is in.
+    pub(super) fn catching(&self, path: &Folded) -> Option<&str> {
+        let mut found = Vec::new();
+        path.prefixes().zip(path.names()).find_map(|(prefix, name)| {
+            let last = self.of_names.last(name, &mut found).max(self.of_paths.last(prefix, &mut found));
+            let (written, takes_back) = &self.patterns[last?];
+            (!takes_back).then_some(written.as_str())
+        })
+    }
+}
+
+impl Numbered {
+    fn new(globs: Vec<(usize, Glob)>) -> Result<Self, String> {
+        let mut set = GlobSetBuilder::new();
+        let add = |(number, glob)| {
+            set.add(glob);
+            number
+        };
+        let numbers = globs.into_iter().map(add).collect();
+        Ok(Self { set: set.build().map_err(|error| error.to_string())?, numbers })
+    }
+
+    /// The number of the last pattern that matches. `found` is room to work in.
+    fn last(&self, path: &str, found: &mut Vec<usize>) -> Option<usize> {
+        self.set.matches_candidate_into(&Candidate::new(path), found);
+        found.iter().map(|&at| self.numbers[at]).max()
+    }
+}
+
+/// A path below a root, made ready for comparing: names that some disk takes for the same are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Folded {
+    path: String,
+    /// Where in `path` each name ends.
+    ends: Vec<usize>,
+}
+
+impl Folded {
+    pub(super) fn new(names: &[OsString]) -> Self {
+        let mut new = Self::default();
+        for name in names {
+            if !new.path.is_empty() {
+                new.path.push('/');
+            }
+            new.path.push_str(&folded(&name.to_string_lossy()));
+            new.ends.push(new.path.len());
+        }
+        new
+    }
+
+    /// The folders that it is in, outermost first, and the path itself.
+    fn prefixes(&self) -> impl Iterator<Item = &str> {
+        self.ends.iter().map(|&end| &self.path[..end])
+    }
+
+    /// Its names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
+        starts.zip(&self.ends).map(|(start, &end)| &self.path[start..end])
+    }
+
+    /// Whether it is `other`, or beneath it.
+    pub(super) fn is_within(&self, other: &Self) -> bool {
+        self.prefixes().any(|prefix| prefix == other.path)
+    }
+}
+
+/// A name or pattern as a disk may see it that minds neither case nor invisible characters: to some, `.GIT` and a
+/// `.git` with a zero-width joiner in it are `.git`.
+pub(super) fn folded(written: &str) -> String {
+    if written.is_ascii() {
+        return written.to_ascii_lowercase();
+    }
+    let is_invisible = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
+    // By way of the capital letter, which is the same for more of those that are taken for the same.
+    let capital = written.chars().filter(|c| !is_invisible(c)).flat_map(char::to_uppercase);
+    capital.flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(written: &str) -> Folded {
+        Folded::new(&written.split('/').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[track_caller]
+    fn check(patterns: &[&str], caught: &[&str], free: &[&str]) {
+        let globs = Globs::new(patterns.iter().copied()).unwrap();
+        for written in caught {
+            assert!(globs.catching(&path(written)).is_some(), "{patterns:?} should catch {written}");
+        }
+        for written in free {
+            assert_eq!(globs.catching(&path(written)), None, "{patterns:?} and {written}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_without_a_slash_matches_at_any_depth_and_one_with_a_slash_from_the_top() {
+        check(&["*.pem"], &["a.pem", "x/y/a.pem", ".pem"], &["a.pem.txt", "pem"]);
+        check(&["docs/*.md"], &["docs/a.md"], &["x/docs/a.md", "docs/x/a.md", "a.md"]);
+        check(&["/top.txt"], &["top.txt"], &["x/top.txt"]);
+        check(&["**/build/*.o"], &["build/a.o", "x/build/a.o"], &["build/x/a.o"]);
+        check(&["a/**"], &["a/b", "a/b/c"], &["a", "b/a/c"]);
+        check(&["*.{key,pem}", "id_?sa"], &["a.key", "id_rsa"], &["id_ed25519"]);
+        check(&["./x", "./y/z"], &["x", "y/z"], &["z/x", "x.y"]);
+    }
+
+    #[test]
+    fn what_matches_a_folder_holds_for_everything_beneath() {
+        check(&["secrets"], &["secrets", "secrets/a", "x/secrets/y/z"], &["secrets.txt"]);
+        check(&["secrets/"], &["secrets", "secrets/a", "x/secrets/y/z"], &["secrets.txt"]);
+        check(&["x/secrets/"], &["x/secrets/a"], &["secrets/a"]);
+    }
+
+    #[test]
+    fn the_last_pattern_that_matches_decides_but_not_beneath_a_caught_folder() {
+        check(&[".env*", "!.env.example"], &[".env", ".env.local", "x/.env"], &[".env.example"]);
+        check(&["!.env.example", ".env*"], &[".env.example"], &[]);
+        check(&["a/", "!a/b"], &["a/b"], &[]);
+        check(&["*.key", "!docs/*.key", "docs/own.key"], &["a.key", "docs/own.key"], &["docs/a.key"]);
+    }
+
+    #[test]
+    fn case_and_invisible_characters_make_no_other_name() {
+        check(&[".env", "*.KEY"], &[".ENV", ".eNv", "a.key", "a.\u{212a}ey", ".e\u{200d}nv"], &["env"]);
+        check(&["straße"], &["STRASSE", "Straße"], &["strase"]);
+        check(&["id_rsa"], &["id_r\u{17f}a"], &[]);
+    }
+
+    #[test]
+    fn names_that_are_no_unicode_are_compared_as_far_as_they_are() {
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStringExt;
+            let name = OsString::from_vec(b"\xff.pem".to_vec());
+            assert!(Globs::new(["*.pem"]).unwrap().catching(&Folded::new(&[name])).is_some());
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_means_nothing_is_refused() {
+        for wrong in ["", "!", "/", "./", ".", "../x", "a/../b", "a//b", "[a", "{a"] {
+            assert!(Globs::new([wrong]).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The policy: what may be read, what may be changed, and what a change needs.
+//!
+//! It is made once, of what a person says ([`Settings`]), and then each root has its own, which the workspace's file
+//! may only have tightened ([`tighten`](mod@tighten)). Rules are asked about resolved names, after every link
+//! is followed. A question about a folder is answered for everything beneath it.
+
+mod defaults;
+mod file;
+mod globs;
+mod settings;
+mod tighten;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use emend_edit::problem::Kind;
+
+use self::globs::{Folded, Globs, folded};
+
+pub use self::defaults::FORBIDDEN;
+pub use self::file::WORKSPACE_FILE;
+pub use self::settings::{Mode, OnChange, RequireRead, Settings};
+
+/// The largest file that any policy lets be read or written.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The largest file that is read or written if nobody says otherwise.
+const FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The folder of Emend's own in a workspace.
+pub(crate) const OWN_FOLDER: &str = ".emend";
+
+/// What may be read and changed, and what a change needs.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The person's, and then the workspace's; so with all lists. What one of them catches is caught.
+    forbidden: Vec<Arc<Globs>>,
+    read_only: Vec<Arc<Globs>>,
+    approve: Vec<Arc<Globs>>,
+    extensions: Option<BTreeSet<String>>,
+    /// Files and folders that Emend relies on, wherever they are.
+    own: Vec<PathBuf>,
+    /// Those of them that are in this root.
+    own_here: Vec<Folded>,
+    /// Why nothing is known of what this root's own file allows.
+    broken: Option<String>,
+    terms: Terms,
+}
+
+/// The settings that are no lists, each decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// What becomes of an edit.
+    pub mode: Mode,
+    /// Whether an edit is refused where the file changed since its client read it.
+    pub require_mtime_check: bool,
+    /// Which edits need a reading of the file.
+    pub require_read: RequireRead,
+    /// What becomes of an edit where the file changed since, but elsewhere.
+    pub on_change: OnChange,
+    /// The largest file that is read or written.
+    pub max_file_bytes: u64,
+    /// Whether files that cannot be exchanged are written in place.
+    pub write_in_place: bool,
+    /// Whether files are changed that their mode lets nobody write.
+    pub write_read_only: bool,
+    /// Whether displaced files are kept as the means to undo.
+    pub track_history: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new(&Settings::default()).expect("the defaults are well-formed")
+    }
+}
+
+impl Policy {
+    /// The policy of a person who says this. The error says which setting is wrong.
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        let globs = |name: &str, defaults: &[&'static str], said: &[String]| {
+            let patterns = defaults.iter().copied().chain(said.iter().map(String::as_str));
+            let globs = Globs::new(patterns).map_err(|why| format!("{name}: {why}"))?;
+            Ok::<_, String>(vec![Arc::new(globs)])
+        };
+        let max_file_bytes = settings.max_file_bytes.unwrap_or(FILE_BYTES);
+        if max_file_bytes > MAX_FILE_BYTES {
+            return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
+        }
+        Ok(Self {
+            forbidden: globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?,
+            read_only: globs("read_only", &[], &settings.read_only)?,
+            approve: globs("approve", &[], &settings.approve)?,
+            extensions: settings.allowed_extensions.as_deref().map(extensions),
+            own: Vec::new(),
+            own_here: Vec::new(),
+            broken: None,
+            terms: Terms {
+                mode: settings.mode.unwrap_or(Mode::Auto),
+                require_mtime_check: settings.require_mtime_check.unwrap_or(true),
+                require_read: settings.require_read.unwrap_or(RequireRead::Whole),
+                on_change: settings.on_change.unwrap_or(OnChange::Refuse),
+                max_file_bytes,
+                write_in_place: settings.write_in_place.unwrap_or(false),
+                write_read_only: settings.write_read_only.unwrap_or(false),
+                track_history: settings.track_history.unwrap_or(true),
+            },
+        })
+    }
+
+    /// The same policy, which forbids these too, wherever they are: what Emend relies on and no tool may touch.
+    /// They are given without links.
+    #[must_use]
+    pub fn with_own(mut self, own: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.own.extend(own);
+        self
+    }
+
+    /// The settings that are no lists.
+    #[must_use]
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Whether this path may be read, listed or searched, or its name told.
+    pub fn may_read(&self, names: &[OsString]) -> Result<(), Kind> {
+        self.may_read_folded(&Folded::new(names))
+    }
+
+    /// Whether anything in this folder may be read; if not, nobody need look into it.
+    #[must_use]
+    pub fn may_enter(&self, names: &[OsString]) -> bool {
+        self.may_read(names).is_ok()
+    }
+
+    /// Whether this path may be changed, created, deleted or moved, as far as its name decides.
+    pub fn may_edit(&self, names: &[OsString]) -> Result<(), Kind> {
+        let path = Folded::new(names);
+        self.may_read_folded(&path)?;
+        // At any depth: what is a folder here may be opened as a root another time.
+        if path.names().any(|name| name == WORKSPACE_FILE) {
+            return Err(Kind::ReadOnlyPath { rule: "it says what may be changed".into() });
+        }
+        if let Some(glob) = catching(&self.read_only, &path) {
+            return Err(Kind::ReadOnlyPath { rule: format!("the policy has '{glob}' in read_only") });
+        }
+        match &self.extensions {
+            Some(allowed) if !allowed.contains(extension(path.names().last().unwrap_or_default())) => {
+                Err(Kind::ExtensionNotAllowed { allowed: allowed.iter().cloned().collect() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a change of this path may be made now, with nobody asked: the last question before a commit.
+    pub fn may_commit(&self, names: &[OsString]) -> Result<(), Kind> {
+        self.may_edit(names)?;
+        match self.terms.mode {
+            Mode::ReadOnly | Mode::Preview => return Err(Kind::NoEdits { mode: self.terms.mode.as_str() }),
+            Mode::Ask => return Err(Kind::ApprovalNeeded { rule: "the mode is ask".into() }),
+            Mode::Auto => {}
+        }
+        match catching(&self.approve, &Folded::new(names)) {
+            Some(glob) => Err(Kind::ApprovalNeeded { rule: format!("the policy has '{glob}' in approve") }),
+            None => Ok(()),
+        }
+    }
+
+    fn may_read_folded(&self, path: &Folded) -> Result<(), Kind> {
+        if let Some(reason) = &self.broken {
+            return Err(Kind::InvalidPolicy { reason: reason.clone() });
+        }
+        let rule = |rule: &str| Err(Kind::PathForbidden { rule: rule.into() });
+        if path.names().any(|name| name == ".git") {
+            return rule(".git belongs to git; use git to change it");
+        }
+        if path.names().any(|name| name == OWN_FOLDER) {
+            return rule(".emend holds the means to undo edits");
+        }
+        if self.own_here.iter().any(|own| path.is_within(own)) {
+            return rule("Emend itself relies on it");
+        }
+        match catching(&self.forbidden, path) {
+            Some(glob) => rule(&format!("the policy forbids '{glob}'")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn catching<'a>(lists: &'a [Arc<Globs>], path: &Folded) -> Option<&'a str> {
+    lists.iter().find_map(|globs| globs.catching(path))
+}
+
+/// The endings as they are compared: without their dot. An empty one is that of a file without any.
+fn extensions(said: &[String]) -> BTreeSet<String> {
+    said.iter().map(|said| folded(said.strip_prefix('.').unwrap_or(said))).collect()
+}
+
+/// What stands after the last dot of a name that does not begin with it.
+fn extension(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => extension,
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use emend_edit::problem::{Code, Problem};
+
+    use super::*;
+
+    fn names(path: &str) -> Vec<OsString> {
+        path.split('/').map(OsString::from).collect()
+    }
+
+    fn code(answer: Result<(), Kind>) -> Option<Code> {
+        answer.err().map(|kind| Problem::new(kind).code())
+    }
+
+    #[track_caller]
+    fn check_forbidden(settings: &Settings, forbidden: &[&str], free: &[&str]) {
+        let policy = Policy::new(settings).unwrap();
+        for path in forbidden {
+            assert_eq!(code(policy.may_read(&names(path))), Some(Code::PathForbidden), "{path}");
+            assert_eq!(code(policy.may_edit(&names(path))), Some(Code::PathForbidden), "{path}");
+            assert!(!policy.may_enter(&names(path)));
+        }
+        for path in free {
+            assert_eq!(policy.may_edit(&names(path)), Ok(()), "{path}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_forbidden_by_their_names_and_what_only_looks_like_one_is_not() {
+        let forbidden = [
+            ".env",
+            ".env.local",
+            ".ENV",
+            "sub/.env.production",
+            ".env/bin/python",
+            "deploy/id_ed25519",
+            "id_rsa",
+            "tls/server.pem",
+            "tls/SERVER.KEY",
+            "a.p12",
+            "a.pfx",
+            ".ssh/config",
+            "home/.ssh/authorized_keys",
+            ".netrc",
+            "x/.aws/credentials",
+            ".git/config",
+            "sub/.GIT/config",
+            ".git",
+            ".emend/tx/1",
+        ];
+        let free = [
+            ".env.example",
+            "sub/.env.sample",
+            ".env.template",
+            "id_rsa.pub",
+            "env.rs",
+            "keys.rs",
+            "src/pem.rs",
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            ".npmrc",
+            "emend.toml",
+        ];
+        check_forbidden(&Settings::default(), &forbidden, &free);
+    }
+
+    #[test]
+    fn a_person_may_take_back_what_is_forbidden_but_not_what_keeps_edits_safe() {
+        let forbidden_paths = ["!.env", "!*.pem", "!.git", "!.emend/", "private/"].map(String::from).to_vec();
+        let settings = Settings { forbidden_paths, ..Settings::default() };
+        check_forbidden(
+            &settings,
+            &[".git/config", ".emend/x", ".env.local", "private/a"],
+            &[".env", "a.pem"],
+        );
+    }
+
+    #[test]
+    fn what_emend_relies_on_is_forbidden_in_the_root_that_it_is_in() {
+        let own = ["/home/ann/.config/emend/config.toml", "/home/ann/.local/state/emend"].map(PathBuf::from);
+        let policy = Policy::default().with_own(own);
+        let disk = crate::disk::for_this_machine();
+        let folder = tempfile::tempdir().unwrap();
+        let dir = cap_std::fs::Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        let (home, _) = policy.of_root(&*disk, &dir, std::path::Path::new("/home/ann"));
+        for path in [".config/emend/config.toml", ".Config/emend/CONFIG.toml", ".local/state/emend/tx/1"] {
+            assert_eq!(code(home.may_read(&names(path))), Some(Code::PathForbidden), "{path}");
+        }
+        assert_eq!(home.may_edit(&names(".config/emend/other.toml")), Ok(()));
+        let (elsewhere, _) = policy.of_root(&*disk, &dir, std::path::Path::new("/srv"));
+        assert_eq!(elsewhere.may_edit(&names(".config/emend/config.toml")), Ok(()));
+    }
+
+    #[test]
+    fn what_is_read_only_may_be_read() {
+        let settings = Settings { read_only: vec!["generated/".into()], ..Settings::default() };
+        let policy = Policy::new(&settings).unwrap();
+        for path in ["generated/a.rs", "x/generated/a.rs", WORKSPACE_FILE, ".EMEND.toml", "sub/.emend.toml"] {
+            assert_eq!(policy.may_read(&names(path)), Ok(()));
+            assert_eq!(code(policy.may_edit(&names(path))), Some(Code::ReadOnly), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_files_with_an_allowed_ending_may_be_changed() {
+        let said = Some([".rs", "MD", ""].map(String::from).to_vec());
+        let policy = Policy::new(&Settings { allowed_extensions: said, ..Settings::default() }).unwrap();
+        for path in ["a.rs", "x/a.RS", "a.b.md", "Makefile", ".gitignore"] {
+            assert_eq!(policy.may_edit(&names(path)), Ok(()), "{path}");
+        }
+        for path in ["a.py", "rs.toml", "a.rs.bak", "x.rs/a.txt", "a."] {
+            let expected = if path == "a." { None } else { Some(Code::ExtensionNotAllowed) };
+            assert_eq!(code(policy.may_edit(&names(path))), expected, "{path}");
+            assert_eq!(policy.may_read(&names(path)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_mode_and_an_approval_hold_back_the_commit_alone() {
+        for (mode, expected) in [
+            (Mode::Auto, None),
+            (Mode::Ask, Some(Code::ApprovalNeeded)),
+            (Mode::Preview, Some(Code::ReadOnly)),
+            (Mode::ReadOnly, Some(Code::ReadOnly)),
+        ] {
+            let policy = Policy::new(&Settings { mode: Some(mode), ..Settings::default() }).unwrap();
+            assert_eq!(policy.may_edit(&names("a.rs")), Ok(()));
+            assert_eq!(code(policy.may_commit(&names("a.rs"))), expected, "{mode}");
+        }
+        let policy = Policy::new(&Settings { approve: vec!["db/".into()], ..Settings::default() }).unwrap();
+        assert_eq!(code(policy.may_commit(&names("db/x.sql"))), Some(Code::ApprovalNeeded));
+        assert_eq!(policy.may_commit(&names("x.sql")), Ok(()));
+        assert_eq!(code(policy.may_commit(&names(".env"))), Some(Code::PathForbidden));
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_followed_is_an_error() {
+        let wrong = |settings: Settings| Policy::new(&settings).unwrap_err();
+        let list = || vec!["[".into()];
+        assert!(wrong(Settings { read_only: list(), ..Settings::default() }).starts_with("read_only: "));
+        assert!(wrong(Settings { approve: list(), ..Settings::default() }).starts_with("approve: "));
+        let large = Settings { max_file_bytes: Some(MAX_FILE_BYTES + 1), ..Settings::default() };
+        assert!(wrong(large).starts_with("max_file_bytes: "));
+    }
+}
