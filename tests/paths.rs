@@ -33,7 +33,7 @@ pub(crate) fn check_refused_by(start: fn(&Folder) -> Launch, folder: &Folder, pa
 }
 
 #[track_caller]
-fn check_refused(folder: &Folder, path: &str, code: &str) {
+pub(crate) fn check_refused(folder: &Folder, path: &str, code: &str) {
     check_refused_by(launch, folder, path, code);
 }
 

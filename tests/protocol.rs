@@ -84,9 +84,11 @@ fn a_client_may_ask_what_there_is_and_then_open_a_session_all_the_same() {
 #[test]
 fn instructions_are_short_enough_for_every_client() {
     let folder = Folder::new();
-    let said = launch(&folder).start().initialize_legacy("2025-11-25");
-    let length = said["instructions"].as_str().unwrap().len();
-    assert!((1..2048).contains(&length), "{length} bytes");
+    for mode in ["auto", "ask", "preview", "read-only"] {
+        let said = launch(&folder).argument("--mode").argument(mode).start().initialize_legacy("2025-11-25");
+        let length = said["instructions"].as_str().unwrap().len();
+        assert!((1..2048).contains(&length), "{mode}: {length} bytes");
+    }
 }
 
 #[test]

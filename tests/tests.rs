@@ -6,6 +6,7 @@
 mod apply_patch;
 mod cases;
 mod concurrency;
+mod configuration;
 mod crashes;
 mod demo;
 mod differential;
@@ -17,6 +18,7 @@ mod kept;
 mod messages;
 mod metadata;
 mod paths;
+mod policy;
 mod portable;
 mod preview;
 mod protocol;

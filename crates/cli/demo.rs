@@ -40,6 +40,8 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let mut server = tokio::process::Command::new(std::env::current_exe()?);
     server.arg("serve").arg("--workspace").arg(&workspace);
     server.arg("--state-dir").arg(folder.path().join("state"));
+    // What this person allows is for their own files.
+    server.arg("--no-config");
     let client = ClientConfig::default()
         .serve(TokioChildProcess::new(server)?)
         .await

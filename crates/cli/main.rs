@@ -2,6 +2,7 @@
 
 mod demo;
 mod serve;
+mod settings;
 
 use std::process::ExitCode;
 
@@ -17,7 +18,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Serve an MCP client over standard input and output.
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
     Demo(demo::Arguments),
 }

@@ -1,4 +1,4 @@
-//! `emend serve`: which folders, then the server.
+//! `emend serve`: which folders under which policy, then the server.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,14 @@ use anyhow::{Context, anyhow};
 
 use emend_server::{Emend, serve_stdio};
 use emend_workspace::edit::problem::{Kind, Problem};
-use emend_workspace::{RootSpec, Workspace, disk};
+use emend_workspace::{Policy, RootSpec, Workspace, disk};
+
+use crate::settings;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A folder whose files may be edited, as PATH or name=PATH. May be given several times; without it,
-    /// the working folder is meant.
+    /// those of the configuration file are meant, or else the working folder.
     #[arg(long = "workspace", value_name = "DIR")]
     workspaces: Vec<String>,
 
@@ -19,15 +21,27 @@ pub(crate) struct Arguments {
     /// they are kept in .emend in the workspace.
     #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]
     state: Option<PathBuf>,
+
+    #[command(flatten)]
+    policy: settings::Flags,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let workspace = match roots(&arguments.workspaces)? {
+    let said = arguments.policy.said(home().as_deref())?;
+    let state = arguments.state.clone().or_else(state_folder);
+    let own = said.files.iter().chain(&state).map(|path| settings::without_links(path));
+    let policy = Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
+    let asked =
+        if arguments.workspaces.is_empty() { &said.settings.workspace } else { &arguments.workspaces };
+    let workspace = match roots(asked)? {
         Ok(roots) => {
-            let state = arguments.state.clone().or_else(state_folder);
             // A folder that was asked for and is not there is a mistake to fix now, not at each call.
-            Ok(Workspace::open(disk::for_this_machine(), &roots, state)
-                .map_err(|problem| anyhow!("{problem}"))?)
+            let workspace = Workspace::open_with_policy(disk::for_this_machine(), &roots, state, &policy)
+                .map_err(|problem| anyhow!("{problem}"))?;
+            for warning in workspace.warnings() {
+                tracing::warn!("{warning}");
+            }
+            Ok(workspace)
         }
         Err(problem) => Err(problem),
     };

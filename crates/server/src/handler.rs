@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Origin, Workspace};
+use emend_workspace::{Effort, Mode, Origin, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
@@ -74,7 +74,7 @@ impl Emend {
 impl ServerHandler for Emend {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions(self.0.mode()))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
     }
 
@@ -83,14 +83,16 @@ impl ServerHandler for Emend {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let listed = tools::all().iter().map(tools::ToolSpec::listed).collect();
+        let mode = self.0.mode();
+        let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
+        let listed = offered.map(tools::ToolSpec::listed).collect();
         Ok(ListToolsResult::with_all_items(listed)
             .with_ttl_ms(TOOLS_FRESH_MS)
             .with_cache_scope(CacheScope::Public))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(name).map(tools::ToolSpec::listed)
+        tools::find(name).filter(|tool| tool.is_offered(self.0.mode())).map(tools::ToolSpec::listed)
     }
 
     async fn call_tool(
@@ -130,7 +132,27 @@ impl ServerHandler for Emend {
     }
 }
 
+/// What a model reads first.
+fn instructions(mode: Mode) -> String {
+    let said = match mode {
+        Mode::Auto => return INSTRUCTIONS.into(),
+        Mode::Ask => {
+            "Here every edit needs a person's approval, and this server cannot ask for it yet: use edit_preview."
+        }
+        Mode::Preview => "Here edits are only shown, never made: use edit_preview.",
+        Mode::ReadOnly => {
+            return "Emend reads files here and changes none: say what you would change.".into();
+        }
+    };
+    format!("{said}\n{INSTRUCTIONS}")
+}
+
 impl Shared {
+    /// What becomes of edits.
+    fn mode(&self) -> Mode {
+        self.workspace.as_ref().map_or(Mode::Auto, Workspace::mode)
+    }
+
     /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
     /// step, but perhaps in one after it.
     fn run(
@@ -145,6 +167,9 @@ impl Shared {
             Ok(workspace) => workspace,
             Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
         };
+        if !tool.is_offered(self.mode()) {
+            return Ok(tools::refusal(&[Problem::new(Kind::NoEdits { mode: self.mode().as_str() })]));
+        }
         let call = Call {
             workspace,
             callers: &self.callers,

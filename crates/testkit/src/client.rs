@@ -26,6 +26,7 @@ pub struct Launch {
     arguments: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
+    is_configured: bool,
 }
 
 impl Launch {
@@ -37,6 +38,7 @@ impl Launch {
             arguments: vec!["serve".into()],
             variables: Vec::new(),
             folder: None,
+            is_configured: false,
         }
     }
 
@@ -66,6 +68,13 @@ impl Launch {
         self
     }
 
+    /// With the configuration file that its arguments and its environment name; without this, with none.
+    #[must_use]
+    pub fn configured(mut self) -> Self {
+        self.is_configured = true;
+        self
+    }
+
     /// In this working folder.
     #[must_use]
     pub fn inside(mut self, folder: impl AsRef<Path>) -> Self {
@@ -79,8 +88,11 @@ impl Launch {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         // What whoever runs the tests has configured for their own Emend is not under test.
-        for name in ["EMEND_STATE_DIR", "EMEND_LOG", "XDG_STATE_HOME"] {
+        for name in ["EMEND_STATE_DIR", "EMEND_LOG", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
             command.env_remove(name);
+        }
+        if !self.is_configured {
+            command.arg("--no-config");
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Origin, Workspace};
+use emend_workspace::{Effort, Mode, Origin, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
@@ -187,6 +187,13 @@ impl ToolSpec {
     /// Runs the tool. Blocks.
     pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
         (self.run)(call, arguments)
+    }
+
+    /// Whether there is such a tool where this becomes of edits: where there are none, nothing is listed that only
+    /// makes or shows them.
+    #[must_use]
+    pub fn is_offered(&self, mode: Mode) -> bool {
+        mode != Mode::ReadOnly || self.effect == Effect::Reads
     }
 
     /// What clients see.

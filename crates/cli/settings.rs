@@ -1,0 +1,187 @@
+//! What a person says of the policy: on the command line, and in a configuration file.
+//!
+//! A file that cannot be understood is an error at the start, with its line: a server that ran without what it says
+//! would allow what was to be forbidden.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, ensure};
+
+use emend_workspace::Settings;
+use emend_workspace::policy::{Mode, OnChange, RequireRead};
+
+/// Each flag is the setting of the same name in the file, and goes before that; lists add up.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Policy")]
+pub(crate) struct Flags {
+    /// Read the settings from this file instead of ~/.config/emend/config.toml.
+    #[arg(long, value_name = "FILE", env = "EMEND_CONFIG")]
+    config: Option<PathBuf>,
+
+    /// Read no file of settings but those of the workspace.
+    #[arg(long)]
+    no_config: bool,
+
+    /// What becomes of an edit: auto (it is made), ask (it needs approval), preview (it is only shown), read-only.
+    #[arg(long)]
+    mode: Option<Mode>,
+
+    /// Neither read nor change what matches; with ! before the pattern, take back what one before it forbids.
+    #[arg(long, value_name = "GLOB")]
+    forbid: Vec<String>,
+
+    /// Read what matches, but do not change it.
+    #[arg(long, value_name = "GLOB")]
+    read_only: Vec<String>,
+
+    /// Change what matches only with a person's approval.
+    #[arg(long, value_name = "GLOB")]
+    approve: Vec<String>,
+
+    /// Change only files with this ending. May be given several times.
+    #[arg(long = "allow-extension", value_name = "EXT")]
+    allowed_extensions: Option<Vec<String>>,
+
+    /// The largest file that is read or written.
+    #[arg(long, value_name = "N")]
+    max_file_bytes: Option<u64>,
+
+    /// Which edits need a reading of the file: whole (replacements of all of it) or always (every edit).
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    require_read: Option<RequireRead>,
+
+    /// Whether an edit is refused where the file changed since it was read.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    require_mtime_check: Option<bool>,
+
+    /// What becomes of an edit where the file changed elsewhere since it was read: refuse or merge.
+    #[arg(long, value_name = "WHAT")]
+    on_change: Option<OnChange>,
+
+    /// Write files in place that cannot be exchanged.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    write_in_place: Option<bool>,
+
+    /// Change files that their mode lets nobody write.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    write_read_only: Option<bool>,
+
+    /// Keep displaced files as the means to undo.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    track_history: Option<bool>,
+}
+
+/// What a person says, and the files in which they may say it, there or not.
+pub(crate) struct Said {
+    pub(crate) settings: Settings,
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Flags {
+    /// Everything that was said. `home` is this person's home folder.
+    pub(crate) fn said(&self, home: Option<&Path>) -> anyhow::Result<Said> {
+        let usual = usual_file(home);
+        let named = self.config.clone().filter(|file| !file.as_os_str().is_empty());
+        let in_file = match (&named, &usual) {
+            _ if self.no_config => None,
+            (Some(file), _) => {
+                let said = read(file)?;
+                Some(said.with_context(|| format!("there is no configuration file {}", file.display()))?)
+            }
+            (None, Some(file)) => read(file)?,
+            (None, None) => None,
+        };
+        let mut settings = self.of_command_line().over(in_file.unwrap_or_default());
+        for folder in &mut settings.workspace {
+            *folder = in_full(folder, home)?;
+        }
+        Ok(Said { settings, files: named.into_iter().chain(usual).collect() })
+    }
+
+    fn of_command_line(&self) -> Settings {
+        Settings {
+            workspace: Vec::new(),
+            forbidden_paths: self.forbid.clone(),
+            read_only: self.read_only.clone(),
+            approve: self.approve.clone(),
+            allowed_extensions: self.allowed_extensions.clone(),
+            max_file_bytes: self.max_file_bytes,
+            mode: self.mode,
+            require_mtime_check: self.require_mtime_check,
+            require_read: self.require_read,
+            on_change: self.on_change,
+            write_in_place: self.write_in_place,
+            write_read_only: self.write_read_only,
+            track_history: self.track_history,
+        }
+    }
+}
+
+/// `$XDG_CONFIG_HOME/emend/config.toml`, by default `~/.config/emend/config.toml`.
+fn usual_file(home: Option<&Path>) -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(base.or_else(|| home.map(|home| home.join(".config")))?.join("emend").join("config.toml"))
+}
+
+/// What a file says; `None` if there is none.
+fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let said = Settings::parse(&text).map_err(|wrong| anyhow!("{}, {wrong}", file.display()))?;
+            Ok(Some(said))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("{} cannot be read", file.display())),
+    }
+}
+
+/// A folder of a configuration file, which is read from wherever a server is started: `~` is the home folder, and a
+/// relative path would mean another folder each time.
+fn in_full(written: &str, home: Option<&Path>) -> anyhow::Result<String> {
+    let (name, path) = match written.split_once('=') {
+        Some((name, path)) if !name.contains(['/', '~']) => (Some(name), path),
+        _ => (None, written),
+    };
+    let full = match (path.strip_prefix("~/"), home) {
+        (Some(inside), Some(home)) => home.join(inside),
+        _ => PathBuf::from(path),
+    };
+    ensure!(full.is_absolute(), "workspace: '{written}' must be an absolute path, or begin with ~/");
+    let full = full.to_str().with_context(|| format!("workspace: '{written}' is not Unicode"))?;
+    Ok(name.map_or_else(|| full.to_owned(), |name| format!("{name}={full}")))
+}
+
+/// A path without links, as far as it exists.
+pub(crate) fn without_links(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for ancestor in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
+            return real.join(rest);
+        }
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_the_file_is_absolute_or_in_the_home_folder() {
+        let home = Path::new("/home/ann");
+        for (written, full) in [
+            ("/srv/x", "/srv/x"),
+            ("x=/srv/x", "x=/srv/x"),
+            ("~/x", "/home/ann/x"),
+            ("x=~/y=z", "x=/home/ann/y=z"),
+            ("/srv/a=b", "/srv/a=b"),
+        ] {
+            assert_eq!(in_full(written, Some(home)).unwrap(), full);
+        }
+        for wrong in ["x", "./x", "name=x", "~", "~ann/x", ""] {
+            assert!(in_full(wrong, Some(home)).is_err(), "{wrong}");
+        }
+        assert!(in_full("~/x", None).is_err());
+    }
+}
