@@ -237,6 +237,46 @@ fn a_path_that_could_be_in_either_root_is_refused() {
 }
 
 #[test]
+fn a_new_file_among_several_roots_is_named_with_its_root_or_in_full() {
+    let (one, two, mut client) = two_roots();
+    let write =
+        |client: &mut Client, path: &str| client.call("write_file", json!({"path": path, "content": "n\n"}));
+    // A folder that only one of them has says nothing: it could be wanted in the other.
+    one.write("src/a.txt", "1\n");
+    for path in ["src/new.txt", "new/deep/a.txt", "three:new.txt", "three:same.txt"] {
+        write(&mut client, path).refused("ambiguous-path");
+        client.patch(&format!("*** Add File: {path}\n+n")).refused("ambiguous-path");
+        client.patch(&format!("*** Move File: only-one.txt -> {path}")).refused("ambiguous-path");
+    }
+    write(&mut client, "one:src/new.txt").ok();
+    write(&mut client, two.at("new/deep/a.txt").to_str().unwrap()).ok();
+    client.patch("*** Move File: only-two.txt -> two:moved.txt").ok();
+    assert_eq!((one.text("src/new.txt"), two.text("new/deep/a.txt")), ("n\n".into(), "n\n".into()));
+    assert_eq!(two.text("moved.txt"), "2\n");
+}
+
+#[test]
+fn a_colon_in_a_path_is_one_of_its_letters_unless_it_follows_the_name_of_a_root() {
+    let (one, two, mut client) = two_roots();
+    one.write("two:odd.txt", "1\n");
+    one.write("x:odd.txt", "1\n");
+    two.write("odd.txt", "2\n");
+    assert_eq!(client.read("two:odd.txt").meta["emend/path"], "two:odd.txt");
+    assert_eq!(client.read("one:two:odd.txt").meta["emend/path"], "one:two:odd.txt");
+    assert_eq!(client.read("x:odd.txt").meta["emend/path"], "one:x:odd.txt");
+    let alone = Folder::with([("ws:a.txt", "1\n")]);
+    serve(&alone).replace("ws:a.txt", "1", "2").ok();
+}
+
+#[test]
+fn a_root_inside_another_has_no_file_of_settings_of_its_own() {
+    let folder = Folder::with([("sub/a.txt", "1\n"), ("sub/.emend.toml", "mode = 'read-only'\n")]);
+    launch(&folder).workspace(folder.at("sub")).legacy().replace("sub/a.txt", "1", "2").ok();
+    let alone = Launch::new(EMEND).workspace(folder.at("sub")).state(folder.state());
+    alone.legacy().replace("a.txt", "2", "3").refused("read-only");
+}
+
+#[test]
 fn one_request_touches_one_root() {
     let (one, two, mut client) = two_roots();
     let before = (one.tree(), two.tree());
