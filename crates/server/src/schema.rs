@@ -25,10 +25,8 @@ pub fn of<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// The schema without any description: for answers, which nobody has to be told how to write, and for
-/// arguments that are described where they belong.
-#[must_use]
-pub fn without_descriptions(schema: JsonObject) -> JsonObject {
+/// The schema without any description: for arguments that are described where they belong.
+fn without_descriptions(schema: JsonObject) -> JsonObject {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(object) => {
@@ -48,22 +46,19 @@ pub fn without_descriptions(schema: JsonObject) -> JsonObject {
     }
 }
 
-/// The schema of an answer: its fields and their types. Which nested fields are always there, the documents say;
-/// the list of tools repeats this for each tool.
+/// The schema of an answer: its fields and their types, and of lists what they are lists of. What is in the
+/// records among them is left out, since the list of tools repeats this for each tool.
 #[must_use]
 pub fn of_answer<T: JsonSchema>() -> JsonObject {
-    fn loosen(value: &mut Value) {
-        match value {
-            Value::Object(object) => {
-                object.retain(|key, value| key != "required" || !value.is_array());
-                object.values_mut().for_each(loosen);
-            }
-            Value::Array(items) => items.iter_mut().for_each(loosen),
-            _ => {}
-        }
+    fn outline(value: &mut Value, keep: &[&str]) {
+        let Value::Object(object) = value else { return };
+        object.retain(|key, _| keep.contains(&key.as_str()));
+        object.get_mut("items").into_iter().for_each(|items| outline(items, &["type"]));
     }
-    let mut schema = without_descriptions(of::<T>());
-    schema.get_mut("properties").into_iter().for_each(loosen);
+    let mut schema = of::<T>();
+    for field in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        outline(field.1, &["type", "items"]);
+    }
     schema
 }
 
