@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
-use emend_workspace::disk::{Disk, Seen, Stat};
+use emend_workspace::disk::{Disk, FileKind, Seen, Stat};
 
 type Meddler = Box<dyn FnOnce() + Send>;
 
@@ -226,5 +226,10 @@ impl Disk for FailingDisk {
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {
         self.call()?;
         self.inner.names(dir)
+    }
+
+    fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
+        self.call()?;
+        self.inner.entries(dir, limit)
     }
 }

@@ -5,7 +5,7 @@
 //! these are plain functions that block.
 //!
 //! Read in this order: where files are ([`disk`], [`roots`], [`resolve`](mod@resolve)), what is known of them
-//! ([`snapshot`], [`readings`]), how they change ([`lock`], [`vault`], [`commit`]), and the whole of it
+//! ([`snapshot`], [`readings`]), how they are found ([`list`], [`search`]), how they change ([`lock`], [`vault`], [`commit`]), and the whole of it
 //! ([`workspace`]).
 
 pub mod disk;
@@ -16,6 +16,10 @@ pub mod roots;
 
 pub mod readings;
 pub mod snapshot;
+
+pub mod list;
+pub mod search;
+mod walk;
 
 pub mod commit;
 pub mod lock;
@@ -42,4 +46,5 @@ pub use prepared::{Effort, Preview, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
 pub use roots::RootSpec;
+pub use walk::{Scope, Unseen};
 pub use workspace::Workspace;

@@ -63,8 +63,8 @@ pub enum Refusal {
     Outside(&'static str),
     /// A name on the way is a file.
     ParentIsFile,
-    /// It names the root itself or another folder.
-    IsFolder,
+    /// It names the root itself or another folder: every name from the root to it, no link among them.
+    IsFolder(Vec<OsString>),
     /// The machine failed.
     Io(io::Error),
 }
@@ -106,7 +106,7 @@ fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Pl
         && let Ok(dir) = disk.open_dir(root, &parents.iter().collect::<PathBuf>())
     {
         match disk.stat(&dir, name) {
-            Ok(stat) if stat.kind == FileKind::Dir => return Err(Refusal::IsFolder),
+            Ok(stat) if stat.kind == FileKind::Dir => return Err(Refusal::IsFolder(names)),
             Ok(stat) if stat.kind != FileKind::Link => {
                 return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 0 });
             }
@@ -173,7 +173,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
             FileKind::Dir => {
                 names.push(step);
                 if todo.is_empty() {
-                    return Err(Refusal::IsFolder);
+                    break;
                 }
                 dir = disk.open_dir(root, &names.iter().collect::<PathBuf>()).map_err(Refusal::Io)?;
             }
@@ -184,7 +184,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
             FileKind::File | FileKind::Other(_) => return Err(Refusal::ParentIsFile),
         }
     }
-    Err(Refusal::IsFolder)
+    Err(Refusal::IsFolder(names))
 }
 
 fn steps(path: &Path) -> Result<Vec<OsString>, Refusal> {

@@ -3,7 +3,7 @@
 //! A root is an open handle. Comparing path strings decides only which root is meant and what a message
 //! says; whether a file is inside is decided by the kernel, beneath the handle.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use emend_edit::problem::{Kind, Problem};
 use crate::commit::trail::Trail;
 use crate::disk::Disk;
 use crate::fault::io_problem;
+use crate::gather::similar;
 use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
 use crate::vault::VaultCell;
@@ -82,6 +83,15 @@ pub struct WorkspacePath {
     pub name: String,
 }
 
+/// Where listing or searching begins.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// A folder, by the names from its root; no link among them.
+    Folder(Arc<Root>, Vec<OsString>),
+    /// A single file.
+    File(WorkspacePath),
+}
+
 impl Roots {
     /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], policy: &Policy) -> Result<Self, Problem> {
@@ -138,6 +148,32 @@ impl Roots {
             })
             .at(written));
         }
+        self.choose(
+            trimmed,
+            written,
+            |root, inside| self.admit_in(root, inside, written),
+            |found| found.place.missing == 0,
+        )
+    }
+
+    /// The folder or file that a written path means, which must exist.
+    pub(crate) fn admit_start(&self, written: &str) -> Result<Start, Problem> {
+        let trimmed = written.strip_prefix("file://").unwrap_or(written);
+        if trimmed.contains('\0') {
+            let message = "it must name a folder or a file, such as src".into();
+            return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
+        }
+        self.choose(trimmed, written, |root, inside| self.start_in(root, inside, written), |_| true)
+    }
+
+    /// What `look` finds in the one root that a written path means.
+    fn choose<T>(
+        &self,
+        trimmed: &str,
+        written: &str,
+        look: impl Fn(&Arc<Root>, &Path) -> Result<T, Problem>,
+        exists: fn(&T) -> bool,
+    ) -> Result<T, Problem> {
         let path = Path::new(trimmed);
         if path.is_absolute() {
             let (root, inside) = self
@@ -148,38 +184,34 @@ impl Roots {
                     inside.ok().map(|inside| (root, inside))
                 })
                 .ok_or_else(|| self.outside(written, "it is in none of the roots"))?;
-            return self.admit_in(root, inside, written);
+            return look(root, inside);
         }
         if self.roots.len() == 1 {
-            return self.admit_in(&self.roots[0], path, written);
+            return look(&self.roots[0], path);
         }
         if let Some((name, inside)) = trimmed.split_once(':')
             && let Some(root) = self.roots.iter().find(|root| root.name == name)
         {
-            return self.admit_in(root, Path::new(inside), written);
+            return look(root, Path::new(inside));
         }
-        self.look_up(path, written)
-    }
-
-    /// A relative path among several roots: the one root that has such a file.
-    fn look_up(&self, path: &Path, written: &str) -> Result<WorkspacePath, Problem> {
+        // A relative path among several roots: the one root that has it.
         let mut hits = Vec::new();
         let mut refused = None;
         for root in &self.roots {
-            match self.admit_in(root, path, written) {
-                Ok(found) if found.place.missing == 0 => hits.push(found),
+            match look(root, path) {
+                Ok(found) if exists(&found) => hits.push((root, found)),
                 Ok(_) => {}
                 Err(problem) => refused = refused.or(Some(problem)),
             }
         }
         match (hits.len(), refused) {
-            (1, _) => Ok(hits.remove(0)),
+            (1, _) => Ok(hits.remove(0).1),
             (0, Some(problem)) => Err(problem),
             _ => {
                 let roots = self
                     .roots
                     .iter()
-                    .filter(|root| hits.is_empty() || hits.iter().any(|hit| Arc::ptr_eq(&hit.root, root)));
+                    .filter(|root| hits.is_empty() || hits.iter().any(|(hit, _)| Arc::ptr_eq(hit, root)));
                 let candidates = roots.map(|root| format!("{}:{written}", root.name)).collect();
                 Err(Problem::new(Kind::AmbiguousPath { candidates }).at(written))
             }
@@ -203,23 +235,54 @@ impl Roots {
     }
 
     fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
-        let place = resolve(&*self.disk, &root.dir, &root.path, inside).map_err(|refusal| {
-            // Why a forbidden path cannot be followed would say what is there.
-            if let Err(kind) = root.policy.may_read(&as_written(inside)) {
-                return Problem::new(kind).at(written);
-            }
-            match refusal {
-                Refusal::Outside(why) => self.outside(written, why),
-                Refusal::ParentIsFile => {
-                    Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
-                }
-                Refusal::IsFolder => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
-                Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
-            }
-        })?;
-        let name = format!("{}{}", self.prefix(root), place.shown());
+        let place = resolve(&*self.disk, &root.dir, &root.path, inside)
+            .map_err(|refusal| self.refused(root, inside, refusal, written))?;
+        let name = self.called(root, &place.shown());
         root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(&name))?;
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
+    }
+
+    fn start_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<Start, Problem> {
+        match resolve(&*self.disk, &root.dir, &root.path, inside) {
+            Err(Refusal::IsFolder(names)) => {
+                root.policy.may_read(&names).map_err(|kind| Problem::new(kind).at(written))?;
+                Ok(Start::Folder(Arc::clone(root), names))
+            }
+            Err(refusal) => Err(self.refused(root, inside, refusal, written)),
+            Ok(_) => {
+                let path = self.admit_in(root, inside, written)?;
+                if path.place.missing > 0 {
+                    let similar = similar(&*self.disk, &path);
+                    return Err(Problem::new(Kind::MissingOriginal { similar }).at(&path.name));
+                }
+                Ok(Start::File(path))
+            }
+        }
+    }
+
+    fn refused(&self, root: &Root, inside: &Path, refusal: Refusal, written: &str) -> Problem {
+        // Why a forbidden path cannot be followed would say what is there.
+        if let Err(kind) = root.policy.may_read(&as_written(inside)) {
+            return Problem::new(kind).at(written);
+        }
+        match refusal {
+            Refusal::Outside(why) => self.outside(written, why),
+            Refusal::ParentIsFile => {
+                Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
+            }
+            Refusal::IsFolder(_) => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
+            Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
+        }
+    }
+
+    /// What the path of a file, from its root, is called on the wire.
+    pub(crate) fn called_at(&self, root: &Root, path: &Path) -> String {
+        let names: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
+        self.called(root, &names.join("/"))
+    }
+
+    fn called(&self, root: &Root, shown: &str) -> String {
+        format!("{}{shown}", self.prefix(root))
     }
 }
 

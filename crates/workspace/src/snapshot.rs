@@ -1,5 +1,6 @@
 //! A file as read: bytes, text, version and metadata that belong together.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use emend_edit::text::Intake;
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::{io_problem, is_absent};
 use crate::prepared::Effort;
-use crate::roots::WorkspacePath;
+use crate::roots::{Root, WorkspacePath};
 
 /// A file as read. Only [`read`] makes one.
 #[derive(Clone, Debug)]
@@ -52,7 +53,11 @@ pub(crate) fn read(
         return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
     }
     if stat.links > 1 {
-        refuse_forbidden(disk, path, &stat)?;
+        let other = forbidden_elsewhere(disk, &path.root, &path.place.names, &stat);
+        let other = other.map_err(|error| io_problem("Looking for the other names of the file", &error).at(&path.name));
+        if let Some(kind) = other? {
+            return Err(Problem::new(kind).at(&path.name));
+        }
     }
     let limit = path.root.policy.terms().max_file_bytes;
     let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit }).at(&path.name);
@@ -72,26 +77,29 @@ pub(crate) fn read(
     Ok(Some(Snapshot { text: Arc::new(text), stat }))
 }
 
-/// Refuses a file that has a forbidden name beside this one, in its folder or in one above. Elsewhere it could only be
-/// found by looking at every file.
-fn refuse_forbidden(disk: &dyn Disk, path: &WorkspacePath, stat: &Stat) -> Result<(), Problem> {
-    let failed =
-        |error: io::Error| io_problem("Looking for the other names of the file", &error).at(&path.name);
-    let mut names = path.place.names.clone();
+/// Why a file is forbidden by another of its names: one beside this one, in its folder or in one above. Elsewhere it
+/// could only be found by looking at every file.
+pub(crate) fn forbidden_elsewhere(
+    disk: &dyn Disk,
+    root: &Root,
+    names: &[OsString],
+    stat: &Stat,
+) -> io::Result<Option<Kind>> {
+    let mut names = names.to_vec();
     while names.pop().is_some() {
-        let dir = disk.open_dir(&path.root.dir, &names.iter().collect::<PathBuf>()).map_err(failed)?;
-        for beside in disk.names(&dir).map_err(failed)? {
+        let dir = disk.open_dir(&root.dir, &names.iter().collect::<PathBuf>())?;
+        for beside in disk.names(&dir)? {
             names.push(beside);
-            let allowed = path.root.policy.may_read(&names);
+            let allowed = root.policy.may_read(&names);
             let Some(beside) = names.pop() else { continue };
             if let Err(kind) = allowed
                 && disk.stat(&dir, &beside).is_ok_and(|other| other.is_same_file(stat))
             {
-                return Err(Problem::new(kind).at(&path.name));
+                return Ok(Some(kind));
             }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn kind_name(kind: FileKind) -> Option<&'static str> {

@@ -16,6 +16,7 @@ use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
+use crate::list::{self, Listing};
 use crate::lock::{self, PATIENCE};
 use crate::past::Past;
 use crate::policy::{Mode, Policy};
@@ -23,7 +24,9 @@ use crate::prepared::{Effort, Facts, Prepared, Preview, Request};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
+use crate::search::{self, Found, Wanted};
 use crate::snapshot::{self, Snapshot};
+use crate::walk::Scope;
 
 /// The folders that may be edited, and everything that happens in them.
 #[derive(Debug)]
@@ -88,6 +91,16 @@ impl Workspace {
                 Err(Problem::new(Kind::MissingOriginal { similar }).at(&path.name))
             }
         }
+    }
+
+    /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
+    pub fn list(&self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
+        list::list(&self.roots, scope, depth, &list::Limits::default())
+    }
+
+    /// Searches the files in the scope for lines that match.
+    pub fn search(&self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
+        search::search(&self.roots, scope, wanted, &search::Limits::default())
     }
 
     /// Plans, checks and commits a request, under the root's lock from the reading on.

@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Disk, Portable, Seen, Stat, metadata};
+use super::{Disk, FileKind, Portable, Seen, Stat, metadata};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -158,5 +158,9 @@ impl Disk for Linux {
 
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {
         super::portable::names(dir)
+    }
+
+    fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
+        super::portable::entries(dir, limit)
     }
 }

@@ -126,6 +126,9 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn remove_dir(&self, dir: &Dir, name: &OsStr) -> io::Result<()>;
     /// The names in a folder, unordered.
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>>;
+    /// The names in a folder, unordered, with what each stands for; at most `limit` of them. A link is not
+    /// followed.
+    fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>>;
 }
 
 /// The folder opened once more, as a file that can be locked and made durable: cap-std opens folders only

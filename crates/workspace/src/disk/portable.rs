@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, Metadata, OpenOptions};
+use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
 
 use super::{Disk, FileKind, Seen, Stat};
 
@@ -236,6 +236,10 @@ impl Disk for Portable {
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {
         names(dir)
     }
+
+    fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
+        entries(dir, limit)
+    }
 }
 
 /// The names beside a staged file that an exchange uses: for the file that is displaced, and for the one that
@@ -245,9 +249,8 @@ fn helpers(staged: &OsStr) -> (OsString, OsString) {
     (format!("{HELPER}displaced-{hash}").into(), format!("{HELPER}coming-{hash}").into())
 }
 
-fn from_metadata(metadata: &Metadata) -> Stat {
-    let file_type = metadata.file_type();
-    let kind = if file_type.is_file() {
+fn kind_of(file_type: FileType) -> FileKind {
+    if file_type.is_file() {
         FileKind::File
     } else if file_type.is_dir() {
         FileKind::Dir
@@ -255,7 +258,11 @@ fn from_metadata(metadata: &Metadata) -> Stat {
         FileKind::Link
     } else {
         FileKind::Other("a FIFO, socket or device")
-    };
+    }
+}
+
+fn from_metadata(metadata: &Metadata) -> Stat {
+    let kind = kind_of(metadata.file_type());
     #[cfg(unix)]
     let mode = cap_std::fs::MetadataExt::mode(metadata) & 0o7777;
     #[cfg(not(unix))]
@@ -364,6 +371,15 @@ pub(super) fn overwrite(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
 
 pub(super) fn names(dir: &Dir) -> io::Result<Vec<OsString>> {
     dir.entries()?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+pub(super) fn entries(dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
+    let kinds = dir.entries()?.take(limit).map(|entry| {
+        let entry = entry?;
+        // What has no kind any more is gone.
+        Ok(entry.file_type().ok().map(|file_type| (entry.file_name(), kind_of(file_type))))
+    });
+    kinds.filter_map(io::Result::transpose).collect()
 }
 
 #[cfg(test)]

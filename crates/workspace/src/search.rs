@@ -1,0 +1,410 @@
+//! Searching: the lines that match a pattern, in the text that a reading of the file would show.
+//!
+//! A file that is no text, or too large to be read, is not searched. Everything is counted up to a limit, and
+//! shown as far as there is room, with a share for each file, so that one that is full of matches does not hide
+//! the others.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use cap_std::fs::Dir;
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
+};
+
+use emend_edit::Text;
+use emend_edit::problem::{Kind, Problem};
+use emend_edit::text::split_ending;
+
+use crate::disk::{Disk, FileKind};
+use crate::roots::{Root, Roots, Start};
+use crate::snapshot::forbidden_elsewhere;
+use crate::walk::{self, Scope, Unseen, Walk, Within};
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// A regular expression, for one line.
+    pub pattern: &'a str,
+    /// How many lines are shown around each that matches.
+    pub context: usize,
+}
+
+/// How much a search does and shows at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How many matching lines are shown.
+    pub(crate) shown: usize,
+    /// How many of one file.
+    pub(crate) shown_of_file: usize,
+    /// How many bytes of lines.
+    pub(crate) bytes: usize,
+    /// How many bytes of one line.
+    pub(crate) line: usize,
+    /// After so many matching lines the search ends.
+    pub(crate) counted: usize,
+    /// After so many bytes of files the search ends.
+    pub(crate) searched: u64,
+    /// How many lines of context may be asked for.
+    pub(crate) context: usize,
+    /// How much is walked.
+    pub(crate) walk: walk::Limits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            shown: 250,
+            shown_of_file: 50,
+            bytes: 40_000,
+            line: 300,
+            counted: 10_000,
+            searched: 4 * 1024 * 1024 * 1024,
+            context: 20,
+            walk: walk::Limits::default(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The files with lines that are shown, those nearest to the start first.
+    pub files: Vec<FoundIn>,
+    /// How many lines match, in all files.
+    pub matches: usize,
+    /// In how many files.
+    pub matching_files: usize,
+    /// How many files were searched.
+    pub searched: usize,
+    /// How many are too large to be searched.
+    pub too_large: usize,
+    /// What was not seen.
+    pub unseen: Unseen,
+}
+
+/// The matches of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundIn {
+    /// What it is called, as the other tools take it.
+    pub name: String,
+    /// The lines that are shown: those that match and their neighbours.
+    pub lines: Vec<FoundLine>,
+    /// How many more match.
+    pub more: usize,
+}
+
+impl FoundIn {
+    /// How many matching lines are shown.
+    #[must_use]
+    pub fn matches(&self) -> usize {
+        self.lines.iter().filter(|line| line.matches).count()
+    }
+}
+
+/// A line that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundLine {
+    /// Its number, as in a reading.
+    pub number: usize,
+    /// Whether it matches; otherwise it is context.
+    pub matches: bool,
+    /// The line, or of a long one the part around the match.
+    pub text: String,
+}
+
+/// Searches what is in the scope.
+pub(crate) fn search(
+    roots: &Roots,
+    scope: &Scope<'_>,
+    wanted: &Wanted<'_>,
+    limits: &Limits,
+) -> Result<Found, Problem> {
+    if wanted.context > limits.context {
+        return Err(invalid(
+            "context",
+            format!("at most {} lines are shown around each match", limits.context),
+        ));
+    }
+    let matcher = matcher(wanted.pattern)?;
+    let within = Within::new(scope, roots)?;
+    let disk = &**roots.disk();
+    let mut walk = Walk::new(disk, scope.cancelled, limits.walk);
+    let mut search = Search::new(disk, matcher, wanted.context, *limits);
+    for start in &within.starts {
+        match start {
+            Start::Folder(root, names) => walk.start(root, &names.iter().collect::<PathBuf>(), 0),
+            Start::File(path) => {
+                search.file(&path.root, &path.place.dir, &path.place.names, &|| path.name.clone());
+            }
+        }
+    }
+    while let Some(folder) = walk.next()? {
+        for (name, kind) in &folder.entries {
+            match kind {
+                FileKind::Dir => walk.enter(&folder, name, 0),
+                FileKind::File => {
+                    let path = folder.path.join(name);
+                    if within.takes(&path) {
+                        let names: Vec<OsString> = path.iter().map(OsString::from).collect();
+                        let called = || roots.called_at(&folder.root, &path);
+                        search.file(&folder.root, &folder.dir, &names, &called);
+                    }
+                }
+                FileKind::Link | FileKind::Other(_) => {}
+            }
+            if (scope.cancelled)() {
+                return Err(Problem::new(Kind::Cancelled));
+            }
+        }
+        if search.is_enough {
+            break;
+        }
+    }
+    let mut found = search.found;
+    found.unseen.unreadable += walk.unseen.unreadable;
+    found.unseen.rest |= walk.unseen.rest || search.is_enough;
+    Ok(found)
+}
+
+fn invalid(name: &str, message: String) -> Problem {
+    Problem::new(Kind::InvalidArgument { name: name.into(), message })
+}
+
+fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
+    if pattern.is_empty() {
+        return Err(invalid("pattern", "it is empty, and so every line matches".into()));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder.multi_line(true).crlf(true);
+    builder.build(pattern).map_err(|error| {
+        let hint = "lines are searched one by one; put \\ before characters such as ( [ { . * + ? that are meant \
+                    as they are";
+        invalid("pattern", format!("{error} ({hint})"))
+    })
+}
+
+/// A search under way.
+struct Search<'a> {
+    disk: &'a dyn Disk,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    limits: Limits,
+    /// How many matching lines, and bytes of lines, may still be shown.
+    room: (usize, usize),
+    bytes: u64,
+    is_enough: bool,
+    found: Found,
+}
+
+impl<'a> Search<'a> {
+    fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: Limits) -> Self {
+        let mut builder = SearcherBuilder::new();
+        // What is searched is the view: text, and UTF-8 already.
+        builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
+        builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
+        let searcher = builder.before_context(context).after_context(context).build();
+        let room = (limits.shown, limits.bytes);
+        Self { disk, matcher, searcher, limits, room, bytes: 0, is_enough: false, found: Found::default() }
+    }
+
+    /// Searches a file. What is no file any more, or no text, has nothing to be found.
+    fn file(&mut self, root: &Root, dir: &Dir, names: &[OsString], called: &dyn Fn() -> String) {
+        if self.is_enough {
+            return;
+        }
+        let view = match self.view(root, dir, names) {
+            Ok(Some(view)) => view,
+            Ok(None) => return,
+            Err(error) if is_gone(&error) => return,
+            Err(_) => {
+                self.found.unseen.unreadable += 1;
+                return;
+            }
+        };
+        self.found.searched += 1;
+        let mut lines = Lines {
+            matcher: &self.matcher,
+            limits: &self.limits,
+            room: &mut self.room,
+            shown: Vec::new(),
+            shown_matches: 0,
+            matches: 0,
+            counted: self.limits.counted - self.found.matches,
+        };
+        // Only the sink could fail, and it does not.
+        let _ = self.searcher.search_slice(&self.matcher, view.body(), &mut lines);
+        let Lines { shown, shown_matches, matches, .. } = lines;
+        if matches > 0 {
+            self.found.matches += matches;
+            self.found.matching_files += 1;
+            self.is_enough |= self.found.matches >= self.limits.counted;
+            if !shown.is_empty() {
+                let more = matches - shown_matches;
+                self.found.files.push(FoundIn { name: called(), lines: shown, more });
+            }
+        }
+    }
+
+    /// What a reading of the file would show; nothing if there could be none.
+    fn view(&mut self, root: &Root, dir: &Dir, names: &[OsString]) -> io::Result<Option<View>> {
+        let Some(name) = names.last() else { return Ok(None) };
+        let file = self.disk.open_file(dir, name)?;
+        let stat = self.disk.stat_file(&file)?;
+        if stat.kind != FileKind::File {
+            return Ok(None);
+        }
+        if stat.links > 1 && forbidden_elsewhere(self.disk, root, names, &stat)?.is_some() {
+            return Ok(None);
+        }
+        let largest = root.policy.terms().max_file_bytes;
+        if stat.size > largest {
+            self.found.too_large += 1;
+            return Ok(None);
+        }
+        if self.bytes + stat.size > self.limits.searched {
+            self.is_enough = true;
+            return Ok(None);
+        }
+        self.bytes += stat.size;
+        let mut bytes = Vec::new();
+        if stat.size > PEEKED * 16 {
+            // Most large files are no text, and show it early.
+            bytes = self.disk.read(&file, PEEKED - 1, &mut |_| {})?;
+            if is_binary(&bytes) {
+                return Ok(None);
+            }
+        }
+        let rest = self.disk.read(&file, largest, &mut |_| {})?;
+        if bytes.is_empty() {
+            bytes = rest;
+        } else {
+            bytes.extend_from_slice(&rest);
+        }
+        Ok(View::of(bytes))
+    }
+}
+
+/// So much of a large file is looked at first.
+const PEEKED: u64 = 16 * 1024;
+
+/// Whether these first bytes show that the file is no text: a NUL, and no mark of UTF-16.
+fn is_binary(bytes: &[u8]) -> bool {
+    !has_utf_16_mark(bytes) && memchr::memchr(0, bytes).is_some()
+}
+
+fn has_utf_16_mark(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
+}
+
+/// The text of a file as it is read.
+enum View {
+    /// UTF-8, which is nearly all there is.
+    Plain(Vec<u8>),
+    Decoded(Box<Text>),
+}
+
+impl View {
+    fn of(bytes: Vec<u8>) -> Option<Self> {
+        if is_binary(&bytes) {
+            return None;
+        }
+        if std::str::from_utf8(&bytes).is_ok() {
+            return Some(Self::Plain(bytes));
+        }
+        Text::new(bytes).ok().map(|text| Self::Decoded(Box::new(text)))
+    }
+
+    /// Without the byte order mark, which is not in the first line.
+    fn body(&self) -> &[u8] {
+        match self {
+            Self::Plain(bytes) => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
+            Self::Decoded(text) => &text.bytes()[text.body()],
+        }
+    }
+}
+
+/// Takes the lines of one file as they are found.
+struct Lines<'a> {
+    matcher: &'a RegexMatcher,
+    limits: &'a Limits,
+    room: &'a mut (usize, usize),
+    shown: Vec<FoundLine>,
+    shown_matches: usize,
+    matches: usize,
+    /// How many may still be counted.
+    counted: usize,
+}
+
+impl Lines<'_> {
+    fn has_room(&self) -> bool {
+        self.room.0 > 0 && self.room.1 > 0 && self.shown_matches < self.limits.shown_of_file
+    }
+
+    fn show(&mut self, number: Option<u64>, line: &[u8], matches: bool) {
+        let line = split_ending(line).0;
+        let at = match self.matcher.find(line) {
+            Ok(Some(place)) if matches => place.start(),
+            _ => 0,
+        };
+        let text = part(line, at, self.limits.line);
+        self.room.1 = self.room.1.saturating_sub(text.len());
+        self.shown.push(FoundLine { number: number.unwrap_or(0) as usize, matches, text });
+    }
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.matches += 1;
+        if self.has_room() {
+            self.room.0 -= 1;
+            self.shown_matches += 1;
+            self.show(found.line_number(), found.bytes(), true);
+        }
+        Ok(self.matches < self.counted)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        let is_wanted = match context.kind() {
+            SinkContextKind::Before => self.has_room(),
+            // It belongs to the last match, if that is shown.
+            _ => self.matches == self.shown_matches && self.room.1 > 0,
+        };
+        if is_wanted {
+            self.show(context.line_number(), context.bytes(), false);
+        }
+        Ok(true)
+    }
+}
+
+/// The line as it is shown: of a long one, the part around `at`.
+fn part(line: &[u8], at: usize, limit: usize) -> String {
+    if line.len() <= limit {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    let floor = |mut at: usize| {
+        while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
+            at -= 1;
+        }
+        at
+    };
+    // As much before the match as a quarter of the room.
+    let start = floor(at.saturating_sub(limit / 4).min(line.len() - limit));
+    let end = floor(start + limit);
+    let cut = |is_cut: bool| if is_cut { "..." } else { "" };
+    let shown = String::from_utf8_lossy(&line[start..end]);
+    format!("{}{shown}{} ({} bytes)", cut(start > 0), cut(end < line.len()), line.len())
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    #[cfg(not(unix))]
+    let is_link = false;
+    is_link || error.kind() == io::ErrorKind::NotFound
+}

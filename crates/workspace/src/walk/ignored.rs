@@ -1,0 +1,109 @@
+//! What ignore files leave out: `.ignore`, `.gitignore` and `.git/info/exclude`, as git and ripgrep read them.
+//!
+//! They count for the folder that they are in and all below it, down from the root; what is above the root is
+//! outside, and not read. A `.gitignore` counts whether there is a repository or not, but not in a repository
+//! further down. They keep a listing short and are no protection: whoever names an ignored folder sees it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::disk::{Disk, FileKind};
+
+/// How much of an ignore file is read. Compiling patterns costs far more than reading them.
+const READ: u64 = 128 * 1024;
+
+/// The ignore files of a folder and of those above it.
+#[derive(Debug)]
+pub(super) struct Ignored {
+    above: Option<Arc<Ignored>>,
+    /// The folder, from the root.
+    folder: PathBuf,
+    /// `.ignore`, which counts before all others.
+    plain: Gitignore,
+    git: Gitignore,
+    /// `.git/info/exclude`.
+    exclude: Gitignore,
+    is_repository: bool,
+}
+
+impl Ignored {
+    /// What counts in this folder, given what counts above it. `has` tells which names may be in it.
+    pub(super) fn within(
+        disk: &dyn Disk,
+        dir: &Dir,
+        folder: &Path,
+        above: Option<Arc<Self>>,
+        has: &dyn Fn(&str) -> bool,
+    ) -> Option<Arc<Self>> {
+        let read = |name: &str| if has(name) { patterns(disk, dir, name) } else { Gitignore::empty() };
+        let (plain, git) = (read(".ignore"), read(".gitignore"));
+        let is_repository = has(".git") && disk.stat(dir, ".git".as_ref()).is_ok();
+        if plain.is_empty() && git.is_empty() && !is_repository {
+            return above;
+        }
+        let info = disk.open_dir(dir, &Path::new(".git").join("info"));
+        let exclude = info.map_or_else(|_| Gitignore::empty(), |info| patterns(disk, &info, "exclude"));
+        Some(Arc::new(Self { above, folder: folder.into(), plain, git, exclude, is_repository }))
+    }
+
+    /// Whether this path, from the root, is left out.
+    pub(super) fn leaves_out(&self, path: &Path, is_dir: bool) -> bool {
+        let plain = self.levels().map(|level| level.asked(&level.plain, path, is_dir));
+        if let Some(answer) = plain.flatten().next() {
+            return answer;
+        }
+        for level in self.levels() {
+            let answer = level.asked(&level.git, path, is_dir);
+            if let Some(answer) = answer.or_else(|| level.asked(&level.exclude, path, is_dir)) {
+                return answer;
+            }
+            if level.is_repository {
+                break;
+            }
+        }
+        false
+    }
+
+    /// This folder's, then those of the folders above.
+    fn levels(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |level| level.above.as_deref())
+    }
+
+    fn asked(&self, patterns: &Gitignore, path: &Path, is_dir: bool) -> Option<bool> {
+        if patterns.is_empty() {
+            return None;
+        }
+        match patterns.matched(path.strip_prefix(&self.folder).ok()?, is_dir) {
+            Match::None => None,
+            Match::Ignore(_) => Some(true),
+            Match::Whitelist(_) => Some(false),
+        }
+    }
+}
+
+/// The patterns of an ignore file; none if it is not there or no plain file, as git has it too.
+fn patterns(disk: &dyn Disk, dir: &Dir, name: &str) -> Gitignore {
+    let read = || {
+        let file = disk.open_file(dir, name.as_ref()).ok()?;
+        let stat = disk.stat_file(&file).ok()?;
+        if stat.kind != FileKind::File {
+            return None;
+        }
+        let mut bytes = disk.read(&file, READ, &mut |_| {}).ok()?;
+        if bytes.len() as u64 > READ {
+            // The last line may have been cut into another pattern.
+            bytes.truncate(memchr::memrchr(b'\n', &bytes).unwrap_or(0));
+        }
+        let mut builder = GitignoreBuilder::new("");
+        for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
+            // A line that is no pattern is passed over, the others count.
+            let _ = builder.add_line(None, line);
+        }
+        builder.build().ok()
+    };
+    read().unwrap_or_else(Gitignore::empty)
+}
