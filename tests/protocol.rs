@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 7] = [
+const TOOLS: [&str; 9] = [
     "read_file",
+    "list_files",
+    "search_text",
     "str_replace",
     "replace_lines",
     "apply_patch",

@@ -96,15 +96,12 @@ fn a_preview_takes_every_argument_of_every_tool_that_it_previews() {
 fn what_changes_nothing_says_so() {
     for tool in serve(&Folder::new()).tools() {
         let name = tool["name"].as_str().unwrap();
-        let reads = matches!(name, "read_file" | "edit_preview" | "edit_history");
+        let is_text = matches!(name, "read_file" | "list_files" | "search_text" | "edit_history");
+        let reads = is_text || name == "edit_preview";
         assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
         assert_eq!(tool["annotations"]["destructiveHint"], !reads, "{name}");
         assert_eq!(tool["annotations"]["openWorldHint"], false, "{name}");
-        assert_eq!(
-            tool.get("outputSchema").is_some(),
-            !matches!(name, "read_file" | "edit_history"),
-            "{name}"
-        );
+        assert_eq!(tool.get("outputSchema").is_some(), !is_text, "{name}");
     }
 }
 

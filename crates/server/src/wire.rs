@@ -29,6 +29,32 @@ pub struct ReadFile {
     pub limit: Option<usize>,
 }
 
+/// Arguments of `list_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListFiles {
+    /// The folder (default: the workspace).
+    pub path: Option<String>,
+    /// Only files of this name (*.rs) or path (src/**/*.ts); ! before it means all others.
+    pub glob: Option<String>,
+    /// How many folders deep, from 1 (default: as deep as fits).
+    pub depth: Option<usize>,
+}
+
+/// Arguments of `search_text`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchText {
+    /// A regular expression for one line. Case counts; (?i) at its start ignores it.
+    pub pattern: String,
+    /// The folder or file (default: the workspace).
+    pub path: Option<String>,
+    /// Only files that it takes, as in list_files.
+    pub glob: Option<String>,
+    /// Lines to show around each match (default 0).
+    pub context: Option<usize>,
+}
+
 /// Arguments of `str_replace`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

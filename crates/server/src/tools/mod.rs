@@ -2,8 +2,10 @@
 
 mod edit;
 mod history;
+mod list;
 mod preview;
 mod read;
+mod search;
 mod wrapper;
 
 use std::sync::{Arc, OnceLock};
@@ -108,6 +110,22 @@ pub fn all() -> &'static [ToolSpec] {
                 input: Arc::new(schema::of::<wire::ReadFile>()),
                 effect: Effect::Reads,
                 run: read::read_file,
+            },
+            ToolSpec {
+                name: "list_files",
+                title: "List files",
+                description: LIST_FILES,
+                input: Arc::new(schema::of::<wire::ListFiles>()),
+                effect: Effect::Reads,
+                run: list::list_files,
+            },
+            ToolSpec {
+                name: "search_text",
+                title: "Search text in files",
+                description: SEARCH_TEXT,
+                input: Arc::new(schema::of::<wire::SearchText>()),
+                effect: Effect::Reads,
+                run: search::search_text,
             },
             ToolSpec {
                 name: "str_replace",
@@ -226,6 +244,18 @@ fn answer(outcome: &Outcome, tense: Tense) -> CallToolResult {
     result
 }
 
+/// The answer of a tool that only reads: text, without structured content, also where it is refused.
+fn reading(text: Result<String, Problem>) -> Result<CallToolResult, NotQuick> {
+    match text {
+        Ok(text) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
+        Err(problem) if NotQuick::is_in(std::slice::from_ref(&problem)) => Err(NotQuick),
+        Err(problem) => {
+            let code = problem.code();
+            Ok(CallToolResult::error(vec![ContentBlock::text(format!("{problem}\n[{code}]"))]))
+        }
+    }
+}
+
 /// Nobody mends more problems than these from one answer.
 const SHOWN_PROBLEMS: usize = 100;
 
@@ -239,11 +269,17 @@ const READ_FILE: &str = "Read a text file: numbered lines under a header with it
 and version. Read a file before you edit it; the edit tools then notice if somebody else changed it since. \
 The number and the tab before each line are not part of the file.";
 
+const LIST_FILES: &str = "List the files of a folder, with sizes, by paths that the other tools take. A folder \
+that is too much to show is one line with its number of files: list it by itself, or give a glob. Ignored files \
+(.gitignore) are left out unless path names their folder.";
+
+const SEARCH_TEXT: &str = "Find lines in files by a regular expression. Answers path:line: text, with the line \
+numbers of read_file. Ignored and binary files are left out. It does not count as reading a file.";
+
 const STR_REPLACE: &str = "Replace a piece of text in one file. The best tool for a small change. old_string \
 must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
 or not unique, nothing changes and the answer shows the nearest lines or all places; whole lines may differ in \
-white space or curly quotes. Line endings and \
-everything outside the replaced text stay byte for byte. Several changes in one file: edits.";
+white space or curly quotes. Several changes in one file: edits.";
 
 const REPLACE_LINES: &str = "Replace, delete or insert whole lines by their numbers. The version from your \
 reading makes the numbers safe: if the file has another by now, nothing changes. After each edit use the new \
@@ -273,7 +309,7 @@ an existing file, read all of it first or send its current version; for a part o
 shorter and safer.";
 
 const EDIT_PREVIEW: &str = "Show what an edit would do without doing it: the diff, numbered hunks, and a \
-handle for apply_preview. Give the tool's name and its arguments.";
+handle for apply_preview.";
 
 const APPLY_PREVIEW: &str = "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
 changed since. Applying the same handle again returns the first outcome and changes nothing.";

@@ -1,0 +1,112 @@
+//! `list_files`.
+
+use std::fmt::Write;
+
+use rmcp::model::{CallToolResult, JsonObject};
+
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::list::{Entry, Listing, What};
+use emend_workspace::{Effort, Scope, Unseen};
+
+use super::{Call, NotQuick, find, reading};
+use crate::arguments;
+use crate::wire::ListFiles;
+
+pub(super) fn list_files(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+    if call.effort == Effort::Quick {
+        // There may be any number of files.
+        return Err(NotQuick);
+    }
+    reading(list(call, arguments))
+}
+
+fn list(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
+    let input = &find("list_files").expect("it is in the table").input;
+    let asked: ListFiles = arguments::read(input, arguments)?;
+    if asked.depth == Some(0) {
+        let message = "it is counted from 1, the files of the folder itself".into();
+        return Err(Problem::new(Kind::InvalidArgument { name: "depth".into(), message }));
+    }
+    let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
+    let listing = call.workspace.list(&scope, asked.depth)?;
+    let mut text = header(call, &asked, &listing);
+    listing.entries.iter().for_each(|entry| line(&mut text, entry));
+    if listing.left_out > 0 {
+        let (left_out, s) = (counted(listing.left_out), plural(listing.left_out));
+        let _ = writeln!(text, "... and {left_out} more file{s}; give a narrower glob or a path.");
+    }
+    text.push_str(&unseen(listing.unseen));
+    Ok(text)
+}
+
+fn header(call: &Call<'_>, asked: &ListFiles, listing: &Listing) -> String {
+    let files = format!("{} file{}", counted(listing.files), plural(listing.files));
+    match (asked.path.as_deref(), asked.glob.as_deref(), call.workspace.roots().all()) {
+        (None, None, roots) if roots.len() > 1 => {
+            let mut text = format!("{} roots, {files}:\n", roots.len());
+            for root in roots {
+                let _ = writeln!(text, "{}: is {}", root.name, root.path.display());
+            }
+            text
+        }
+        (_, Some(glob), _) => format!("{files} for {glob}\n"),
+        (path, None, _) => format!("{} · {files}\n", path.unwrap_or(".")),
+    }
+}
+
+fn line(text: &mut String, entry: &Entry) {
+    let name = plain(&entry.name);
+    let _ = match &entry.what {
+        What::File(Some(bytes)) => writeln!(text, "{name} · {}", size(*bytes)),
+        What::File(None) => writeln!(text, "{name}"),
+        What::Folder(files) => writeln!(text, "{name} · {} file{}", counted(*files), plural(*files)),
+        What::Link(target) => writeln!(text, "{name} -> {}", plain(target)),
+        What::Other(what) => writeln!(text, "{name} · {what}"),
+    };
+}
+
+/// A name on one line, whatever is in it.
+pub(super) fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// Says what was not looked at.
+pub(super) fn unseen(unseen: Unseen) -> String {
+    let mut text = String::new();
+    if unseen.rest {
+        text.push_str("There is more than was looked at, so the counts are too low; give a path.\n");
+    }
+    if unseen.unreadable > 0 {
+        let (number, s) = (counted(unseen.unreadable), plural(unseen.unreadable));
+        let _ = writeln!(text, "{number} file{s} or folder{s} could not be read.");
+    }
+    text
+}
+
+fn size(bytes: u64) -> String {
+    let units = [(30, "GB"), (20, "MB"), (10, "KB")];
+    match units.iter().find(|(power, _)| bytes >> power > 0) {
+        Some((power, unit)) => {
+            let tenths = (u128::from(bytes) * 10) >> power;
+            format!("{}.{} {unit}", tenths / 10, tenths % 10)
+        }
+        None => format!("{bytes} B"),
+    }
+}
+
+/// A number with its thousands apart.
+pub(super) fn counted(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub(super) fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}

@@ -1,0 +1,76 @@
+//! `search_text`.
+
+use std::fmt::Write;
+
+use rmcp::model::{CallToolResult, JsonObject};
+
+use emend_edit::problem::Problem;
+use emend_workspace::search::{Found, FoundIn, Wanted};
+use emend_workspace::{Effort, Scope};
+
+use super::list::{counted, plain, plural, unseen};
+use super::{Call, NotQuick, find, reading};
+use crate::arguments;
+use crate::wire::SearchText;
+
+pub(super) fn search_text(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+    if call.effort == Effort::Quick {
+        // There may be any number of files.
+        return Err(NotQuick);
+    }
+    reading(search(call, arguments))
+}
+
+fn search(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
+    let input = &find("search_text").expect("it is in the table").input;
+    let asked: SearchText = arguments::read(input, arguments)?;
+    let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
+    let wanted = Wanted { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
+    let found = call.workspace.search(&scope, &wanted)?;
+    let mut text = header(&found);
+    for (number, file) in found.files.iter().enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        lines(&mut text, file);
+    }
+    let shown: usize = found.files.iter().map(FoundIn::matches).sum();
+    if shown < found.matches {
+        let left = found.matches - shown;
+        let (left, es) = (counted(left), if left == 1 { "" } else { "es" });
+        let _ = writeln!(text, "\n... and {left} more match{es}; give a narrower pattern, a glob or a path.");
+    }
+    if found.too_large > 0 {
+        let (number, s) = (counted(found.too_large), plural(found.too_large));
+        let _ = writeln!(text, "{number} file{s} of more than 64 MiB not searched.");
+    }
+    text.push_str(&unseen(found.unseen));
+    Ok(text)
+}
+
+fn header(found: &Found) -> String {
+    let searched = format!("{} file{}", counted(found.searched), plural(found.searched));
+    if found.matches == 0 {
+        return format!("No match in {searched} searched.\n");
+    }
+    let (matches, s) = (counted(found.matches), plural(found.matches));
+    format!("{matches} matching line{s} in {} of {searched}\n", counted(found.matching_files))
+}
+
+fn lines(text: &mut String, file: &FoundIn) {
+    let name = plain(&file.name);
+    let mut last = None;
+    // Without context, what is not shown between two matches is plain from their numbers.
+    let has_context = file.lines.iter().any(|line| !line.matches);
+    for line in &file.lines {
+        if has_context && last.is_some_and(|last| last + 1 < line.number) {
+            text.push_str("--\n");
+        }
+        last = Some(line.number);
+        let mark = if line.matches { ':' } else { '-' };
+        let _ = writeln!(text, "{name}{mark}{}{mark} {}", line.number, line.text);
+    }
+    if file.more > 0 {
+        let _ = writeln!(text, "... and {} more in {name}", counted(file.more));
+    }
+}

@@ -1,0 +1,210 @@
+//! What `search_text` finds: the lines that match, under the numbers that a reading and `replace_lines` use, in
+//! the text that a reading shows.
+
+use emend_testkit::{Answer, Folder};
+use serde_json::{Value, json};
+
+use crate::{launch, serve};
+
+/// The lines of an answer that are about a file.
+fn lines(answer: &Answer) -> Vec<&str> {
+    answer.text.lines().skip(1).filter(|line| !line.is_empty()).collect()
+}
+
+fn search(folder: &Folder, arguments: Value) -> Answer {
+    let before = folder.everything();
+    let answer = serve(folder).call("search_text", arguments).ok();
+    assert_eq!(answer.structured, Value::Null, "some clients would show the model only that");
+    assert_eq!(folder.everything(), before, "a search leaves nothing behind");
+    answer
+}
+
+#[track_caller]
+fn check(folder: &Folder, arguments: Value, expected: &[&str]) {
+    let answer = search(folder, arguments);
+    assert_eq!(lines(&answer), expected, "{}", answer.text);
+}
+
+fn project() -> Folder {
+    Folder::with([
+        ("a.rs", "fn one() {\n    two(1);\n}\n\nfn two(n: u8) {}\n"),
+        ("src/b.rs", "use two;\n"),
+        ("src/deep/c.txt", "Two\n"),
+        (".github/ci.yml", "two: 2\n"),
+        (".gitignore", "out/\n"),
+        ("out/d.rs", "two\n"),
+        (".git/config", "two\n"),
+        (".emend/x", "two\n"),
+        ("e.bin", "two\0two\n"),
+    ])
+}
+
+#[test]
+fn a_search_as_a_model_sees_it() {
+    let folder = project();
+    let mut client = serve(&folder);
+    let mut text = String::new();
+    for arguments in [
+        json!({"pattern": "two"}),
+        json!({"pattern": "(?i)two", "glob": "*.{rs,txt}", "context": 1}),
+        json!({"pattern": "three"}),
+        json!({"pattern": "two("}),
+    ] {
+        text.push_str(&client.call("search_text", arguments).text);
+        text.push('\n');
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_search_keeps_to_its_path_and_glob() {
+    let folder = project();
+    check(&folder, json!({"pattern": "two", "path": "src"}), &["src/b.rs:1: use two;"]);
+    check(&folder, json!({"pattern": "two", "path": "src/b.rs"}), &["src/b.rs:1: use two;"]);
+    check(&folder, json!({"pattern": "two", "glob": "src/**"}), &["src/b.rs:1: use two;"]);
+    check(&folder, json!({"pattern": "two", "path": "out"}), &["out/d.rs:1: two"]);
+    check(&folder, json!({"pattern": "(?i)TWO", "glob": "*.txt"}), &["src/deep/c.txt:1: Two"]);
+    check(&folder, json!({"pattern": "^fn .*\\}$", "glob": "*.rs"}), &["a.rs:5: fn two(n: u8) {}"]);
+}
+
+/// The numbers under which a text is found in a file of these bytes, and under which a reading shows it.
+#[track_caller]
+fn check_numbers(content: impl AsRef<[u8]>, needle: &str, expected: &[usize]) {
+    let folder = Folder::new();
+    folder.write("a.txt", content);
+    let mut client = serve(&folder);
+    let found = client.call("search_text", json!({"pattern": needle})).ok();
+    let numbers = |line: &&str| line.strip_prefix("a.txt:")?.split_once(':')?.0.parse().ok();
+    let found: Vec<usize> = lines(&found).iter().filter_map(numbers).collect();
+    let read = client.read("a.txt").text;
+    let shown =
+        read.split('\n').filter_map(|line| line.split_once('\t')).filter(|line| line.1.contains(needle));
+    let read: Vec<usize> = shown.filter_map(|line| line.0.trim().parse().ok()).collect();
+    assert_eq!((&found[..], &read[..]), (expected, expected));
+}
+
+#[test]
+fn line_numbers_are_those_of_a_reading() {
+    check_numbers("x\nx\nneedle\n", "needle", &[3]);
+    check_numbers("x\r\nneedle\r\nx\r\nneedle", "needle", &[2, 4]);
+    check_numbers("x\rneedle\rx\nneedle", "needle", &[1, 2]);
+    check_numbers("x\u{c}\nx\u{b}needle\nx\u{2028}x\u{85}needle\n", "needle", &[2, 3]);
+    check_numbers("\u{feff}needle\nx\n\n\nneedle\n", "needle", &[1, 5]);
+    check_numbers("\n\r\n\n\rneedle\n", "needle", &[4]);
+    let utf_16: Vec<u8> = "\u{feff}x\r\nnéedle\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    check_numbers(utf_16, "née", &[2]);
+    let utf_16: Vec<u8> = "\u{feff}x\n\u{a0a}needle\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    check_numbers(utf_16, "needle", &[2]);
+    check_numbers(b"caf\xe9 = 1\r\nth\xe9 = 2\nend", "thé", &[2]);
+    check_numbers(b"# \x90\xdd\x92\xe8\x83t\x83@\x83C\x83\x8b\r\n\x96\xbc\x91O = \"\x93\xfa\x96{\x8c\xea\x82\xcc\x83e\x83X\x83g\"\r\n", "日本語", &[2]);
+    check_numbers(b"needle \xff in \xc3\xa9t\xc3\xa9 \xc3\xa9t\xc3\xa9 \xc3\xa9t\xc3\xa9\n", "été", &[1]);
+}
+
+#[test]
+fn anchors_know_crlf_and_the_mark() {
+    let folder = Folder::with([("a.txt", "\u{feff}one\r\ntwo\r\n")]);
+    check(&folder, json!({"pattern": "^one$"}), &["a.txt:1: one"]);
+    check(&folder, json!({"pattern": "^two$"}), &["a.txt:2: two"]);
+}
+
+#[test]
+fn context_is_shown_once_and_gaps_are_marked() {
+    let folder = Folder::with([("a.txt", "1\n2 x\n3\n4 x\n5\n6\n7\n8 x\n")]);
+    check(
+        &folder,
+        json!({"pattern": "x", "context": 1}),
+        &[
+            "a.txt-1- 1",
+            "a.txt:2: 2 x",
+            "a.txt-3- 3",
+            "a.txt:4: 4 x",
+            "a.txt-5- 5",
+            "--",
+            "a.txt-7- 7",
+            "a.txt:8: 8 x",
+        ],
+    );
+}
+
+#[test]
+fn what_is_too_much_is_counted() {
+    let folder = Folder::new();
+    folder.write("full.txt", "match\n".repeat(1_200));
+    for i in 0..300 {
+        folder.write(&format!("{i:03}.txt"), "a match\n");
+    }
+    let text = search(&folder, json!({"pattern": "match"})).text;
+    assert!(text.starts_with("1,500 matching lines in 301 of 301 files\n"), "{text}");
+    assert_eq!(text.matches(".txt:1: a match\n").count(), 250);
+    assert!(text.contains("1,250 more matches"), "{text}");
+    let text = search(&folder, json!({"pattern": "match", "path": "full.txt"})).text;
+    assert!(text.contains("1,150 more in full.txt"), "{text}");
+    folder.write("fuller.txt", "match\n".repeat(20_000));
+    let text = search(&folder, json!({"pattern": "match", "glob": "full*"})).text;
+    assert!(text.starts_with("10,000 matching lines") && text.contains("too low"), "{text}");
+}
+
+#[test]
+fn of_a_long_line_the_part_around_the_match_is_shown() {
+    let folder = Folder::with([("a.js", &format!("{}needle{}", "é".repeat(5_000), "x".repeat(5_000)))]);
+    let text = search(&folder, json!({"pattern": "needle"})).text;
+    assert!(text.contains("éneedlex") && text.contains("(15006 bytes)") && text.len() < 500, "{text}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let folder = project();
+    let mut client = serve(&folder);
+    let mut check = |arguments: Value, code: &str| {
+        client.call("search_text", arguments).refused(code);
+    };
+    for pattern in ["", "(", "a\nb", "a\\nb", "(?<=a)b", "(\\w{1000}){1000}", "\\"] {
+        check(json!({"pattern": pattern}), "invalid-argument");
+    }
+    check(json!({"pattern": "a", "context": 21}), "invalid-argument");
+    check(json!({"pattern": "a", "glob": "{a"}), "invalid-argument");
+    check(json!({"pattern": "a", "path": ".git"}), "path-forbidden");
+    check(json!({"pattern": "a", "path": ".git/config"}), "path-forbidden");
+    check(json!({"pattern": "a", "path": "../x"}), "path-outside-workspace");
+    check(json!({"pattern": "a", "path": "none"}), "missing-original");
+    check(json!({"pattern": "a", "case": true}), "unknown-argument");
+    check(json!({"path": "src"}), "invalid-argument");
+}
+
+#[test]
+fn a_search_is_no_reading() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    client.call("search_text", json!({"pattern": "one"})).ok();
+    client.call("write_file", json!({"path": "a.txt", "content": "two\n"})).refused("not-read");
+}
+
+#[test]
+fn all_roots_are_searched() {
+    let (one, two) = (Folder::with([("a.txt", "x\n")]), Folder::with([("b.txt", "x\n")]));
+    let mut client = launch(&one).workspace(format!("two={}", two.path().display())).legacy();
+    let answer = client.call("search_text", json!({"pattern": "x"})).ok();
+    assert_eq!(lines(&answer), ["ws:a.txt:1: x", "two:b.txt:1: x"]);
+    let answer = client.call("search_text", json!({"pattern": "x", "path": "two:"})).ok();
+    assert_eq!(lines(&answer), ["two:b.txt:1: x"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_handles_are_left_open() {
+    let folder = Folder::new();
+    for i in 0..300 {
+        folder.write(&format!("{i}/{i}/a.txt"), "x\n");
+    }
+    let mut client = serve(&folder);
+    let handles = |client: &emend_testkit::Client| {
+        std::fs::read_dir(format!("/proc/{}/fd", client.process())).unwrap().count()
+    };
+    client.call("list_files", json!({})).ok();
+    let before = handles(&client);
+    for _ in 0..3 {
+        client.call("list_files", json!({})).ok();
+        client.call("search_text", json!({"pattern": "x"})).ok();
+    }
+    assert_eq!(handles(&client), before);
+}
