@@ -46,13 +46,14 @@ fn main() -> anyhow::Result<()> {
         effort: Effort::Patient,
         cancelled: &|| false,
         origin: &Origin::default(),
+        progress: &|_| {},
     };
     let preview = workspace.preview(&request, &readings).map_err(|problems| all(&problems))?;
     println!("{}", preview.report().diff());
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 
     // The commit takes the preview and does what was shown, or says why not and leaves everything.
-    let report = workspace.apply(preview, None, &readings).map_err(|(problem, _)| problem)?;
+    let report = workspace.apply(preview, None, &readings, &|_| {}).map_err(|(problem, _)| problem)?;
     for file in &report.files {
         println!("{:?} {}", file.change, file.name);
     }

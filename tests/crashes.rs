@@ -43,6 +43,7 @@ fn victim() {
         effort: Effort::Patient,
         cancelled: &|| false,
         origin: &Origin::default(),
+        progress: &|_| {},
     };
     opened.edit(&request, &Mutex::new(Readings::default())).unwrap();
 }

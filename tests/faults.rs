@@ -55,6 +55,7 @@ pub(crate) fn edit(
         effort: Effort::Patient,
         cancelled: &|| false,
         origin: &Origin::default(),
+        progress: &|_| {},
     };
     workspace.edit(&request, &readings)
 }

@@ -16,6 +16,7 @@ mod formats;
 mod history;
 mod kept;
 mod list_files;
+mod many_files;
 mod messages;
 mod metadata;
 mod paths;

@@ -14,10 +14,11 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Origin, Workspace};
+use emend_workspace::{Effort, Mode, Origin, Progress, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
+use crate::progress;
 use crate::tools::{self, Call, NotQuick, ToolSpec};
 
 /// The longest message: a file of the largest size, with every byte of it escaped. A longer one would be
@@ -110,18 +111,25 @@ impl ServerHandler for Emend {
         let in_flight = InFlight::enter(&self.0);
         // A quick call that is alone is answered right here: handing it to another thread and back costs
         // more than the call. Whatever would wait or take long goes to a thread where it may.
-        let wants_progress = context.meta.get_progress_token().is_some();
+        let token = context.meta.get_progress_token();
         if in_flight.is_alone
-            && !wants_progress
-            && let Ok(result) = self.0.run(tool, Effort::Quick, arguments.clone(), &client, &context.ct)
+            && token.is_none()
+            && let Ok(result) =
+                self.0.run(tool, Effort::Quick, arguments.clone(), &client, &context.ct, &|_| {})
         {
             return Ok(result.into());
         }
         let shared = Arc::clone(&self.0);
         let cancelled = context.ct.clone();
+        let (teller, told) = progress::channel();
+        let teller = token.is_some().then_some(teller);
         let job = tokio::task::spawn_blocking(move || {
-            shared.run(tool, Effort::Patient, arguments, &client, &cancelled)
+            let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
+            shared.run(tool, Effort::Patient, arguments, &client, &cancelled, &tell)
         });
+        if let Some(token) = token {
+            told.pass_on(&context.peer, &token).await;
+        }
         match job.await {
             Ok(Ok(result)) => Ok(result.into()),
             failed => {
@@ -162,6 +170,7 @@ impl Shared {
         arguments: JsonObject,
         client: &str,
         cancelled: &CancellationToken,
+        progress: &dyn Fn(Progress),
     ) -> Result<CallToolResult, NotQuick> {
         let workspace = match &self.workspace {
             Ok(workspace) => workspace,
@@ -179,6 +188,7 @@ impl Shared {
             session: &self.session,
             effort,
             cancelled: &|| cancelled.is_cancelled(),
+            progress,
         };
         catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments))).unwrap_or_else(|_| Ok(broken()))
     }

@@ -10,6 +10,7 @@ pub mod wire;
 
 pub mod callers;
 pub mod previews;
+mod progress;
 pub mod reading;
 pub mod render;
 

@@ -127,6 +127,7 @@ pub struct Client {
     log: Option<JoinHandle<String>>,
     /// Replies that came while another was waited for.
     early: BTreeMap<u64, Value>,
+    notifications: Vec<Value>,
     last_id: u64,
     is_modern: bool,
 }
@@ -157,6 +158,7 @@ impl Client {
             output: receive,
             log: Some(log),
             early: BTreeMap::new(),
+            notifications: Vec::new(),
             last_id: 0,
             is_modern: false,
         }
@@ -186,11 +188,10 @@ impl Client {
     pub fn send(&mut self, method: &str, mut parameters: Value) -> u64 {
         self.last_id += 1;
         if self.is_modern {
-            parameters["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "testkit", "version": "0"},
-            });
+            let meta = &mut parameters["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
         }
         let mut request = json!({"jsonrpc": "2.0", "id": self.last_id, "method": method});
         request["params"] = parameters;
@@ -203,6 +204,18 @@ impl Client {
         let mut parameters = json!({"name": tool});
         parameters["arguments"] = arguments;
         self.send("tools/call", parameters)
+    }
+
+    /// The same, with this token for notifications of how far it has come.
+    pub fn send_call_with_token(&mut self, tool: &str, arguments: Value, token: &Value) -> u64 {
+        let mut parameters = json!({"name": tool, "_meta": {"progressToken": token}});
+        parameters["arguments"] = arguments;
+        self.send("tools/call", parameters)
+    }
+
+    /// The notifications that came since the last time.
+    pub fn take_notifications(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.notifications)
     }
 
     /// Waits for the reply to a request: its result, or its error.
@@ -227,8 +240,8 @@ impl Client {
                 Some(id) => {
                     self.early.insert(id, message);
                 }
-                // A notification, or an error without a request.
-                None => {}
+                // Or an error without a request.
+                None => self.notifications.push(message),
             }
         }
     }

@@ -13,7 +13,7 @@ use emend_edit::problem::{Again, Kind, Problem};
 use crate::disk::Disk;
 use crate::merge;
 use crate::policy::{OnChange, RequireRead};
-use crate::prepared::{Effort, Request};
+use crate::prepared::{Phase, Progress, Request};
 use crate::readings::{Reading, Readings, locked};
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
@@ -44,17 +44,22 @@ pub(crate) struct Seen {
 /// The versions that a call names, by file name.
 pub(crate) type Claimed = BTreeMap<String, String>;
 
-/// Reads everything that a patch names. A file that is as its client read it takes the text of that reading.
+/// Reads everything that the request names. A file that is as its client read it takes the text of that reading.
 pub(crate) fn gather(
     roots: &Roots,
-    patch: &Patch,
-    effort: Effort,
+    request: &Request<'_>,
     readings: &Mutex<Readings>,
 ) -> Result<Gathered, Vec<Problem>> {
+    let Request { patch, effort, .. } = *request;
     let mut gathered = Gathered::default();
     let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
     let mut dirs = Dirs::default();
-    for written in patch.paths() {
+    let total = patch.paths().count();
+    for (done, written) in patch.paths().enumerate() {
+        if (request.cancelled)() {
+            return Err(vec![Problem::new(Kind::Cancelled)]);
+        }
+        (request.progress)(Progress { what: Phase::Read, done, total });
         if gathered.names.contains_key(written) {
             continue;
         }

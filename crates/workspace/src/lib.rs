@@ -42,7 +42,7 @@ mod fault;
 pub use emend_edit as edit;
 pub use history::Origin;
 pub use policy::{Mode, Policy, Settings};
-pub use prepared::{Effort, Preview, Request};
+pub use prepared::{Effort, Phase, Preview, Progress, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
 pub use roots::RootSpec;

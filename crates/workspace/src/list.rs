@@ -253,7 +253,7 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         }
         let spec = RootSpec { name: None, path: folder.path().into() };
-        let roots = Roots::open(crate::disk::for_this_machine(), &[spec]).unwrap();
+        let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
         let scope = Scope { path: None, glob, cancelled: &|| false };
         let listing = list(&roots, &scope, depth, &Limits { lines, ..Limits::default() }).unwrap();
         assert_eq!(listing.files, if glob.is_none() { files.len() } else { listing.files });

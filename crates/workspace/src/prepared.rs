@@ -30,6 +30,35 @@ pub struct Request<'a> {
     pub cancelled: &'a dyn Fn() -> bool,
     /// Who asks, and how; for the history.
     pub origin: &'a Origin,
+    /// Told how far the request has come.
+    pub progress: &'a dyn Fn(Progress),
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What is being done.
+    pub what: Phase,
+    /// For how many files it is done.
+    pub done: usize,
+    /// For how many it has to be done.
+    pub total: usize,
+}
+
+/// What takes long in a request of many files, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Reading every file that it names.
+    Read,
+    /// Writing the new contents to the side.
+    Stage,
+    /// Putting them in place.
+    Place,
+}
+
+impl Phase {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Stage, Self::Place];
 }
 
 /// How long a call may take. Whoever has other things to do asks for a quick answer first, and again

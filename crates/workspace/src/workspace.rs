@@ -20,7 +20,7 @@ use crate::list::{self, Listing};
 use crate::lock::{self, PATIENCE};
 use crate::past::Past;
 use crate::policy::{Mode, Policy};
-use crate::prepared::{Effort, Facts, Prepared, Preview, Request};
+use crate::prepared::{Effort, Facts, Phase, Prepared, Preview, Progress, Request};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
@@ -117,7 +117,7 @@ impl Workspace {
         if (request.cancelled)() {
             return Err(one(Problem::new(Kind::Cancelled)));
         }
-        self.commit(&prepared, readings).map_err(one)
+        self.commit(&prepared, readings, request.progress).map_err(one)
     }
 
     /// Plans and checks a request without committing it.
@@ -136,6 +136,7 @@ impl Workspace {
         preview: Preview,
         hunks: Option<&[usize]>,
         readings: &Mutex<Readings>,
+        progress: &dyn Fn(Progress),
     ) -> Result<Report, (Problem, Option<Box<Preview>>)> {
         let root = Arc::clone(&preview.facts.root);
         let _locked = match lock::lock(&root, self.patience) {
@@ -148,10 +149,10 @@ impl Workspace {
                 Some(hunks) => preview.only(hunks)?,
                 None => preview,
             };
-            let prepared = self.look_again(preview)?;
+            let prepared = self.look_again(preview, progress)?;
             match prepared.held_back().into_iter().next() {
                 Some(problem) => Err(problem),
-                None => self.commit(&prepared, readings),
+                None => self.commit(&prepared, readings, progress),
             }
         };
         committed().map_err(|problem| (problem, None))
@@ -224,7 +225,7 @@ impl Workspace {
         let prepared = Prepared { plan, files, likes, facts, report };
         none(prepared.held_back())?;
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        self.commit(&prepared, readings).map_err(one)
+        self.commit(&prepared, readings, &|_| {}).map_err(one)
     }
 
     /// What recovery has found at the start, for the log.
@@ -256,7 +257,7 @@ impl Workspace {
         if request.effort == Effort::Quick && !request.patch.is_small() {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
-        let gathered = gather(&self.roots, request.patch, request.effort, readings)?;
+        let gathered = gather(&self.roots, request, readings)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
         let seen = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
         none(gathered.check_read(&claimed, &seen, &locked(readings)))?;
@@ -284,10 +285,12 @@ impl Workspace {
     }
 
     /// Under the lock: is every file of a kept plan still there as it was?
-    fn look_again(&self, preview: Preview) -> Result<Prepared, Problem> {
+    fn look_again(&self, preview: Preview, progress: &dyn Fn(Progress)) -> Result<Prepared, Problem> {
         let mut files = BTreeMap::new();
         let mut dirs = Dirs::default();
-        for (name, (place, before)) in preview.files {
+        let total = preview.files.len();
+        for (done, (name, (place, before))) in preview.files.into_iter().enumerate() {
+            progress(Progress { what: Phase::Read, done, total });
             let path = dirs.share(self.roots.admit(&place.to_string_lossy())?);
             let snapshot = snapshot::read(self.disk(), &path, Effort::Patient)?;
             let now = snapshot.as_ref().map(|snapshot| snapshot.text.version());
@@ -310,13 +313,18 @@ impl Workspace {
     }
 
     /// Makes the plan true. The lock is held.
-    fn commit(&self, prepared: &Prepared, readings: &Mutex<Readings>) -> Result<Report, Problem> {
+    fn commit(
+        &self,
+        prepared: &Prepared,
+        readings: &Mutex<Readings>,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Report, Problem> {
         let facts = &prepared.facts;
         let mut report = prepared.report.clone();
         let id = edit_id()?;
         let jobs = prepared.jobs();
         let vault = self.past.vault(self.disk(), &facts.root)?;
-        let committed = commit::commit(self.disk(), &vault, &id, &jobs, &|_| {}).inspect_err(|problem| {
+        let committed = commit::commit(self.disk(), &vault, &id, &jobs, progress).inspect_err(|problem| {
             // Somebody may have removed the vault: the next edit looks for it again.
             if problem.code() == Code::IoError {
                 facts.root.vault.forget();

@@ -37,6 +37,7 @@ impl Asked {
             effort: call.effort,
             cancelled: call.cancelled,
             origin: &self.origin,
+            progress: call.progress,
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Origin, Workspace};
+use emend_workspace::{Effort, Mode, Origin, Progress, Workspace};
 
 use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
@@ -67,6 +67,8 @@ pub struct Call<'a> {
     pub effort: Effort,
     /// Whether they have given up meanwhile.
     pub cancelled: &'a dyn Fn() -> bool,
+    /// Told how far an edit has come.
+    pub progress: &'a dyn Fn(Progress),
 }
 
 impl Call<'_> {

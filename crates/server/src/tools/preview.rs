@@ -73,7 +73,7 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
         return Err(Problem::new(Kind::Cancelled));
     }
     let readings = call.callers.readings(call.caller);
-    let outcome = match call.workspace.apply(prepared, asked.hunks.as_deref(), &readings) {
+    let outcome = match call.workspace.apply(prepared, asked.hunks.as_deref(), &readings, call.progress) {
         Ok(report) => Outcome::success(&report),
         Err((problem, Some(unused))) => {
             *slot = keep(*unused);

@@ -37,6 +37,7 @@ use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
 use self::restore::{Ending, Folder, Site};
 use crate::disk::{Disk, Stat};
 use crate::fault::{io_problem, is_absent};
+use crate::prepared::{Phase, Progress};
 use crate::roots::WorkspacePath;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
@@ -112,17 +113,17 @@ pub(crate) struct Committed {
     pub(crate) kept: Vec<Option<String>>,
 }
 
-/// Commits these files. `told` hears how many of them are staged or in place.
+/// Commits these files. `progress` hears how many of them are staged or in place.
 pub(crate) fn commit(
     disk: &dyn Disk,
     vault: &Vault,
     id: &str,
     jobs: &[Job<'_>],
-    told: &dyn Fn(usize),
+    progress: &dyn Fn(Progress),
 ) -> Result<Committed, Problem> {
     let mut transaction = Transaction::begin(disk, vault, id, jobs)
         .map_err(|error| io_problem("Making a folder for staged files", &error))?;
-    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(told)));
+    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(progress)));
     let failure = match run {
         Ok(Ok(())) => {
             let kept = transaction.keep();
@@ -299,10 +300,12 @@ impl<'a> Transaction<'a> {
         Ok(Self { disk, vault, id, jobs, home, sites, folders: Vec::new(), placed: false, now })
     }
 
-    fn run(&mut self, told: &dyn Fn(usize)) -> Result<(), Failure> {
+    fn run(&mut self, progress: &dyn Fn(Progress)) -> Result<(), Failure> {
+        let total = self.jobs.len();
+        let tell = |what, done| progress(Progress { what, done, total });
         for at in 0..self.jobs.len() {
+            tell(Phase::Stage, at);
             self.stage(at)?;
-            told(at + 1);
         }
         self.sync_staged()?;
         if self.home.folder.is_some() {
@@ -314,11 +317,11 @@ impl<'a> Transaction<'a> {
             self.make_folders(at)?;
         }
         for at in 0..self.jobs.len() {
+            tell(Phase::Place, at);
             self.place(at)?;
         }
         for at in 0..self.jobs.len() {
             self.verify(at)?;
-            told(self.jobs.len() + at + 1);
         }
         self.sync_folders()?;
         if self.home.folder.is_some() {

@@ -1,0 +1,97 @@
+//! Progress: from the thread that does the work to notifications for a client that asked for them.
+//!
+//! What is told is whole percents, and only when there is one more. So there are at most a hundred, they always
+//! grow, and no clock is needed. The answer waits for the last of them.
+
+use std::cell::Cell;
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::{Peer, RoleServer};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use emend_workspace::{Phase, Progress};
+
+/// Tells from the thread that does the work.
+pub(crate) struct Teller {
+    send: UnboundedSender<(usize, Progress)>,
+    last: Cell<usize>,
+}
+
+/// Hears it where notifications are sent.
+pub(crate) struct Told(UnboundedReceiver<(usize, Progress)>);
+
+/// Both ends.
+pub(crate) fn channel() -> (Teller, Told) {
+    let (send, receive) = unbounded_channel();
+    (Teller { send, last: Cell::new(0) }, Told(receive))
+}
+
+impl Teller {
+    pub(crate) fn tell(&self, progress: Progress) {
+        let percent = percent(progress);
+        if percent > self.last.replace(percent.max(self.last.get())) {
+            // The other end only goes when nobody waits for the answer any more.
+            let _ = self.send.send((percent, progress));
+        }
+    }
+}
+
+impl Told {
+    /// Notifies the client until the work is done and its teller gone.
+    pub(crate) async fn pass_on(mut self, client: &Peer<RoleServer>, token: &ProgressToken) {
+        while let Some((percent, progress)) = self.0.recv().await {
+            let notification = ProgressNotificationParam::new(token.clone(), percent as f64)
+                .with_total(100.0)
+                .with_message(message(progress));
+            if client.notify_progress(notification).await.is_err() {
+                // The client is gone; the work goes on.
+                break;
+            }
+        }
+    }
+}
+
+/// Each phase is an equal part of the whole.
+fn percent(Progress { what, done, total }: Progress) -> usize {
+    let before = Phase::ALL.iter().filter(|phase| **phase < what).count();
+    let total = total.max(1);
+    (before * total + done.min(total)) * 100 / (Phase::ALL.len() * total)
+}
+
+fn message(Progress { what, done, total }: Progress) -> String {
+    let what = match what {
+        Phase::Read => "Read",
+        Phase::Stage => "Prepared",
+        Phase::Place => "Placed",
+    };
+    format!("{what} {done} of {total} files")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_percents_are_told_once_and_only_upwards() {
+        let (teller, mut told) = channel();
+        for what in Phase::ALL {
+            for done in 0..5_000 {
+                teller.tell(Progress { what, done, total: 5_000 });
+            }
+        }
+        // Somebody begins anew.
+        teller.tell(Progress { what: Phase::Read, done: 2_500, total: 5_000 });
+        drop(teller);
+        let percents: Vec<usize> = std::iter::from_fn(|| told.0.try_recv().ok()).map(|told| told.0).collect();
+        assert_eq!(percents, (1..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_few_files_are_told_too() {
+        let (teller, mut told) = channel();
+        teller.tell(Progress { what: Phase::Read, done: 0, total: 0 });
+        teller.tell(Progress { what: Phase::Place, done: 0, total: 1 });
+        assert_eq!(told.0.try_recv().map(|told| told.0).ok(), Some(66));
+        assert!(told.0.try_recv().is_err());
+    }
+}
