@@ -9,7 +9,8 @@ use emend_edit::problem::{Code, FileState, Kind, Problem};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
-use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Workspace};
+use emend_workspace::search::Wanted;
+use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Scope, Workspace};
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
@@ -209,4 +210,37 @@ fn nothing_is_left_in_the_workspace_or_among_the_open_transactions() {
         let open = home.unwrap().path().join("tx");
         assert_eq!(std::fs::read_dir(open).unwrap().count(), 0);
     }
+}
+
+/// Whichever call fails, what could not be looked at is told.
+fn look_while_calls_fail(inner: fn() -> Arc<dyn Disk>) {
+    let scene = Scene::new(inner(), EIO);
+    scene.folder.write(".gitignore", "ignored\n");
+    let workspace = scene.workspace();
+    let scope = || Scope { path: None, glob: None, cancelled: &|| false };
+    let list = || workspace.list(&scope(), None).map(|listing| (listing.files, listing.unseen.unreadable));
+    let wanted = Wanted { pattern: "e", context: 0 };
+    let search =
+        || workspace.search(&scope(), &wanted).map(|found| (found.searched, found.unseen.unreadable));
+    for look in [&list as &dyn Fn() -> _, &search] {
+        assert_eq!(look(), Ok((5, 0)));
+        let mut told = 0;
+        for n in 1.. {
+            scene.disk.fail_call(n);
+            let (seen, unreadable) = look().unwrap();
+            assert!(seen == 5 || unreadable == 1, "call {n} failed, {seen} files were seen");
+            told += unreadable;
+            if scene.disk.calls() < n {
+                break;
+            }
+        }
+        assert!(told >= 4, "only {told} failures were told");
+        scene.disk.fail_call(0);
+    }
+}
+
+#[test]
+fn what_cannot_be_listed_or_searched_is_told_whichever_call_fails() {
+    look_while_calls_fail(native);
+    look_while_calls_fail(portable);
 }

@@ -408,3 +408,66 @@ fn is_gone(error: &io::Error) -> bool {
     let is_link = false;
     is_link || error.kind() == io::ErrorKind::NotFound
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roots::RootSpec;
+
+    /// Searches eight files of four matching lines each, in four folders.
+    fn found(limits: Limits, cancelled: &dyn Fn() -> bool) -> Result<Found, Problem> {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["1/a", "1/b", "2/a", "2/b", "3/a", "3/b", "4/a", "4/b"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "match\n".repeat(4)).unwrap();
+        }
+        let spec = RootSpec { name: None, path: folder.path().into() };
+        let roots = Roots::open(crate::disk::for_this_machine(), &[spec]).unwrap();
+        let scope = Scope { path: None, glob: None, cancelled };
+        search(&roots, &scope, &Wanted { pattern: "match", context: 0 }, &limits)
+    }
+
+    #[track_caller]
+    fn check(limits: Limits, searched: usize, matches: usize, shown: usize, is_all: bool) {
+        let found = found(limits, &|| false).unwrap();
+        let lines: usize = found.files.iter().map(FoundIn::matches).sum();
+        assert_eq!((found.searched, found.matches, lines), (searched, matches, shown));
+        assert_eq!(found.unseen, Unseen { unreadable: 0, rest: !is_all });
+    }
+
+    #[test]
+    fn every_limit_ends_the_search_or_what_is_shown_and_is_told() {
+        let limits = Limits::default();
+        check(limits, 8, 32, 32, true);
+        check(Limits { shown: 10, ..limits }, 8, 32, 10, true);
+        check(Limits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
+        check(Limits { bytes: 30, ..limits }, 8, 32, 6, true);
+        check(Limits { counted: 10, ..limits }, 3, 10, 10, false);
+        check(Limits { searched: 100, ..limits }, 4, 16, 16, false);
+        // The names of the root, of the first two folders, and one of the third.
+        check(Limits { walk: walk::Limits { names: 9, ..limits.walk }, ..limits }, 5, 20, 20, false);
+        check(Limits { walk: walk::Limits { waiting: 2, ..limits.walk }, ..limits }, 4, 16, 16, false);
+    }
+
+    #[test]
+    fn a_search_that_nobody_waits_for_ends() {
+        for calls in 0..10_usize {
+            let left = std::cell::Cell::new(calls);
+            let cancelled = || left.replace(left.get().saturating_sub(1)) == 0;
+            let problem = found(Limits::default(), &cancelled).unwrap_err();
+            assert_eq!(*problem.kind, Kind::Cancelled);
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        let line = "é".repeat(100);
+        for at in 0..200 {
+            let part = part(line.as_bytes(), at, 21);
+            assert!(part.chars().all(|c| c != char::REPLACEMENT_CHARACTER), "{part}");
+            assert!(part.ends_with("(200 bytes)"), "{part}");
+        }
+        assert_eq!(part(b"short", 0, 21), "short");
+    }
+}

@@ -13,7 +13,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::disk::{Disk, FileKind};
 
-/// How much of an ignore file is read. Compiling patterns costs far more than reading them.
+/// How many bytes of an ignore file are read. Compiling patterns costs far more than reading them.
 const READ: u64 = 128 * 1024;
 
 /// The ignore files of a folder and of those above it.
@@ -31,22 +31,26 @@ pub(super) struct Ignored {
 }
 
 impl Ignored {
-    /// What counts in this folder, given what counts above it. `has` tells which names may be in it.
+    /// What counts in this folder, given what counts above it. `has` tells which names may be in it, and `left` how
+    /// many bytes of ignore files may still be read.
     pub(super) fn within(
         disk: &dyn Disk,
         dir: &Dir,
         folder: &Path,
         above: Option<Arc<Self>>,
         has: &dyn Fn(&str) -> bool,
+        left: &mut u64,
     ) -> Option<Arc<Self>> {
-        let read = |name: &str| if has(name) { patterns(disk, dir, name) } else { Gitignore::empty() };
-        let (plain, git) = (read(".ignore"), read(".gitignore"));
+        let mut read =
+            |dir: &Dir, name: &str| patterns(disk, dir, name, left).unwrap_or_else(Gitignore::empty);
+        let mut own = |name: &str| if has(name) { read(dir, name) } else { Gitignore::empty() };
+        let (plain, git) = (own(".ignore"), own(".gitignore"));
         let is_repository = has(".git") && disk.stat(dir, ".git".as_ref()).is_ok();
         if plain.is_empty() && git.is_empty() && !is_repository {
             return above;
         }
-        let info = disk.open_dir(dir, &Path::new(".git").join("info"));
-        let exclude = info.map_or_else(|_| Gitignore::empty(), |info| patterns(disk, &info, "exclude"));
+        let info = is_repository.then(|| disk.open_dir(dir, &Path::new(".git").join("info")).ok()).flatten();
+        let exclude = info.map_or_else(Gitignore::empty, |info| read(&info, "exclude"));
         Some(Arc::new(Self { above, folder: folder.into(), plain, git, exclude, is_repository }))
     }
 
@@ -86,24 +90,38 @@ impl Ignored {
 }
 
 /// The patterns of an ignore file; none if it is not there or no plain file, as git has it too.
-fn patterns(disk: &dyn Disk, dir: &Dir, name: &str) -> Gitignore {
-    let read = || {
-        let file = disk.open_file(dir, name.as_ref()).ok()?;
-        let stat = disk.stat_file(&file).ok()?;
-        if stat.kind != FileKind::File {
-            return None;
+fn patterns(disk: &dyn Disk, dir: &Dir, name: &str, left: &mut u64) -> Option<Gitignore> {
+    let file = disk.open_file(dir, name.as_ref()).ok()?;
+    if disk.stat_file(&file).ok()?.kind != FileKind::File {
+        return None;
+    }
+    let limit = READ.min(*left);
+    let mut bytes = disk.read(&file, limit, &mut |_| {}).ok()?;
+    *left -= limit.min(bytes.len() as u64);
+    if bytes.len() as u64 > limit {
+        // The last line may have been cut into another pattern.
+        bytes.truncate(memchr::memrchr(b'\n', &bytes).unwrap_or(0));
+    }
+    let mut builder = GitignoreBuilder::new("");
+    for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
+        // A line that is no pattern is passed over, the others count.
+        let _ = builder.add_line(None, line);
+    }
+    builder.build().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_of_ignore_files_is_bounded_and_no_pattern_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".ignore"), "aaaa\nbbbb\n").unwrap();
+        let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
+        for (mut left, ignored) in [(0, 0), (3, 0), (4, 1), (8, 1), (9, 2), (10, 2), (20, 2)] {
+            let patterns = patterns(&*crate::disk::for_this_machine(), &dir, ".ignore", &mut left).unwrap();
+            assert_eq!(patterns.num_ignores(), ignored);
         }
-        let mut bytes = disk.read(&file, READ, &mut |_| {}).ok()?;
-        if bytes.len() as u64 > READ {
-            // The last line may have been cut into another pattern.
-            bytes.truncate(memchr::memrchr(b'\n', &bytes).unwrap_or(0));
-        }
-        let mut builder = GitignoreBuilder::new("");
-        for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
-            // A line that is no pattern is passed over, the others count.
-            let _ = builder.add_line(None, line);
-        }
-        builder.build().ok()
-    };
-    read().unwrap_or_else(Gitignore::empty)
+    }
 }

@@ -32,11 +32,13 @@ pub(crate) struct Limits {
     pub(crate) names: usize,
     /// How many bytes the paths of folders may have that wait for their turn.
     pub(crate) waiting: usize,
+    /// How many bytes of ignore files are read.
+    pub(crate) ignored: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { names: 1_000_000, waiting: 64 * 1024 * 1024 }
+        Self { names: 1_000_000, waiting: 64 * 1024 * 1024, ignored: 1024 * 1024 }
     }
 }
 
@@ -53,11 +55,9 @@ pub struct Unseen {
 pub(crate) struct Walk<'a> {
     disk: &'a dyn Disk,
     cancelled: &'a dyn Fn() -> bool,
+    /// What is left of them.
     limits: Limits,
     waiting: VecDeque<Waiting>,
-    /// How many bytes the paths of those have.
-    waiting_bytes: usize,
-    names: usize,
     pub(crate) unseen: Unseen,
 }
 
@@ -86,8 +86,7 @@ pub(crate) struct Folder {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(disk: &'a dyn Disk, cancelled: &'a dyn Fn() -> bool, limits: Limits) -> Self {
-        let (waiting, unseen) = (VecDeque::new(), Unseen::default());
-        Self { disk, cancelled, limits, waiting, waiting_bytes: 0, names: 0, unseen }
+        Self { disk, cancelled, limits, waiting: VecDeque::new(), unseen: Unseen::default() }
     }
 
     /// Begins at this folder of a root. What is ignored above it counts in it.
@@ -95,7 +94,7 @@ impl<'a> Walk<'a> {
         let mut above = None;
         for folder in path.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
             if let Ok(dir) = self.disk.open_dir(&root.dir, folder) {
-                above = Ignored::within(self.disk, &dir, folder, above, &|_| true);
+                above = Ignored::within(self.disk, &dir, folder, above, &|_| true, &mut self.limits.ignored);
             }
         }
         self.wait(Waiting { root: Arc::clone(root), path: path.into(), depth: 0, tag, above });
@@ -109,12 +108,13 @@ impl<'a> Walk<'a> {
 
     fn wait(&mut self, folder: Waiting) {
         let bytes = folder.path.as_os_str().len();
-        if self.waiting_bytes + bytes > self.limits.waiting {
-            self.unseen.rest = true;
-            return;
+        match self.limits.waiting.checked_sub(bytes) {
+            Some(left) => {
+                self.limits.waiting = left;
+                self.waiting.push_back(folder);
+            }
+            None => self.unseen.rest = true,
         }
-        self.waiting_bytes += bytes;
-        self.waiting.push_back(folder);
     }
 
     /// The next folder; none when everything was seen, or enough.
@@ -123,12 +123,11 @@ impl<'a> Walk<'a> {
             if (self.cancelled)() {
                 return Err(Problem::new(Kind::Cancelled));
             }
-            self.waiting_bytes -= next.path.as_os_str().len();
-            let left = self.limits.names - self.names;
+            self.limits.waiting += next.path.as_os_str().len();
             let read = || {
                 let dir = self.disk.open_dir(&next.root.dir, &next.path)?;
                 // One more than may be looked at tells a folder that has more from one that has not.
-                let entries = self.disk.entries(&dir, left + 1)?;
+                let entries = self.disk.entries(&dir, self.limits.names + 1)?;
                 Ok((dir, entries))
             };
             let (dir, mut entries) = match read() {
@@ -139,17 +138,17 @@ impl<'a> Walk<'a> {
                     continue;
                 }
             };
-            if entries.len() > left {
+            if entries.len() > self.limits.names {
                 self.unseen.rest = true;
                 self.waiting.clear();
-                entries.truncate(left);
+                entries.truncate(self.limits.names);
             }
-            self.names += entries.len();
+            self.limits.names -= entries.len();
             entries.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
             let Waiting { root, path, depth, tag, above } = next;
             let has =
                 |name: &str| entries.binary_search_by(|(other, _)| (**other).cmp(name.as_ref())).is_ok();
-            let ignored = Ignored::within(self.disk, &dir, &path, above, &has);
+            let ignored = Ignored::within(self.disk, &dir, &path, above, &has, &mut self.limits.ignored);
             retain_admitted(&root.policy, &path, &mut entries);
             if let Some(ignored) = &ignored {
                 entries.retain(|(name, kind)| !ignored.leaves_out(&path.join(name), *kind == FileKind::Dir));
