@@ -152,6 +152,20 @@ fn of_a_long_line_the_part_around_the_match_is_shown() {
 }
 
 #[test]
+fn a_large_file_is_searched_to_its_end_and_a_binary_one_not_at_all() {
+    let folder = Folder::new();
+    let mut content = "some line\n".repeat(100_000).into_bytes();
+    content.extend_from_slice(b"needle\n");
+    folder.write("a.txt", &content);
+    for (name, at) in [("early.bin", 5), ("late.bin", 900_000)] {
+        let mut binary = content.clone();
+        binary[at] = 0;
+        folder.write(name, binary);
+    }
+    check(&folder, json!({"pattern": "needle"}), &["a.txt:100001: needle"]);
+}
+
+#[test]
 fn what_cannot_be_searched_is_refused() {
     let folder = project();
     let mut client = serve(&folder);

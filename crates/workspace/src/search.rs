@@ -4,6 +4,8 @@
 //! shown as far as there is room, with a share for each file, so that one that is full of matches does not hide
 //! the others.
 
+mod view;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +17,6 @@ use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 
-use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
 use emend_edit::text::split_ending;
 
@@ -23,6 +24,7 @@ use crate::disk::{Disk, FileKind};
 use crate::roots::{Root, Roots, Start};
 use crate::snapshot::forbidden_elsewhere;
 use crate::walk::{self, Scope, Unseen, Walk, Within};
+use view::{PEEKED, View, is_binary};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -285,45 +287,6 @@ impl<'a> Search<'a> {
             bytes.extend_from_slice(&rest);
         }
         Ok(View::of(bytes))
-    }
-}
-
-/// So much of a large file is looked at first.
-const PEEKED: u64 = 16 * 1024;
-
-/// Whether these first bytes show that the file is no text: a NUL, and no mark of UTF-16.
-fn is_binary(bytes: &[u8]) -> bool {
-    !has_utf_16_mark(bytes) && memchr::memchr(0, bytes).is_some()
-}
-
-fn has_utf_16_mark(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
-}
-
-/// The text of a file as it is read.
-enum View {
-    /// UTF-8, which is nearly all there is.
-    Plain(Vec<u8>),
-    Decoded(Box<Text>),
-}
-
-impl View {
-    fn of(bytes: Vec<u8>) -> Option<Self> {
-        if is_binary(&bytes) {
-            return None;
-        }
-        if std::str::from_utf8(&bytes).is_ok() {
-            return Some(Self::Plain(bytes));
-        }
-        Text::new(bytes).ok().map(|text| Self::Decoded(Box::new(text)))
-    }
-
-    /// Without the byte order mark, which is not in the first line.
-    fn body(&self) -> &[u8] {
-        match self {
-            Self::Plain(bytes) => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
-            Self::Decoded(text) => &text.bytes()[text.body()],
-        }
     }
 }
 
