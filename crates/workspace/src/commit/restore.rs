@@ -142,7 +142,9 @@ fn undo_modify(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileS
         return Ok(FileState::Restored);
     }
     // Somebody replaced our file in that moment, or wrote into it. Theirs goes back; and if what comes out then
-    // is not what was put in, they have replaced that too, with something newer, which goes back in turn.
+    // is not what was put in, they have replaced that too, with something newer, which goes back in turn. (Whether they
+    // wrote into ours is asked now: once ours is gone, a later file of theirs may get its inode.)
+    let state = self::theirs(disk, &site.entry, slot)?;
     for _ in 0..RACES {
         let Some(theirs) = stat(disk, slot)? else { return Ok(FileState::Unknown) };
         match disk.exchange(slot, target) {
@@ -152,7 +154,7 @@ fn undo_modify(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileS
         }
         let out = stat(disk, slot)?;
         if out.is_some_and(|out| out.is_same_file(&put_in)) {
-            return self::theirs(disk, &site.entry, target);
+            return Ok(state);
         }
         put_in = theirs;
     }
