@@ -386,7 +386,7 @@ mod tests {
             std::fs::write(path, "match\n".repeat(4)).unwrap();
         }
         let spec = RootSpec { name: None, path: folder.path().into() };
-        let roots = Roots::open(crate::disk::for_this_machine(), &[spec]).unwrap();
+        let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
         let scope = Scope { path: None, glob: None, cancelled };
         search(&roots, &scope, &Wanted { pattern: "match", context: 0 }, &limits)
     }

@@ -54,7 +54,8 @@ pub(crate) fn read(
     }
     if stat.links > 1 {
         let other = forbidden_elsewhere(disk, &path.root, &path.place.names, &stat);
-        let other = other.map_err(|error| io_problem("Looking for the other names of the file", &error).at(&path.name));
+        let other = other
+            .map_err(|error| io_problem("Looking for the other names of the file", &error).at(&path.name));
         if let Some(kind) = other? {
             return Err(Problem::new(kind).at(&path.name));
         }
