@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
-use emend_edit::patch::Patch;
+use emend_edit::patch::{Patch, TextChange};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
-use emend_workspace::{Effort, Origin, Readings, Request, RootSpec, Workspace};
+use emend_workspace::{Effort, Origin, Policy, Readings, Request, RootSpec, Settings, Workspace};
 
 use crate::faults::{Scene, edit, many_files, native, one_file, portable, versions};
 
@@ -34,7 +34,8 @@ fn victim() {
         disk.kill_before_call(call);
     }
     let roots = [RootSpec { name: None, path: workspace.into() }];
-    let opened = Workspace::open(Arc::clone(&disk) as Arc<dyn Disk>, &roots, Some(state.into())).unwrap();
+    let disk_of_all = Arc::clone(&disk) as Arc<dyn Disk>;
+    let opened = Workspace::open_with_policy(disk_of_all, &roots, Some(state.into()), &in_place()).unwrap();
     let Some(patch) = patch_of(which) else { return };
     disk.kill_before_call(call);
     let request = Request {
@@ -48,11 +49,36 @@ fn victim() {
     opened.edit(&request, &Mutex::new(Readings::default())).unwrap();
 }
 
+/// A policy that lets files be written in place.
+fn in_place() -> Policy {
+    Policy::new(&Settings { write_in_place: Some(true), ..Settings::default() }).unwrap()
+}
+
+/// The files for an edit.
+fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
+    let scene = Scene::new(inner, 5);
+    if which == "linked" {
+        scene.folder.write("linked.txt", "one\ntwo\nthree\n");
+        std::fs::hard_link(scene.folder.at("linked.txt"), scene.folder.at("other.txt")).unwrap();
+    }
+    scene
+}
+
+fn opened(scene: &Scene) -> Workspace {
+    let roots = [RootSpec { name: None, path: scene.folder.path().to_path_buf() }];
+    let disk = Arc::clone(&scene.disk) as Arc<dyn Disk>;
+    Workspace::open_with_policy(disk, &roots, Some(scene.folder.state()), &in_place()).unwrap()
+}
+
 fn patch_of(which: &str) -> Option<Patch> {
     match which {
         "one" => Some(one_file()),
         "many" => Some(many_files()),
         "create" => Some(Patch::write("n.txt", "new\n".into())),
+        "linked" => {
+            let change = TextChange { old: "one\ntwo\n".into(), new: "1\n".into(), ..TextChange::default() };
+            Some(Patch::replace("linked.txt", vec![change]).unwrap())
+        }
         "folder" => Some(Patch::write("new/deep/n.txt", "new\n".into())),
         "delete" => Some(
             emend_edit::patch::v4a::parse("*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch")
@@ -101,15 +127,15 @@ fn leftovers(scene: &Scene) -> Tree {
 fn kill_everywhere(which: &str, disk: &str) {
     let inner = if disk == "portable" { portable } else { native };
     let new = {
-        let scene = Scene::new(inner(), 5);
-        edit(&scene.workspace(), &patch_of(which).unwrap(), &versions_of(which)).unwrap();
+        let scene = scene_of(which, inner());
+        edit(&opened(&scene), &patch_of(which).unwrap(), &versions_of(which)).unwrap();
         scene.tree()
     };
     let thorough = std::env::var("EMEND_CRASHES").is_ok_and(|wanted| wanted == "all");
     let (mut old_ones, mut new_ones) = (0, 0);
     let mut check = |scene: &Scene, old: &Tree, what: &str| {
         // The start of a server recovers.
-        let workspace = scene.workspace();
+        let workspace = opened(scene);
         assert_eq!(workspace.findings(), [""; 0], "{what}");
         let tree = scene.tree();
         assert!(tree == *old || tree == new, "{what}: a third state: {tree:?}");
@@ -125,7 +151,7 @@ fn kill_everywhere(which: &str, disk: &str) {
         }
     };
     for call in 1.. {
-        let scene = Scene::new(inner(), 5);
+        let scene = scene_of(which, inner());
         let old = scene.tree();
         if !dies(&scene, which, disk, call) {
             break;
@@ -135,7 +161,7 @@ fn kill_everywhere(which: &str, disk: &str) {
             continue;
         }
         for again in 1.. {
-            let scene = Scene::new(inner(), 5);
+            let scene = scene_of(which, inner());
             let old = scene.tree();
             assert!(dies(&scene, which, disk, call));
             let killed_again = dies(&scene, "recover", disk, again);
@@ -165,6 +191,11 @@ fn a_new_and_a_deleted_file_are_old_or_new_wherever_the_process_is_killed() {
         kill_everywhere("folder", disk);
         kill_everywhere("delete", disk);
     }
+}
+
+#[test]
+fn a_file_that_is_written_in_place_is_old_or_new_once_recovery_has_run() {
+    kill_everywhere("linked", "native");
 }
 
 #[test]

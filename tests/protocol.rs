@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 11] = [
     "read_file",
     "list_files",
     "search_text",
@@ -19,6 +19,8 @@ const TOOLS: [&str; 9] = [
     "write_file",
     "edit_preview",
     "apply_preview",
+    "undo_edit",
+    "edit_history",
 ];
 
 fn names(tools: &[Value]) -> Vec<&str> {

@@ -14,6 +14,7 @@ mod encodings;
 mod faults;
 mod formats;
 mod history;
+mod in_place;
 mod kept;
 mod list_files;
 mod many_files;

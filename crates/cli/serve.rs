@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
             // A folder that was asked for and is not there is a mistake to fix now, not at each call.
             let workspace = Workspace::open_with_policy(disk::for_this_machine(), &roots, state, &policy)
                 .map_err(|problem| anyhow!("{problem}"))?;
-            for warning in workspace.warnings() {
+            for warning in workspace.warnings().map(str::to_owned).chain(workspace.findings()) {
                 tracing::warn!("{warning}");
             }
             Ok(workspace)

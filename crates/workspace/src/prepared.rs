@@ -1,7 +1,7 @@
 //! What is asked for, and a request that is planned and checked: [`Prepared`] with its files held open, about
 //! to be committed, and [`Preview`], which is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,6 +87,8 @@ pub(crate) struct Prepared {
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     /// Kept files whose metadata some of them get, by name: those of an edit that is taken back.
     pub(crate) likes: BTreeMap<String, File>,
+    /// Files that turned out to be mounts of their own, and may be written in place.
+    pub(crate) mounted: BTreeSet<String>,
     pub(crate) facts: Facts,
     /// What would happen; hashing and comparing large files is done once.
     pub(crate) report: Report,
@@ -140,7 +142,10 @@ impl Prepared {
         let donor = plan.metadata_from.as_ref().and_then(|from| self.files.get(from));
         let like = donor.map(|(path, _)| path).or(base.map(|(path, _)| path)).map(Like::Path);
         let like = self.likes.get(&plan.name).map(Like::File).or(like);
-        Some(Job { plan, path, base, like, after, in_place: false })
+        let has_names = base.is_some_and(|(_, base)| base.stat.links > 1);
+        let in_place =
+            path.root.policy.terms().write_in_place && (has_names || self.mounted.contains(&plan.name));
+        Some(Job { plan, path, base, like, after, in_place })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The workspace as a whole: read, plan under the lock, check, commit, report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,6 +26,7 @@ use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
 use crate::search::{self, Found, Wanted};
 use crate::snapshot::{self, Snapshot};
+use crate::vault;
 use crate::walk::Scope;
 
 /// The folders that may be edited, and everything that happens in them.
@@ -112,12 +113,12 @@ impl Workspace {
         };
         let _locked = lock::lock(&root, patience).map_err(one)?;
         self.past.recover(self.disk(), &root).map_err(one)?;
-        let prepared = self.prepare(request, readings)?;
+        let mut prepared = self.prepare(request, readings)?;
         none(prepared.held_back())?;
         if (request.cancelled)() {
             return Err(one(Problem::new(Kind::Cancelled)));
         }
-        self.commit(&prepared, readings, request.progress).map_err(one)
+        self.commit(&mut prepared, readings, request.progress).map_err(one)
     }
 
     /// Plans and checks a request without committing it.
@@ -149,10 +150,10 @@ impl Workspace {
                 Some(hunks) => preview.only(hunks)?,
                 None => preview,
             };
-            let prepared = self.look_again(preview, progress)?;
+            let mut prepared = self.look_again(preview, progress)?;
             match prepared.held_back().into_iter().next() {
                 Some(problem) => Err(problem),
-                None => self.commit(&prepared, readings, progress),
+                None => self.commit(&mut prepared, readings, progress),
             }
         };
         committed().map_err(|problem| (problem, None))
@@ -222,10 +223,10 @@ impl Workspace {
         let mut report = Report::of(&plan, None);
         report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
         let Undoable { files, likes, .. } = undoable;
-        let prepared = Prepared { plan, files, likes, facts, report };
+        let mut prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
         none(prepared.held_back())?;
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        self.commit(&prepared, readings, &|_| {}).map_err(one)
+        self.commit(&mut prepared, readings, &|_| {}).map_err(one)
     }
 
     /// What recovery has found at the start, for the log.
@@ -279,7 +280,14 @@ impl Workspace {
         let facts = Facts { root, whole, mtime_check_passed, origin: request.origin.clone(), undoes: None };
         let mut report = Report::of(&plan, facts.mtime_check_passed);
         report.notes.extend(notes);
-        let prepared = Prepared { plan, files: gathered.files, likes: BTreeMap::new(), facts, report };
+        let prepared = Prepared {
+            plan,
+            files: gathered.files,
+            likes: BTreeMap::new(),
+            mounted: BTreeSet::new(),
+            facts,
+            report,
+        };
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         Ok(prepared)
     }
@@ -305,7 +313,8 @@ impl Workspace {
             files.insert(name, (path, snapshot));
         }
         let Preview { plan, facts, report, .. } = preview;
-        let prepared = Prepared { plan, files, likes: BTreeMap::new(), facts, report };
+        let prepared =
+            Prepared { plan, files, likes: BTreeMap::new(), mounted: BTreeSet::new(), facts, report };
         match commit::special_files(self.disk(), &prepared.jobs()).into_iter().next() {
             Some(problem) => Err(problem),
             None => Ok(prepared),
@@ -315,24 +324,37 @@ impl Workspace {
     /// Makes the plan true. The lock is held.
     fn commit(
         &self,
-        prepared: &Prepared,
+        prepared: &mut Prepared,
         readings: &Mutex<Readings>,
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Problem> {
-        let facts = &prepared.facts;
-        let mut report = prepared.report.clone();
-        let id = edit_id()?;
-        let jobs = prepared.jobs();
-        let vault = self.past.vault(self.disk(), &facts.root)?;
-        let committed = commit::commit(self.disk(), &vault, &id, &jobs, progress).inspect_err(|problem| {
-            // Somebody may have removed the vault: the next edit looks for it again.
-            if problem.code() == Code::IoError {
-                facts.root.vault.forget();
+        let root = Arc::clone(&prepared.facts.root);
+        let terms = *root.policy.terms();
+        let vault = self.past.vault(self.disk(), &root)?;
+        let (id, committed) = loop {
+            let id = edit_id()?;
+            match commit::commit(self.disk(), &vault, &id, &prepared.jobs(), progress) {
+                Ok(committed) => break (id, committed),
+                Err(problem) => {
+                    // Somebody may have removed the vault: the next edit looks for it again.
+                    if problem.code() == Code::IoError {
+                        root.vault.forget();
+                    }
+                    let mounted = problem.path.clone().filter(|_| problem.code() == Code::MountPoint);
+                    match mounted.filter(|_| terms.write_in_place) {
+                        Some(name) if prepared.mounted.insert(name.clone()) => {}
+                        _ => return Err(problem),
+                    }
+                }
             }
-        })?;
-        if self.past.record(self.disk(), &vault, &id, prepared, &committed).is_err() {
+        };
+        let mut report = prepared.report.clone();
+        if !terms.track_history {
+            vault::remove(self.disk(), &vault.kept, &committed.name);
+        } else if self.past.record(self.disk(), &vault, &id, prepared, &committed).is_err() {
             report.notes.push("the history has no record of this edit: it could not be written".into());
         }
+        let (facts, jobs) = (&prepared.facts, prepared.jobs());
         let mut readings = locked(readings);
         for (job, stat) in jobs.iter().zip(committed.stats) {
             if let Action::Move { from, .. } = &job.plan.action {

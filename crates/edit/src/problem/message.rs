@@ -231,10 +231,11 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::HardLinked { names } => write!(
             f,
             "{path} has {names} names (hard links); replacing it would part them, so it was left as it is. \
-             If that is fine, part them outside Emend first."
+             A person can allow writing it in place (write_in_place), or part the names."
         ),
         Kind::MountPoint => {
-            write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is.")
+            write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is. A person can allow writing it in \
+                place (write_in_place).")
         }
         Kind::ReadOnly { why } => write!(f, "{path} is read-only: {why}. It was left as it is."),
         Kind::MustRead { current } => write!(

@@ -111,6 +111,8 @@ pub(crate) struct Committed {
     pub(crate) entries: Vec<Entry>,
     /// Where the displaced file of each is, beneath the history.
     pub(crate) kept: Vec<Option<String>>,
+    /// What is kept of all of it there.
+    pub(crate) name: OsString,
 }
 
 /// Commits these files. `progress` hears how many of them are staged or in place.
@@ -126,10 +128,10 @@ pub(crate) fn commit(
     let run = catch_unwind(AssertUnwindSafe(|| transaction.run(progress)));
     let failure = match run {
         Ok(Ok(())) => {
-            let kept = transaction.keep();
+            let (name, kept) = transaction.keep();
             let Transaction { sites, now, .. } = transaction;
             let entries = sites.into_iter().map(|site| site.entry).collect();
-            return Ok(Committed { stats: now, entries, kept });
+            return Ok(Committed { stats: now, entries, kept, name });
         }
         Ok(Err(failure)) => failure,
         Err(_) => Failure::Io {
@@ -525,13 +527,13 @@ impl<'a> Transaction<'a> {
     }
 
     /// The displaced files become the means to undo. The edit has happened; this cannot fail it: what is left
-    /// undone here is done by the next recovery. Yields where the displaced file of each is.
-    fn keep(&self) -> Vec<Option<String>> {
+    /// undone here is done by the next recovery. Yields its name there, and where the displaced file of each is.
+    fn keep(&self) -> (OsString, Vec<Option<String>>) {
         let displaced = self.jobs.iter().filter_map(|job| job.base.map(|(_, base)| base.stat.size));
         let name: OsString = match (&self.home.folder, &self.sites[..]) {
             (Some(folder), _) => folder.into(),
             (None, [site, ..]) => site.displaced.1.clone(),
-            (None, []) => return Vec::new(),
+            (None, []) => OsString::new(),
         };
         restore::bring_home(self.disk, &self.home.dir, &self.sites);
         let kept = self.sites.iter().enumerate().map(|(number, site)| {
@@ -545,7 +547,7 @@ impl<'a> Transaction<'a> {
         if restore::finish(self.vault, &name).is_ok() {
             self.vault.kept_one(self.disk, displaced.sum());
         }
-        kept
+        (name, kept)
     }
 
     /// Puts everything back, and says of each file what became of it.

@@ -1,0 +1,106 @@
+//! Files that cannot be exchanged: with several names, or mounted by themselves. They are left alone unless the policy
+//! lets them be written in place; then they keep what they are.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use emend_testkit::{Client, Folder};
+use serde_json::json;
+
+use crate::{launch, serve};
+
+fn serve_in_place(folder: &Folder) -> Client {
+    launch(folder).argument("--write-in-place").legacy()
+}
+
+#[test]
+fn a_file_with_several_names_keeps_them() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    fs::hard_link(folder.at("a.txt"), folder.at("b.txt")).unwrap();
+    let before = fs::metadata(folder.at("a.txt")).unwrap();
+    serve(&folder).replace("a.txt", "one", "1").refused("hard-linked");
+    let mut client = serve_in_place(&folder);
+    client.replace("a.txt", "one\n", "").ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("two\n".into(), "two\n".into()));
+    let after = fs::metadata(folder.at("b.txt")).unwrap();
+    assert_eq!((after.ino(), after.nlink(), after.mode()), (before.ino(), 2, before.mode()));
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.text("b.txt"), "one\ntwo\n");
+    assert_eq!(fs::metadata(folder.at("b.txt")).unwrap().ino(), before.ino());
+}
+
+/// Something that is mounted until it is dropped. `None` where this user may not mount anything.
+struct Mount(PathBuf);
+
+impl Mount {
+    fn new(arguments: &[&str], at: &Path) -> Option<Self> {
+        let mounted = Command::new("mount").args(arguments).arg(at).output();
+        if mounted.is_ok_and(|output| output.status.success()) {
+            return Some(Self(at.to_path_buf()));
+        }
+        eprintln!("skipped: this user may not mount anything");
+        None
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_file_that_is_mounted_by_itself_stays_mounted() {
+    let folder = Folder::with([("a.txt", "inside\n")]);
+    let outer = folder.beside("mounted.txt");
+    fs::write(&outer, "one\n").unwrap();
+    let Some(_mount) = Mount::new(&["--bind", outer.to_str().unwrap()], &folder.at("a.txt")) else { return };
+    serve(&folder).replace("a.txt", "one", "two").refused("mount-point");
+    assert_eq!(fs::read(&outer).unwrap(), b"one\n");
+    serve_in_place(&folder).replace("a.txt", "one", "two").ok();
+    assert_eq!(fs::read(&outer).unwrap(), b"two\n");
+}
+
+#[test]
+fn one_edit_covers_several_file_systems() {
+    let folder =
+        Folder::with([("near.txt", "near\n"), ("go.txt", "go\nthere\n"), ("far/hidden.txt", "hidden\n")]);
+    let Some(_mount) = Mount::new(&["-t", "tmpfs", "tmpfs"], &folder.at("far")) else { return };
+    for (name, content) in [("far/a.txt", "a\n"), ("far/gone.txt", "gone\n"), ("far/come.txt", "come\n")] {
+        folder.write(name, content);
+    }
+    let old = folder.tree();
+    let mut client = serve(&folder);
+    client.read("far/gone.txt");
+    let patch = "*** Update File: far/a.txt\n@@\n-a\n+A\n*** Update File: near.txt\n@@\n-near\n+NEAR\n*** Delete File: \
+                 far/gone.txt\n*** Add File: far/new/n.txt\n+n\n*** Move File: go.txt -> far/went.txt\n*** Update \
+                 File: far/come.txt\n*** Move to: came.txt\n@@\n-come\n+came";
+    client.patch(patch).ok();
+    let names: Vec<String> = folder.tree().into_keys().collect();
+    assert_eq!(names, ["came.txt", "far/a.txt", "far/new/n.txt", "far/went.txt", "near.txt"]);
+    assert_eq!(folder.text("far/went.txt"), "go\nthere\n");
+    assert_eq!((folder.text("far/a.txt"), folder.text("came.txt")), ("A\n".into(), "came\n".into()));
+    // A failure puts everything back.
+    let new = folder.tree();
+    client
+        .patch("*** Update File: far/a.txt\n@@\n-A\n+B\n*** Update File: near.txt\n@@\n-no\n+yes")
+        .refused("hunk-context-mismatch");
+    assert_eq!(folder.tree(), new);
+    client.call("undo_edit", json!({})).ok();
+    let mut tree = folder.tree();
+    tree.remove("far/new/");
+    assert_eq!(tree, old);
+}
+
+#[test]
+fn without_a_history_nothing_is_kept() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "bee\n")]);
+    let mut client = launch(&folder).argument("--track-history=false").legacy();
+    client.replace("a.txt", "one", "two").ok();
+    client.patch("*** Update File: a.txt\n@@\n-two\n+three\n*** Move File: b.txt -> c.txt").ok();
+    let kept = emend_testkit::folder::tree(&folder.state());
+    assert!(kept.keys().all(|name| name == "key" || name.ends_with('/')), "{kept:?}");
+    client.call("undo_edit", json!({})).refused("unknown-edit");
+}
