@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -75,6 +75,15 @@ impl Launch {
         self
     }
 
+    /// Through this command, which starts what stands behind its own arguments.
+    #[must_use]
+    pub fn under<A: AsRef<OsStr>>(mut self, command: &str, arguments: impl IntoIterator<Item = A>) -> Self {
+        let program = std::mem::replace(&mut self.program, command.into());
+        let before = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
+        self.arguments.splice(0..0, before.chain([program.into_os_string()]));
+        self
+    }
+
     /// In this working folder.
     #[must_use]
     pub fn inside(mut self, folder: impl AsRef<Path>) -> Self {
@@ -107,6 +116,13 @@ impl Launch {
         let mut client = self.start();
         client.initialize_legacy("2025-11-25");
         client
+    }
+
+    /// As [`Self::legacy`]; `None` if it ends before the session is open.
+    #[must_use]
+    pub fn try_legacy(&self) -> Option<Client> {
+        let mut client = self.start();
+        client.open_session("2025-11-25").map(|_| client)
     }
 
     /// Starts it; every request is one of 2026.
@@ -166,11 +182,25 @@ impl Client {
 
     /// Opens a session in this revision of the protocol. Yields what the server says of itself.
     pub fn initialize_legacy(&mut self, version: &str) -> Value {
+        match self.open_session(version) {
+            Some(result) => result,
+            None => panic!("initialize is not answered; the server says:\n{}", self.end_and_read_log()),
+        }
+    }
+
+    fn open_session(&mut self, version: &str) -> Option<Value> {
         let client = json!({"name": "testkit", "version": "0"});
         let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
-        let result = self.request("initialize", parameters).expect("initialize is answered");
+        let id = self.send("initialize", parameters);
+        let result = self.reply(id)?.expect("initialize is answered");
         self.write_line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        result
+        Some(result)
+    }
+
+    /// The id of the process that was started.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// From now on every request carries its version and capabilities; there is no session.
@@ -181,7 +211,11 @@ impl Client {
     /// Writes one line, whatever it is.
     pub fn write_line(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is open");
-        input.write_all(format!("{line}\n").as_bytes()).expect("the server reads");
+        match input.write_all(format!("{line}\n").as_bytes()) {
+            // The server has ended: whoever waits for its reply will find out.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+            written => written.expect("the server reads"),
+        }
     }
 
     /// Sends a request without waiting. Yields its id.
@@ -220,23 +254,35 @@ impl Client {
 
     /// Waits for the reply to a request: its result, or its error.
     pub fn wait(&mut self, id: u64) -> Result<Value, Value> {
-        let mut reply = match self.early.remove(&id) {
+        match self.reply(id) {
             Some(reply) => reply,
-            None => self.read_until(id),
-        };
-        match reply.get_mut("error") {
-            Some(error) => Err(error.take()),
-            None => Ok(reply["result"].take()),
+            None => panic!("the server ended before its reply; it says:\n{}", self.end_and_read_log()),
         }
     }
 
-    fn read_until(&mut self, wanted: u64) -> Value {
+    /// The reply to a request; `None` if the server ends before it has given one.
+    fn reply(&mut self, id: u64) -> Option<Result<Value, Value>> {
+        let mut reply = match self.early.remove(&id) {
+            Some(reply) => reply,
+            None => self.read_until(id)?,
+        };
+        Some(match reply.get_mut("error") {
+            Some(error) => Err(error.take()),
+            None => Ok(reply["result"].take()),
+        })
+    }
+
+    fn read_until(&mut self, wanted: u64) -> Option<Value> {
         loop {
-            let Ok(message) = self.output.recv_timeout(PATIENCE) else {
-                panic!("no reply to request {wanted}; the server says:\n{}", self.end_and_read_log());
+            let message = match self.output.recv_timeout(PATIENCE) {
+                Ok(message) => message,
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("no reply to request {wanted}; the server says:\n{}", self.end_and_read_log())
+                }
             };
             match message["id"].as_u64() {
-                Some(id) if id == wanted => return message,
+                Some(id) if id == wanted => return Some(message),
                 Some(id) => {
                     self.early.insert(id, message);
                 }
@@ -251,6 +297,15 @@ impl Client {
     pub fn answer(&mut self, id: u64) -> Answer {
         match self.wait(id) {
             Ok(result) => Answer::of(&result),
+            Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
+        }
+    }
+
+    /// As [`Self::answer`]; `None` if the server ends before it has answered.
+    #[track_caller]
+    pub fn try_answer(&mut self, id: u64) -> Option<Answer> {
+        match self.reply(id)? {
+            Ok(result) => Some(Answer::of(&result)),
             Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
         }
     }

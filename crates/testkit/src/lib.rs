@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
+pub mod entries;
 pub mod folder;
 
 pub mod failing_disk;
@@ -13,4 +14,5 @@ pub mod client;
 
 pub use answer::Answer;
 pub use client::{Client, Launch};
+pub use entries::{Entries, Entry, entries};
 pub use folder::{Folder, Tree};

@@ -4,6 +4,8 @@
 //! ```text
 //! cargo xtask kill [SECONDS]    servers are killed while they write: no file is ever torn
 //! cargo xtask race [SECONDS]    two servers and another program write one file: nothing is lost
+//! cargo xtask strace [SECONDS [SEED]]    every system call of an edit fails, or is the last; without a bound, all
+//! cargo xtask strace POINT      one of them again, as it was printed
 //! cargo xtask fuzz [SECONDS]    each target of tests/fuzz, one after another; needs nightly and cargo-fuzz
 //! cargo xtask tools             what a model reads of the tools
 //! ```
@@ -11,6 +13,8 @@
 mod fuzz;
 mod kill;
 mod race;
+mod random;
+mod strace;
 mod tools;
 
 use std::path::PathBuf;
@@ -33,19 +37,27 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let mut arguments = std::env::args().skip(1);
-    let task = arguments.next().unwrap_or_default();
-    let seconds = match arguments.next() {
-        Some(seconds) => seconds.parse().context("SECONDS is a whole number")?,
-        None => SECONDS,
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (task, arguments) = arguments.split_first().map_or(("", &[][..]), |(task, rest)| (*task, rest));
+    let number = |at: usize, what: &str| {
+        let written = arguments.get(at).map(|written| written.parse::<u64>());
+        written.transpose().with_context(|| format!("{what} is a whole number"))
     };
-    let time = Duration::from_secs(seconds);
-    match task.as_str() {
-        "fuzz" => fuzz::run(time),
-        "kill" => kill::run(&emend()?, time),
-        "race" => race::run(&emend()?, time),
-        "tools" => tools::run(&emend()?),
-        _ => bail!("the tasks are: fuzz [SECONDS], kill [SECONDS], race [SECONDS], tools"),
+    let time = || number(0, "SECONDS").map(|seconds| Duration::from_secs(seconds.unwrap_or(SECONDS)));
+    match (task, arguments) {
+        ("fuzz", _) => fuzz::run(time()?),
+        ("kill", _) => kill::run(&emend()?, time()?),
+        ("race", _) => race::run(&emend()?, time()?),
+        ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point),
+        ("strace", _) => {
+            let time = number(0, "SECONDS")?.map(Duration::from_secs);
+            strace::run(&emend()?, time, number(1, "SEED")?.unwrap_or_else(random::any_seed))
+        }
+        ("tools", _) => tools::run(&emend()?),
+        _ => bail!(
+            "the tasks are: fuzz [SECONDS], kill [SECONDS], race [SECONDS], strace [SECONDS [SEED]], tools"
+        ),
     }
 }
 

@@ -1,0 +1,269 @@
+//! Every system call of an edit goes wrong, one after another: the process is killed at it, or it fails. After
+//! a kill and a new start every file must be old, or every file new, and nothing else may lie in the
+//! workspace; after a failure the answer must say what is true. Recovery itself is killed in the same way.
+//!
+//! strace does it from outside, to the release build. Of a run that nothing disturbs it tells which calls
+//! there are; then each of them has a run of its own. The calls of a start are not counted, but for the
+//! recovery.
+
+mod fault;
+mod log;
+mod scenario;
+mod verdict;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use emend_testkit::{Answer, Client, Folder, Launch};
+use serde_json::json;
+
+use crate::random::Random;
+use fault::{Effect, Fault};
+use log::From;
+use scenario::{SCENARIOS, Scenario};
+use verdict::Verdict;
+
+/// What happens in one run.
+#[derive(Clone)]
+struct Point {
+    scenario: &'static Scenario,
+    fault: Fault,
+    /// What happens to the next server, while it recovers.
+    then: Option<Fault>,
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.scenario.name, self.fault)?;
+        self.then.as_ref().map_or(Ok(()), |then| write!(f, "/{then}"))
+    }
+}
+
+/// How a run ended that found nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    AllOld,
+    AllNew,
+    /// The fault did not strike: this run made fewer calls than the one that was counted.
+    Missed,
+}
+
+/// All points, or as many of each kind as there is time for, in an order that the seed gives.
+pub(crate) fn run(emend: &Path, time: Option<Duration>, seed: u64) -> Result<()> {
+    if let Some(missing) = missing() {
+        println!("strace: skipped, {missing}");
+        return Ok(());
+    }
+    let until = time.map(|time| Instant::now() + time);
+    let mut random = Random::new(seed);
+    println!("seed {seed}");
+    let (mut kills, mut errors) = (Vec::new(), Vec::new());
+    for scenario in SCENARIOS {
+        let log = undisturbed(emend, scenario)?;
+        let faults = log::faults(&log, From::LastCall);
+        ensure!(faults.len() > 100, "{}: only {} faults were found", scenario.name, faults.len());
+        for fault in faults {
+            let points = if fault.effect == Effect::Kill { &mut kills } else { &mut errors };
+            points.push(Point { scenario, fault, then: None });
+        }
+    }
+    let recoveries = recoveries(emend, &kills)?;
+    let parts =
+        [("killed in the edit", kills), ("killed again in recovery", recoveries), ("failing calls", errors)];
+    let mut found = 0;
+    for (at, (what, mut points)) in parts.into_iter().enumerate() {
+        random.shuffle(&mut points);
+        // What a part leaves of its time is for those after it.
+        let share = |until: Instant| until.saturating_duration_since(Instant::now()) / (3 - at) as u32;
+        found += part(emend, what, &points, until.map(|until| Instant::now() + share(until)));
+    }
+    ensure!(found == 0, "{found} faults were not survived; each can be had again: cargo xtask strace POINT");
+    Ok(())
+}
+
+/// One point, written as it is printed.
+pub(crate) fn one(emend: &Path, written: &str) -> Result<()> {
+    let mut parts = written.split('/');
+    let name = parts.next().unwrap_or_default();
+    let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
+    let point = Point {
+        scenario: scenario.with_context(|| format!("there is no scenario {name:?}"))?,
+        fault: parts.next().context("a point is written SCENARIO/FAULT or SCENARIO/FAULT/FAULT")?.parse()?,
+        then: parts.next().map(str::parse).transpose()?,
+    };
+    match attempt(emend, &point) {
+        Ok(end) => println!("{point}: {end:?}"),
+        Err(finding) => anyhow::bail!("{point}: {finding}"),
+    }
+    Ok(())
+}
+
+/// What this machine lacks.
+fn missing() -> Option<&'static str> {
+    let asked = Command::new("strace")
+        .args(["-f", fault::FILTER, "-qq", "-o", "/dev/null", "-e", "trace=openat", "true"])
+        .stderr(Stdio::null())
+        .status();
+    match asked {
+        Err(_) => Some("there is no strace (Debian: apt-get install strace)"),
+        Ok(status) if !status.success() => Some("strace may not trace here, or is older than 5.3"),
+        Ok(_) => None,
+    }
+}
+
+/// Runs these points until the time is over. Yields how many found something.
+fn part(emend: &Path, what: &str, points: &[Point], until: Option<Instant>) -> usize {
+    let mut ends: BTreeMap<End, usize> = BTreeMap::new();
+    let (mut tried, mut found) = (0, 0);
+    for point in points {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            break;
+        }
+        tried += 1;
+        match attempt(emend, point) {
+            Ok(end) => *ends.entry(end).or_default() += 1,
+            Err(finding) => {
+                println!("  {point}: {finding}");
+                found += 1;
+            }
+        }
+    }
+    let count = |end| ends.get(&end).copied().unwrap_or_default();
+    println!(
+        "{what}: {tried} of {} points; {} times all old, {} times all new, {} did not strike, {found} found \
+         something",
+        points.len(),
+        count(End::AllOld),
+        count(End::AllNew),
+        count(End::Missed)
+    );
+    found
+}
+
+/// Runs the edit with nothing disturbed. Yields what strace saw.
+fn undisturbed(emend: &Path, scenario: &Scenario) -> Result<String> {
+    let states = scenario.states();
+    let folder = scenario.folder();
+    let log = folder.beside("strace.log");
+    let (answer, _) = edit(emend, scenario, &folder, fault::arguments(&log::syscalls(), &log));
+    let answer = answer.context("the undisturbed edit is not answered")?;
+    ensure!(!answer.is_error, "{}: the undisturbed edit is refused:\n{}", scenario.name, answer.text);
+    let verdict = states.judge(&Scenario::look(&folder));
+    ensure!(verdict == Verdict::AllNew, "{}: the undisturbed edit leaves {verdict:?}", scenario.name);
+    Ok(std::fs::read_to_string(log)?)
+}
+
+/// The kills that leave something to recover, each followed by a kill at each call of the recovery.
+fn recoveries(emend: &Path, kills: &[Point]) -> Result<Vec<Point>> {
+    let between = ["renameat", "renameat2", "mkdirat", "fsync", "syncfs", "linkat"];
+    let mut points = Vec::new();
+    for point in kills.iter().filter(|point| between.contains(&point.fault.syscall.as_str())) {
+        let folder = point.scenario.folder();
+        let log = folder.beside("strace.log");
+        edit(emend, point.scenario, &folder, point.fault.arguments(&log));
+        let traced = fault::arguments(&log::syscalls(), &log);
+        recover(emend, point.scenario, &folder, traced);
+        let written = std::fs::read_to_string(log)?;
+        let path = folder.path().display().to_string();
+        let faults = log::faults(&written, From::FirstUse(&path));
+        let kills = faults.into_iter().filter(|fault| fault.effect == Effect::Kill);
+        points.extend(kills.map(|then| Point { then: Some(then), ..point.clone() }));
+    }
+    Ok(points)
+}
+
+/// One run. What is found is told.
+fn attempt(emend: &Path, point: &Point) -> Result<End, String> {
+    catch_unwind(AssertUnwindSafe(|| disturbed(emend, point))).unwrap_or_else(|panic| {
+        let told = panic.downcast_ref::<String>().cloned();
+        Err(told.unwrap_or_else(|| "the test itself failed".into()))
+    })
+}
+
+fn disturbed(emend: &Path, point: &Point) -> Result<End, String> {
+    let scenario = point.scenario;
+    let states = scenario.states();
+    let folder = scenario.folder();
+    let log = folder.beside("strace.log");
+    let (answer, told) = edit(emend, scenario, &folder, point.fault.arguments(&log));
+    let lies = answer.as_ref().map(|answer| states.lies(scenario, answer, &Scenario::look(&folder)));
+    let mut findings: Vec<String> = lies.into_iter().filter(|lies| !lies.is_empty()).collect();
+    let is_kill = point.fault.effect == Effect::Kill;
+    if answer.is_none() && !is_kill {
+        findings.push("no answer".into());
+    }
+    if told.contains("panicked") {
+        findings.push(format!("a panic: {}", told.trim()));
+    }
+    if let Some(then) = &point.then {
+        recover(emend, scenario, &folder, then.arguments(&log));
+    }
+
+    let (mut client, reading) =
+        start(&scenario.launch(emend, &folder)).ok_or("the next server does not start")?;
+    let verdict = states.judge(&Scenario::look(&folder));
+    let next = client.replace("steady.txt", "count = 0", "count = 1");
+    for (what, answer) in [("a reading", reading), ("the next edit", next)] {
+        if answer.is_error {
+            findings.push(format!("after a restart {what} is refused: {}", answer.text.trim()));
+        }
+    }
+    let was_done = answer.as_ref().map(|answer| !answer.is_error);
+    match (&verdict, was_done) {
+        (Verdict::Third(what), _) => findings.push(format!("after a restart: {what}")),
+        (Verdict::AllOld, Some(true)) => {
+            findings.push("answered success, but after a restart it is gone".into());
+        }
+        (Verdict::AllNew, Some(false)) if findings.is_empty() && said_nothing_changed(answer.as_ref()) => {
+            findings.push("answered that nothing was changed, but after a restart all is new".into());
+        }
+        _ => {}
+    }
+    if !findings.is_empty() {
+        return Err(findings.join("; "));
+    }
+    Ok(match verdict {
+        _ if is_kill && answer.is_some() => End::Missed,
+        Verdict::AllNew => End::AllNew,
+        _ => End::AllOld,
+    })
+}
+
+fn said_nothing_changed(answer: Option<&Answer>) -> bool {
+    answer.is_some_and(|answer| answer.problems().iter().all(|problem| problem["file_states"].is_null()))
+}
+
+/// Sends the edit to a server under strace. Yields its answer, if it lives to give one, and its log.
+fn edit(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<String>) -> (Option<Answer>, String) {
+    let Some(mut client) = scenario.launch(emend, folder).under("strace", strace).try_legacy() else {
+        return (None, String::new());
+    };
+    if let Some(path) = scenario.reads {
+        let id = client.send_call("read_file", json!({"path": path}));
+        client.try_answer(id);
+    }
+    let id = client.send_call(scenario.tool, (scenario.arguments)());
+    let answer = client.try_answer(id);
+    let (_, log) = client.close();
+    (answer, log)
+}
+
+/// Starts a server under strace, which recovers what it finds, and ends it.
+fn recover(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<String>) {
+    if let Some((client, _)) = start(&scenario.launch(emend, folder).under("strace", strace)) {
+        client.close();
+    }
+}
+
+/// Starts a server and reads a file. `None` if it does not live so long.
+fn start(launch: &Launch) -> Option<(Client, Answer)> {
+    let mut client = launch.try_legacy()?;
+    let id = client.send_call("read_file", json!({"path": "steady.txt"}));
+    let reading = client.try_answer(id)?;
+    Some((client, reading))
+}

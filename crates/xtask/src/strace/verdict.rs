@@ -1,0 +1,92 @@
+//! Which state a workspace is in, and whether an answer tells the truth about it.
+
+use std::fmt::Write as _;
+
+use emend_testkit::{Answer, Entries};
+
+use super::scenario::Scenario;
+
+/// What an edit is to leave: one of these two.
+pub(super) struct States {
+    pub(super) old: Entries,
+    pub(super) new: Entries,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    AllOld,
+    AllNew,
+    /// Neither; each path that the edit changes, and each that should not be there, with what it is.
+    Third(String),
+}
+
+impl States {
+    pub(super) fn judge(&self, now: &Entries) -> Verdict {
+        if *now == self.old {
+            return Verdict::AllOld;
+        }
+        if *now == self.new {
+            return Verdict::AllNew;
+        }
+        let mut told = String::new();
+        let mut paths: Vec<&String> = self.old.keys().chain(self.new.keys()).chain(now.keys()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        for path in paths {
+            let (old, new, now) = (self.old.get(path), self.new.get(path), now.get(path));
+            let what = match now {
+                _ if old == new && now == old => continue,
+                _ if now == old => "old",
+                _ if now == new => "new",
+                None => "missing",
+                Some(_) if old.or(new).is_none() => "left over",
+                Some(_) => "neither",
+            };
+            let _ = write!(told, "{}{path} {what}", if told.is_empty() { "" } else { ", " });
+            if let ("neither", Some(now)) = (what, now) {
+                let _ = write!(told, " ({now:?})");
+            }
+        }
+        Verdict::Third(told)
+    }
+
+    /// What an answer says that is not so; empty if all of it is.
+    pub(super) fn lies(&self, scenario: &Scenario, answer: &Answer, now: &Entries) -> String {
+        let verdict = self.judge(now);
+        let states = answer.problems().iter().find_map(|problem| problem["file_states"].as_object());
+        let Some(states) = states else {
+            let (claimed, said) = match answer.code() {
+                None => (Verdict::AllNew, "success"),
+                Some(code) => (Verdict::AllOld, code),
+            };
+            return if verdict == claimed {
+                String::new()
+            } else {
+                format!("answered {said}, but it is {verdict:?}")
+            };
+        };
+        let mut lies = String::new();
+        for (name, paths) in scenario.files {
+            let is = |state: &Entries| paths.iter().all(|path| now.get(*path) == state.get(*path));
+            let said = states.get(*name).and_then(|state| state.as_str());
+            let is_true = match said {
+                Some("untouched" | "restored") => is(&self.old),
+                Some("written") => is(&self.new),
+                Some("unknown") => true,
+                _ => false,
+            };
+            if !is_true {
+                let is = if is(&self.old) {
+                    "old"
+                } else if is(&self.new) {
+                    "new"
+                } else {
+                    "neither"
+                };
+                let said = said.unwrap_or("nothing");
+                let _ = write!(lies, "the answer says {said} of {name}, which is {is}; ");
+            }
+        }
+        lies
+    }
+}
