@@ -11,11 +11,13 @@ use anyhow::{Result, ensure};
 use emend_testkit::{Folder, Launch};
 use serde_json::json;
 
+use super::counter;
+
 /// How many counters each writer has; each is a line of its own.
 const COUNTERS: usize = 40;
 
 /// Lets all three write for a while, then compares the other program's counters with what it wrote.
-pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
+pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
     let folder = Folder::new();
     let lines =
         ["A", "B", "C"].iter().flat_map(|who| (0..COUNTERS).map(move |i| format!("{who}{i:02} = 0\n")));
@@ -38,10 +40,10 @@ pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
     let (Ok(theirs), [Ok(a), Ok(b)]) = (theirs, servers) else { anyhow::bail!("a writer failed") };
 
     let end = String::from_utf8(folder.read("file.txt"))?;
-    let lost = (0..COUNTERS).filter(|&i| counter(&end, "C", i) != Some(theirs[i])).count();
+    let lost = (0..COUNTERS).filter(|&i| counter(&end, &format!("C{i:02}")) != Some(theirs[i])).count();
     let told = a.told + b.told;
     println!(
-        "{} edits and {} refusals by two servers beside {} replacements by another program; {lost} of its \
+        "renames: {} edits and {} refusals by two servers beside {} replacements by another program; {lost} of its \
          counters lost, {told} such cases told",
         a.done + b.done,
         a.refused + b.refused,
@@ -70,7 +72,8 @@ fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str) -> Told {
             break;
         }
         let i = turn % COUNTERS;
-        let count = std::fs::read_to_string(path).ok().and_then(|text| counter(&text, who, i));
+        let count =
+            std::fs::read_to_string(path).ok().and_then(|text| counter(&text, &format!("{who}{i:02}")));
         let Some(count) = count else { continue };
         let (old, new) = (format!("{who}{i:02} = {count}\n"), format!("{who}{i:02} = {}\n", count + 1));
         let arguments = json!({"path": "file.txt", "old_string": old, "new_string": new});
@@ -103,9 +106,4 @@ fn replace_until(stop: &AtomicBool, path: &Path) -> [u64; COUNTERS] {
         }
     }
     counts
-}
-
-fn counter(text: &str, who: &str, i: usize) -> Option<u64> {
-    let name = format!("{who}{i:02} = ");
-    text.lines().find_map(|line| line.strip_prefix(&name)?.parse().ok())
 }

@@ -1,0 +1,152 @@
+//! Two servers edit a file while another program writes into it: it opens the file, writes, and closes it,
+//! either one byte in place, or the whole of it after emptying it. No byte that it wrote may be lost: each is
+//! in the file, or in one of the files that Emend keeps.
+//!
+//! It may be kept without a word. The other program opens the file, Emend exchanges and checks it, and only
+//! then the other writes: into the file that was displaced. Nobody can answer for what comes after the
+//! answer. What was written before the check is told; both are counted.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use emend_testkit::{Folder, Launch, folder};
+use serde_json::json;
+
+use crate::random::{Random, any_seed};
+
+/// How many edits each server makes in a round.
+const EDITS: usize = 20;
+/// How many bytes the other program has for its own, each written once. They stand first, so that they never
+/// move.
+const BYTES: usize = 8_000;
+
+/// How the other program writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Way {
+    /// One byte of what is there.
+    Byte,
+    /// All of it, with one byte changed, into the emptied file. Like an editor it knows what it wrote itself,
+    /// whatever it reads: for a moment it may see a version of ours that is then withdrawn.
+    Whole,
+}
+
+/// What became of the bytes of the other program, and of the edits.
+#[derive(Debug, Default)]
+struct Count {
+    edits: usize,
+    refused: usize,
+    told: usize,
+    written: usize,
+    kept: usize,
+    /// Of the kept ones, those of rounds in which no answer told of any.
+    silent: usize,
+    lost: usize,
+}
+
+/// Round after round, each with a file of its own.
+pub(super) fn run(emend: &Path, way: Way, time: Duration) -> Result<()> {
+    let until = Instant::now() + time;
+    let mut random = Random::new(any_seed());
+    let mut count = Count::default();
+    while Instant::now() < until {
+        round(emend, way, &mut random, &mut count)?;
+    }
+    let Count { edits, refused, told, written, kept, silent, lost } = count;
+    println!(
+        "in place ({way:?}): {edits} edits and {refused} refusals beside {written} writes of another program; \
+         {kept} of them only in kept files, of which {told} answers told, and {silent} without a word; {lost} lost"
+    );
+    ensure!(lost == 0, "{lost} bytes of a program that writes in place were lost");
+    ensure!(edits > 20 && written > 20, "too little was written to say anything");
+    Ok(())
+}
+
+fn round(emend: &Path, way: Way, random: &mut Random, count: &mut Count) -> Result<()> {
+    let folder = Folder::new();
+    let lines = ["A", "B"].iter().flat_map(|who| (0..EDITS).map(move |i| format!("{who}{i:02} = old\n")));
+    folder.write("file.txt", ".".repeat(BYTES) + "\n" + &lines.collect::<String>());
+    let launch = Launch::new(emend).workspace(folder.path()).state(folder.state());
+    let (path, at_work) = (folder.at("file.txt"), AtomicUsize::new(2));
+    let (servers, written) = thread::scope(|scope| {
+        let servers = ["A", "B"].map(|who| {
+            let (launch, at_work) = (&launch, &at_work);
+            scope.spawn(move || {
+                let counted = edit_all(launch, who);
+                at_work.fetch_sub(1, Ordering::SeqCst);
+                counted
+            })
+        });
+        let outside = scope.spawn(|| write_while(&at_work, &path, way, random));
+        (servers.map(thread::ScopedJoinHandle::join), outside.join())
+    });
+    let (Ok(written), [Ok(a), Ok(b)]) = (written, servers) else { anyhow::bail!("a writer failed") };
+    let told = a.told + b.told;
+    for server in [a, b] {
+        count.edits += server.edits;
+        count.refused += server.refused;
+        count.told += server.told;
+    }
+    count.written += written;
+    let end = folder.read("file.txt");
+    let kept = folder::tree(&folder.state());
+    let has = |content: &[u8], at: usize| content.get(at) == Some(&b'x');
+    for at in (0..written).filter(|&at| !has(&end, at)) {
+        match kept.values().any(|content| has(content, at)) {
+            true => {
+                count.kept += 1;
+                count.silent += usize::from(told == 0);
+            }
+            false => count.lost += 1,
+        }
+    }
+    Ok(())
+}
+
+fn edit_all(launch: &Launch, who: &str) -> Count {
+    let mut client = launch.legacy();
+    let mut count = Count::default();
+    for i in 0..EDITS {
+        let (old, new) = (format!("{who}{i:02} = old"), format!("{who}{i:02} = new"));
+        let arguments = json!({"path": "file.txt", "old_string": old, "new_string": new});
+        match client.call("str_replace", arguments).code() {
+            None => count.edits += 1,
+            Some("io-error") => count.told += 1,
+            Some(_) => count.refused += 1,
+        }
+    }
+    count
+}
+
+/// Writes byte after byte, in bursts, until the servers have ended or all are written. Yields how many.
+fn write_while(at_work: &AtomicUsize, path: &Path, way: Way, random: &mut Random) -> usize {
+    let mut written = 0;
+    while written < BYTES && at_work.load(Ordering::SeqCst) > 0 {
+        for _ in 0..=random.below(3) {
+            written += usize::from(written < BYTES && write(path, way, written));
+        }
+        (0..random.below(400)).for_each(|_| thread::yield_now());
+    }
+    written
+}
+
+/// Writes its next byte. Whether it did.
+fn write(path: &Path, way: Way, at: usize) -> bool {
+    match way {
+        Way::Byte => {
+            let file = OpenOptions::new().write(true).open(path);
+            file.is_ok_and(|file| file.write_all_at(b"x", at as u64).is_ok())
+        }
+        Way::Whole => {
+            let Ok(mut content) = fs::read(path) else { return false };
+            content[..=at].fill(b'x');
+            let file = OpenOptions::new().write(true).truncate(true).open(path);
+            file.is_ok_and(|mut file| file.write_all(&content).is_ok())
+        }
+    }
+}
