@@ -118,13 +118,6 @@ impl Launch {
         client
     }
 
-    /// As [`Self::legacy`]; `None` if it ends before the session is open.
-    #[must_use]
-    pub fn try_legacy(&self) -> Option<Client> {
-        let mut client = self.start();
-        client.open_session("2025-11-25").map(|_| client)
-    }
-
     /// Starts it; every request is one of 2026.
     #[must_use]
     pub fn modern(&self) -> Client {
@@ -182,19 +175,11 @@ impl Client {
 
     /// Opens a session in this revision of the protocol. Yields what the server says of itself.
     pub fn initialize_legacy(&mut self, version: &str) -> Value {
-        match self.open_session(version) {
-            Some(result) => result,
-            None => panic!("initialize is not answered; the server says:\n{}", self.end_and_read_log()),
-        }
-    }
-
-    fn open_session(&mut self, version: &str) -> Option<Value> {
         let client = json!({"name": "testkit", "version": "0"});
         let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
-        let id = self.send("initialize", parameters);
-        let result = self.reply(id)?.expect("initialize is answered");
+        let result = self.request("initialize", parameters).expect("initialize is answered");
         self.write_line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        Some(result)
+        result
     }
 
     /// The id of the process that was started.

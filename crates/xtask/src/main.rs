@@ -3,15 +3,19 @@
 //!
 //! ```text
 //! cargo xtask kill [SECONDS]    servers are killed while they write: no file is ever torn
-//! cargo xtask race [SECONDS]    two servers and another program write one file: nothing is lost
+//! cargo xtask race [SECONDS]    others write at the same time, or swap links: nothing is lost, nothing gets out
 //! cargo xtask strace [SECONDS [SEED]]    every system call of an edit fails, or is the last; without a bound, all
 //! cargo xtask strace POINT      one of them again, as it was printed
+//! cargo xtask power [SECONDS]   the power goes off: what was acknowledged is there, whole; needs root
+//! cargo xtask many [FILES]      one patch over many files, timed beside the bare writes
 //! cargo xtask fuzz [SECONDS]    each target of tests/fuzz, one after another; needs nightly and cargo-fuzz
 //! cargo xtask tools             what a model reads of the tools
 //! ```
 
 mod fuzz;
 mod kill;
+mod many;
+mod power;
 mod race;
 mod random;
 mod strace;
@@ -25,6 +29,8 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// How long a suite runs unless it is told.
 const SECONDS: u64 = 20;
+/// How many files a patch over many has unless it is told.
+const FILES: usize = 1_000;
 
 fn main() -> ExitCode {
     match run() {
@@ -48,6 +54,8 @@ fn run() -> Result<()> {
     match (task, arguments) {
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
+        ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize)),
+        ("power", _) => power::run(&emend()?, time()?),
         ("race", _) => race::run(&emend()?, time()?),
         ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point),
         ("strace", _) => {
@@ -56,7 +64,8 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: fuzz [SECONDS], kill [SECONDS], race [SECONDS], strace [SECONDS [SEED]], tools"
+            "the tasks are: fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], race [SECONDS], strace \
+             [SECONDS [SEED]], strace POINT, tools"
         ),
     }
 }

@@ -4,7 +4,8 @@
 //!
 //! strace does it from outside, to the release build. Of a run that nothing disturbs it tells which calls
 //! there are; then each of them has a run of its own. The calls of a start are not counted, but for the
-//! recovery.
+//! recovery. The client speaks the protocol of 2026, in which each of its lines is a call that is answered, so
+//! that every run reads them in the same pieces.
 
 mod fault;
 mod log;
@@ -240,13 +241,9 @@ fn said_nothing_changed(answer: Option<&Answer>) -> bool {
 
 /// Sends the edit to a server under strace. Yields its answer, if it lives to give one, and its log.
 fn edit(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<String>) -> (Option<Answer>, String) {
-    let Some(mut client) = scenario.launch(emend, folder).under("strace", strace).try_legacy() else {
-        return (None, String::new());
-    };
-    if let Some(path) = scenario.reads {
-        let id = client.send_call("read_file", json!({"path": path}));
-        client.try_answer(id);
-    }
+    let mut client = scenario.launch(emend, folder).under("strace", strace).modern();
+    let id = client.send_call("read_file", json!({"path": scenario.reads}));
+    client.try_answer(id);
     let id = client.send_call(scenario.tool, (scenario.arguments)());
     let answer = client.try_answer(id);
     let (_, log) = client.close();
@@ -262,7 +259,7 @@ fn recover(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<Strin
 
 /// Starts a server and reads a file. `None` if it does not live so long.
 fn start(launch: &Launch) -> Option<(Client, Answer)> {
-    let mut client = launch.try_legacy()?;
+    let mut client = launch.modern();
     let id = client.send_call("read_file", json!({"path": "steady.txt"}));
     let reading = client.try_answer(id)?;
     Some((client, reading))

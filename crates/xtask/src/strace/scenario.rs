@@ -17,8 +17,8 @@ pub(super) struct Scenario {
     own_folder: bool,
     before: fn(&Folder),
     after: fn(&Folder),
-    /// What the client reads first, so that it may delete it.
-    pub(super) reads: Option<&'static str>,
+    /// What the client reads first; if that is to be deleted, so that it may.
+    pub(super) reads: &'static str,
     pub(super) tool: &'static str,
     pub(super) arguments: fn() -> Value,
     /// Each file of the edit, as answers name it, with all of its paths.
@@ -31,7 +31,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         own_folder: false,
         before: one_before,
         after: one_after,
-        reads: None,
+        reads: "steady.txt",
         tool: "str_replace",
         arguments: || json!({"path": "change.txt", "old_string": "two", "new_string": "TWO"}),
         files: &[("change.txt", &["change.txt"])],
@@ -45,7 +45,7 @@ const SEVERAL: Scenario = Scenario {
     own_folder: false,
     before: several_before,
     after: several_after,
-    reads: Some("gone.txt"),
+    reads: "gone.txt",
     tool: "apply_patch",
     arguments: || json!({"patch": PATCH}),
     files: &[
