@@ -50,6 +50,9 @@ impl fmt::Display for Point {
 enum End {
     AllOld,
     AllNew,
+    /// In the end it was one of both, but of some file the answer said that its state is unknown. That is no
+    /// lie, and of no use.
+    Unknown,
     /// The fault did not strike: this run made fewer calls than the one that was counted.
     Missed,
 }
@@ -136,11 +139,12 @@ fn part(emend: &Path, what: &str, points: &[Point], until: Option<Instant>) -> u
     }
     let count = |end| ends.get(&end).copied().unwrap_or_default();
     println!(
-        "{what}: {tried} of {} points; {} times all old, {} times all new, {} did not strike, {found} found \
-         something",
+        "{what}: {tried} of {} points; {} times all old, {} times all new, {} times so but said to be unknown, {} \
+         did not strike, {found} found something",
         points.len(),
         count(End::AllOld),
         count(End::AllNew),
+        count(End::Unknown),
         count(End::Missed)
     );
     found
@@ -230,6 +234,9 @@ fn disturbed(emend: &Path, point: &Point) -> Result<End, String> {
     }
     Ok(match verdict {
         _ if is_kill && answer.is_some() => End::Missed,
+        _ if answer.is_some_and(|answer| answer.structured.to_string().contains(r#":"unknown""#)) => {
+            End::Unknown
+        }
         Verdict::AllNew => End::AllNew,
         _ => End::AllOld,
     })
