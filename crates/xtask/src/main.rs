@@ -2,14 +2,14 @@
 //! time, against the release build.
 //!
 //! ```text
-//! cargo xtask kill [SECONDS]    servers are killed while they write: no file is ever torn
-//! cargo xtask race [SECONDS]    others write at the same time, or swap links: nothing is lost, nothing gets out
-//! cargo xtask strace [SECONDS [SEED]]    every system call of an edit fails, or is the last; without a bound, all
-//! cargo xtask strace POINT      one of them again, as it was printed
-//! cargo xtask power [SECONDS]   the power goes off: what was acknowledged is there, whole; needs root
-//! cargo xtask many [FILES]      one patch over many files, timed beside the bare writes
-//! cargo xtask fuzz [SECONDS]    each target of tests/fuzz, one after another; needs nightly and cargo-fuzz
-//! cargo xtask tools             what a model reads of the tools
+//! cargo xtask kill [SECONDS]             servers are killed while they write: no file is ever torn
+//! cargo xtask race [SECONDS]             others write meanwhile, or swap links: nothing is lost or gets out
+//! cargo xtask strace [SECONDS [SEED]]    every system call of an edit fails, or is the last; by default all
+//! cargo xtask strace POINT               one of them again, as it was printed
+//! cargo xtask power [SECONDS]            the power goes off: what was acknowledged is there; needs root
+//! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
+//! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
+//! cargo xtask tools                      what a model reads of the tools
 //! ```
 
 mod fuzz;
@@ -64,8 +64,8 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], race [SECONDS], strace \
-             [SECONDS [SEED]], strace POINT, tools"
+            "the tasks are: fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], race [SECONDS], \
+             strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }
 }

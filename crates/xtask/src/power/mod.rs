@@ -6,8 +6,8 @@
 //! power; what it gave to the device counts as written, also where it has not asked for that yet, since a
 //! loop device keeps no list of what is flushed. While edits run, another program syncs a file of its own
 //! without end: so the journal is committed at every moment, and not only where an edit asks for it. Every
-//! second cut is made as soon as a certain file has changed: between the first file of a patch and the last is
-//! too short a time to be met by chance.
+//! second cut is made as soon as a certain file has changed: between the first file of a patch and the last
+//! is too short a time to be met by chance.
 
 mod image;
 

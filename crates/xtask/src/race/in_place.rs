@@ -59,8 +59,9 @@ pub(super) fn run(emend: &Path, way: Way, time: Duration) -> Result<()> {
     }
     let Count { edits, refused, told, written, kept, silent, lost } = count;
     println!(
-        "in place ({way:?}): {edits} edits and {refused} refusals beside {written} writes of another program; \
-         {kept} of them only in kept files, of which {told} answers told, and {silent} without a word; {lost} lost"
+        "in place ({way:?}): {edits} edits and {refused} refusals beside {written} writes of another \
+         program; {kept} of them only in kept files, of which {told} answers told, and {silent} without a \
+         word; {lost} lost"
     );
     ensure!(lost == 0, "{lost} bytes of a program that writes in place were lost");
     ensure!(edits > 20 && written > 20, "too little was written to say anything");

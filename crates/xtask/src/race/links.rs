@@ -1,6 +1,6 @@
-//! Another program swaps a folder of the workspace with a link to an outside folder, and a file with a link to
-//! an outside file, as fast as it can, while a client uses every tool that takes a path. Nothing outside may
-//! be shown or changed.
+//! Another program swaps a folder of the workspace with a link to an outside folder, and a file with a link
+//! to an outside file, as fast as it can, while a client uses every tool that takes a path. Nothing outside
+//! may be shown or changed.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

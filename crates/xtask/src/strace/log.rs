@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use super::fault::{ERRORS, Effect, Fault};
 
 /// The calls that touch files, or a descriptor of one. Those that a machine lacks are left out (`?`).
-const SYSCALLS: &str = "?open,?openat,?openat2,?creat,?read,?pread64,?readv,?preadv,?write,?pwrite64,?writev,\
-    ?pwritev,?pwritev2,?copy_file_range,?fsync,?fdatasync,?syncfs,?sync_file_range,?rename,?renameat,?renameat2,\
-    ?link,?linkat,?symlinkat,?unlink,?unlinkat,?rmdir,?mkdir,?mkdirat,?chmod,?fchmod,?fchmodat,?chown,?fchown,\
-    ?fchownat,?flistxattr,?fgetxattr,?fsetxattr,?fremovexattr,?utimensat,?stat,?lstat,?statx,?newfstatat,?fstat,\
+const SYSCALLS: &str = "\
+    ?open,?openat,?openat2,?creat,?read,?pread64,?readv,?preadv,?write,?pwrite64,?writev,?pwritev,?pwritev2,\
+    ?copy_file_range,?fsync,?fdatasync,?syncfs,?sync_file_range,?rename,?renameat,?renameat2,?link,?linkat,\
+    ?symlinkat,?unlink,?unlinkat,?rmdir,?mkdir,?mkdirat,?chmod,?fchmod,?fchmodat,?chown,?fchown,?fchownat,\
+    ?flistxattr,?fgetxattr,?fsetxattr,?fremovexattr,?utimensat,?stat,?lstat,?statx,?newfstatat,?fstat,\
     ?faccessat,?faccessat2,?readlink,?readlinkat,?truncate,?ftruncate,?fallocate,?lseek,?flock,?fcntl,\
     ?getdents64,?close";
 

@@ -1,11 +1,12 @@
-//! Every system call of an edit goes wrong, one after another: the process is killed at it, or it fails. After
-//! a kill and a new start every file must be old, or every file new, and nothing else may lie in the
-//! workspace; after a failure the answer must say what is true. Recovery itself is killed in the same way.
+//! Every system call of an edit goes wrong, one after another: the process is killed at it, or it fails.
+//! After a kill and a new start, or the next edit of another server, every file must be old, or every file
+//! new, and nothing else may lie in the workspace. After a failure the answer must say what is true. Recovery
+//! itself is killed in the same way.
 //!
 //! strace does it from outside, to the release build. Of a run that nothing disturbs it tells which calls
-//! there are; then each of them has a run of its own. The calls of a start are not counted, but for the
-//! recovery. The client speaks the protocol of 2026, in which each of its lines is a call that is answered, so
-//! that every run reads them in the same pieces.
+//! there are; then each of them has a run of its own. A start is spared, unless it recovers. The client
+//! speaks the protocol of 2026, in which each of its lines is a call that is answered, so that every run
+//! reads them in the same pieces.
 
 mod fault;
 mod log;
@@ -26,7 +27,7 @@ use serde_json::json;
 use crate::random::Random;
 use fault::{Effect, Fault};
 use log::From;
-use scenario::{SCENARIOS, Scenario};
+use scenario::{Finder, SCENARIOS, Scenario};
 use verdict::Verdict;
 
 /// What happens in one run.
@@ -72,8 +73,14 @@ pub(crate) fn run(emend: &Path, time: Option<Duration>, seed: u64) -> Result<()>
         let faults = log::faults(&log, From::LastCall);
         ensure!(faults.len() > 100, "{}: only {} faults were found", scenario.name, faults.len());
         for fault in faults {
-            let points = if fault.effect == Effect::Kill { &mut kills } else { &mut errors };
-            points.push(Point { scenario, fault, then: None });
+            let is_kill = fault.effect == Effect::Kill;
+            let point = Point { scenario, fault, then: None };
+            match (is_kill, scenario.finder) {
+                (true, _) => kills.push(point),
+                (false, Finder::NextStart) => errors.push(point),
+                // After an error there is nothing to find.
+                (false, Finder::OtherServer) => {}
+            }
         }
     }
     let recoveries = recoveries(emend, &kills)?;
@@ -139,8 +146,8 @@ fn part(emend: &Path, what: &str, points: &[Point], until: Option<Instant>) -> u
     }
     let count = |end| ends.get(&end).copied().unwrap_or_default();
     println!(
-        "{what}: {tried} of {} points; {} times all old, {} times all new, {} times so but said to be unknown, {} \
-         did not strike, {found} found something",
+        "{what}: {tried} of {} points; {} times all old, {} times all new, {} times so but said to be unknown, \
+         {} did not strike, {found} found something",
         points.len(),
         count(End::AllOld),
         count(End::AllNew),
@@ -167,7 +174,10 @@ fn undisturbed(emend: &Path, scenario: &Scenario) -> Result<String> {
 fn recoveries(emend: &Path, kills: &[Point]) -> Result<Vec<Point>> {
     let between = ["renameat", "renameat2", "mkdirat", "fsync", "syncfs", "linkat"];
     let mut points = Vec::new();
-    for point in kills.iter().filter(|point| between.contains(&point.fault.syscall.as_str())) {
+    let leaves_something = |point: &&Point| {
+        point.scenario.finder == Finder::NextStart && between.contains(&point.fault.syscall.as_str())
+    };
+    for point in kills.iter().filter(leaves_something) {
         let folder = point.scenario.folder();
         let log = folder.beside("strace.log");
         edit(emend, point.scenario, &folder, point.fault.arguments(&log));
@@ -195,6 +205,7 @@ fn disturbed(emend: &Path, point: &Point) -> Result<End, String> {
     let states = scenario.states();
     let folder = scenario.folder();
     let log = folder.beside("strace.log");
+    let other = (scenario.finder == Finder::OtherServer).then(|| at_work(&scenario.launch(emend, &folder)));
     let (answer, told) = edit(emend, scenario, &folder, point.fault.arguments(&log));
     let lies = answer.as_ref().map(|answer| states.lies(scenario, answer, &Scenario::look(&folder)));
     let mut findings: Vec<String> = lies.into_iter().filter(|lies| !lies.is_empty()).collect();
@@ -209,23 +220,34 @@ fn disturbed(emend: &Path, point: &Point) -> Result<End, String> {
         recover(emend, scenario, &folder, then.arguments(&log));
     }
 
-    let (mut client, reading) =
-        start(&scenario.launch(emend, &folder)).ok_or("the next server does not start")?;
-    let verdict = states.judge(&Scenario::look(&folder));
-    let next = client.replace("steady.txt", "count = 0", "count = 1");
-    for (what, answer) in [("a reading", reading), ("the next edit", next)] {
+    let (verdict, asked) = match other {
+        Some(mut other) => {
+            let next = other.replace("steady.txt", "count = 0", "count = 1");
+            let mut now = Scenario::look(&folder);
+            now.extend(states.old.get_key_value("steady.txt").map(|(path, old)| (path.clone(), old.clone())));
+            (states.judge(&now), vec![("the next edit of another server", next)])
+        }
+        None => {
+            let (mut client, reading) =
+                start(&scenario.launch(emend, &folder)).ok_or("the next server does not start")?;
+            let verdict = states.judge(&Scenario::look(&folder));
+            let next = client.replace("steady.txt", "count = 0", "count = 1");
+            (verdict, vec![("after a restart a reading", reading), ("after a restart the next edit", next)])
+        }
+    };
+    for (what, answer) in asked {
         if answer.is_error {
-            findings.push(format!("after a restart {what} is refused: {}", answer.text.trim()));
+            findings.push(format!("{what} is refused: {}", answer.text.trim()));
         }
     }
     let was_done = answer.as_ref().map(|answer| !answer.is_error);
     match (&verdict, was_done) {
-        (Verdict::Third(what), _) => findings.push(format!("after a restart: {what}")),
+        (Verdict::Third(what), _) => findings.push(format!("in the end: {what}")),
         (Verdict::AllOld, Some(true)) => {
-            findings.push("answered success, but after a restart it is gone".into());
+            findings.push("answered success, but in the end it is gone".into());
         }
         (Verdict::AllNew, Some(false)) if findings.is_empty() && said_nothing_changed(answer.as_ref()) => {
-            findings.push("answered that nothing was changed, but after a restart all is new".into());
+            findings.push("answered that nothing was changed, but in the end all is new".into());
         }
         _ => {}
     }
@@ -262,6 +284,15 @@ fn recover(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<Strin
     if let Some((client, _)) = start(&scenario.launch(emend, folder).under("strace", strace)) {
         client.close();
     }
+}
+
+/// A server that has already edited, and so has opened all that it needs. It leaves the files as they were.
+fn at_work(launch: &Launch) -> Client {
+    let mut client = launch.modern();
+    for (old, new) in [("count = 0", "count = 2"), ("count = 2", "count = 0")] {
+        client.replace("steady.txt", old, new).ok();
+    }
+    client
 }
 
 /// Starts a server and reads a file. `None` if it does not live so long.

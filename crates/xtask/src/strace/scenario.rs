@@ -15,6 +15,8 @@ pub(super) struct Scenario {
     pub(super) name: &'static str,
     /// Whether staged and displaced files are kept in `.emend` in the workspace.
     own_folder: bool,
+    /// Who finds what a killed server left.
+    pub(super) finder: Finder,
     before: fn(&Folder),
     after: fn(&Folder),
     /// What the client reads first; if that is to be deleted, so that it may.
@@ -25,10 +27,19 @@ pub(super) struct Scenario {
     pub(super) files: &'static [(&'static str, &'static [&'static str])],
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Finder {
+    /// A server that is started then.
+    NextStart,
+    /// One that has been at work all the time, with its next edit.
+    OtherServer,
+}
+
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "one",
         own_folder: false,
+        finder: Finder::NextStart,
         before: one_before,
         after: one_after,
         reads: "steady.txt",
@@ -38,11 +49,13 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     },
     Scenario { name: "several", own_folder: false, ..SEVERAL },
     Scenario { name: "several-in-own-folder", own_folder: true, ..SEVERAL },
+    Scenario { name: "several-beside-another", finder: Finder::OtherServer, ..SEVERAL },
 ];
 
 const SEVERAL: Scenario = Scenario {
     name: "",
     own_folder: false,
+    finder: Finder::NextStart,
     before: several_before,
     after: several_after,
     reads: "gone.txt",

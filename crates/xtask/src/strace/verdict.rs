@@ -90,3 +90,48 @@ impl States {
         lies
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::strace::scenario::SCENARIOS;
+
+    fn answer(structured: Value) -> Answer {
+        let is_error = !structured["error"].is_null();
+        Answer { is_error, text: String::new(), structured, meta: Value::Null }
+    }
+
+    fn failed(states: &Value) -> Answer {
+        answer(
+            json!({"error": {"code": "io-error"}, "problems": [{"code": "io-error", "file_states": states}]}),
+        )
+    }
+
+    #[test]
+    fn what_an_answer_says_is_compared_with_what_is_there() {
+        let scenario = &SCENARIOS[0];
+        let states = scenario.states();
+        let is_true = |answer: &Answer, now: &Entries| states.lies(scenario, answer, now).is_empty();
+        let (success, nothing) = (answer(json!({})), failed(&Value::Null));
+        assert!(is_true(&success, &states.new) && !is_true(&success, &states.old));
+        assert!(is_true(&nothing, &states.old) && !is_true(&nothing, &states.new));
+        let (written, restored) =
+            (failed(&json!({"change.txt": "written"})), failed(&json!({"change.txt": "restored"})));
+        assert!(is_true(&written, &states.new) && !is_true(&written, &states.old));
+        assert!(is_true(&restored, &states.old) && !is_true(&restored, &states.new));
+        let other = failed(&json!({"steady.txt": "untouched"}));
+        assert!(!is_true(&other, &states.old), "every file of the edit is to be named");
+    }
+
+    #[test]
+    fn a_third_state_is_told_by_path() {
+        let states = SCENARIOS[0].states();
+        let mut now = states.old.clone();
+        now.remove("change.txt");
+        now.insert("left.txt".into(), states.old["steady.txt"].clone());
+        let expected = "change.txt missing, left.txt left over";
+        assert_eq!(states.judge(&now), Verdict::Third(expected.into()));
+    }
+}
