@@ -129,18 +129,19 @@ fn write_while(at_work: &AtomicUsize, path: &Path, way: Way, random: &mut Random
     let mut written = 0;
     while written < BYTES && at_work.load(Ordering::SeqCst) > 0 {
         for _ in 0..=random.below(3) {
-            written += usize::from(written < BYTES && write(path, way, written));
+            written += usize::from(written < BYTES && write(path, way, written, random));
         }
         (0..random.below(400)).for_each(|_| thread::yield_now());
     }
     written
 }
 
-/// Writes its next byte. Whether it did.
-fn write(path: &Path, way: Way, at: usize) -> bool {
+/// Writes its next byte, sometimes a while after it has opened the file. Whether it did.
+fn write(path: &Path, way: Way, at: usize, random: &mut Random) -> bool {
     match way {
         Way::Byte => {
             let file = OpenOptions::new().write(true).open(path);
+            (0..random.below(8)).for_each(|_| thread::yield_now());
             file.is_ok_and(|file| file.write_all_at(b"x", at as u64).is_ok())
         }
         Way::Whole => {
