@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 
 use super::verdict::States;
 
+/// Where the state is when it is in the workspace.
+const STATE: &str = "state/";
+
 /// An edit and everything that is known of it.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
@@ -172,15 +175,15 @@ impl Scenario {
     /// Everything in the workspace but what is Emend's own.
     pub(super) fn look(folder: &Folder) -> Entries {
         let mut found = entries(folder.path());
-        // Where the state folder fails, any edit may make one.
-        found.retain(|path, _| !path.starts_with(".emend/"));
+        // Where the state folder fails, any edit may make `.emend`; and one scenario has its state in here.
+        found.retain(|path, _| !path.starts_with(".emend/") && !path.starts_with(STATE));
         found
     }
 
     /// A server for this folder.
     pub(super) fn launch(&self, emend: &Path, folder: &Folder) -> Launch {
-        // A state folder inside the workspace is not used; `.emend` is.
-        let state = if self.own_folder { folder.at("state") } else { folder.state() };
+        // Nothing is staged in a state folder inside the workspace, but in `.emend`.
+        let state = if self.own_folder { folder.at(STATE) } else { folder.state() };
         Launch::new(emend).workspace(folder.path()).state(state)
     }
 }
