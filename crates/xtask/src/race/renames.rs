@@ -3,7 +3,7 @@
 //! it made of that over whatever came meanwhile.)
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ use super::counter;
 
 /// How many counters each writer has; each is a line of its own.
 const COUNTERS: usize = 40;
+/// After so many answers no edit is under way any more that was before: two of each server.
+const ANSWERS: usize = 4;
 
 /// Lets all three write for a while, then compares the other program's counters with what it wrote.
 pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
@@ -23,36 +25,45 @@ pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
         ["A", "B", "C"].iter().flat_map(|who| (0..COUNTERS).map(move |i| format!("{who}{i:02} = 0\n")));
     folder.write("file.txt", lines.collect::<String>());
     let path = folder.at("file.txt");
-    let stop = AtomicBool::new(false);
+    let (stop, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     let until = Instant::now() + time;
     let (servers, theirs) = thread::scope(|scope| {
         let server = |who: &'static str| {
             let launch = Launch::new(emend).workspace(folder.path()).state(folder.state());
-            let path = &path;
-            scope.spawn(move || edit_until(until, &launch, path, who))
+            let (path, answers) = (&path, &answers);
+            scope.spawn(move || edit_until(until, &launch, path, who, answers))
         };
         let servers = [server("A"), server("B")];
-        let outside = scope.spawn(|| replace_until(&stop, &path));
+        let outside = scope.spawn(|| replace_until(&stop, &answers, &path));
         let servers = servers.map(thread::ScopedJoinHandle::join);
-        stop.store(true, Ordering::Relaxed);
+        stop.store(true, Ordering::SeqCst);
         (servers, outside.join())
     });
     let (Ok(theirs), [Ok(a), Ok(b)]) = (theirs, servers) else { anyhow::bail!("a writer failed") };
 
-    let end = String::from_utf8(folder.read("file.txt"))?;
-    let lost = (0..COUNTERS).filter(|&i| counter(&end, &format!("C{i:02}")) != Some(theirs[i])).count();
+    let end = folder.text("file.txt");
     let told = a.told + b.told;
+    let Replaced { done, withdrawn, lost } = theirs;
     println!(
-        "renames: {} edits and {} refusals by two servers beside {} replacements by another program; {lost} of its \
-         counters lost, {told} such cases told",
+        "renames: {} edits and {} refusals by two servers beside {done} replacements by another program; {lost} of \
+         them lost, {told} such cases told; {withdrawn} times it saw an edit that was then withdrawn",
         a.done + b.done,
         a.refused + b.refused,
-        theirs.iter().sum::<u64>(),
     );
     ensure!(end.lines().count() == 3 * COUNTERS, "the file has {} lines", end.lines().count());
     ensure!(lost <= told, "updates of another program were lost without a word");
     ensure!(a.done + b.done > 20, "too few edits to say anything");
     Ok(())
+}
+
+/// What the other program did and saw.
+#[derive(Default)]
+struct Replaced {
+    done: u64,
+    /// How often it saw a file without its last update, which came back.
+    withdrawn: usize,
+    /// How often that did not come back.
+    lost: usize,
 }
 
 /// What a server's client was told.
@@ -64,7 +75,7 @@ struct Told {
     told: usize,
 }
 
-fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str) -> Told {
+fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str, answers: &AtomicUsize) -> Told {
     let mut client = launch.legacy();
     let mut told = Told::default();
     for turn in 0.. {
@@ -78,6 +89,7 @@ fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str) -> Told {
         let (old, new) = (format!("{who}{i:02} = {count}\n"), format!("{who}{i:02} = {}\n", count + 1));
         let arguments = json!({"path": "file.txt", "old_string": old, "new_string": new});
         let answer = client.call("str_replace", arguments);
+        answers.fetch_add(1, Ordering::SeqCst);
         match answer.code() {
             None => told.done += 1,
             Some("io-error") => told.told += 1,
@@ -87,23 +99,48 @@ fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str) -> Told {
     told
 }
 
-/// Counts up by reading, writing a new file and renaming it over the old one. Yields its counters.
-fn replace_until(stop: &AtomicBool, path: &Path) -> [u64; COUNTERS] {
+/// Counts up by reading, writing a new file and renaming it over the old one. It remembers its counters, and
+/// where the file has others it looks again until the edits that were under way are answered: for a moment it
+/// may have seen a version of ours that is then withdrawn.
+fn replace_until(stop: &AtomicBool, answers: &AtomicUsize, path: &Path) -> Replaced {
     let temporary = path.with_extension("tmp");
-    let mut counts = [0; COUNTERS];
+    let mut counts = [0u64; COUNTERS];
+    let mut replaced = Replaced::default();
     for turn in 0.. {
-        if stop.load(Ordering::Relaxed) {
+        let own: String =
+            counts.iter().enumerate().map(|(i, count)| format!("C{i:02} = {count}\n")).collect();
+        let until = answers.load(Ordering::SeqCst) + ANSWERS;
+        let mut read = read_lines(path);
+        if read.as_ref().is_some_and(|(_, read)| *read != own) {
+            while answers.load(Ordering::SeqCst) < until && !stop.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+            read = read_lines(path);
+            match &read {
+                Some((_, read)) if *read != own => replaced.lost += 1,
+                _ => replaced.withdrawn += 1,
+            }
+        }
+        if stop.load(Ordering::SeqCst) {
             break;
         }
+        let Some((theirs, _)) = read else { continue };
         let i = turn % COUNTERS;
-        let (old, new) = (format!("C{i:02} = {}\n", counts[i]), format!("C{i:02} = {}\n", counts[i] + 1));
-        if let Ok(text) = std::fs::read_to_string(path)
-            && text.contains(&old)
-            && std::fs::write(&temporary, text.replace(&old, &new)).is_ok()
-            && std::fs::rename(&temporary, path).is_ok()
-        {
-            counts[i] += 1;
+        counts[i] += 1;
+        let text = theirs
+            + &own.replace(&format!("C{i:02} = {}\n", counts[i] - 1), &format!("C{i:02} = {}\n", counts[i]));
+        if std::fs::write(&temporary, text).is_ok() && std::fs::rename(&temporary, path).is_ok() {
+            replaced.done += 1;
+        } else {
+            counts[i] -= 1;
         }
     }
-    counts
+    replaced
+}
+
+/// The lines of the servers, and those of the other program, which stand last.
+fn read_lines(path: &Path) -> Option<(String, String)> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let (servers, own) = text.split_at(text.find("C00 = ")?);
+    Some((servers.to_owned(), own.to_owned()))
 }
