@@ -225,12 +225,12 @@ fn a_record_that_is_missing_or_forged_costs_who_and_why_but_not_the_undo() {
             edit
         };
         let home = fs::read_dir(folder.state().join("roots")).unwrap().next().unwrap().unwrap().path();
-        let record = home.join("history").join(format!("{edit}.record"));
+        let log = home.join("log");
         if forge {
-            let text = fs::read_to_string(&record).unwrap();
-            fs::write(&record, text.replace("a.txt", "x.txt")).unwrap();
+            let text = fs::read_to_string(&log).unwrap();
+            fs::write(&log, text.replace("a.txt", "x.txt")).unwrap();
         } else {
-            fs::remove_file(&record).unwrap();
+            fs::remove_file(&log).unwrap();
         }
         let mut client = serve(&folder);
         let listed = history(&mut client, json!({}));

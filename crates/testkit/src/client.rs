@@ -334,12 +334,6 @@ impl Client {
         self.call("edit_preview", arguments.into())
     }
 
-    /// The number of the server's process.
-    #[must_use]
-    pub fn process(&self) -> u32 {
-        self.child.id()
-    }
-
     /// All tools as they are listed.
     pub fn tools(&mut self) -> Vec<Value> {
         let result = self.request("tools/list", Value::Object(Map::new())).expect("tools are listed");

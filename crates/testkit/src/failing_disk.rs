@@ -179,13 +179,19 @@ impl Disk for FailingDisk {
         self.inner.sync_all(dir)
     }
 
-    fn same_mount(&self, one: &Dir, other: &Dir) -> bool {
+    fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
+        self.call()?;
         self.inner.same_mount(one, other)
     }
 
     fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
         self.call()?;
         self.inner.open_to_overwrite(dir, name)
+    }
+
+    fn open_to_append(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        self.call()?;
+        self.inner.open_to_append(dir, name)
     }
 
     fn overwrite(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {

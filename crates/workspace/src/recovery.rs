@@ -110,7 +110,14 @@ impl Recovery<'_> {
         };
         let sites = self.sites(id, &journal, &home)?;
         if is_over {
-            restore::bring_home(self.disk, &home, &sites);
+            if let Err(error) = restore::bring_home(self.disk, &home, &sites) {
+                // It has happened; only tidying is left, which the next recovery tries again.
+                findings.told.push(format!(
+                    "Edit {id} of {} is made, but a file that it displaced cannot be taken away yet: {error}.",
+                    self.root.path.display()
+                ));
+                return Ok(());
+            }
             return restore::finish(self.vault, self.name);
         }
         let folders = self.folders(&journal)?;

@@ -25,6 +25,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::{Disk, FileKind};
 use crate::fault::{io_problem, is_absent};
+use crate::history::record;
 use crate::policy::OWN_FOLDER;
 use crate::roots::Root;
 use crate::seal::{Seal, make_private};
@@ -123,6 +124,8 @@ pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (V
 const OPEN: &str = "tx";
 /// The folder of finished ones.
 const FINISHED: &str = "history";
+/// What is written down of each edit.
+const LOG: &str = "log";
 /// The folder of what could neither be finished nor thrown away.
 const ASIDE: &str = "aside";
 
@@ -177,6 +180,28 @@ impl Vault {
         disk.open_dir(&self.home, Path::new(ASIDE))
     }
 
+    /// The log of the edits that were made here; `None` where there is none yet.
+    pub(crate) fn log(&self, disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
+        read_file(disk, &self.home, OsStr::new(LOG), u64::MAX - 1)
+    }
+
+    /// Writes this at the end of the log.
+    pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
+        let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
+        disk.write(&file, &[&pieces.concat()])
+    }
+
+    /// Puts another log in its place.
+    pub(crate) fn replace_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
+        let new = OsStr::new("log.new");
+        remove(disk, &self.home, new);
+        let file = disk.create_file(&self.home, new, None)?;
+        disk.write(&file, pieces)?;
+        disk.sync_file(&file)?;
+        disk.exchange((&self.home, new), (&self.home, OsStr::new(LOG)))?;
+        disk.remove_file(&self.home, new)
+    }
+
     /// Counts a commit, and drops the oldest kept transactions once enough have come.
     pub(crate) fn kept_one(&self, disk: &dyn Disk, bytes: u64) {
         let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
@@ -191,6 +216,7 @@ impl Vault {
     /// Drops the oldest kept transactions above the caps. Nothing depends on its success.
     fn prune(&self, disk: &dyn Disk) {
         prune(disk, &self.kept);
+        let _ = record::prune(disk, self);
         if disk.stat(&self.home, OsStr::new(ASIDE)).is_ok()
             && let Ok(aside) = disk.open_dir(&self.home, Path::new(ASIDE))
         {
@@ -277,7 +303,7 @@ fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Op
     let home = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
     let here = disk.stat(&home, OsStr::new(".")).ok()?;
     let there = disk.stat(&root.dir, OsStr::new(".")).ok()?;
-    (is_ours(&home) && here.device == there.device && disk.same_mount(&home, &root.dir)).then_some(home)
+    (is_ours(&home) && here.device == there.device && disk.same_mount(&home, &root.dir).ok()?).then_some(home)
 }
 
 /// `.emend/` in the root: made for this user alone, or found to be so.

@@ -19,7 +19,7 @@ pub(crate) mod trail;
 
 pub(crate) use stage::special_files;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, hash_map};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -243,8 +243,9 @@ impl<'a> Transaction<'a> {
     /// Decides where everything is staged. The only change is a folder in the vault.
     fn begin(disk: &'a dyn Disk, vault: &'a Vault, id: &'a str, jobs: &'a [Job<'a>]) -> io::Result<Self> {
         let mut near: HashMap<*const Dir, bool> = HashMap::new();
-        let mut is_near = |dir: &Arc<Dir>| {
-            *near.entry(Arc::as_ptr(dir)).or_insert_with(|| disk.same_mount(&vault.open, dir))
+        let mut is_near = |dir: &Arc<Dir>| match near.entry(Arc::as_ptr(dir)) {
+            hash_map::Entry::Occupied(known) => Ok::<_, io::Error>(*known.get()),
+            hash_map::Entry::Vacant(new) => Ok(*new.insert(disk.same_mount(&vault.open, dir)?)),
         };
         let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
         for job in jobs {
@@ -253,14 +254,17 @@ impl<'a> Transaction<'a> {
             if entry.change == Change::Rename
                 && let Some(from) = from
                 && !Arc::ptr_eq(from, &job.path.place.dir)
-                && !disk.same_mount(from, &job.path.place.dir)
+                && !disk.same_mount(from, &job.path.place.dir)?
             {
                 entry.change = Change::Move;
             }
-            entry.staged_beside = entry.change != Change::Overwrite && !is_near(&job.path.place.dir);
+            entry.staged_beside = entry.change != Change::Overwrite && !is_near(&job.path.place.dir)?;
             entry.displaced_beside = match entry.change {
                 Change::Modify => entry.staged_beside,
-                Change::Delete | Change::Move => from.is_some_and(|from| !is_near(from)),
+                Change::Delete | Change::Move => match from {
+                    Some(from) => !is_near(from)?,
+                    None => false,
+                },
                 Change::Create | Change::Overwrite | Change::Rename => false,
             };
             entries.push(entry);
@@ -535,7 +539,7 @@ impl<'a> Transaction<'a> {
             (None, [site, ..]) => site.displaced.1.clone(),
             (None, []) => OsString::new(),
         };
-        restore::bring_home(self.disk, &self.home.dir, &self.sites);
+        let is_home = restore::bring_home(self.disk, &self.home.dir, &self.sites).is_ok();
         let kept = self.sites.iter().enumerate().map(|(number, site)| {
             let has_displaced = !matches!(site.entry.change, Change::Create | Change::Rename);
             has_displaced.then(|| match &self.home.folder {
@@ -544,7 +548,7 @@ impl<'a> Transaction<'a> {
             })
         });
         let kept = kept.collect();
-        if restore::finish(self.vault, &name).is_ok() {
+        if is_home && restore::finish(self.vault, &name).is_ok() {
             self.vault.kept_one(self.disk, displaced.sum());
         }
         (name, kept)

@@ -136,7 +136,7 @@ fn undo_modify(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileS
         let is_back = is_staged(disk, &site.entry, slot)? || stat(disk, slot)?.is_none();
         return if is_back { Ok(FileState::Untouched) } else { theirs(disk, &site.entry, target) };
     }
-    let Some(mut put_in) = stat(disk, slot)? else { return Ok(FileState::Unknown) };
+    let Some(mut put_in) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
     disk.exchange(slot, target)?;
     if is_ours(disk, &site.entry, slot)? {
         return Ok(FileState::Restored);
@@ -146,19 +146,31 @@ fn undo_modify(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileS
     // wrote into ours is asked now: once ours is gone, a later file of theirs may get its inode.)
     let state = self::theirs(disk, &site.entry, slot)?;
     for _ in 0..RACES {
-        let Some(theirs) = stat(disk, slot)? else { return Ok(FileState::Unknown) };
+        let Some(theirs) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
         match disk.exchange(slot, target) {
             // They have removed it, which is newer than anything.
             Err(error) if is_absent(&error) => return Ok(FileState::Theirs),
             exchanged => exchanged?,
         }
         let out = stat(disk, slot)?;
-        if out.is_some_and(|out| out.is_same_file(&put_in)) {
+        if out.is_some_and(|out| out.is_same_file(&put_in.stat)) {
             return Ok(state);
         }
         put_in = theirs;
     }
     Ok(FileState::Unknown)
+}
+
+/// A file by which another one can be told from it later: while it is held open, no other gets its inode.
+struct Held {
+    stat: Stat,
+    _file: Option<File>,
+}
+
+fn hold(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Held>> {
+    // What cannot be opened is no file of ours; then its number alone must do.
+    let _file = disk.open_file(at.0, at.1).ok();
+    Ok(stat(disk, at)?.map(|stat| Held { stat, _file }))
 }
 
 /// What stands there is not only ours: is any of it?
@@ -233,7 +245,8 @@ fn is_between(now: &[u8], base: &[u8], after: &[u8]) -> bool {
 }
 
 /// Throws away what is known and needed no more. Whatever is left, of the transaction or of somebody else's, is put
-/// aside, or stays for the next recovery where the disk fails.
+/// aside, or stays for the next recovery where the disk fails. So is what has been in its place for a moment: a
+/// program that opened it then may still write into it.
 pub(crate) fn clear(
     disk: &dyn Disk,
     tx: &Tx<'_>,
@@ -248,11 +261,16 @@ pub(crate) fn clear(
         |(_, state): &(String, FileState)| matches!(state, FileState::Untouched | FileState::Restored);
     let all_back = states.iter().all(is_back);
     let mut left = false;
-    for site in sites {
+    for (site, (_, state)) in sites.iter().zip(&states) {
         let known = |at: At<'_>| -> io::Result<bool> {
             if !placed {
                 // Perhaps half written, but nobody else has ever seen it.
                 return Ok(true);
+            }
+            let was_in_place = *state == FileState::Restored && site.entry.change != Change::Overwrite;
+            if was_in_place && !site.entry.staged_beside {
+                // Somebody may have it open since, and write into it after it was looked at.
+                return Ok(false);
             }
             let version = version(disk, at.0, at.1)?;
             Ok(version.is_some_and(|version| {
@@ -289,10 +307,9 @@ pub(crate) fn clear(
 }
 
 /// Brings displaced files home that had to go beside where they were, since the vault is on another file system.
-pub(crate) fn bring_home(disk: &dyn Disk, home: &Dir, sites: &[Site]) {
-    for (number, site) in sites.iter().enumerate().filter(|(_, site)| site.entry.displaced_beside) {
-        let _ = bring_one_home(disk, home, site, &site.entry.kept_slot(number));
-    }
+pub(crate) fn bring_home(disk: &dyn Disk, home: &Dir, sites: &[Site]) -> io::Result<()> {
+    let mut away = sites.iter().enumerate().filter(|(_, site)| site.entry.displaced_beside);
+    away.try_for_each(|(number, site)| bring_one_home(disk, home, site, &site.entry.kept_slot(number)))
 }
 
 fn bring_one_home(disk: &dyn Disk, home: &Dir, site: &Site, slot: &str) -> io::Result<()> {

@@ -110,11 +110,16 @@ impl Disk for Linux {
         Ok(true)
     }
 
-    fn same_mount(&self, one: &Dir, other: &Dir) -> bool {
+    fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
         let mount = |dir: &Dir| {
             fs::statx(dir, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).map(|stat| stat.stx_mnt_id)
         };
-        matches!((mount(one), mount(other)), (Ok(one), Ok(other)) if one == other)
+        Ok(mount(one)? == mount(other)?)
+    }
+
+    fn open_to_append(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(File::from(fs::openat(dir, name, flags | OFlags::NONBLOCK, Mode::RUSR | Mode::WUSR)?))
     }
 
     fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {

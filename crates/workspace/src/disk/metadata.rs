@@ -71,8 +71,12 @@ pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
         // Only root may give a file away; whoever may not, keeps the group if it can.
         let uid = fs::Uid::from_raw(from.st_uid);
         let gid = fs::Gid::from_raw(from.st_gid);
-        if let Err(Errno::PERM) = fs::fchown(new, Some(uid), Some(gid)) {
-            let _ = fs::fchown(new, None, Some(gid));
+        let refused = |changed: Result<(), Errno>| match changed {
+            Err(Errno::PERM) => Ok(true),
+            changed => changed.map(|()| false),
+        };
+        if refused(fs::fchown(new, Some(uid), Some(gid)))? {
+            refused(fs::fchown(new, None, Some(gid)))?;
         }
     }
     copy_attributes(old, new)?;

@@ -107,7 +107,9 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Makes everything on the folder's file system durable. `Ok(false)` where that cannot be asked for.
     fn sync_all(&self, dir: &Dir) -> io::Result<bool>;
     /// Whether files can be renamed between the two folders.
-    fn same_mount(&self, one: &Dir, other: &Dir) -> bool;
+    fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool>;
+    /// Opens `name` for writing at its end, and makes it, for this user alone, if it is not there: never a link.
+    fn open_to_append(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
     /// Opens `name` for writing over it: never a link, and never blocking.
     fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File>;
     /// Gives an open file this content and no other, in place.

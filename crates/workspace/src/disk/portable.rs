@@ -126,10 +126,21 @@ impl Disk for Portable {
         Ok(false)
     }
 
-    fn same_mount(&self, one: &Dir, other: &Dir) -> bool {
+    fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
         // A mount of the same file system elsewhere is not recognised here; the rename will find out.
         let device = |dir: &Dir| dir.dir_metadata().map(|metadata| MetadataExt::dev(&metadata));
-        matches!((device(one), device(other)), (Ok(one), Ok(other)) if one == other)
+        Ok(device(one)? == device(other)?)
+    }
+
+    fn open_to_append(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).follow(FollowSymlinks::No);
+        #[cfg(unix)]
+        {
+            use cap_std::fs::OpenOptionsExt;
+            options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+        }
+        Ok(dir.open_with(name, &options)?.into_std())
     }
 
     fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {

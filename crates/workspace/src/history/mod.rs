@@ -1,7 +1,7 @@
 //! The history: what was edited, when, by whom, and how it is taken back.
 //!
-//! Committed transactions are the history; no other store is needed, and any number of processes can use it. Each
-//! has the displaced files and a [`record`]. What does not bear the user's mark does not count, and the content of a
+//! Committed transactions are the history; no other store is needed, and any number of processes can use it. Of each
+//! there are the displaced files and a [`record`]. What does not bear the user's mark does not count, and the content of a
 //! displaced file is compared with the version that it had before it is used.
 
 mod net;
@@ -20,7 +20,7 @@ use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
 
 pub use self::record::Origin;
-use self::record::{Details, RECORD, Record, RecordedFile};
+use self::record::{Details, Log, Record, RecordedFile};
 use crate::commit::journal::{self, COMMITTED, Change, Journal};
 use crate::disk::Disk;
 use crate::report::ChangeKind;
@@ -103,17 +103,21 @@ impl<'a> History<'a> {
         root: Arc<Root>,
         prefix: String,
     ) -> io::Result<Self> {
-        let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let log = Log::read(disk, &vault)?;
+        let mut records: BTreeMap<String, Record> =
+            log.records(&vault).into_iter().map(|logged| (logged.record.id.clone(), logged.record)).collect();
         for name in disk.names(&vault.kept)? {
-            found.entry(vault::id_of(&name)).or_default().push(name.to_string_lossy().into_owned());
+            let id = vault::id_of(&name);
+            if !records.contains_key(&id)
+                && let Some(record) = reconstruct(disk, &vault, &id, &name.to_string_lossy())
+            {
+                records.insert(id, record);
+            }
         }
-        let record = |(id, names): (String, Vec<String>)| {
-            Record::read(disk, &vault, &id).or_else(|| reconstruct(disk, &vault, &id, &names))
-        };
-        let records: Vec<Record> = found.into_iter().filter_map(record).collect();
+        let records: Vec<Record> = records.into_values().collect();
         // The newest first: an undo that was itself taken back does not count.
         let mut undone: BTreeMap<String, String> = BTreeMap::new();
-        for record in records.iter().rev().filter(|record| !record.id.is_empty()) {
+        for record in records.iter().rev() {
             if let Some(undoes) = &record.undoes
                 && !undone.contains_key(&record.id)
             {
@@ -139,7 +143,9 @@ impl<'a> History<'a> {
 
     /// The edit of this id.
     pub(crate) fn edit(&self, id: &str, session: &str) -> Option<Edited> {
-        let Details { request, diff } = Details::read(self.disk, &self.vault, id);
+        let log = Log::read(self.disk, &self.vault).unwrap_or_default();
+        let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id);
+        let Details { request, diff } = logged.map(|logged| logged.details(&self.vault)).unwrap_or_default();
         self.record(id).map(|record| Edited { request, diff, ..self.edited(record, session) })
     }
 
@@ -270,10 +276,9 @@ fn time_of(id: &str) -> SystemTime {
 }
 
 /// What the names and journals of kept files say of an edit whose record is missing.
-fn reconstruct(disk: &dyn Disk, vault: &Vault, id: &str, names: &[String]) -> Option<Record> {
-    let name = names.iter().find(|name| !name.ends_with(RECORD))?;
+fn reconstruct(disk: &dyn Disk, vault: &Vault, id: &str, name: &str) -> Option<Record> {
     if let Some((_, entry)) = journal::entry_of_file(vault, name) {
-        return Some(Record::without(id, vec![RecordedFile::of_entry(entry, name.clone())]));
+        return Some(Record::without(id, vec![RecordedFile::of_entry(entry, name.to_owned())]));
     }
     journal::id_of_folder(vault, name)?;
     let folder = disk.open_dir(&vault.kept, Path::new(name)).ok()?;

@@ -1,24 +1,24 @@
 //! What is written down about each edit that has happened: by whom, when, with which request, what became of which
-//! file. It stands beside the displaced files, below the user's mark.
+//! file. Records stand one after another in a log beside the displaced files, each below the user's mark: a file of its
+//! own for each would cost a tenth of an edit.
 //!
-//! It is written after the edit and is not synced by itself: after a power loss the last ones may be missing. Then
-//! the displaced files are still there, under names that say what they are.
+//! A record is written after the edit and is not synced by itself: after a power loss the last ones may be missing or
+//! torn. Then the displaced files are still there, under names that say what they are.
 
-use std::ffi::OsString;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::commit::journal::{Change, Entry, LARGEST};
+use crate::commit::journal::{Change, Entry};
 use crate::disk::Disk;
-use crate::vault::{self, Vault};
+use crate::vault::Vault;
 
 /// The most text of a request or a diff that is kept.
 const KEPT_TEXT: usize = 4 * 1024 * 1024;
-/// How much of a record's file is read for its head, unless that is longer.
-const HEAD: u64 = 16 * 1024;
-/// How a record's file ends.
-pub(super) const RECORD: &str = "record";
+/// How many records are kept.
+const KEPT: usize = 1_000;
+/// How many bytes of them.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Who asked for an edit, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -103,37 +103,78 @@ impl Details {
         let kept = |text: String| (text.len() <= KEPT_TEXT).then_some(text);
         Self { request: kept(request.to_owned()), diff: kept(diff) }
     }
+}
 
-    /// The details of this edit, as far as they were kept.
-    pub(super) fn read(disk: &dyn Disk, vault: &Vault, id: &str) -> Self {
-        let read = vault::read_file(disk, &vault.kept, &file_name(id), LARGEST);
-        let bytes = read.ok().flatten().unwrap_or_default();
-        let details =
-            end_of_head(&bytes).and_then(|end| vault.unsealed(&purpose("details", id), &bytes[end..]));
-        details.unwrap_or_default()
+/// The log of a vault, read.
+#[derive(Debug, Default)]
+pub(crate) struct Log(Vec<u8>);
+
+/// A record in the log.
+pub(super) struct Logged<'a> {
+    pub(super) record: Record,
+    /// Its details, below their mark.
+    details: &'a [u8],
+    /// All of it, as it stands there.
+    whole: &'a [u8],
+}
+
+impl Log {
+    pub(super) fn read(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
+        Ok(Self(vault.log(disk)?.unwrap_or_default()))
     }
+
+    /// Every record that is ours and whole, oldest first. What a crash has torn is passed over.
+    pub(super) fn records<'a>(&'a self, vault: &Vault) -> Vec<Logged<'a>> {
+        let mut lines: Vec<usize> = memchr::memchr_iter(b'\n', &self.0).map(|at| at + 1).collect();
+        lines.insert(0, 0);
+        let mut records = Vec::new();
+        let mut at = 0;
+        while let Some(&[start, _, end_of_head, _, end]) = lines.get(at..at + 5) {
+            match vault.unsealed::<Record>("record", &self.0[start..end_of_head - 1]) {
+                Some(record) => {
+                    let details = &self.0[end_of_head..end - 1];
+                    records.push(Logged { record, details, whole: &self.0[start..end] });
+                    at += 4;
+                }
+                None => at += 1,
+            }
+        }
+        records
+    }
+}
+
+impl Logged<'_> {
+    /// The details of this edit, as far as they were kept.
+    pub(super) fn details(&self, vault: &Vault) -> Details {
+        vault.unsealed(&purpose(&self.record.id), self.details).unwrap_or_default()
+    }
+}
+
+/// Drops the oldest records above the caps.
+pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
+    let log = Log::read(disk, vault)?;
+    let records = log.records(vault);
+    if records.len() <= KEPT && log.0.len() <= KEPT_BYTES {
+        return Ok(());
+    }
+    let mut left = KEPT_BYTES;
+    let fits = |logged: &&Logged<'_>| {
+        left = left.saturating_sub(logged.whole.len());
+        left > 0
+    };
+    let mut kept: Vec<&[u8]> =
+        records.iter().rev().take(KEPT).take_while(fits).map(|logged| logged.whole).collect();
+    kept.reverse();
+    vault.replace_log(disk, &kept)
 }
 
 impl Record {
     /// Writes the record down: two lines with its mark and itself, then two with those of the details.
     pub(crate) fn write(&self, disk: &dyn Disk, vault: &Vault, details: &Details) -> io::Result<()> {
-        let mut head = vault.sealed(&purpose("record", &self.id), self)?;
-        head.push(b'\n');
-        let details = vault.sealed(&purpose("details", &self.id), details)?;
-        let file = disk.create_file(&vault.kept, &file_name(&self.id), None)?;
-        disk.write(&file, &[&head, &details])
-    }
-
-    /// The record of this edit, if there is one that is ours and whole.
-    pub(super) fn read(disk: &dyn Disk, vault: &Vault, id: &str) -> Option<Self> {
-        let file = disk.open_file(&vault.kept, &file_name(id)).ok()?;
-        let mut bytes = disk.read(&file, HEAD, &mut |_| {}).ok()?;
-        if end_of_head(&bytes).is_none() {
-            bytes = vault::read_file(disk, &vault.kept, &file_name(id), LARGEST).ok()??;
-        }
-        let end = end_of_head(&bytes)?;
-        let record: Self = vault.unsealed(&purpose("record", id), &bytes[..end - 1])?;
-        (record.id == id).then_some(record)
+        let head = vault.sealed("record", self)?;
+        let details = vault.sealed(&purpose(&self.id), details)?;
+        // An empty line ends what a crash may have left before it.
+        vault.append_to_log(disk, &[b"\n", &head, b"\n", &details, b"\n"])
     }
 
     /// What can be said of an edit whose record is missing.
@@ -152,15 +193,47 @@ impl RecordedFile {
     }
 }
 
-/// Where the details begin: behind the second line.
-fn end_of_head(bytes: &[u8]) -> Option<usize> {
-    memchr::memchr_iter(b'\n', bytes).nth(1).map(|at| at + 1)
+fn purpose(id: &str) -> String {
+    format!("details {id}")
 }
 
-fn file_name(id: &str) -> OsString {
-    format!("{id}.{RECORD}").into()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::for_this_machine;
+    use crate::roots::{RootSpec, Roots};
+    use crate::seal::Seal;
+    use std::sync::Arc;
 
-fn purpose(what: &str, id: &str) -> String {
-    format!("{what} {id}")
+    fn check(of: impl Fn(&mut Vec<u8>), expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = for_this_machine();
+        let spec = RootSpec { name: None, path: folder.path().to_path_buf() };
+        let roots = Roots::open(Arc::clone(&disk), &[spec], &crate::Policy::default()).unwrap();
+        let seal = Arc::new(Seal::of_user(None).unwrap());
+        let vault = roots.all()[0].vault.get(&*disk, &roots.all()[0], None, &seal).unwrap();
+        for id in ["1", "2", "3"] {
+            let details = Details::new("a request\nof two lines", id.to_owned());
+            Record::without(id, Vec::new()).write(&*disk, &vault, &details).unwrap();
+        }
+        let mut log = Log::read(&*disk, &vault).unwrap();
+        of(&mut log.0);
+        let records = log.records(&vault);
+        let ids: Vec<&str> = records.iter().map(|logged| logged.record.id.as_str()).collect();
+        assert_eq!(ids, expected);
+        for logged in &records {
+            let details = logged.details(&vault);
+            assert!(details.diff.is_none_or(|diff| diff == logged.record.id));
+        }
+    }
+
+    #[test]
+    fn records_are_read_in_order_and_what_is_torn_is_passed_over() {
+        check(|_| {}, &["1", "2", "3"]);
+        check(|log| log.truncate(log.len() - 1), &["1", "2"]);
+        check(|log| log[..40].fill(0), &["2", "3"]);
+        check(|log| log.splice(0..0, *b"torn\n{}\n\n").for_each(drop), &["1", "2", "3"]);
+        check(|log| log.drain(..log.len() / 2).for_each(drop), &["3"]);
+        check(Vec::clear, &[]);
+    }
 }
