@@ -14,7 +14,9 @@ use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Scope
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
+const EXDEV: i32 = 18;
 const ENOSPC: i32 = 28;
+const EROFS: i32 = 30;
 
 /// A workspace on a failing disk, with four files that a client has read.
 pub(crate) struct Scene {
@@ -133,7 +135,7 @@ pub(crate) fn portable() -> Arc<dyn Disk> {
 
 #[test]
 fn one_file_is_old_or_new_whichever_call_fails() {
-    for errno in [EIO, ENOSPC, EACCES] {
+    for errno in [EIO, ENOSPC, EACCES, EROFS, EXDEV] {
         fail_every_call(native, errno, &one_file(), &BTreeMap::new());
     }
     fail_every_call(portable, EIO, &one_file(), &BTreeMap::new());
@@ -141,10 +143,71 @@ fn one_file_is_old_or_new_whichever_call_fails() {
 
 #[test]
 fn many_files_are_all_old_or_all_new_whichever_call_fails() {
-    for errno in [EIO, ENOSPC] {
+    for errno in [EIO, ENOSPC, EACCES, EROFS, EXDEV] {
         fail_every_call(native, errno, &many_files(), &versions());
     }
     fail_every_call(portable, EIO, &many_files(), &versions());
+}
+
+/// From some call on, the disk fails for good, as one that is unplugged. What the answer says of each file is true, and
+/// once the disk is back, everything is old or everything is new.
+fn fail_for_good(inner: fn() -> Arc<dyn Disk>, patch: &Patch, versions: &BTreeMap<String, String>) {
+    let new = {
+        let scene = Scene::new(inner(), EIO);
+        edit(&scene.workspace(), patch, versions).unwrap();
+        scene.tree()
+    };
+    let mut unknown = 0;
+    for n in 1.. {
+        let scene = Scene::new(inner(), EIO);
+        let old = scene.tree();
+        let workspace = scene.workspace();
+        scene.disk.fail_from_call(n);
+        let outcome = edit(&workspace, patch, versions);
+        let made = scene.disk.calls();
+        scene.disk.fail_call(0);
+        let now = scene.tree();
+        match outcome {
+            Ok(_) => assert_eq!(now, new, "call {n} failed, the answer says success"),
+            Err(problems) => {
+                let states = problems.iter().find_map(|problem| match &*problem.kind {
+                    Kind::IoError { states, .. } => Some(states.clone()),
+                    _ => None,
+                });
+                let states = states.unwrap_or_default();
+                if states.is_empty() {
+                    assert_eq!(now, old, "call {n}: the answer says that nothing was changed");
+                }
+                for (name, state) in states {
+                    match state {
+                        FileState::Untouched | FileState::Restored => {
+                            assert_eq!(now.get(&name), old.get(&name), "call {n}: {name} is {state}");
+                        }
+                        FileState::Unknown => unknown += 1,
+                        other => panic!("call {n}: {name} is {other}"),
+                    }
+                }
+                drop(workspace);
+                let workspace = scene.workspace();
+                assert_eq!(workspace.findings(), [""; 0], "call {n}");
+                // A single file that is in place already stays; several are put back.
+                let tree = scene.tree();
+                let is_done = patch.sections().len() == 1 && now == new && tree == new;
+                assert!(tree == old || is_done, "call {n}: after the next start: {tree:?}");
+            }
+        }
+        if made < n {
+            break;
+        }
+    }
+    assert!(unknown > 0, "some failures must be too early to tell");
+}
+
+#[test]
+fn a_disk_that_fails_for_good_is_told_truly_and_mended_by_the_next_start() {
+    fail_for_good(native, &many_files(), &versions());
+    fail_for_good(native, &one_file(), &BTreeMap::new());
+    fail_for_good(portable, &many_files(), &versions());
 }
 
 /// Runs the edit of one file while somebody else does this right before the exchange.

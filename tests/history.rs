@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use emend_testkit::{Answer, Client, Folder};
 use serde_json::json;
 
-use crate::serve;
+use crate::{launch, serve};
 
 /// The id of the edit that was made.
 fn id(answer: Answer) -> String {
@@ -241,4 +241,23 @@ fn a_record_that_is_missing_or_forged_costs_who_and_why_but_not_the_undo() {
         undo(&mut client, &edit).ok();
         assert_eq!(folder.text("a.txt"), "one\n");
     }
+}
+
+#[test]
+fn what_is_forbidden_by_now_is_not_told_and_not_brought_back() {
+    let folder = Folder::with([("secret.txt", "one\n"), ("b.txt", "bee\n")]);
+    let mut client = serve(&folder);
+    let only = id(client.replace("secret.txt", "one", "hush"));
+    let both =
+        id(client
+            .patch("*** Update File: secret.txt\n@@\n-hush\n+hush2\n*** Update File: b.txt\n@@\n-bee\n+b"));
+    client.close();
+    let mut client = launch(&folder).argument("--forbid").argument("secret.txt").legacy();
+    let listed = history(&mut client, json!({}));
+    assert!(listed.contains(&both) && listed.contains("b.txt") && !listed.contains(&only), "{listed}");
+    let full = history(&mut client, json!({"edit": both}));
+    assert!(full.contains("b.txt") && !full.contains("secret") && !full.contains("hush"), "{full}");
+    let refused = undo(&mut client, &both).refused("path-forbidden");
+    assert!(!refused.text.contains("hush"), "{}", refused.text);
+    assert_eq!((folder.text("secret.txt"), folder.text("b.txt")), ("hush2\n".into(), "b\n".into()));
 }

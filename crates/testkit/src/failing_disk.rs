@@ -21,6 +21,7 @@ pub struct FailingDisk {
     inner: Arc<dyn Disk>,
     calls: AtomicUsize,
     fail_at: AtomicUsize,
+    fail_from: AtomicUsize,
     kill_at: AtomicUsize,
     /// How many exchanges and renames are left until everything fails; zero for "no such plan".
     healthy_placings: AtomicUsize,
@@ -43,6 +44,7 @@ impl FailingDisk {
             inner,
             calls: AtomicUsize::new(0),
             fail_at: AtomicUsize::new(0),
+            fail_from: AtomicUsize::new(usize::MAX),
             kill_at: AtomicUsize::new(0),
             healthy_placings: AtomicUsize::new(0),
             has_failed: AtomicBool::new(false),
@@ -55,7 +57,14 @@ impl FailingDisk {
     pub fn fail_call(&self, n: usize) {
         self.calls.store(0, Ordering::SeqCst);
         self.has_failed.store(false, Ordering::SeqCst);
+        self.fail_from.store(usize::MAX, Ordering::SeqCst);
         self.fail_at.store(n, Ordering::SeqCst);
+    }
+
+    /// From the `n`th call on, every call fails.
+    pub fn fail_from_call(&self, n: usize) {
+        self.fail_call(0);
+        self.fail_from.store(n, Ordering::SeqCst);
     }
 
     /// From the `n`th exchange or rename on, every call fails.
@@ -88,7 +97,10 @@ impl FailingDisk {
                 rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
             panic!("this process should be dead: {killed:?}");
         }
-        if number == self.fail_at.load(Ordering::SeqCst) || self.has_failed.load(Ordering::SeqCst) {
+        let fails = number == self.fail_at.load(Ordering::SeqCst)
+            || number >= self.fail_from.load(Ordering::SeqCst)
+            || self.has_failed.load(Ordering::SeqCst);
+        if fails {
             return Err(io::Error::from_raw_os_error(self.errno));
         }
         Ok(())

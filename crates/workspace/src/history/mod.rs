@@ -137,7 +137,8 @@ impl<'a> History<'a> {
                     .any(|file| self.name(file) == path || self.old_name(file).is_some_and(|old| old == path))
             })
         };
-        let shown = self.records.iter().rev().filter(touches).take(asked.limit);
+        let admitted = |record: &&Record| record.files.iter().any(|file| self.may_show(file));
+        let shown = self.records.iter().rev().filter(touches).filter(admitted).take(asked.limit);
         shown.map(|record| self.edited(record, session)).collect()
     }
 
@@ -146,7 +147,11 @@ impl<'a> History<'a> {
         let log = Log::read(self.disk, &self.vault).unwrap_or_default();
         let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id);
         let Details { request, diff } = logged.map(|logged| logged.details(&self.vault)).unwrap_or_default();
-        self.record(id).map(|record| Edited { request, diff, ..self.edited(record, session) })
+        let record = self.record(id)?;
+        let may_show_all = record.files.iter().all(|file| self.may_show(file));
+        // A request speaks of all its files at once.
+        let shown = |text: Option<String>| text.filter(|_| may_show_all);
+        Some(Edited { request: shown(request), diff: shown(diff), ..self.edited(record, session) })
     }
 
     fn record(&self, id: &str) -> Option<&Record> {
@@ -176,10 +181,16 @@ impl<'a> History<'a> {
             tool: record.tool.clone(),
             undoes: record.undoes.clone(),
             undone_by: self.undone.get(&record.id).cloned(),
-            files: record.files.iter().map(file).collect(),
+            files: record.files.iter().filter(|file| self.may_show(file)).map(file).collect(),
             request: None,
             diff: None,
         }
+    }
+
+    /// Whether the policy lets the file be read by now; otherwise it is not told of.
+    fn may_show(&self, file: &RecordedFile) -> bool {
+        let mut trails = std::iter::once(&file.entry.path).chain(&file.entry.from);
+        trails.all(|trail| self.root.policy.may_read(trail.names()).is_ok())
     }
 
     fn name(&self, file: &RecordedFile) -> String {

@@ -23,7 +23,7 @@ impl History<'_> {
     pub(crate) fn net(&self, roots: &Roots, session: &str) -> (String, Vec<String>) {
         let mut files: BTreeMap<String, Travelled> = BTreeMap::new();
         for record in self.records.iter().filter(|record| record.session == session) {
-            for file in &record.files {
+            for file in record.files.iter().filter(|file| self.may_show(file)) {
                 let name = self.name(file);
                 let origin = self.old_name(file).unwrap_or_else(|| name.clone());
                 let base = file.entry.base.clone();
