@@ -12,31 +12,34 @@
 //! A transaction of one file needs no journal and no folder: what recovery must know is the staged file's name,
 //! and one fsync covers both. It has the steps Stage, Place, Verify, SyncFolders and Keep.
 
+mod begin;
+mod failure;
 pub(crate) mod journal;
+mod place;
 pub(crate) mod restore;
 mod stage;
+mod sync;
 pub(crate) mod trail;
 
 pub(crate) use stage::special_files;
 
-use std::collections::{BTreeSet, HashMap, hash_map};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan};
-use emend_edit::problem::{Again, FileState, Kind, Problem};
+use emend_edit::problem::{FileState, Problem};
 
+use self::failure::Failure;
 use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
 use self::restore::{Ending, Folder, Site};
 use crate::disk::{Disk, Stat};
-use crate::fault::{io_problem, is_absent};
+use crate::fault::io_problem;
 use crate::prepared::{Phase, Progress};
 use crate::roots::WorkspacePath;
 use crate::snapshot::Snapshot;
@@ -165,147 +168,7 @@ struct Home {
     folder: Option<String>,
 }
 
-enum Failure {
-    Io {
-        step: Step,
-        name: String,
-        error: io::Error,
-    },
-    /// Somebody else wrote in between.
-    Stale {
-        name: String,
-        base: Version,
-        current: Option<Version>,
-    },
-    Exists {
-        name: String,
-    },
-    Mounted {
-        name: String,
-    },
-}
-
-impl Failure {
-    fn io(step: Step, name: &str) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |error| match error.raw_os_error() {
-            // EBUSY: the name is a mount of its own.
-            Some(16) if cfg!(unix) && step == Step::Place => Self::Mounted { name: name.into() },
-            _ => Self::Io { step, name: name.into(), error },
-        }
-    }
-
-    fn into_problem(self, ending: Ending) -> Problem {
-        let states = ending.states;
-        let is_clean = |(_, state): &(String, FileState)| {
-            matches!(state, FileState::Untouched | FileState::Restored | FileState::Theirs)
-        };
-        let clean = states.iter().all(is_clean);
-        match self {
-            Self::Stale { name, base, current } if clean => {
-                let again = Again::Retry;
-                let kind = Kind::StaleFile { claimed: base.short(), current, diff: None, again };
-                Problem::new(kind).at(&name)
-            }
-            Self::Exists { name } if clean => {
-                let instead = "it came while the edit was made; nothing was changed";
-                Problem::new(Kind::AlreadyExists { instead }).at(&name)
-            }
-            Self::Mounted { name } if clean => Problem::new(Kind::MountPoint).at(&name),
-            other => {
-                let (what, name) = match other {
-                    Self::Io { step, name, error } => (format!("{step:?} failed: {error}."), name),
-                    Self::Stale { name, .. } => ("Another program wrote at the same moment.".into(), name),
-                    Self::Exists { name } | Self::Mounted { name } => {
-                        ("The file could not be placed.".into(), name)
-                    }
-                };
-                let untouched = |(_, state): &(String, FileState)| {
-                    matches!(state, FileState::Untouched | FileState::Restored)
-                };
-                let end = if states.iter().all(untouched) {
-                    "Nothing was changed."
-                } else if clean {
-                    "Nothing of this edit remains. Read these files before you go on:"
-                } else {
-                    "Not every file could be put back; what was displaced is kept in Emend's state folder. Read \
-                     these files before you go on:"
-                };
-                let message = format!("{what} {end}");
-                let states = if states.iter().all(untouched) { Vec::new() } else { states };
-                let problem = Problem::new(Kind::IoError { message, states });
-                if name.is_empty() { problem } else { problem.at(&name) }
-            }
-        }
-    }
-}
-
 impl<'a> Transaction<'a> {
-    /// Decides where everything is staged. The only change is a folder in the vault.
-    fn begin(disk: &'a dyn Disk, vault: &'a Vault, id: &'a str, jobs: &'a [Job<'a>]) -> io::Result<Self> {
-        let mut near: HashMap<*const Dir, bool> = HashMap::new();
-        let mut is_near = |dir: &Arc<Dir>| match near.entry(Arc::as_ptr(dir)) {
-            hash_map::Entry::Occupied(known) => Ok::<_, io::Error>(*known.get()),
-            hash_map::Entry::Vacant(new) => Ok(*new.insert(disk.same_mount(&vault.open, dir)?)),
-        };
-        let mut entries: Vec<Entry> = Vec::with_capacity(jobs.len());
-        for job in jobs {
-            let mut entry = Entry::of(job);
-            let from = job.base.map(|(path, _)| &path.place.dir);
-            if entry.change == Change::Rename
-                && let Some(from) = from
-                && !Arc::ptr_eq(from, &job.path.place.dir)
-                && !disk.same_mount(from, &job.path.place.dir)?
-            {
-                entry.change = Change::Move;
-            }
-            entry.staged_beside = entry.change != Change::Overwrite && !is_near(&job.path.place.dir)?;
-            entry.displaced_beside = match entry.change {
-                Change::Modify => entry.staged_beside,
-                Change::Delete | Change::Move => match from {
-                    Some(from) => !is_near(from)?,
-                    None => false,
-                },
-                Change::Create | Change::Overwrite | Change::Rename => false,
-            };
-            entries.push(entry);
-        }
-        // A name says nothing of folders that are made on the way.
-        let makes_folders = jobs.iter().any(|job| job.path.place.missing > 1);
-        let one_name = match &entries[..] {
-            [entry] if !makes_folders => journal::file_name(vault, id, entry),
-            _ => None,
-        };
-        let home = match &one_name {
-            Some(_) => Home { dir: Arc::new(vault.open.try_clone()?), folder: None },
-            None => {
-                let name = journal::folder_name(vault, id);
-                disk.make_dir(&vault.open, name.as_ref(), true)?;
-                Home { dir: Arc::new(disk.open_dir(&vault.open, Path::new(&name))?), folder: Some(name) }
-            }
-        };
-        let site = |(number, (job, entry)): (usize, (&Job<'_>, Entry))| {
-            let (staged, displaced) = match &one_name {
-                Some(name) => (name.clone(), name.clone()),
-                None => entry.slots(id, number),
-            };
-            let from = job.base.map(|(path, _)| Arc::clone(&path.place.dir));
-            let beside = |beside: bool, dir: &Arc<Dir>| Arc::clone(if beside { dir } else { &home.dir });
-            let staged_at = beside(entry.staged_beside, &job.path.place.dir);
-            let displaced_at = beside(entry.displaced_beside, from.as_ref().unwrap_or(&job.path.place.dir));
-            Site {
-                shown: job.plan.name.clone(),
-                dir: Some(Arc::clone(&job.path.place.dir)),
-                from,
-                staged: (staged_at, staged.into()),
-                displaced: (displaced_at, displaced.into()),
-                entry,
-            }
-        };
-        let sites = jobs.iter().zip(entries).enumerate().map(site).collect();
-        let now = vec![None; jobs.len()];
-        Ok(Self { disk, vault, id, jobs, home, sites, folders: Vec::new(), placed: false, now })
-    }
-
     fn run(&mut self, progress: &dyn Fn(Progress)) -> Result<(), Failure> {
         let total = self.jobs.len();
         let tell = |what, done| progress(Progress { what, done, total });
@@ -351,173 +214,6 @@ impl<'a> Transaction<'a> {
         };
         journal.prepare(self.disk, self.vault, &self.home.dir).map_err(Failure::io(Step::Prepare, ""))
     }
-
-    /// Is the file still what the plan was made for? Verifying answers that too, but this finds most of what
-    /// somebody wrote meanwhile before anything was moved.
-    fn recheck(&self, at: usize) -> Result<(), Failure> {
-        let job = &self.jobs[at];
-        let Some((path, base)) = job.base else { return Ok(()) };
-        let failed = |error| Failure::io(Step::Recheck, &job.plan.name)(error);
-        let (dir, name) = (&*path.place.dir, path.place.file_name());
-        match self.disk.stat(dir, name) {
-            Ok(stat) if stat == base.stat => return Ok(()),
-            Err(error) if !is_absent(&error) => return Err(failed(error)),
-            _ => {}
-        }
-        self.compare(job, base, dir, name, Step::Recheck)
-    }
-
-    /// Whether this is what the job was made for.
-    fn compare(
-        &self,
-        job: &Job<'_>,
-        base: &Snapshot,
-        dir: &Dir,
-        name: &OsStr,
-        step: Step,
-    ) -> Result<(), Failure> {
-        let failed = |error| Failure::io(step, &job.plan.name)(error);
-        // The bytes themselves are compared: that is cheaper than their hash, and proves more.
-        let same = match restore::open(self.disk, dir, name).map_err(failed)? {
-            Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
-            None => false,
-        };
-        if same {
-            return Ok(());
-        }
-        let current = restore::version(self.disk, dir, name).map_err(failed)?;
-        Err(Failure::Stale { name: job.plan.name.clone(), base: base.text.version(), current })
-    }
-
-    /// Makes the missing folders of a new file, and goes to the last of them.
-    fn make_folders(&mut self, at: usize) -> Result<(), Failure> {
-        let job = &self.jobs[at];
-        let mut dir = Arc::clone(&job.path.place.dir);
-        for trail in job.path.place.missing_folders() {
-            let failed = |error| Failure::io(Step::MakeFolders, &job.plan.name)(error);
-            let (_, folder) = trail.split();
-            match self.disk.make_dir(&dir, folder, false) {
-                Ok(()) => self.folders.push(Folder { parent: Arc::clone(&dir), name: folder.clone() }),
-                // Another file of this patch, or somebody else, has just made it.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed(error)),
-            }
-            dir = Arc::new(self.disk.open_dir(&dir, Path::new(folder)).map_err(failed)?);
-        }
-        self.sites[at].dir = Some(dir);
-        Ok(())
-    }
-
-    fn place(&mut self, at: usize) -> Result<(), Failure> {
-        let job = &self.jobs[at];
-        let site = &mut self.sites[at];
-        let Some(dir) = &site.dir else { return Ok(()) };
-        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
-        let taken = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::Exists { name: job.plan.name.clone() },
-            _ => failed(error),
-        };
-        let target = (&**dir, job.path.place.file_name());
-        let staged = (&*site.staged.0, &*site.staged.1);
-        let displaced = (&*site.displaced.0, &*site.displaced.1);
-        let old = job.base.map(|(path, _)| (&*path.place.dir, path.place.file_name()));
-        match (site.entry.change, old) {
-            (Change::Modify, _) => {
-                self.disk.exchange(staged, target).map_err(|error| gone_or(error, job, failed))?;
-            }
-            (Change::Create, _) => self.disk.rename_new(staged, target).map_err(taken)?,
-            (Change::Delete, _) => {
-                self.disk.rename_new(target, displaced).map_err(|error| gone_or(error, job, failed))?;
-            }
-            (Change::Overwrite, _) => self.overwrite(at)?,
-            (Change::Rename, Some(old)) => {
-                self.disk.rename_new(old, target).map_err(taken)?;
-                // Which file that was, in case it has to go back: somebody may have put another one there
-                // since it was read.
-                site.entry.inode = self.disk.stat(target.0, target.1).ok().map(|stat| stat.inode);
-            }
-            (Change::Move, Some(old)) => {
-                self.disk.rename_new(staged, target).map_err(taken)?;
-                self.disk.rename_new(old, displaced).map_err(|error| gone_or(error, job, failed))?;
-            }
-            (Change::Rename | Change::Move, None) => {}
-        }
-        Ok(())
-    }
-
-    /// Writes over a file that cannot be exchanged. It is not atomic for who reads it meanwhile; what was there
-    /// is in the vault, and after a crash comes from there.
-    fn overwrite(&self, at: usize) -> Result<(), Failure> {
-        let job = &self.jobs[at];
-        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
-        let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
-        let (dir, name) = (&*path.place.dir, path.place.file_name());
-        self.compare(job, base, dir, name, Step::Recheck)?;
-        let file = self.disk.open_to_overwrite(dir, name).map_err(|error| gone_or(error, job, failed))?;
-        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
-        self.disk.overwrite(&file, &pieces).map_err(failed)?;
-        if let Some(executable) = job.plan.executable {
-            self.disk.set_executable(&file, executable).map_err(failed)?;
-        }
-        self.disk.sync_file(&file).map_err(failed)
-    }
-
-    /// Reads what was displaced. If it is not what the plan was made for, somebody wrote in between.
-    fn verify(&mut self, at: usize) -> Result<(), Failure> {
-        let (job, site) = (&self.jobs[at], &self.sites[at]);
-        let failed = |error| Failure::io(Step::Verify, &job.plan.name)(error);
-        let Some(dir) = &site.dir else { return Ok(()) };
-        let target = (&**dir, job.path.place.file_name());
-        if let Some((_, base)) = job.base {
-            let (dir, name) = match site.entry.change {
-                Change::Rename => target,
-                _ => (&*site.displaced.0, &*site.displaced.1),
-            };
-            self.compare(job, base, dir, name, Step::Verify)?;
-        }
-        self.now[at] = match site.entry.change {
-            Change::Delete => None,
-            _ => Some(self.disk.stat(target.0, target.1).map_err(failed)?),
-        };
-        Ok(())
-    }
-
-    fn sync_folders(&self) -> Result<(), Failure> {
-        let failed = |error| Failure::io(Step::SyncFolders, "")(error);
-        let made = self.folders.iter().map(|folder| &folder.parent);
-        let targets = self.sites.iter().filter_map(|site| site.dir.as_ref());
-        let old =
-            self.sites.iter().filter(|site| site.entry.from.is_some()).filter_map(|site| site.from.as_ref());
-        let mut all: Vec<&Arc<Dir>> = targets.chain(old).chain(made).collect();
-        all.sort_by_key(|dir| Arc::as_ptr(dir));
-        all.dedup_by_key(|dir| Arc::as_ptr(dir));
-        let [only] = all[..] else { return self.sync_several(&all).map_err(failed) };
-        self.disk.sync_dir(only).map_err(failed)
-    }
-
-    /// Makes the names in these folders durable: each once, or many of a file system together.
-    fn sync_several(&self, dirs: &[&Arc<Dir>]) -> io::Result<()> {
-        let mut synced = BTreeSet::new();
-        let mut file_systems = BTreeSet::new();
-        for dir in dirs {
-            // Several handles may be the same folder.
-            let stat = self.disk.stat(dir, ".".as_ref())?;
-            if self.is_many() && dirs.len() >= MANY {
-                if file_systems.contains(&stat.device) {
-                    continue;
-                }
-                if self.disk.sync_all(dir)? {
-                    file_systems.insert(stat.device);
-                    continue;
-                }
-            }
-            if synced.insert((stat.device, stat.inode)) {
-                self.disk.sync_dir(dir)?;
-            }
-        }
-        Ok(())
-    }
-
     /// From here on everything is new.
     fn finish(&self) -> Result<(), Failure> {
         let home = &*self.home.dir;
@@ -565,15 +261,5 @@ impl<'a> Transaction<'a> {
         let name = self.home.folder.clone().map(OsString::from);
         let home = restore::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };
         restore::clear(self.disk, &home, &sites, self.placed, states)
-    }
-}
-
-/// A file that is gone was changed by somebody else; anything else is a failure.
-fn gone_or(error: io::Error, job: &Job<'_>, failed: impl FnOnce(io::Error) -> Failure) -> Failure {
-    match job.base {
-        Some((path, base)) if is_absent(&error) => {
-            Failure::Stale { name: path.name.clone(), base: base.text.version(), current: None }
-        }
-        _ => failed(error),
     }
 }

@@ -7,8 +7,9 @@ use std::io;
 use emend_edit::plan::Action;
 use emend_edit::problem::{Kind, Problem};
 
+use super::failure::Failure;
 use super::journal::Change;
-use super::{Failure, Job, Like, Step, Transaction};
+use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
 
 /// Files that cannot be replaced without harm, to be refused before anything is written.

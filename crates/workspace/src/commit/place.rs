@@ -1,0 +1,147 @@
+//! Placing: every file gets its name by one atomic operation, and what it displaced is read again.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use super::failure::{Failure, gone_or};
+use super::journal::Change;
+use super::restore::{self, Folder};
+use super::{Job, Step, Transaction};
+use crate::fault::is_absent;
+use crate::snapshot::Snapshot;
+
+impl Transaction<'_> {
+    /// Is the file still what the plan was made for? Verifying answers that too, but this finds most of what
+    /// somebody wrote meanwhile before anything was moved.
+    pub(super) fn recheck(&self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        let Some((path, base)) = job.base else { return Ok(()) };
+        let failed = |error| Failure::io(Step::Recheck, &job.plan.name)(error);
+        let (dir, name) = (&*path.place.dir, path.place.file_name());
+        match self.disk.stat(dir, name) {
+            Ok(stat) if stat == base.stat => return Ok(()),
+            Err(error) if !is_absent(&error) => return Err(failed(error)),
+            _ => {}
+        }
+        self.compare(job, base, dir, name, Step::Recheck)
+    }
+
+    /// Whether this is what the job was made for.
+    fn compare(
+        &self,
+        job: &Job<'_>,
+        base: &Snapshot,
+        dir: &Dir,
+        name: &OsStr,
+        step: Step,
+    ) -> Result<(), Failure> {
+        let failed = |error| Failure::io(step, &job.plan.name)(error);
+        // The bytes themselves are compared: that is cheaper than their hash, and proves more.
+        let same = match restore::open(self.disk, dir, name).map_err(failed)? {
+            Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
+            None => false,
+        };
+        if same {
+            return Ok(());
+        }
+        let current = restore::version(self.disk, dir, name).map_err(failed)?;
+        Err(Failure::Stale { name: job.plan.name.clone(), base: base.text.version(), current })
+    }
+
+    /// Makes the missing folders of a new file, and goes to the last of them.
+    pub(super) fn make_folders(&mut self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        let mut dir = Arc::clone(&job.path.place.dir);
+        for trail in job.path.place.missing_folders() {
+            let failed = |error| Failure::io(Step::MakeFolders, &job.plan.name)(error);
+            let (_, folder) = trail.split();
+            match self.disk.make_dir(&dir, folder, false) {
+                Ok(()) => self.folders.push(Folder { parent: Arc::clone(&dir), name: folder.clone() }),
+                // Another file of this patch, or somebody else, has just made it.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
+            }
+            dir = Arc::new(self.disk.open_dir(&dir, Path::new(folder)).map_err(failed)?);
+        }
+        self.sites[at].dir = Some(dir);
+        Ok(())
+    }
+
+    pub(super) fn place(&mut self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        let site = &mut self.sites[at];
+        let Some(dir) = &site.dir else { return Ok(()) };
+        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
+        let taken = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::Exists { name: job.plan.name.clone() },
+            _ => failed(error),
+        };
+        let target = (&**dir, job.path.place.file_name());
+        let staged = (&*site.staged.0, &*site.staged.1);
+        let displaced = (&*site.displaced.0, &*site.displaced.1);
+        let old = job.base.map(|(path, _)| (&*path.place.dir, path.place.file_name()));
+        match (site.entry.change, old) {
+            (Change::Modify, _) => {
+                self.disk.exchange(staged, target).map_err(|error| gone_or(error, job, failed))?;
+            }
+            (Change::Create, _) => self.disk.rename_new(staged, target).map_err(taken)?,
+            (Change::Delete, _) => {
+                self.disk.rename_new(target, displaced).map_err(|error| gone_or(error, job, failed))?;
+            }
+            (Change::Overwrite, _) => self.overwrite(at)?,
+            (Change::Rename, Some(old)) => {
+                self.disk.rename_new(old, target).map_err(taken)?;
+                // Which file that was, in case it has to go back: somebody may have put another one there
+                // since it was read.
+                site.entry.inode = self.disk.stat(target.0, target.1).ok().map(|stat| stat.inode);
+            }
+            (Change::Move, Some(old)) => {
+                self.disk.rename_new(staged, target).map_err(taken)?;
+                self.disk.rename_new(old, displaced).map_err(|error| gone_or(error, job, failed))?;
+            }
+            (Change::Rename | Change::Move, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Writes over a file that cannot be exchanged. It is not atomic for who reads it meanwhile; what was there
+    /// is in the vault, and after a crash comes from there.
+    fn overwrite(&self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
+        let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
+        let (dir, name) = (&*path.place.dir, path.place.file_name());
+        self.compare(job, base, dir, name, Step::Recheck)?;
+        let file = self.disk.open_to_overwrite(dir, name).map_err(|error| gone_or(error, job, failed))?;
+        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+        self.disk.overwrite(&file, &pieces).map_err(failed)?;
+        if let Some(executable) = job.plan.executable {
+            self.disk.set_executable(&file, executable).map_err(failed)?;
+        }
+        self.disk.sync_file(&file).map_err(failed)
+    }
+
+    /// Reads what was displaced. If it is not what the plan was made for, somebody wrote in between.
+    pub(super) fn verify(&mut self, at: usize) -> Result<(), Failure> {
+        let (job, site) = (&self.jobs[at], &self.sites[at]);
+        let failed = |error| Failure::io(Step::Verify, &job.plan.name)(error);
+        let Some(dir) = &site.dir else { return Ok(()) };
+        let target = (&**dir, job.path.place.file_name());
+        if let Some((_, base)) = job.base {
+            let (dir, name) = match site.entry.change {
+                Change::Rename => target,
+                _ => (&*site.displaced.0, &*site.displaced.1),
+            };
+            self.compare(job, base, dir, name, Step::Verify)?;
+        }
+        self.now[at] = match site.entry.change {
+            Change::Delete => None,
+            _ => Some(self.disk.stat(target.0, target.1).map_err(failed)?),
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Durability of names: the folders in which something changed are synced, each once, or many together.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use super::failure::Failure;
+use super::{MANY, Step, Transaction};
+
+impl Transaction<'_> {
+    pub(super) fn sync_folders(&self) -> Result<(), Failure> {
+        let failed = |error| Failure::io(Step::SyncFolders, "")(error);
+        let made = self.folders.iter().map(|folder| &folder.parent);
+        let targets = self.sites.iter().filter_map(|site| site.dir.as_ref());
+        let old =
+            self.sites.iter().filter(|site| site.entry.from.is_some()).filter_map(|site| site.from.as_ref());
+        let mut all: Vec<&Arc<Dir>> = targets.chain(old).chain(made).collect();
+        all.sort_by_key(|dir| Arc::as_ptr(dir));
+        all.dedup_by_key(|dir| Arc::as_ptr(dir));
+        let [only] = all[..] else { return self.sync_several(&all).map_err(failed) };
+        self.disk.sync_dir(only).map_err(failed)
+    }
+
+    /// Makes the names in these folders durable: each once, or many of a file system together.
+    fn sync_several(&self, dirs: &[&Arc<Dir>]) -> io::Result<()> {
+        let mut synced = BTreeSet::new();
+        let mut file_systems = BTreeSet::new();
+        for dir in dirs {
+            // Several handles may be the same folder.
+            let stat = self.disk.stat(dir, ".".as_ref())?;
+            if self.is_many() && dirs.len() >= MANY {
+                if file_systems.contains(&stat.device) {
+                    continue;
+                }
+                if self.disk.sync_all(dir)? {
+                    file_systems.insert(stat.device);
+                    continue;
+                }
+            }
+            if synced.insert((stat.device, stat.inode)) {
+                self.disk.sync_dir(dir)?;
+            }
+        }
+        Ok(())
+    }
+}
