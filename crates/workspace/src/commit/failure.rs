@@ -32,8 +32,8 @@ pub(super) enum Failure {
 impl Failure {
     pub(super) fn io(step: Step, name: &str) -> impl FnOnce(io::Error) -> Self + '_ {
         move |error| match error.raw_os_error() {
-            // EBUSY: the name is a mount of its own.
-            Some(16) if cfg!(unix) && step == Step::Place => Self::Mounted { name: name.into() },
+            // EBUSY: the name is a mount of its own. EXDEV: so it is where an exchange begins with a hard link.
+            Some(16 | 18) if cfg!(unix) && step == Step::Place => Self::Mounted { name: name.into() },
             _ => Self::Io { step, name: name.into(), error },
         }
     }
