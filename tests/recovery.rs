@@ -83,6 +83,25 @@ fn a_journal_of_another_root_is_left_alone() {
 }
 
 #[test]
+fn a_transaction_that_is_over_is_not_taken_up_again() {
+    // Put back, by a copy of its folder.
+    let scene = interrupted();
+    let own = open_transaction(&scene);
+    let copied = scene.folder.beside("copied");
+    copy(&own, &copied);
+    assert_eq!(scene.workspace().findings(), [""; 0]);
+    fs::remove_file(scene.folder.at("gone.txt")).unwrap();
+    copy(&copied, &own);
+    assert_eq!(nothing_happens(&scene).len(), 1);
+    // Made, by the name of its displaced file with another content, which would be put in place.
+    let scene = Scene::new(native(), 5);
+    edit(&scene.workspace(), &one_file(), &NONE).unwrap();
+    let kept = fs::read_dir(home(&scene).join("history")).unwrap().next().unwrap().unwrap();
+    fs::write(home(&scene).join("tx").join(kept.file_name()), "evil\n").unwrap();
+    assert_eq!(nothing_happens(&scene).len(), 1);
+}
+
+#[test]
 fn a_journal_without_this_users_mark_is_left_alone() {
     let scene = interrupted();
     fs::remove_file(scene.folder.state().join("key")).unwrap();
@@ -124,11 +143,14 @@ fn a_linked_transaction_is_left_alone() {
 fn a_folder_that_a_repository_ships_is_left_alone_and_told() {
     // A whole real one, with an interrupted edit, as an archive of the project would have it.
     let from = interrupted();
-    for mode in [0o700, 0o755] {
+    for (mode, owner) in [(0o700, None), (0o755, None), (0o700, Some(1234))] {
         let scene = Scene::new(native(), 5);
         let shipped = scene.folder.at(".emend");
         copy(&home(&from), &shipped);
         fs::set_permissions(&shipped, fs::Permissions::from_mode(mode)).unwrap();
+        if owner.is_some() && std::os::unix::fs::chown(&shipped, owner, None).is_err() {
+            continue;
+        }
         assert_eq!(nothing_happens(&scene).len(), 1, "{mode:o}");
         edit(&scene.workspace(), &one_file(), &NONE).unwrap();
     }

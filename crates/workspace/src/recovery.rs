@@ -1,13 +1,14 @@
 //! Recovery: what a process that died has left is finished or taken back, at start and before each commit.
 //!
 //! It **trusts nothing**. What does not bear this user's mark for this root is not acted upon: a forged or
-//! copied folder, a torn journal, a link. Every path of a journal passes the policy again and is opened beneath the
+//! copied folder, a torn journal, a link, a transaction that is over and was put there again. Every path of a journal passes the policy again and is opened beneath the
 //! root without following links. Files are put back by the code that an error runs
 //! ([`restore`](mod@crate::commit::restore)), which moves nothing away that is not known to be ours and deletes nothing
 //! whose content it does not know. It may itself be killed at any moment, and run again.
 //!
 //! The root's lock is held, so nothing that is found here belongs to a living transaction.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use crate::commit::restore::{self, Folder, Site, Tx};
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind, HELPER};
 use crate::fault::is_absent;
+use crate::history;
 use crate::roots::Root;
 use crate::vault::Vault;
 
@@ -37,12 +39,17 @@ pub(crate) struct Findings {
 /// Finishes or takes back everything that lies among the open transactions of a root.
 pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<Findings> {
     let mut findings = Findings::default();
-    for name in disk.names(&vault.open)? {
+    let names = disk.names(&vault.open)?;
+    if names.is_empty() {
+        return Ok(findings);
+    }
+    let used = history::ids(disk, vault)?;
+    for name in names {
         if name.to_string_lossy().starts_with(HELPER) {
             // It belongs to a staged file, and is settled with it.
             continue;
         }
-        let recovery = Recovery { disk, root, vault, name: &name };
+        let recovery = Recovery { disk, root, vault, name: &name, used: &used };
         if let Err(error) = recovery.run(&mut findings) {
             findings.stuck.push(format!(
                 "An edit of {} was interrupted, and taking it up again failed: {error}.",
@@ -58,6 +65,8 @@ struct Recovery<'a> {
     root: &'a Root,
     vault: &'a Vault,
     name: &'a OsStr,
+    /// The transactions that are over: what bears the name of one is a copy.
+    used: &'a BTreeSet<String>,
 }
 
 impl Recovery<'_> {
@@ -66,12 +75,12 @@ impl Recovery<'_> {
         let name = self.name.to_string_lossy();
         match stat.kind {
             FileKind::Dir => match journal::id_of_folder(self.vault, &name) {
-                Some(id) => self.folder(&id, findings),
-                None => self.not_ours(findings),
+                Some(id) if !self.used.contains(&id) => self.folder(&id, findings),
+                _ => self.not_ours(findings),
             },
             FileKind::File => match journal::entry_of_file(self.vault, &name) {
-                Some((id, entry)) => self.file(&id, entry, findings),
-                None => self.not_ours(findings),
+                Some((id, entry)) if !self.used.contains(&id) => self.file(&id, entry, findings),
+                _ => self.not_ours(findings),
             },
             _ => self.not_ours(findings),
         }
@@ -79,8 +88,8 @@ impl Recovery<'_> {
 
     fn not_ours(&self, findings: &mut Findings) -> io::Result<()> {
         findings.told.push(format!(
-            "{} among the open transactions of {} was not written by this user's Emend for this folder; it was \
-             left alone.",
+            "{} among the open transactions of {} was not left there by this user's Emend; nothing was done with \
+             it.",
             self.name.to_string_lossy(),
             self.root.path.display()
         ));
@@ -266,7 +275,7 @@ impl Recovery<'_> {
     /// Makes what was put back durable before what was kept of it goes.
     fn sync(&self, sites: &[Site]) -> io::Result<()> {
         let dirs = sites.iter().flat_map(|site| site.dir.iter().chain(&site.from));
-        let mut synced = std::collections::BTreeSet::new();
+        let mut synced = BTreeSet::new();
         for dir in dirs {
             let stat = self.disk.stat(dir, OsStr::new("."))?;
             if synced.insert((stat.device, stat.inode)) {

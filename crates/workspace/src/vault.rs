@@ -180,6 +180,15 @@ impl Vault {
         disk.open_dir(&self.home, Path::new(ASIDE))
     }
 
+    /// What was put there.
+    pub(crate) fn names_aside(&self, disk: &dyn Disk) -> io::Result<Vec<OsString>> {
+        match disk.open_dir(&self.home, Path::new(ASIDE)) {
+            Ok(aside) => disk.names(&aside),
+            Err(error) if is_absent(&error) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The log of the edits that were made here; `None` where there is none yet.
     pub(crate) fn log(&self, disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
         read_file(disk, &self.home, OsStr::new(LOG), u64::MAX - 1)

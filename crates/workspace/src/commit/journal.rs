@@ -141,6 +141,8 @@ impl Entry {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     pub(crate) id: String,
+    /// The inode of the folder that it is in: a copy of it is not good for anything.
+    pub(crate) home: u64,
     pub(crate) files: Vec<Entry>,
     /// Folders that it makes, the outer ones first.
     pub(crate) folders: Vec<Trail>,
@@ -172,7 +174,8 @@ impl Journal {
         };
         let purpose = format!("journal {id}");
         let journal: Self = vault.unsealed(&purpose, &bytes).ok_or(io::ErrorKind::InvalidData)?;
-        if journal.id != id || journal.files.iter().any(|entry| !entry.is_sound()) {
+        let home = disk.stat(home, OsStr::new("."))?.inode;
+        if journal.id != id || journal.home != home || journal.files.iter().any(|entry| !entry.is_sound()) {
             return Err(io::ErrorKind::InvalidData.into());
         }
         Ok(Some(journal))

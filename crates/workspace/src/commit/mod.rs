@@ -207,12 +207,14 @@ impl<'a> Transaction<'a> {
     fn prepare(&self) -> Result<(), Failure> {
         let mut folders: Vec<_> = self.jobs.iter().flat_map(|job| job.path.place.missing_folders()).collect();
         folders.dedup();
+        let failed = |error| Failure::io(Step::Prepare, "")(error);
         let journal = Journal {
             id: self.id.into(),
+            home: self.disk.stat(&self.home.dir, ".".as_ref()).map_err(failed)?.inode,
             files: self.sites.iter().map(|site| site.entry.clone()).collect(),
             folders,
         };
-        journal.prepare(self.disk, self.vault, &self.home.dir).map_err(Failure::io(Step::Prepare, ""))
+        journal.prepare(self.disk, self.vault, &self.home.dir).map_err(failed)
     }
     /// From here on everything is new.
     fn finish(&self) -> Result<(), Failure> {

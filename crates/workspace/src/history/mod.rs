@@ -238,6 +238,16 @@ impl<'a> History<'a> {
     }
 }
 
+/// The ids of all transactions that are over, as far as they are remembered.
+pub(crate) fn ids(disk: &dyn Disk, vault: &Vault) -> io::Result<BTreeSet<String>> {
+    let log = Log::read(disk, vault)?;
+    let mut ids: BTreeSet<String> = log.records(vault).into_iter().map(|logged| logged.record.id).collect();
+    for name in disk.names(&vault.kept)?.into_iter().chain(vault.names_aside(disk)?) {
+        ids.insert(vault::id_of(&name));
+    }
+    Ok(ids)
+}
+
 /// Why a kept file is of no use.
 const CHANGED_SINCE: &str = "a program that had the displaced file open wrote into it afterwards";
 
