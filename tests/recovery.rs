@@ -156,24 +156,47 @@ fn a_folder_that_a_repository_ships_is_left_alone_and_told() {
     }
 }
 
+/// A scene in the middle of whose edit the file that is moved and changed has left its folder.
+fn interrupted_move() -> Scene {
+    (1..)
+        .map(|call| {
+            let scene = Scene::new(native(), 5);
+            assert!(dies(&scene, "many", "native", call), "it was never in the middle");
+            scene
+        })
+        .find(|scene| !scene.folder.has("old/place.txt"))
+        .unwrap()
+}
+
 #[test]
-fn recovery_changes_nothing_that_the_policy_forbids_now() {
-    let scene = interrupted();
-    // The folder of a moved file is a link by now.
-    let outside = scene.folder.beside("outside");
-    fs::create_dir(&outside).unwrap();
-    fs::write(outside.join("place.txt"), "theirs\n").unwrap();
-    let old = scene.folder.at("old");
-    let _ = fs::remove_dir_all(&old);
-    std::os::unix::fs::symlink(&outside, &old).unwrap();
-    let workspace = scene.workspace();
-    assert_eq!(fs::read(outside.join("place.txt")).unwrap(), b"theirs\n");
-    let problems = edit(&workspace, &one_file(), &NONE).unwrap_err();
-    assert_eq!(problems[0].code(), Code::RecoveryNeeded, "{problems:?}");
-    // Once the folder is one again, everything is put back.
-    fs::remove_file(&old).unwrap();
-    fs::create_dir(&old).unwrap();
-    edit(&workspace, &one_file(), &NONE).unwrap();
+fn recovery_follows_no_link_and_keeps_what_has_no_place_any_more() {
+    for replace in [true, false] {
+        let scene = interrupted_move();
+        let outside = scene.folder.beside("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("place.txt"), "theirs\n").unwrap();
+        // The folder of the moved file is gone, or a link by now.
+        fs::remove_dir(scene.folder.at("old")).unwrap();
+        if replace {
+            std::os::unix::fs::symlink(&outside, scene.folder.at("old")).unwrap();
+        }
+        let workspace = scene.workspace();
+        assert_eq!(workspace.findings().len(), 1, "{:?}", workspace.findings());
+        assert_eq!(fs::read(outside.join("place.txt")).unwrap(), b"theirs\n");
+        assert_eq!(scene.folder.read("gone.txt"), b"bye\n", "what can be put back is");
+        let aside = folder::tree(&home(&scene).join("aside"));
+        assert!(aside.values().any(|bytes| bytes == b"move me\nkeep\n"), "{aside:?}");
+        edit(&workspace, &one_file(), &NONE).unwrap();
+    }
+}
+
+#[test]
+fn a_file_whose_folder_was_removed_with_its_new_content_keeps_the_old_one() {
+    let scene = interrupted_move();
+    // The half-made folder of the new place goes: the moved file comes home all the same.
+    fs::remove_dir_all(scene.folder.at("other")).unwrap();
+    assert_eq!(scene.workspace().findings(), [""; 0]);
+    assert_eq!(scene.folder.read("old/place.txt"), b"move me\nkeep\n");
     assert_eq!(scene.folder.read("gone.txt"), b"bye\n");
 }
 

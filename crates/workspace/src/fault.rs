@@ -14,3 +14,12 @@ pub(crate) fn io_problem(what: &str, error: &io::Error) -> Problem {
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound)
 }
+
+/// Whether a name on the way is a link, or a file.
+pub(crate) fn leads_elsewhere(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    #[cfg(not(unix))]
+    let link = false;
+    link || error.kind() == io::ErrorKind::NotADirectory
+}

@@ -15,6 +15,7 @@ use crate::fault::io_problem;
 use crate::history::History;
 use crate::history::record::{Details, Record, RecordedFile};
 use crate::lock;
+use crate::policy::Mode;
 use crate::prepared::Prepared;
 use crate::recovery::{self, Findings};
 use crate::roots::{Root, Roots};
@@ -44,14 +45,20 @@ impl Past {
 
     /// The vault of a root, made if there is none.
     pub(crate) fn vault(&self, disk: &dyn Disk, root: &Root) -> Result<Arc<Vault>, Problem> {
-        root.vault.get(disk, root, self.state.as_deref(), self.seal()?)
+        let seal = self.seal()?;
+        if let (None, Some(state)) = (root.vault.opened(), &self.state) {
+            seal.keep(state);
+        }
+        root.vault.get(disk, root, self.state.as_deref(), seal)
     }
 
     /// At the start: takes up what was left in every root that nobody is editing at this moment. Who is, has done
     /// so.
     pub(crate) fn recover_all(&self, roots: &Roots) {
         for root in roots.all() {
-            if let Ok(_locked) = lock::lock(root, Duration::ZERO)
+            // Who may not edit leaves it to those who may.
+            if root.policy.terms().mode != Mode::ReadOnly
+                && let Ok(_locked) = lock::lock(root, Duration::ZERO)
                 && let Err(problem) = self.recover(&**roots.disk(), root)
             {
                 self.tell(vec![problem.to_string()]);

@@ -18,11 +18,11 @@ use cap_std::fs::Dir;
 
 use emend_edit::problem::FileState;
 
-use crate::commit::journal::{self, COMMITTED, Change, Entry, Journal, PREPARED};
+use crate::commit::journal::{self, COMMITTED, Change, Entry, Journal, PREPARED, STAGING};
 use crate::commit::restore::{self, Folder, Site, Tx};
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind, HELPER};
-use crate::fault::is_absent;
+use crate::fault::{is_absent, leads_elsewhere};
 use crate::history;
 use crate::roots::Root;
 use crate::vault::Vault;
@@ -52,10 +52,17 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
         let recovery = Recovery { disk, root, vault, name: &name, used: &used };
         if let Err(error) = recovery.run(&mut findings) {
             findings.stuck.push(format!(
-                "An edit of {} was interrupted, and taking it up again failed: {error}.",
-                root.path.display()
+                "An edit of {} was interrupted, and taking it up again failed: {error}. What is left of it is in {}.",
+                root.path.display(),
+                vault.shown_open(&name)
             ));
         }
+    }
+    for name in disk.names(&vault.open)?.iter().filter(|name| name.to_string_lossy().starts_with(HELPER)) {
+        // It was not settled with any: another program replaced a file in that moment.
+        findings
+            .told
+            .push(format!("What an interrupted edit displaced is kept in {}.", vault.shown_open(name)));
     }
     Ok(findings)
 }
@@ -88,9 +95,9 @@ impl Recovery<'_> {
 
     fn not_ours(&self, findings: &mut Findings) -> io::Result<()> {
         findings.told.push(format!(
-            "{} among the open transactions of {} was not left there by this user's Emend; nothing was done with \
+            "{:?} among the open transactions of {} was not left there by this user's Emend; nothing was done with \
              it.",
-            self.name.to_string_lossy(),
+            self.name,
             self.root.path.display()
         ));
         Ok(())
@@ -105,6 +112,13 @@ impl Recovery<'_> {
             (Ok(None), Ok(Some(journal))) => (journal, false),
             // It never came to placing anything: what is staged was not seen by anybody.
             (Ok(None), Ok(None)) => {
+                if let Ok(Some(journal)) = read(STAGING) {
+                    for site in
+                        self.sites(id, &journal, &home)?.iter().filter(|site| site.entry.staged_beside)
+                    {
+                        let _ = self.disk.remove_file(&site.staged.0, &site.staged.1);
+                    }
+                }
                 crate::vault::remove(self.disk, &self.vault.open, self.name);
                 return Ok(());
             }
@@ -117,9 +131,10 @@ impl Recovery<'_> {
             }
             (Err(error), _) | (_, Err(error)) => return Err(error),
         };
-        let sites = self.sites(id, &journal, &home)?;
         if is_over {
-            if let Err(error) = restore::bring_home(self.disk, &home, &sites) {
+            let away = journal.files.iter().any(|entry| entry.displaced_beside);
+            let sites = if away { self.sites(id, &journal, &home) } else { Ok(Vec::new()) };
+            if let Err(error) = sites.and_then(|sites| restore::bring_home(self.disk, &home, &sites)) {
                 // It has happened; only tidying is left, which the next recovery tries again.
                 findings.told.push(format!(
                     "Edit {id} of {} is made, but a file that it displaced cannot be taken away yet: {error}.",
@@ -129,9 +144,9 @@ impl Recovery<'_> {
             }
             return restore::finish(self.vault, self.name);
         }
+        let sites = self.sites(id, &journal, &home)?;
         let folders = self.folders(&journal)?;
         let states = restore::put_back(self.disk, &sites, &folders);
-        self.sync(&sites)?;
         let tx = Tx { vault: self.vault, dir: &home, folder: Some(self.name) };
         self.end(id, &tx, &sites, states, findings)
     }
@@ -164,15 +179,15 @@ impl Recovery<'_> {
             // Staged, and not placed.
             return self.end(id, &tx, one, untouched(), findings);
         }
-        if is(&slot, Entry::is_base) {
+        // Where a rename is two steps, a crash between them leaves both names.
+        let has_both = self.has_both_names(&site, name)?;
+        if is(&slot, Entry::is_base) && !has_both {
             // Everything was done but to say so.
-            self.sync(one)?;
             return restore::finish(self.vault, self.name);
         }
         if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
             // Somebody wrote in between, and theirs was displaced.
             let states = restore::put_back(self.disk, one, &[]);
-            self.sync(one)?;
             return self.end(id, &tx, one, states, findings);
         }
         // Half written, most likely: then the target is as it was. Whatever it is, it is kept.
@@ -191,8 +206,8 @@ impl Recovery<'_> {
         findings: &mut Findings,
     ) -> io::Result<()> {
         let ending = restore::clear(self.disk, tx, sites, true, states);
-        if ending.states.iter().any(|(_, state)| *state == FileState::Unknown) {
-            return Err(io::Error::other("a file could not be read or put back"));
+        if let Some(error) = ending.open {
+            return Err(error);
         }
         let others: Vec<String> = ending
             .states
@@ -227,8 +242,8 @@ impl Recovery<'_> {
                     true => self.open(&existing_folder(trail, &journal.folders))?.map(Arc::new),
                     false => Some(Arc::clone(home)),
                 };
-                let dir = dir.ok_or_else(|| io::Error::other("the folder of a staged file is gone"))?;
-                Ok((dir, name.into()))
+                // With its folder, what was staged there is gone; in the vault there is nothing of that name.
+                Ok((dir.unwrap_or_else(|| Arc::clone(home)), name.into()))
             };
             let old = entry.from.as_ref().unwrap_or(&entry.path);
             Ok(Site {
@@ -267,22 +282,18 @@ impl Recovery<'_> {
     fn open(&self, folders: &Path) -> io::Result<Option<Dir>> {
         match self.disk.open_dir(&self.root.dir, folders) {
             Ok(dir) => Ok(Some(dir)),
-            Err(error) if is_absent(&error) => Ok(None),
+            // Also where a name on the way is a link or a file by now: then the folder is gone.
+            Err(error) if is_absent(&error) || leads_elsewhere(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Makes what was put back durable before what was kept of it goes.
-    fn sync(&self, sites: &[Site]) -> io::Result<()> {
-        let dirs = sites.iter().flat_map(|site| site.dir.iter().chain(&site.from));
-        let mut synced = BTreeSet::new();
-        for dir in dirs {
-            let stat = self.disk.stat(dir, OsStr::new("."))?;
-            if synced.insert((stat.device, stat.inode)) {
-                self.disk.sync_dir(dir)?;
-            }
-        }
-        Ok(())
+    /// Whether a deleted file is in the vault and still in its place.
+    fn has_both_names(&self, site: &Site, name: &OsStr) -> io::Result<bool> {
+        let (Change::Delete, Some(dir)) = (site.entry.change, &site.dir) else { return Ok(false) };
+        let slot = restore::stat(self.disk, (&self.vault.open, self.name))?;
+        let target = restore::stat(self.disk, (dir, name))?;
+        Ok(slot.zip(target).is_some_and(|(slot, target)| slot.is_same_file(&target)))
     }
 }
 

@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind};
-use crate::fault::is_absent;
+use crate::fault::{is_absent, leads_elsewhere};
 
 /// How many links a path may have; the kernel's own limit.
 const LINKS: usize = 40;
@@ -84,11 +84,7 @@ pub(crate) fn resolve(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path
 }
 
 fn was_swapped(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    let link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
-    #[cfg(not(unix))]
-    let link = false;
-    link || error.kind() == io::ErrorKind::NotADirectory || is_absent(error)
+    leads_elsewhere(error) || is_absent(error)
 }
 
 fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Place, Refusal> {

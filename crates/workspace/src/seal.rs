@@ -33,6 +33,14 @@ impl Seal {
         }
     }
 
+    /// Writes the key down again if its file is gone: somebody removed the state folder while we serve.
+    pub(crate) fn keep(&self, state: &Path) {
+        let path = state.join(KEY_FILE);
+        if matches!(read_key(&path), Err(error) if error.kind() == io::ErrorKind::NotFound) {
+            let _ = write_key(state, &self.0);
+        }
+    }
+
     /// The mark of this content, made for this purpose: 32 hex digits.
     pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
         let mut hash = blake3::Hasher::new_keyed(&self.0);
@@ -60,20 +68,29 @@ fn kept_key(state: &Path) -> io::Result<[u8; 32]> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         read => return read,
     }
+    write_key(state, &random_key()?)?;
+    read_key(&path)
+}
+
+/// Writes a key down, unless there is one. Of two processes that do this at once, one gets the name.
+fn write_key(state: &Path, key: &[u8; 32]) -> io::Result<()> {
     make_private(state)?;
-    // Written under another name first: nobody ever reads half a key. Of two processes that do this at once,
-    // one gets the name, and both read that one's key.
-    let key = random_key()?;
-    let name = format!("{KEY_FILE}.{}", blake3::hash(&key).to_hex());
-    let new = state.join(name);
+    // Under another name first: nobody ever reads half a key.
+    let new = state.join(format!("{KEY_FILE}.{}", blake3::hash(key).to_hex()));
     let mut file = private_file(&new)?;
-    let written =
-        file.write_all(&key).and_then(|()| file.sync_all()).and_then(|()| fs::hard_link(&new, &path));
+    let written = file.write_all(key).and_then(|()| file.sync_all());
+    let linked = written.and_then(|()| fs::hard_link(&new, state.join(KEY_FILE)));
     let _ = fs::remove_file(&new);
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => read_key(&path),
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
     }
+    // A journal is only as good as the key that knows it again.
+    #[cfg(unix)]
+    for folder in state.ancestors().take(2) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// Reads a key that is this user's alone.

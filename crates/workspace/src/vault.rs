@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,6 +42,12 @@ const KEPT_BYTES: u64 = 512 * 1024 * 1024;
 const PRUNE_EVERY: u64 = 128;
 const PRUNE_EVERY_BYTES: u64 = 64 * 1024 * 1024;
 
+/// The folder of a vault.
+pub(crate) struct Home {
+    dir: Dir,
+    path: PathBuf,
+}
+
 /// An open vault.
 #[derive(Debug)]
 pub(crate) struct Vault {
@@ -51,6 +57,8 @@ pub(crate) struct Vault {
     pub(crate) kept: Dir,
     /// The folder that these are in.
     home: Dir,
+    /// Its path, for messages.
+    path: PathBuf,
     seal: Arc<Seal>,
     /// Which root it belongs to; part of every mark.
     root: String,
@@ -72,7 +80,10 @@ impl VaultCell {
         seal: &Arc<Seal>,
     ) -> Result<Arc<Vault>, Problem> {
         let mut cell = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(vault) = &*cell {
+        if let Some(vault) = &*cell
+            // A folder that somebody removed has no name any more.
+            && disk.stat(&vault.open, OsStr::new(".")).is_ok_and(|stat| stat.links > 0)
+        {
             return Ok(Arc::clone(vault));
         }
         let home = match state.and_then(|state| in_state_folder(disk, root, state, true)) {
@@ -100,14 +111,16 @@ impl VaultCell {
 
 /// The folders of the vaults that a root has already, without making any: the one in the state folder, and
 /// `.emend/`. The second is told about if it is not this user's.
-pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (Vec<Dir>, Option<String>) {
+pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (Vec<Home>, Option<String>) {
     let mut homes = Vec::new();
     homes.extend(state.and_then(|state| in_state_folder(disk, root, state, false)));
     let mut foreign = None;
     match disk.stat(&root.dir, OsStr::new(OWN_FOLDER)) {
         Err(_) => {}
         Ok(stat) => match disk.open_dir(&root.dir, Path::new(OWN_FOLDER)) {
-            Ok(home) if stat.kind == FileKind::Dir && is_ours(&home) => homes.push(home),
+            Ok(dir) if stat.kind == FileKind::Dir && is_ours(&dir) => {
+                homes.push(Home { dir, path: root.path.join(OWN_FOLDER) });
+            }
             _ => {
                 let path = root.path.join(OWN_FOLDER);
                 foreign =
@@ -116,7 +129,7 @@ pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (V
         },
     }
     // One that was not made to its end has nothing to say.
-    homes.retain(|home| [OPEN, FINISHED].iter().all(|part| disk.stat(home, OsStr::new(part)).is_ok()));
+    homes.retain(|home| [OPEN, FINISHED].iter().all(|part| disk.stat(&home.dir, OsStr::new(part)).is_ok()));
     (homes, foreign)
 }
 
@@ -124,6 +137,8 @@ pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (V
 const OPEN: &str = "tx";
 /// The folder of finished ones.
 const FINISHED: &str = "history";
+/// The longest log that is read; it is cut long before.
+const LONGEST_LOG: u64 = 512 * 1024 * 1024;
 /// What is written down of each edit.
 const LOG: &str = "log";
 /// The folder of what could neither be finished nor thrown away.
@@ -131,7 +146,8 @@ const ASIDE: &str = "aside";
 
 impl Vault {
     /// The vault in this folder.
-    pub(crate) fn at(disk: &dyn Disk, root: &Root, home: Dir, seal: Arc<Seal>) -> io::Result<Self> {
+    pub(crate) fn at(disk: &dyn Disk, root: &Root, home: Home, seal: Arc<Seal>) -> io::Result<Self> {
+        let Home { dir: home, path } = home;
         let inner = |name: &str| {
             make_if_missing(disk, &home, OsStr::new(name))?;
             disk.open_dir(&home, Path::new(name))
@@ -141,6 +157,7 @@ impl Vault {
             open: inner(OPEN)?,
             kept: inner(FINISHED)?,
             home,
+            path,
             seal,
             root: format!("{inode} {}", root.path.display()),
             commits: AtomicU64::new(0),
@@ -174,6 +191,16 @@ impl Vault {
         self.bears(purpose, json, mark).then(|| serde_json::from_slice(json).ok())?
     }
 
+    /// The path of something among the open transactions, for a message.
+    pub(crate) fn shown_open(&self, name: &OsStr) -> String {
+        format!("{:?}", self.path.join(OPEN).join(name))
+    }
+
+    /// The path of something that was put aside.
+    pub(crate) fn shown_aside(&self, name: &OsStr) -> String {
+        format!("{:?}", self.path.join(ASIDE).join(name))
+    }
+
     /// Where what can neither be finished nor thrown away is put.
     pub(crate) fn aside(&self, disk: &dyn Disk) -> io::Result<Dir> {
         make_if_missing(disk, &self.home, OsStr::new(ASIDE))?;
@@ -191,13 +218,21 @@ impl Vault {
 
     /// The log of the edits that were made here; `None` where there is none yet.
     pub(crate) fn log(&self, disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
-        read_file(disk, &self.home, OsStr::new(LOG), u64::MAX - 1)
+        match disk.stat(&self.home, OsStr::new(LOG)) {
+            // Ours is never so long: it is another's, or damaged.
+            Ok(stat) if stat.kind != FileKind::File || stat.size > LONGEST_LOG => Ok(None),
+            Ok(_) => read_file(disk, &self.home, OsStr::new(LOG), LONGEST_LOG),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes this at the end of the log.
     pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
         let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
-        disk.write(&file, &[&pieces.concat()])
+        let record = pieces.concat();
+        self.bytes.fetch_add(record.len() as u64, Ordering::Relaxed);
+        disk.write(&file, &[&record])
     }
 
     /// Puts another log in its place.
@@ -295,7 +330,7 @@ pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) ->
 }
 
 /// `STATE/roots/KEY`, if files can be renamed between it and the root; made if that is wanted.
-fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Option<Dir> {
+fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Option<Home> {
     let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
     let home = std::path::absolute(state).ok()?.join("roots").join(key);
     if home.starts_with(&root.path) || home.starts_with(&root.given) {
@@ -309,14 +344,15 @@ fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Op
     if home.starts_with(&root.path) {
         return None;
     }
-    let home = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
-    let here = disk.stat(&home, OsStr::new(".")).ok()?;
+    let dir = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
+    let here = disk.stat(&dir, OsStr::new(".")).ok()?;
     let there = disk.stat(&root.dir, OsStr::new(".")).ok()?;
-    (is_ours(&home) && here.device == there.device && disk.same_mount(&home, &root.dir).ok()?).then_some(home)
+    let fits = is_ours(&dir) && here.device == there.device && disk.same_mount(&dir, &root.dir).ok()?;
+    fits.then_some(Home { dir, path: home })
 }
 
 /// `.emend/` in the root: made for this user alone, or found to be so.
-fn in_root(disk: &dyn Disk, root: &Root) -> Result<Dir, Problem> {
+fn in_root(disk: &dyn Disk, root: &Root) -> Result<Home, Problem> {
     let name = OsStr::new(OWN_FOLDER);
     let failed = |error: io::Error| io_problem("Making .emend", &error);
     let made = make_if_missing(disk, &root.dir, name).map_err(failed)?;
@@ -342,7 +378,7 @@ fn in_root(disk: &dyn Disk, root: &Root) -> Result<Dir, Problem> {
             let _ = disk.write(&file, &[b"*\n"]);
         }
     }
-    Ok(home)
+    Ok(Home { dir: home, path: root.path.join(OWN_FOLDER) })
 }
 
 fn make_if_missing(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<bool> {

@@ -196,14 +196,17 @@ impl Workspace {
         undo: &Undo<'_>,
         origin: &Origin,
         readings: &Mutex<Readings>,
+        progress: &dyn Fn(Progress),
     ) -> Result<Report, Vec<Problem>> {
         let path = undo.path.map(|path| self.name_of(path));
         let undo = Undo { edit: undo.edit, path: path.as_deref() };
         let session = &origin.session;
         let (root, id) = {
             let histories = self.past.histories(&self.roots).map_err(one)?;
-            let chosen =
-                histories.iter().filter_map(|history| Some((history, history.choose(&undo, origin)?)));
+            let has_own = histories.iter().any(|history| history.has_own(session));
+            let chosen = histories
+                .iter()
+                .filter_map(|history| Some((history, history.choose(&undo, origin, has_own)?)));
             let newest = chosen.max_by_key(|(_, id)| id.to_owned());
             let Some((history, id)) = newest else {
                 return Err(one(history::unknown(undo.edit, recent(&histories, session))));
@@ -226,7 +229,7 @@ impl Workspace {
         let mut prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
         none(prepared.held_back())?;
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        self.commit(&mut prepared, readings, &|_| {}).map_err(one)
+        self.commit(&mut prepared, readings, progress).map_err(one)
     }
 
     /// What recovery has found at the start, for the log.

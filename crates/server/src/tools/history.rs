@@ -39,7 +39,7 @@ fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outco
     }
     let readings = call.callers.readings(call.caller);
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
-    Ok(Outcome::success(&call.workspace.undo(&undo, origin, &readings)?))
+    Ok(Outcome::success(&call.workspace.undo(&undo, origin, &readings, call.progress)?))
 }
 
 pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {

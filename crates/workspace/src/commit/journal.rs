@@ -31,6 +31,8 @@ pub(crate) const PREPARED: &str = "prepared";
 pub(crate) const COMMITTED: &str = "committed";
 /// A journal that is being written.
 const WRITING: &str = "writing";
+/// What is being staged outside of the vault, before anything else is known.
+pub(crate) const STAGING: &str = "staging";
 
 /// The longest name that every file system takes.
 const LONGEST_NAME: usize = 255;
@@ -149,6 +151,13 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
+    /// Writes down what is going to be staged, so that somebody can clear it away. Nothing depends on it.
+    pub(super) fn note(&self, disk: &dyn Disk, vault: &Vault, home: &Dir) -> io::Result<()> {
+        let content = vault.sealed(&self.purpose(), self)?;
+        let file = disk.create_file(home, STAGING.as_ref(), None)?;
+        disk.write(&file, &[&content])
+    }
+
     /// Writes the journal down, durably, under the name that says what it is good for.
     pub(super) fn prepare(&self, disk: &dyn Disk, vault: &Vault, home: &Dir) -> io::Result<()> {
         let content = vault.sealed(&self.purpose(), self)?;
@@ -201,7 +210,7 @@ impl Entry {
 
 /// Drops what marks a folder's journal as prepared or written, of a transaction that was put back.
 pub(super) fn discard(disk: &dyn Disk, home: &Dir) {
-    for name in [PREPARED, WRITING] {
+    for name in [PREPARED, WRITING, STAGING] {
         let _ = disk.remove_file(home, name.as_ref());
     }
 }
@@ -220,7 +229,8 @@ pub(crate) fn id_of_folder(vault: &Vault, name: &str) -> Option<String> {
 /// The name of the one file of a transaction, if it can say everything.
 pub(super) fn file_name(vault: &Vault, id: &str, entry: &Entry) -> Option<String> {
     let is_plain = matches!(entry.change, Change::Create | Change::Modify | Change::Delete);
-    if !is_plain || entry.staged_beside || entry.displaced_beside {
+    // A content that stays is no sign of which of the two files it is.
+    if !is_plain || entry.staged_beside || entry.displaced_beside || entry.base == entry.after {
         return None;
     }
     let hex = |version: &Option<String>, none: &str| match version {

@@ -172,6 +172,7 @@ impl<'a> Transaction<'a> {
     fn run(&mut self, progress: &dyn Fn(Progress)) -> Result<(), Failure> {
         let total = self.jobs.len();
         let tell = |what, done| progress(Progress { what, done, total });
+        self.note()?;
         for at in 0..self.jobs.len() {
             tell(Phase::Stage, at);
             self.stage(at)?;
@@ -203,19 +204,34 @@ impl<'a> Transaction<'a> {
         self.jobs.len() >= MANY
     }
 
-    /// Writes down what is about to happen.
-    fn prepare(&self) -> Result<(), Failure> {
+    /// What is about to happen.
+    fn journal(&self) -> io::Result<Journal> {
         let mut folders: Vec<_> = self.jobs.iter().flat_map(|job| job.path.place.missing_folders()).collect();
         folders.dedup();
-        let failed = |error| Failure::io(Step::Prepare, "")(error);
-        let journal = Journal {
+        Ok(Journal {
             id: self.id.into(),
-            home: self.disk.stat(&self.home.dir, ".".as_ref()).map_err(failed)?.inode,
+            home: self.disk.stat(&self.home.dir, ".".as_ref())?.inode,
             files: self.sites.iter().map(|site| site.entry.clone()).collect(),
             folders,
-        };
-        journal.prepare(self.disk, self.vault, &self.home.dir).map_err(failed)
+        })
     }
+
+    /// Writes it down.
+    fn prepare(&self) -> Result<(), Failure> {
+        let journal = self.journal();
+        let written = journal.and_then(|journal| journal.prepare(self.disk, self.vault, &self.home.dir));
+        written.map_err(Failure::io(Step::Prepare, ""))
+    }
+
+    /// Where some files cannot be staged in the vault, writes down which, before they are.
+    fn note(&self) -> Result<(), Failure> {
+        if !self.sites.iter().any(|site| site.entry.staged_beside) {
+            return Ok(());
+        }
+        let noted = self.journal().and_then(|journal| journal.note(self.disk, self.vault, &self.home.dir));
+        noted.map_err(Failure::io(Step::Stage, ""))
+    }
+
     /// From here on everything is new.
     fn finish(&self) -> Result<(), Failure> {
         let home = &*self.home.dir;

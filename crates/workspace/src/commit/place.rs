@@ -115,8 +115,16 @@ impl Transaction<'_> {
         let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
         let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
         let (dir, name) = (&*path.place.dir, path.place.file_name());
-        self.compare(job, base, dir, name, Step::Recheck)?;
         let file = self.disk.open_to_overwrite(dir, name).map_err(|error| gone_or(error, job, failed))?;
+        // Through the handle that is written to, so that it is this file.
+        if !self.disk.holds(&file, base.text.raw()).map_err(failed)? {
+            self.compare(job, base, dir, name, Step::Recheck)?;
+            return Err(Failure::Stale {
+                name: job.plan.name.clone(),
+                base: base.text.version(),
+                current: None,
+            });
+        }
         let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
         self.disk.overwrite(&file, &pieces).map_err(failed)?;
         if let Some(executable) = job.plan.executable {

@@ -5,6 +5,7 @@
 //! comes out of an exchange is looked at again: if it is not what was to come out, somebody replaced it in that
 //! moment, and theirs goes back. Nothing whose content is not known is deleted.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -82,6 +83,8 @@ pub(crate) struct Ending {
     pub(crate) states: Vec<(String, FileState)>,
     /// Where something is kept that could not be thrown away.
     pub(crate) left: Option<String>,
+    /// Why it must be taken up again.
+    pub(crate) open: Option<io::Error>,
 }
 
 /// Where a transaction is in the vault.
@@ -106,17 +109,15 @@ pub(crate) fn put_back(disk: &dyn Disk, sites: &[Site], folders: &[Folder]) -> V
 }
 
 fn undo(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
-    let Some(target) = site.target() else { return Ok(FileState::Untouched) };
     match site.entry.change {
-        Change::Modify => undo_modify(disk, site, target),
-        Change::Create => take_out(disk, site, target),
-        Change::Delete => bring_back(disk, site.displaced(), target),
-        Change::Rename => undo_rename(disk, site, target),
-        Change::Overwrite => undo_overwrite(disk, site, target),
+        Change::Modify => undo_modify(disk, site),
+        Change::Create => take_out(disk, site),
+        Change::Delete => bring_back(disk, site.displaced(), site.target()),
+        Change::Rename => undo_rename(disk, site),
+        Change::Overwrite => undo_overwrite(disk, site),
         Change::Move => {
-            let Some(old) = site.old() else { return Ok(FileState::Unknown) };
-            let brought = bring_back(disk, site.displaced(), old)?;
-            let taken = take_out(disk, site, target)?;
+            let brought = bring_back(disk, site.displaced(), site.old())?;
+            let taken = take_out(disk, site)?;
             Ok(if brought == FileState::Untouched { taken } else { worse(brought, taken) })
         }
     }
@@ -128,8 +129,13 @@ fn worse(one: FileState, other: FileState) -> FileState {
 }
 
 /// Swaps the displaced file back, if ours is still in its place.
-fn undo_modify(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let slot = site.displaced();
+    let Some(target) = site.target() else {
+        // Its folder is gone, and with it ours, if it was there.
+        let is_displaced = stat(disk, slot)?.is_some() && !is_staged(disk, &site.entry, slot)?;
+        return Ok(if is_displaced { FileState::Theirs } else { FileState::Untouched });
+    };
     disk.settle_exchange(slot, target)?;
     if !is_ours(disk, &site.entry, target)? {
         // Not exchanged yet, or back already: then what is staged lies in the vault.
@@ -179,7 +185,9 @@ fn theirs(disk: &dyn Disk, entry: &Entry, target: At<'_>) -> io::Result<FileStat
 }
 
 /// Takes a new file out of its place again, if it is still ours.
-fn take_out(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+fn take_out(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    // Where its folder is gone, so is what was in it.
+    let Some(target) = site.target() else { return Ok(FileState::Untouched) };
     let slot = site.staged();
     if !is_ours(disk, &site.entry, target)? {
         if stat(disk, slot)?.is_some() || stat(disk, target)?.is_none() {
@@ -196,19 +204,29 @@ fn take_out(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileStat
 }
 
 /// Gives a displaced file its name again.
-fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: At<'_>) -> io::Result<FileState> {
+fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: Option<At<'_>>) -> io::Result<FileState> {
+    if stat(disk, displaced)?.is_none() {
+        return Ok(FileState::Untouched);
+    }
+    let Some(old) = old else { return Ok(FileState::Theirs) };
     match disk.rename_new(displaced, old) {
         Ok(()) => Ok(FileState::Restored),
-        Err(error) if is_absent(&error) => Ok(FileState::Untouched),
+        // Its folder was removed.
+        Err(error) if is_absent(&error) => Ok(FileState::Theirs),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(FileState::Theirs),
         Err(error) => Err(error),
     }
 }
 
-fn undo_rename(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
-    let Some(old) = site.old() else { return Ok(FileState::Unknown) };
+fn undo_rename(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    let (Some(target), old) = (site.target(), site.old()) else {
+        // The new place is gone with its folder: was the file there?
+        let is_old = site.old().map(|old| stat(disk, old)).transpose()?.flatten().is_some();
+        return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
+    };
+    let Some(at_old) = old else { return Ok(FileState::Theirs) };
     let is_there = stat(disk, target)?.is_some_and(|stat| Some(stat.inode) == site.entry.inode);
-    match (is_there, stat(disk, old)?) {
+    match (is_there, stat(disk, at_old)?) {
         (true, None) => bring_back(disk, target, old),
         // Where a rename is two steps, a crash between them leaves both names.
         (true, Some(both)) if Some(both.inode) == site.entry.inode => bring_back(disk, target, old),
@@ -218,30 +236,46 @@ fn undo_rename(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileS
 }
 
 /// Writes back what was written over. Half of ours counts as ours; anything else is somebody else's.
-fn undo_overwrite(disk: &dyn Disk, site: &Site, target: At<'_>) -> io::Result<FileState> {
+fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    let Some(target) = site.target() else { return Ok(FileState::Theirs) };
     let Some(now) = read(disk, target)? else { return Ok(FileState::Theirs) };
-    if site.entry.is_base(&Version::of(&now)) {
+    let is_old = site.entry.is_base(&Version::of(&now));
+    let Some(copy) = stat(disk, site.displaced())? else {
+        // Nothing is written over before its copy is there, nor is the copy thrown away before all is back.
+        return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
+    };
+    let has_mode = stat(disk, target)?.is_some_and(|stat| (stat.mode ^ copy.mode) & 0o111 == 0);
+    if is_old && has_mode {
         return Ok(FileState::Untouched);
     }
     let (Some(base), Some(after)) = (read(disk, site.displaced())?, read(disk, site.staged())?) else {
         return Ok(FileState::Unknown);
     };
     let known = site.entry.is_base(&Version::of(&base)) && site.entry.is_after(&Version::of(&after));
-    if !known || !is_between(&now, &base, &after) {
+    if !known || !is_old && !is_between(&now, &base, &after) {
         return Ok(FileState::Theirs);
     }
     let file = disk.open_to_overwrite(target.0, target.1)?;
-    disk.overwrite(&file, &[&base])?;
+    if !is_old {
+        disk.overwrite(&file, &[&base])?;
+    }
+    if !has_mode {
+        disk.set_executable(&file, copy.mode & 0o111 != 0)?;
+    }
     disk.sync_file(&file)?;
     Ok(FileState::Restored)
 }
 
 /// Whether this is what writing the one content over the other leaves, wherever it stops.
 fn is_between(now: &[u8], base: &[u8], after: &[u8]) -> bool {
-    let same = now.iter().zip(after).take_while(|(now, after)| now == after).count();
-    // All of the new content with the old one's end behind it, or a part of it before the old one's rest.
-    let rest = |at: usize| base.get(at..).unwrap_or_default();
-    now == after || now.len() == base.len().max(same) && (0..=same).rev().any(|at| now[at..] == *rest(at))
+    // All of the new content with the old one's end behind it, or a part of it before the old one's rest: there is a
+    // point up to which it is the one, and from which on it is the other.
+    let from_after = now.iter().zip(after).take_while(|(now, after)| now == after).count();
+    if now.len() > base.len() {
+        return from_after == now.len();
+    }
+    let as_base = now.iter().zip(base).rev().take_while(|(now, base)| now == base).count();
+    now == after || now.len() == base.len() && from_after + as_base >= now.len()
 }
 
 /// Throws away what is known and needed no more. Whatever is left, of the transaction or of somebody else's, is put
@@ -254,8 +288,13 @@ pub(crate) fn clear(
     placed: bool,
     states: Vec<(String, FileState)>,
 ) -> Ending {
+    let open = |states, error| Ending { states, left: None, open: Some(error) };
     if states.iter().any(|(_, state)| *state == FileState::Unknown) {
-        return Ending { states, left: Some("its folder of open transactions".into()) };
+        return open(states, io::Error::other("a file could not be read or put back"));
+    }
+    // What was put back must last before anything goes by which it could be put back again.
+    if placed && let Err(error) = sync(disk, sites).and_then(|()| bring_home(disk, tx.dir, sites)) {
+        return open(states, error);
     }
     let is_back =
         |(_, state): &(String, FileState)| matches!(state, FileState::Untouched | FileState::Restored);
@@ -272,9 +311,10 @@ pub(crate) fn clear(
                 // Somebody may have it open since, and write into it after it was looked at.
                 return Ok(false);
             }
+            let is_copy = all_back && site.entry.change == Change::Overwrite;
             let version = version(disk, at.0, at.1)?;
             Ok(version.is_some_and(|version| {
-                site.entry.is_after(&version) || all_back && site.entry.is_base(&version)
+                site.entry.is_after(&version) || is_copy && site.entry.is_base(&version)
             }))
         };
         for at in [site.staged(), site.displaced()] {
@@ -289,21 +329,33 @@ pub(crate) fn clear(
     let name = match (tx.folder, sites) {
         (Some(folder), _) => folder,
         (None, [site]) => site.displaced().1,
-        (None, _) => return Ending { states, left: None },
+        (None, _) => return Ending { states, left: None, open: None },
     };
-    if !left {
-        if let Some(folder) = tx.folder {
-            journal::discard(disk, tx.dir);
-            let _ = disk.remove_dir(&tx.vault.open, folder);
-        }
-        return Ending { states, left: None };
+    if let Some(folder) = tx.folder
+        && !left
+    {
+        journal::discard(disk, tx.dir);
+        left = disk.remove_dir(&tx.vault.open, folder).is_err();
     }
-    let aside = tx.vault.aside(disk).and_then(|aside| tx.vault.open.rename(name, &aside, name));
-    let left = match aside {
-        Ok(()) => format!("aside/{}", name.to_string_lossy()),
-        Err(_) => format!("tx/{}", name.to_string_lossy()),
-    };
-    Ending { states, left: Some(left) }
+    if !left {
+        return Ending { states, left: None, open: None };
+    }
+    match tx.vault.aside(disk).and_then(|aside| tx.vault.open.rename(name, &aside, name)) {
+        Ok(()) => Ending { states, left: Some(tx.vault.shown_aside(name)), open: None },
+        Err(error) => open(states, error),
+    }
+}
+
+/// Makes the names in all folders of these files durable.
+fn sync(disk: &dyn Disk, sites: &[Site]) -> io::Result<()> {
+    let mut synced = BTreeSet::new();
+    for dir in sites.iter().flat_map(|site| site.dir.iter().chain(&site.from)) {
+        let stat = disk.stat(dir, OsStr::new("."))?;
+        if synced.insert((stat.device, stat.inode)) {
+            disk.sync_dir(dir)?;
+        }
+    }
+    Ok(())
 }
 
 /// Brings displaced files home that had to go beside where they were, since the vault is on another file system.
@@ -395,6 +447,7 @@ mod tests {
             (b"old", b""),
         ];
         for (base, after) in cases {
+            assert!(is_between(base, base, after) && is_between(after, base, after));
             for written in 0..=after.len() {
                 let mut now = after[..written].to_vec();
                 now.extend(base.get(written..).unwrap_or_default());

@@ -104,17 +104,19 @@ impl<'a> History<'a> {
         prefix: String,
     ) -> io::Result<Self> {
         let log = Log::read(disk, &vault)?;
-        let mut records: BTreeMap<String, Record> =
-            log.records(&vault).into_iter().map(|logged| (logged.record.id.clone(), logged.record)).collect();
+        // In the order of the log, which is that in which they were made: ids have only milliseconds, of a clock that
+        // may be set back.
+        let mut records: Vec<Record> = log.records(&vault).into_iter().map(|logged| logged.record).collect();
+        let known: BTreeSet<String> = records.iter().map(|record| record.id.clone()).collect();
         for name in disk.names(&vault.kept)? {
             let id = vault::id_of(&name);
-            if !records.contains_key(&id)
+            if !known.contains(&id)
                 && let Some(record) = reconstruct(disk, &vault, &id, &name.to_string_lossy())
             {
-                records.insert(id, record);
+                let at = records.iter().position(|record| record.id > id).unwrap_or(records.len());
+                records.insert(at, record);
             }
         }
-        let records: Vec<Record> = records.into_values().collect();
         // The newest first: an undo that was itself taken back does not count.
         let mut undone: BTreeMap<String, String> = BTreeMap::new();
         for record in records.iter().rev() {
@@ -185,6 +187,16 @@ impl<'a> History<'a> {
             request: None,
             diff: None,
         }
+    }
+
+    /// Whether an edit touched this file, by its name with the root's or without.
+    fn touches(&self, record: &Record, path: &str) -> bool {
+        let is_it = |name: String| name == path || name.strip_prefix(&self.prefix) == Some(path);
+        record
+            .files
+            .iter()
+            .filter(|file| self.may_show(file))
+            .any(|file| is_it(self.name(file)) || self.old_name(file).is_some_and(is_it))
     }
 
     /// Whether the policy lets the file be read by now; otherwise it is not told of.

@@ -45,23 +45,23 @@ impl History<'_> {
         &self.root
     }
 
+    /// Whether this session has made an edit here that is no undo.
+    pub(crate) fn has_own(&self, session: &str) -> bool {
+        self.records.iter().any(|record| record.session == session && record.undoes.is_none())
+    }
+
     /// The id of the edit that is meant; `None` where none of this root is.
     ///
-    /// A client that was started again goes on where it was: if its session has made no edit, the newest of all is
-    /// meant, provided that a client of this name made it in a process that has ended.
-    pub(crate) fn choose(&self, undo: &Undo<'_>, origin: &Origin) -> Option<&str> {
+    /// A client that was started again goes on where it was: if its session has made no edit in any root (undoing
+    /// is none), the newest of all is meant, provided that a client of this name made it in a process that has ended.
+    pub(crate) fn choose(&self, undo: &Undo<'_>, origin: &Origin, has_own: bool) -> Option<&str> {
         if let Some(id) = undo.edit {
             return self.record(id).map(|record| record.id.as_str());
         }
-        let touches = |record: &&Record| {
-            let touched = |file: &RecordedFile, path: &str| {
-                self.name(file) == path || self.old_name(file).is_some_and(|old| old == path)
-            };
-            undo.path.is_none_or(|path| record.files.iter().any(|file| touched(file, path)))
-        };
+        let touches = |record: &&Record| undo.path.is_none_or(|path| self.touches(record, path));
         let is_open = |record: &&Record| record.undoes.is_none() && !self.undone.contains_key(&record.id);
         let is_own = |record: &&Record| record.session == origin.session;
-        let newest = match self.records.iter().any(|record| is_own(&record)) {
+        let newest = match has_own {
             true => self.records.iter().rev().filter(is_own).filter(is_open).find(touches),
             false => self
                 .records
@@ -148,8 +148,10 @@ impl History<'_> {
             Change::Rename => now.as_ref().map(|now| Arc::clone(&now.text)),
             Change::Modify | Change::Overwrite | Change::Delete | Change::Move => {
                 let (kept, text) = self.kept(file).map_err(|why| conflict(why.into(), None))?;
-                let old_name = old.as_ref().map_or(&path.name, |(path, _)| &path.name);
-                into.likes.insert(old_name.clone(), kept);
+                if now.is_none() {
+                    // It comes back as it was; one that is there keeps what it has by now.
+                    into.likes.insert(path.name.clone(), kept);
+                }
                 Some(text)
             }
         };
