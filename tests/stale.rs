@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use emend_testkit::{Answer, Client, Folder, client};
 use serde_json::json;
 
-use crate::serve;
+use crate::{launch, serve};
 
 /// A client that has read `a.txt`.
 fn reader(content: &str) -> (Folder, Client) {
@@ -227,4 +227,76 @@ fn validating_is_refused_for_a_stale_file_too() {
     folder.write("a.txt", "one\nmore\n");
     let patch = client::patch("*** Update File: a.txt\n@@\n-one\n+1");
     check_stale(client.call("apply_patch", json!({"patch": patch, "validate_only": true})));
+}
+
+/// Two equal blocks, far from each other.
+fn twins() -> String {
+    let filler = |from: usize| (from..from + 20).map(|i| format!("line {i}\n")).collect::<String>();
+    let block = "begin\nold\nend\n";
+    format!("{}{block}{}{block}{}", filler(0), filler(20), filler(40))
+}
+
+/// A diff of the second block, by its line number.
+const SECOND: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -44,3 +44,3 @@\n begin\n-old\n+new\n end\n";
+
+#[test]
+fn a_line_number_of_before_chooses_no_place_in_a_file_that_changed() {
+    for on_change in ["refuse", "merge"] {
+        let folder = Folder::new();
+        folder.write("a.txt", twins());
+        let mut client = launch(&folder).argument("--on-change").argument(on_change).legacy();
+        client.read("a.txt");
+        // Now the first block stands at the number of the second.
+        let added: String = (0..23).map(|i| format!("added {i}\n")).collect();
+        folder.write("a.txt", added + &twins());
+        let before = folder.text("a.txt");
+        client.call("apply_patch", json!({"patch": SECOND})).refused("stale-file");
+        client.call("apply_patch", json!({"patch": SECOND})).refused("ambiguous-match");
+        assert_eq!(folder.text("a.txt"), before, "{on_change}");
+        // A reading knows the numbers again.
+        client.read("a.txt");
+        client.call("apply_patch", json!({"patch": SECOND.replace("44", "67")})).ok();
+        assert_eq!(folder.text("a.txt").lines().position(|line| line == "new"), Some(67));
+    }
+}
+
+#[test]
+fn what_is_unique_only_since_the_file_changed_is_not_merged() {
+    let folder = Folder::new();
+    folder.write("a.txt", twins());
+    let mut client = launch(&folder).argument("--on-change").argument("merge").legacy();
+    client.read("a.txt");
+    folder.write("a.txt", twins().replacen("begin\nold\nend\n", "", 1));
+    client.replace("a.txt", "begin\nold\nend\n", "begin\nnew\nend\n").refused("stale-file");
+    // Having been shown the change, the client may mean it.
+    client.replace("a.txt", "begin\nold\nend\n", "begin\nnew\nend\n").ok();
+}
+
+#[test]
+fn an_anchor_that_moved_to_another_place_is_not_followed_by_a_merge() {
+    let folder = Folder::new();
+    let functions = |one: &str, two: &str| {
+        let filler = "    pass\n".repeat(12);
+        format!("def {one}():\n{filler}    x = 1\n{filler}\ndef {two}():\n{filler}    x = 1\n{filler}")
+    };
+    folder.write("a.py", functions("a", "b"));
+    let mut client = launch(&folder).argument("--on-change").argument("merge").legacy();
+    client.read("a.py");
+    folder.write("a.py", functions("other", "a"));
+    let before = folder.text("a.py");
+    client.patch("*** Update File: a.py\n@@ def a():\n-    x = 1\n+    x = 2").refused("stale-file");
+    assert_eq!(folder.text("a.py"), before);
+}
+
+#[test]
+fn a_change_beside_a_merged_edit_that_failed_is_still_told() {
+    let folder = Folder::new();
+    folder.write("a.txt", twins());
+    let mut client = launch(&folder).argument("--on-change").argument("merge").legacy();
+    client.read("a.txt");
+    folder.write("a.txt", twins().replace("line 5\n", "theirs\n"));
+    std::fs::hard_link(folder.at("a.txt"), folder.at("b.txt")).unwrap();
+    client.replace("a.txt", "line 55", "ours").refused("hard-linked");
+    std::fs::remove_file(folder.at("b.txt")).unwrap();
+    client.replace("a.txt", "line 6\n", "ours\n").refused("stale-file");
 }

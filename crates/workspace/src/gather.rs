@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use cap_std::fs::Dir;
 
+use emend_edit::find::Limits;
 use emend_edit::patch::{Operation, Patch};
-use emend_edit::plan::{Plan, Source, Sources};
+use emend_edit::plan::{self, Plan, Source, Sources};
 use emend_edit::problem::{Again, Kind, Problem};
 
 use crate::disk::Disk;
@@ -38,7 +39,7 @@ pub(crate) struct Seen {
     /// Whether there was anything to check.
     pub(crate) checked: bool,
     /// Files that changed since they were read, of which the plan decides.
-    changed: Vec<String>,
+    pub(crate) changed: Vec<String>,
 }
 
 /// The versions that a call names, by file name.
@@ -175,6 +176,16 @@ impl Gathered {
         Ok(claimed)
     }
 
+    /// Where a file changed since its client read it, the line numbers of the request say nothing, unless it names
+    /// the version that they are of.
+    pub(crate) fn distrust_numbers(&mut self, claimed: &Claimed, readings: &Readings) {
+        for name in self.files.keys().filter(|name| !claimed.contains_key(*name)) {
+            if readings.of(name).is_some_and(Reading::is_only_told) {
+                self.sources.set_renumbered(name);
+            }
+        }
+    }
+
     /// The stale check: what this client has seen of the files, or says that it has.
     pub(crate) fn check_seen(
         &self,
@@ -210,16 +221,27 @@ impl Gathered {
     /// there is a note of what changed.
     pub(crate) fn check_changed(
         &self,
+        patch: &Patch,
+        limits: &Limits,
         plan: &Plan,
         seen: &Seen,
         readings: &mut Readings,
     ) -> Result<Vec<String>, Vec<Problem>> {
         let changed = || seen.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
         let mut problems = Vec::new();
+        // What the request would have done to the files as its client has seen them.
+        let mut sources = self.sources.clone();
         for (name, now) in changed() {
-            let is_elsewhere = readings
-                .older(name, now)
-                .is_some_and(|older| merge::is_elsewhere(plan, name, older, &now.text));
+            if let Some(older) = readings.older(name, now) {
+                sources.set_text(name, Arc::clone(older));
+            }
+        }
+        let meant = if seen.changed.is_empty() { None } else { plan::build(patch, &sources, limits).ok() };
+        for (name, now) in changed() {
+            let is_elsewhere = readings.older(name, now).zip(meant.as_ref()).is_some_and(|(older, meant)| {
+                merge::is_elsewhere(plan, name, older, &now.text)
+                    && merge::is_as_meant(meant, plan, name, older, &now.text)
+            });
             if !is_elsewhere && let Err(problem) = readings.check(name, Some(now), None, Again::SameCall) {
                 problems.push(problem);
             }
@@ -228,7 +250,7 @@ impl Gathered {
             return Err(problems);
         }
         let note = |(name, now): (&String, &Snapshot)| {
-            let diff = readings.show_change(name, now)?;
+            let diff = readings.change(name, now)?;
             Some(format!("{name} changed since you read it, away from this edit:\n{}", diff.trim_end()))
         };
         Ok(changed().filter_map(note).collect())

@@ -100,6 +100,8 @@ pub(crate) struct Facts {
     pub(crate) root: Arc<Root>,
     /// Files whose whole content the client gave.
     pub(crate) whole: Vec<String>,
+    /// Files that changed since they were read, away from the edit, and are edited all the same.
+    pub(crate) merged: Vec<String>,
     pub(crate) mtime_check_passed: Option<bool>,
     pub(crate) origin: Origin,
     /// The edit that this one takes back.

@@ -42,6 +42,8 @@ pub struct Reading {
     seen: Vec<Range<usize>>,
     /// Whether it was read at all, if only in part: this version, or one from which all changes are known.
     is_read: bool,
+    /// Whether it changed since it was read, and only the change was shown: then its line numbers are not known.
+    is_only_told: bool,
     /// How many lines it had.
     lines: usize,
     text: Option<Arc<Text>>,
@@ -51,10 +53,15 @@ impl Reading {
     fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Self {
         let text = &snapshot.text;
         let remembered = (text.footprint() <= REMEMBERED_FILE).then(|| Arc::clone(text));
-        Self { version: text.version(), stat: snapshot.stat, seen, is_read, lines, text: remembered }
+        Self { version: text.version(), stat: snapshot.stat, seen, is_read, is_only_told: false, lines, text: remembered }
     }
 
     /// Whether it was read, if only in part.
+    pub(crate) fn is_only_told(&self) -> bool {
+        self.is_only_told
+    }
+
+    /// Whether it was read at all.
     pub(crate) fn is_read(&self) -> bool {
         self.is_read
     }
@@ -113,7 +120,8 @@ impl Readings {
         let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
         let is_read = whole || was_read;
-        self.put(name, Reading { version: after, stat, seen, is_read, lines, text });
+        let is_only_told = !whole && self.of(name).is_some_and(|reading| reading.is_only_told);
+        self.put(name, Reading { version: after, stat, seen, is_read, is_only_told, lines, text });
     }
 
     /// A file has another name: what was seen of it was seen under that.
@@ -226,16 +234,19 @@ impl Readings {
     }
 
     /// The content that this client has seen of a file, if that is another now and is remembered.
-    pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<&Text> {
+    pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<&Arc<Text>> {
         let reading = self.of(name).filter(|reading| reading.version != current.text.version())?;
-        reading.text.as_deref()
+        reading.text.as_ref()
     }
 
-    /// What changed in a file since this client read it, which it now knows. `None` if that cannot be shown.
-    pub(crate) fn show_change(&mut self, name: &str, current: &Snapshot) -> Option<String> {
-        let diff = what_changed(name, self.of(name)?, Some(current));
-        self.has_seen_change(name, Some(current), diff.is_some());
-        diff
+    /// What changed in a file since this client read it. `None` if that cannot be shown.
+    pub(crate) fn change(&self, name: &str, current: &Snapshot) -> Option<String> {
+        what_changed(name, self.of(name)?, Some(current))
+    }
+
+    /// This client was shown what changed in a file since it read it.
+    pub(crate) fn knows_change(&mut self, name: &str, current: &Snapshot) {
+        self.has_seen_change(name, Some(current), true);
     }
 
     /// `shown` says whether it was told what changed.
@@ -248,7 +259,8 @@ impl Readings {
                 if let Some(reading) = self.files.get(name) {
                     let is_read = reading.is_read && shown;
                     let lines = snapshot.text.lines().len().max(1);
-                    self.put(name, Reading::new(snapshot, Vec::new(), is_read, lines));
+                    let reading = Reading::new(snapshot, Vec::new(), is_read, lines);
+                    self.put(name, Reading { is_only_told: true, ..reading });
                 }
             }
             None => self.removed(name),

@@ -219,10 +219,15 @@ impl Workspace {
         let history = history.ok_or_else(|| one(history::unknown(Some(&id), Vec::new())))?;
         let undoable = history.undoable(&self.roots, &id, session)?;
         let plan = plan::back(undoable.back);
-        let (whole, mtime_check_passed) = (Vec::new(), None);
         let root = Arc::clone(&root);
-        let facts =
-            Facts { root, whole, mtime_check_passed, origin: origin.clone(), undoes: Some(id.clone()) };
+        let facts = Facts {
+            root,
+            whole: Vec::new(),
+            merged: Vec::new(),
+            mtime_check_passed: None,
+            origin: origin.clone(),
+            undoes: Some(id.clone()),
+        };
         let mut report = Report::of(&plan, None);
         report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
         let Undoable { files, likes, .. } = undoable;
@@ -261,8 +266,9 @@ impl Workspace {
         if request.effort == Effort::Quick && !request.patch.is_small() {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
-        let gathered = gather(&self.roots, request, readings)?;
+        let mut gathered = gather(&self.roots, request, readings)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
+        gathered.distrust_numbers(&claimed, &locked(readings));
         let seen = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
         none(gathered.check_read(&claimed, &seen, &locked(readings)))?;
         none(gathered.check_numbers(request.patch, &claimed))?;
@@ -275,12 +281,13 @@ impl Workspace {
             all
         })?;
         none(unseen(plan.discarded().to_vec()))?;
-        let notes = gathered.check_changed(&plan, &seen, &mut locked(readings))?;
+        let notes = gathered.check_changed(request.patch, &limits, &plan, &seen, &mut locked(readings))?;
         let whole = gathered.given(request.patch);
         let nothing = || one(Problem::new(Kind::NoOp { reason: "the request names no file" }));
         let root = gathered.root.ok_or_else(nothing)?;
         let mtime_check_passed = seen.checked.then_some(true);
-        let facts = Facts { root, whole, mtime_check_passed, origin: request.origin.clone(), undoes: None };
+        let (merged, origin) = (seen.changed, request.origin.clone());
+        let facts = Facts { root, whole, merged, mtime_check_passed, origin, undoes: None };
         let mut report = Report::of(&plan, facts.mtime_check_passed);
         report.notes.extend(notes);
         let prepared = Prepared {
@@ -359,6 +366,12 @@ impl Workspace {
         }
         let (facts, jobs) = (&prepared.facts, prepared.jobs());
         let mut readings = locked(readings);
+        for name in &facts.merged {
+            if let Some((_, Some(snapshot))) = prepared.files.get(name) {
+                // The answer shows what changed beside the edit.
+                readings.knows_change(name, snapshot);
+            }
+        }
         for (job, stat) in jobs.iter().zip(committed.stats) {
             if let Action::Move { from, .. } = &job.plan.action {
                 readings.moved(from, &job.plan.name);

@@ -34,11 +34,12 @@ use crate::text::Text;
 use crate::version::Version;
 
 /// What each path of a request is on disk.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Sources {
     names: BTreeMap<String, String>,
     states: BTreeMap<String, Source>,
     executables: BTreeSet<String>,
+    renumbered: BTreeSet<String>,
     refused: BTreeMap<String, Problem>,
 }
 
@@ -64,6 +65,17 @@ impl Sources {
     /// Says that the file called `name` is executable.
     pub fn set_executable(&mut self, name: &str) {
         self.executables.insert(name.into());
+    }
+
+    /// Says that whoever makes the request does not know the line numbers of the file called `name`: it changed since
+    /// they saw them. Then numbers choose no place.
+    pub fn set_renumbered(&mut self, name: &str) {
+        self.renumbered.insert(name.into());
+    }
+
+    /// Says that the file called `name` holds this instead.
+    pub fn set_text(&mut self, name: &str, text: Arc<Text>) {
+        self.states.insert(name.into(), Source::Present(text));
     }
 
     /// Says that the request's `written` path is a file that is known already.

@@ -129,8 +129,9 @@ impl<'a> Overlay<'a> {
             Operation::Update { hunks, move_to } => {
                 self.charge(at).map_err(|kind| one(Problem::new(kind).at(name)))?;
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
-                // Numbers are those of the file on disk, which a section before may have moved.
-                let moved = !matches!(self.files[at].now, Now::Untouched);
+                // Numbers are those of the file as it was seen, which a section before may have moved, or somebody else.
+                let renumbered = self.sources.renumbered.contains(name);
+                let moved = renumbered || !matches!(self.files[at].now, Now::Untouched);
                 let found =
                     place::hunks(&text, hunks, moved, self.limits, &self.budget).map_err(|problems| {
                         problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
