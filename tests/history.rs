@@ -192,6 +192,84 @@ fn the_history_tells_who_when_and_what_and_keeps_the_request_word_for_word() {
     assert!(full.contains(&request.to_string()), "{full}");
     assert!(full.contains("-one\n+\"eins\"\t&gt;\n"), "{full}");
     client.call("edit_history", json!({"edit": "nonsense"})).refused("unknown-edit");
+    client.call("edit_history", json!({"edit": first, "path": "a.txt"})).refused("invalid-argument");
+    assert_eq!(history(&mut client, json!({"path": "nope.txt"})), "No edits of nope.txt in the history.\n");
+}
+
+#[test]
+fn what_is_told_of_large_edits_is_bounded() {
+    let folder = Folder::with([("a.txt", "x\n".repeat(100_000).as_str())]);
+    let mut client = serve(&folder);
+    let large = client.call(
+        "str_replace",
+        json!({"path": "a.txt", "old_string": "x", "new_string": "yy", "replace_all": true}),
+    );
+    let large = id(large);
+    let many: String = (0..300).map(|i| format!("*** Add File: n{i}.txt\n+n\n")).collect();
+    id(client.patch(&many));
+    assert!(history(&mut client, json!({"edit": large})).len() < 100_000);
+    assert!(history(&mut client, json!({"net": true})).len() < 60_000);
+    assert!(history(&mut client, json!({})).len() < 4_000);
+}
+
+#[test]
+fn undo_goes_in_the_order_in_which_edits_were_made_however_fast_they_come() {
+    let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
+    let mut client = serve(&folder);
+    for i in 0..40 {
+        client.replace("a.txt", &i.to_string(), &(i + 1).to_string()).ok();
+        client.replace("b.txt", &i.to_string(), &(i + 1).to_string()).ok();
+        let undone = client.call("undo_edit", json!({})).ok();
+        assert_eq!(undone.structured["changed_files"], json!(["b.txt"]));
+        client.replace("b.txt", &i.to_string(), &(i + 1).to_string()).ok();
+    }
+}
+
+#[test]
+fn a_mode_that_was_set_since_stays_when_the_content_goes_back() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.sh", "one\n")]);
+    let mode = |name: &str| fs::metadata(folder.at(name)).unwrap().permissions().mode() & 0o777;
+    let mut client = serve(&folder);
+    client.replace("a.txt", "one", "two").ok();
+    fs::set_permissions(folder.at("a.txt"), fs::Permissions::from_mode(0o600)).unwrap();
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!((folder.text("a.txt"), mode("a.txt")), ("one\n".into(), 0o600));
+    // One that the edit itself set goes back.
+    let chmod = "diff --git a/b.sh b/b.sh\nold mode 100644\nnew mode 100755\n";
+    client.call("apply_patch", json!({"patch": chmod})).ok();
+    assert_eq!(mode("b.sh") & 0o111, 0o111);
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(mode("b.sh") & 0o111, 0);
+}
+
+#[test]
+fn own_edits_of_any_root_come_before_those_of_an_ended_session() {
+    let (one, two) = (Folder::with([("a.txt", "0\n")]), Folder::with([("a.txt", "0\n")]));
+    let both = || {
+        let launch =
+            emend_testkit::Launch::new(crate::EMEND).workspace(format!("one={}", one.path().display()));
+        launch.workspace(format!("two={}", two.path().display())).state(one.state()).legacy()
+    };
+    let mut client = both();
+    client.replace("one:a.txt", "0", "1").ok();
+    let mut other = both();
+    other.replace("two:a.txt", "0", "1").ok();
+    other.close();
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!((one.text("a.txt"), two.text("a.txt")), ("0\n".into(), "1\n".into()));
+}
+
+#[test]
+fn undoing_goes_on_after_a_restart() {
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let mut client = serve(&folder);
+    client.replace("a.txt", "0", "1").ok();
+    client.replace("a.txt", "1", "2").ok();
+    client.close();
+    let mut client = serve(&folder);
+    client.call("undo_edit", json!({})).ok();
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.text("a.txt"), "0\n");
 }
 
 #[test]

@@ -31,6 +31,22 @@ fn a_file_with_several_names_keeps_them() {
     assert_eq!(fs::metadata(folder.at("b.txt")).unwrap().ino(), before.ino());
 }
 
+#[test]
+fn two_names_of_one_file_are_not_written_in_one_edit() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    fs::hard_link(folder.at("a.txt"), folder.at("b.txt")).unwrap();
+    let mut client = serve_in_place(&folder);
+    client
+        .patch("*** Update File: a.txt\n@@\n-one\n+1\n*** Update File: b.txt\n@@\n-two\n+2")
+        .refused("hard-linked");
+    client.read("b.txt");
+    client.patch("*** Update File: a.txt\n@@\n-one\n+1\n*** Delete File: b.txt").refused("hard-linked");
+    assert_eq!(folder.text("b.txt"), "one\ntwo\n");
+    client.read("a.txt");
+    client.patch("*** Delete File: a.txt\n*** Delete File: b.txt").ok();
+    assert!(folder.tree().is_empty());
+}
+
 /// Something that is mounted until it is dropped. `None` where this user may not mount anything.
 struct Mount(PathBuf);
 

@@ -64,6 +64,9 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
              The handle is good for 30 minutes."
         );
     }
+    if let Some(edit) = outcome.edit.as_ref().filter(|_| tense == Tense::Done) {
+        let _ = writeln!(text, "This is edit {edit}; undo_edit takes it back.");
+    }
     if !outcome.diff.is_empty() {
         let _ = write!(text, "\n{}", outcome.diff);
     }

@@ -44,7 +44,8 @@ pub(crate) fn is_as_meant(meant: &Plan, plan: &Plan, name: &str, old: &Text, now
     // Where a place of the old text is by now, if it still is.
     let moved = |at: usize| {
         let before = rewrite.spans().iter().take_while(|span| span.range.end <= at);
-        let (came, went) = before.fold((0, 0), |(came, went), span| (came + span.new.len(), went + span.range.len()));
+        let (came, went) =
+            before.fold((0, 0), |(came, went), span| (came + span.new.len(), went + span.range.len()));
         let is_inside = rewrite.spans().iter().any(|span| span.range.start < at && at < span.range.end);
         (!is_inside).then(|| at + came - went)
     };

@@ -144,9 +144,11 @@ impl Prepared {
         let donor = plan.metadata_from.as_ref().and_then(|from| self.files.get(from));
         let like = donor.map(|(path, _)| path).or(base.map(|(path, _)| path)).map(Like::Path);
         let like = self.likes.get(&plan.name).map(Like::File).or(like);
+        let is_changed = matches!(plan.action, Action::Modify { .. });
         let has_names = base.is_some_and(|(_, base)| base.stat.links > 1);
-        let in_place =
-            path.root.policy.terms().write_in_place && (has_names || self.mounted.contains(&plan.name));
+        let in_place = is_changed
+            && path.root.policy.terms().write_in_place
+            && (has_names || self.mounted.contains(&plan.name));
         Some(Job { plan, path, base, like, after, in_place })
     }
 }

@@ -53,7 +53,15 @@ impl Reading {
     fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Self {
         let text = &snapshot.text;
         let remembered = (text.footprint() <= REMEMBERED_FILE).then(|| Arc::clone(text));
-        Self { version: text.version(), stat: snapshot.stat, seen, is_read, is_only_told: false, lines, text: remembered }
+        Self {
+            version: text.version(),
+            stat: snapshot.stat,
+            seen,
+            is_read,
+            is_only_told: false,
+            lines,
+            text: remembered,
+        }
     }
 
     /// Whether it was read, if only in part.

@@ -179,11 +179,19 @@ impl Workspace {
         found.ok_or_else(|| history::unknown(Some(id), recent(&histories, session)))
     }
 
-    /// One diff over all edits of a session, and the files of which it cannot be made any more.
-    pub fn net(&self, session: &str) -> Result<(String, Vec<String>), Problem> {
+    /// Whether edits of any root are remembered.
+    #[must_use]
+    pub fn tracks_history(&self) -> bool {
+        self.roots.all().iter().any(|root| root.policy.terms().track_history)
+    }
+
+    /// One diff over all edits of a session, or all of those of a file, and the files of which it cannot be made
+    /// any more.
+    pub fn net(&self, path: Option<&str>, session: &str) -> Result<(String, Vec<String>), Problem> {
+        let path = path.map(|path| self.name_of(path));
         let mut net = (String::new(), Vec::new());
         for history in self.past.histories(&self.roots)? {
-            let (diff, unknown) = history.net(&self.roots, session);
+            let (diff, unknown) = history.net(&self.roots, path.as_deref(), session);
             net.0.push_str(&diff);
             net.1.extend(unknown);
         }

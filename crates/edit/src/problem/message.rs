@@ -265,8 +265,8 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(". Nothing was changed. Do without this change, or ask the person to make it.")
         }
         Kind::NoEdits { mode: "preview" } => f.write_str(
-            "Here edits are only shown, never made (mode preview). Nothing was changed. Call edit_preview with this tool's \
-             name and the same arguments, and tell the person what it shows.",
+            "Here edits are only shown, never made (mode preview). Nothing was changed. edit_preview shows what an \
+             edit would do, edit_history what one did; tell the person.",
         ),
         Kind::NoEdits { mode } => write!(
             f,

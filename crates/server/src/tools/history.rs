@@ -18,6 +18,10 @@ use crate::wire::{EditHistory, Outcome, UndoEdit};
 const LISTED: usize = 20;
 /// The most that are.
 const MOST: usize = 1_000;
+/// How many files of each are.
+const FILES: usize = 20;
+/// How much is shown of a diff, and of a request: as much as of a file.
+const SHOWN: usize = 48_000;
 
 pub(super) fn undo_edit(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
     if call.effort == Effort::Quick {
@@ -55,30 +59,61 @@ pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<Cal
 fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
     let input = &find("edit_history").expect("it is in the table").input;
     let asked: EditHistory = arguments::read(input, arguments)?;
+    let invalid = |name: &str, message: &str| {
+        Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() }))
+    };
+    let is_net = asked.net == Some(true);
     if let Some(id) = asked.edit.as_deref() {
+        if asked.path.is_some() || asked.limit.is_some() || is_net {
+            return invalid("edit", "it stands alone");
+        }
         return Ok(in_full(&call.workspace.edited(id.trim(), call.session)?));
     }
-    if asked.net == Some(true) {
-        let (diff, unknown) = call.workspace.net(call.session)?;
-        let mut text = match diff.is_empty() && unknown.is_empty() {
-            true => "Your edits of this session change nothing, taken together.\n".to_owned(),
-            false => diff,
-        };
-        for name in unknown {
-            let _ = writeln!(text, "{name}: its content is not known any more; it was changed since.");
+    if !call.workspace.tracks_history() {
+        return Ok("There is no history: track_history is off.\n".to_owned());
+    }
+    let path = asked.path.as_deref();
+    if is_net {
+        if asked.limit.is_some() {
+            return invalid("limit", "with net, all edits count");
         }
-        return Ok(text);
+        return Ok(net(&call.workspace.net(path, call.session)?));
     }
     let limit = asked.limit.unwrap_or(LISTED).clamp(1, MOST);
-    let edits = call.workspace.history(&Asked { path: asked.path.as_deref(), limit }, call.session)?;
+    let edits = call.workspace.history(&Asked { path, limit }, call.session)?;
     if edits.is_empty() {
-        return Ok("No edits yet.\n".to_owned());
+        let of = path.map(|path| format!(" of {path}")).unwrap_or_default();
+        return Ok(format!("No edits{of} in the history.\n"));
     }
-    Ok(edits.iter().map(in_short).collect())
+    Ok(edits.iter().map(|edit| in_short(edit, FILES)).collect())
+}
+
+fn net((diff, unknown): &(String, Vec<String>)) -> String {
+    if diff.is_empty() && unknown.is_empty() {
+        return "Your edits of this session change no content, taken together.\n".to_owned();
+    }
+    let mut text = cut(diff);
+    for name in unknown {
+        let _ = writeln!(text, "{name}: its content is not known any more; it was changed since.");
+    }
+    text
+}
+
+/// The beginning of a text that may be long, up to the end of a line if there is one.
+fn cut(text: &str) -> String {
+    if text.len() <= SHOWN {
+        return text.to_owned();
+    }
+    let mut end = SHOWN;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let end = text[..end].rfind('\n').map_or(end, |at| at + 1);
+    format!("{}\n... and {} more bytes\n", text[..end].trim_end(), text.len() - end)
 }
 
 /// `ID  3 minutes ago, apply_patch by claude-code (you)` and a line for each file.
-fn in_short(edit: &Edited) -> String {
+fn in_short(edit: &Edited, files: usize) -> String {
     let you = if edit.is_own { " (you)" } else { "" };
     let mut text = format!("{}  {}, {} by {}{you}", edit.id, ago(edit.time), edit.tool, edit.client);
     if let Some(undone) = &edit.undoes {
@@ -88,8 +123,11 @@ fn in_short(edit: &Edited) -> String {
         let _ = write!(text, ", taken back by {by}");
     }
     text.push('\n');
-    for file in &edit.files {
+    for file in edit.files.iter().take(files) {
         let _ = writeln!(text, "  {}", line(file));
+    }
+    if edit.files.len() > files {
+        let _ = writeln!(text, "  ... and {} more files", edit.files.len() - files);
     }
     text
 }
@@ -108,16 +146,16 @@ fn line(file: &EditedFile) -> String {
 }
 
 fn in_full(edit: &Edited) -> String {
-    let mut text = in_short(edit);
+    let mut text = in_short(edit, SHOWN / 100);
     match &edit.diff {
         Some(diff) => {
-            let _ = write!(text, "\n{diff}");
+            let _ = write!(text, "\n{}", cut(diff));
         }
         None => text.push_str("\nIts diff was not kept.\n"),
     }
     match &edit.request {
         Some(request) => {
-            let _ = write!(text, "\nThe request: {} {request}\n", edit.tool);
+            let _ = write!(text, "\nThe request: {} {}\n", edit.tool, cut(request));
         }
         None => text.push_str("\nIts request was not kept.\n"),
     }

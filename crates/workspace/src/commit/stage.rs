@@ -14,6 +14,11 @@ use crate::disk::Disk;
 
 /// Files that cannot be replaced without harm, to be refused before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
+    // A file that is written over must not be touched under another of its names too.
+    let identity = |job: &Job<'_>| job.base.map(|(_, base)| (base.stat.device, base.stat.inode));
+    let is_twice = |job: &Job<'_>| {
+        job.in_place && jobs.iter().filter(|other| identity(other) == identity(job)).count() > 1
+    };
     let problem = |job: &Job<'_>| {
         let (path, base) = job.base?;
         let replaced = match &job.plan.action {
@@ -26,7 +31,7 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
             Kind::ReadOnly { why: "its mode lets nobody write to it" }
         } else if !base.stat.read_only && !disk.may_write(&path.place.dir, path.place.file_name()) {
             Kind::ReadOnly { why: "you may not write to it" }
-        } else if replaced && base.stat.links > 1 {
+        } else if replaced && base.stat.links > 1 || is_twice(job) {
             Kind::HardLinked { names: base.stat.links }
         } else {
             return None;

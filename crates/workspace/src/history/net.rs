@@ -20,7 +20,7 @@ struct Travelled {
 
 impl History<'_> {
     /// The diff of all edits of a session together, and the files whose contents are not known any more.
-    pub(crate) fn net(&self, roots: &Roots, session: &str) -> (String, Vec<String>) {
+    pub(crate) fn net(&self, roots: &Roots, path: Option<&str>, session: &str) -> (String, Vec<String>) {
         let mut files: BTreeMap<String, Travelled> = BTreeMap::new();
         for record in self.records.iter().filter(|record| record.session == session) {
             for file in record.files.iter().filter(|file| self.may_show(file)) {
@@ -46,7 +46,13 @@ impl History<'_> {
         }
         let mut diffs = String::new();
         let mut unknown = Vec::new();
+        let is_it = |name: &str| {
+            path.is_none_or(|path| name == path || name.strip_prefix(&self.prefix) == Some(path))
+        };
         for (name, Travelled { was, now }) in files {
+            if !is_it(&name) && !was.as_ref().is_some_and(|(first, _)| is_it(first)) {
+                continue;
+            }
             if was.as_ref().map(|(first, version)| (first, Some(version))) == Some((&name, now.as_ref())) {
                 continue;
             }
