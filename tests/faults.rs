@@ -193,7 +193,7 @@ fn fail_for_good(inner: fn() -> Arc<dyn Disk>, patch: &Patch, versions: &BTreeMa
                 // A single file that is in place already stays; several are put back.
                 let tree = scene.tree();
                 let is_done = patch.sections().len() == 1 && now == new && tree == new;
-                assert!(tree == old || is_done, "call {n}: after the next start: {tree:?}");
+                assert!(tree == old || is_done, "call {n}: after the next start: {tree:?}; {problems:?}");
             }
         }
         if made < n {

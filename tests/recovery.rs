@@ -97,8 +97,17 @@ fn a_transaction_that_is_over_is_not_taken_up_again() {
     let scene = Scene::new(native(), 5);
     edit(&scene.workspace(), &one_file(), &NONE).unwrap();
     let kept = fs::read_dir(home(&scene).join("history")).unwrap().next().unwrap().unwrap();
-    fs::write(home(&scene).join("tx").join(kept.file_name()), "evil\n").unwrap();
+    let open = home(&scene).join("tx").join(kept.file_name());
+    fs::write(&open, "evil\n").unwrap();
     assert_eq!(nothing_happens(&scene).len(), 1);
+    // The same where the displaced file is not kept any more.
+    let content = fs::read(kept.path()).unwrap();
+    fs::remove_file(kept.path()).unwrap();
+    assert_eq!(nothing_happens(&scene).len(), 1);
+    // But what only could not be kept at the time is kept now.
+    fs::write(&open, content).unwrap();
+    assert_eq!(scene.workspace().findings(), [""; 0]);
+    assert!(kept.path().exists() && !open.exists());
 }
 
 #[test]
@@ -154,6 +163,14 @@ fn a_folder_that_a_repository_ships_is_left_alone_and_told() {
         assert_eq!(nothing_happens(&scene).len(), 1, "{mode:o}");
         edit(&scene.workspace(), &one_file(), &NONE).unwrap();
     }
+}
+
+#[test]
+fn what_the_policy_forbids_by_now_is_left_as_it_is_and_told() {
+    let scene = interrupted();
+    scene.folder.write(".emend.toml", "forbidden_paths = [\"gone.txt\"]\n");
+    assert_eq!(nothing_happens(&scene).len(), 1);
+    edit(&scene.workspace(), &Patch::write("n.txt", "n\n".into()), &NONE).unwrap();
 }
 
 /// A scene in the middle of whose edit the file that is moved and changed has left its folder.

@@ -22,6 +22,9 @@ use crate::roots::{Root, Roots};
 use crate::seal::Seal;
 use crate::vault::{self, Vault};
 
+/// How long a server that starts waits for somebody else's edit.
+const AT_START: Duration = Duration::from_millis(500);
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Past {
@@ -52,13 +55,12 @@ impl Past {
         root.vault.get(disk, root, self.state.as_deref(), seal)
     }
 
-    /// At the start: takes up what was left in every root that nobody is editing at this moment. Who is, has done
-    /// so.
+    /// At the start: takes up what was left in every root, unless somebody is editing it for long: who is, has done so.
     pub(crate) fn recover_all(&self, roots: &Roots) {
         for root in roots.all() {
             // Who may not edit leaves it to those who may.
             if root.policy.terms().mode != Mode::ReadOnly
-                && let Ok(_locked) = lock::lock(root, Duration::ZERO)
+                && let Ok(_locked) = lock::lock(root, AT_START)
                 && let Err(problem) = self.recover(&**roots.disk(), root)
             {
                 self.tell(vec![problem.to_string()]);

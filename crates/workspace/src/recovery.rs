@@ -8,7 +8,6 @@
 //!
 //! The root's lock is held, so nothing that is found here belongs to a living transaction.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use crate::commit::restore::{self, Folder, Site, Tx};
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind, HELPER};
 use crate::fault::{is_absent, leads_elsewhere};
-use crate::history;
+use crate::history::Over;
 use crate::roots::Root;
 use crate::vault::Vault;
 
@@ -43,13 +42,13 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
     if names.is_empty() {
         return Ok(findings);
     }
-    let used = history::ids(disk, vault)?;
+    let over = Over::read(disk, vault)?;
     for name in names {
         if name.to_string_lossy().starts_with(HELPER) {
             // It belongs to a staged file, and is settled with it.
             continue;
         }
-        let recovery = Recovery { disk, root, vault, name: &name, used: &used };
+        let recovery = Recovery { disk, root, vault, name: &name, over: &over };
         if let Err(error) = recovery.run(&mut findings) {
             findings.stuck.push(format!(
                 "An edit of {} was interrupted, and taking it up again failed: {error}. What is left of it is in {}.",
@@ -72,8 +71,8 @@ struct Recovery<'a> {
     root: &'a Root,
     vault: &'a Vault,
     name: &'a OsStr,
-    /// The transactions that are over: what bears the name of one is a copy.
-    used: &'a BTreeSet<String>,
+    /// The transactions that are over: what bears the name of one may be a copy.
+    over: &'a Over,
 }
 
 impl Recovery<'_> {
@@ -82,11 +81,11 @@ impl Recovery<'_> {
         let name = self.name.to_string_lossy();
         match stat.kind {
             FileKind::Dir => match journal::id_of_folder(self.vault, &name) {
-                Some(id) if !self.used.contains(&id) => self.folder(&id, findings),
+                Some(id) if !self.over.kept.contains(&id) => self.folder(&id, findings),
                 _ => self.not_ours(findings),
             },
             FileKind::File => match journal::entry_of_file(self.vault, &name) {
-                Some((id, entry)) if !self.used.contains(&id) => self.file(&id, entry, findings),
+                Some((id, entry)) if !self.over.kept.contains(&id) => self.file(&id, entry, findings),
                 _ => self.not_ours(findings),
             },
             _ => self.not_ours(findings),
@@ -144,6 +143,12 @@ impl Recovery<'_> {
             }
             return restore::finish(self.vault, self.name);
         }
+        if self.over.logged.contains(id) {
+            return self.not_ours(findings);
+        }
+        if journal.files.iter().any(|entry| self.is_forbidden(entry)) {
+            return self.forbidden(id, findings);
+        }
         let sites = self.sites(id, &journal, &home)?;
         let folders = self.folders(&journal)?;
         let states = restore::put_back(self.disk, &sites, &folders);
@@ -154,6 +159,9 @@ impl Recovery<'_> {
     /// A transaction of one file, whose name is its journal.
     fn file(&self, id: &str, entry: Entry, findings: &mut Findings) -> io::Result<()> {
         let home = Arc::new(self.vault.open.try_clone()?);
+        if self.is_forbidden(&entry) {
+            return self.forbidden(id, findings);
+        }
         let slot = (Arc::clone(&home), self.name.to_os_string());
         let dir = self.dir_of(&entry.path)?;
         let shown = entry.path.shown();
@@ -175,6 +183,9 @@ impl Recovery<'_> {
         let one = std::slice::from_ref(&site);
         let tx = Tx { vault: self.vault, dir: &home, folder: None };
         let untouched = || vec![(site.shown.clone(), FileState::Untouched)];
+        if self.over.logged.contains(id) && !is(&slot, Entry::is_base) {
+            return self.not_ours(findings);
+        }
         if is(&slot, Entry::is_after) {
             // Staged, and not placed.
             return self.end(id, &tx, one, untouched(), findings);
@@ -270,12 +281,23 @@ impl Recovery<'_> {
         Ok(folders)
     }
 
-    /// The folder of a file, if it exists and the policy lets us into it.
+    /// Whether the policy forbids a path of it by now.
+    fn is_forbidden(&self, entry: &Entry) -> bool {
+        let mut trails = std::iter::once(&entry.path).chain(&entry.from);
+        trails.any(|trail| self.root.policy.may_read(trail.names()).is_err())
+    }
+
+    fn forbidden(&self, id: &str, findings: &mut Findings) -> io::Result<()> {
+        findings.told.push(format!(
+            "Edit {id} of {} was interrupted, and the policy forbids a path of it by now; it was left as it is, in {}.",
+            self.root.path.display(),
+            self.vault.shown_open(self.name)
+        ));
+        Ok(())
+    }
+
+    /// The folder of a file, if it exists.
     fn dir_of(&self, trail: &Trail) -> io::Result<Option<Arc<Dir>>> {
-        let policy = &self.root.policy;
-        policy
-            .may_read(trail.names())
-            .map_err(|_| io::Error::new(io::ErrorKind::PermissionDenied, "the policy forbids its path"))?;
         Ok(self.open(&trail.split().0)?.map(Arc::new))
     }
 

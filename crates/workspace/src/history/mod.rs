@@ -250,14 +250,21 @@ impl<'a> History<'a> {
     }
 }
 
-/// The ids of all transactions that are over, as far as they are remembered.
-pub(crate) fn ids(disk: &dyn Disk, vault: &Vault) -> io::Result<BTreeSet<String>> {
-    let log = Log::read(disk, vault)?;
-    let mut ids: BTreeSet<String> = log.records(vault).into_iter().map(|logged| logged.record.id).collect();
-    for name in disk.names(&vault.kept)?.into_iter().chain(vault.names_aside(disk)?) {
-        ids.insert(vault::id_of(&name));
+/// The transactions that are over, as far as they are remembered.
+pub(crate) struct Over {
+    /// What was kept or put aside: nothing of these can be among the open ones too.
+    pub(crate) kept: BTreeSet<String>,
+    /// Those that happened: of these, only keeping can be left to do.
+    pub(crate) logged: BTreeSet<String>,
+}
+
+impl Over {
+    pub(crate) fn read(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
+        let log = Log::read(disk, vault)?;
+        let logged = log.records(vault).into_iter().map(|logged| logged.record.id).collect();
+        let names = disk.names(&vault.kept)?.into_iter().chain(vault.names_aside(disk)?);
+        Ok(Self { kept: names.map(|name| vault::id_of(&name)).collect(), logged })
     }
-    Ok(ids)
 }
 
 /// Why a kept file is of no use.
