@@ -81,6 +81,10 @@ impl History<'_> {
             let reason = format!("it was taken back by {by} already; to have it again, undo {by}");
             return Err(vec![Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff: None })]);
         }
+        if !record.files.iter().all(|file| self.may_show(file)) {
+            let rule = "a file of this edit, which is not named here, is off limits by now".into();
+            return Err(vec![Problem::new(Kind::PathForbidden { rule })]);
+        }
         let mut undoable = Undoable::default();
         let mut problems = Vec::new();
         for file in record.files.iter().rev() {
