@@ -20,6 +20,7 @@ pub mod snapshot;
 pub mod list;
 pub mod search;
 mod walk;
+mod wildcards;
 
 pub mod commit;
 pub mod lock;

@@ -9,6 +9,11 @@ use std::ffi::OsString;
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::wildcards::too_much;
+
+/// How many patterns a list may have: each costs something for each name.
+const MOST: usize = 1000;
+
 /// A list of patterns.
 #[derive(Clone, Debug)]
 pub(super) struct Globs {
@@ -35,6 +40,12 @@ impl Globs {
         let mut kept = Vec::new();
         for (number, written) in patterns.into_iter().enumerate() {
             let wrong = |why: &str| format!("the pattern '{written}' cannot be used: {why}");
+            if let Some(why) = too_much(written) {
+                return Err(wrong(&why));
+            }
+            if number == MOST {
+                return Err(format!("there are more than {MOST} patterns"));
+            }
             let (plain, takes_back) = match written.strip_prefix('!') {
                 Some(plain) => (plain, true),
                 None => (written, false),
@@ -203,5 +214,11 @@ mod tests {
         for wrong in ["", "!", "/", "./", ".", "../x", "a/../b", "a//b", "[a", "{a"] {
             assert!(Globs::new([wrong]).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn patterns_that_would_take_long_are_refused() {
+        assert!(Globs::new([&*"*a".repeat(40)]).is_err());
+        assert!(Globs::new(["a"; MOST]).is_ok() && Globs::new(["a"; MOST + 1]).is_err());
     }
 }

@@ -20,7 +20,7 @@ use crate::disk::{Disk, FileKind};
 use crate::fault::is_absent;
 use crate::policy::Policy;
 use crate::roots::Root;
-use ignored::Ignored;
+use ignored::{Ignored, Left};
 
 pub use scope::Scope;
 pub(crate) use scope::Within;
@@ -32,13 +32,17 @@ pub(crate) struct Limits {
     pub(crate) names: usize,
     /// How many bytes the paths of folders may have that wait for their turn.
     pub(crate) waiting: usize,
-    /// How many bytes of ignore files are read.
-    pub(crate) ignored: u64,
+    /// How much of ignore files is taken.
+    pub(crate) ignored: Left,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { names: 1_000_000, waiting: 64 * 1024 * 1024, ignored: 1024 * 1024 }
+        Self {
+            names: 1_000_000,
+            waiting: 64 * 1024 * 1024,
+            ignored: Left { bytes: 1024 * 1024, costly: 2000 },
+        }
     }
 }
 
@@ -149,9 +153,11 @@ impl<'a> Walk<'a> {
             let has =
                 |name: &str| entries.binary_search_by(|(other, _)| (**other).cmp(name.as_ref())).is_ok();
             let ignored = Ignored::within(self.disk, &dir, &path, above, &has, &mut self.limits.ignored);
-            retain_admitted(&root.policy, &path, &mut entries);
+            retain_admitted(&root.policy, &path, &mut entries, self.cancelled)?;
             if let Some(ignored) = &ignored {
-                entries.retain(|(name, kind)| !ignored.leaves_out(&path.join(name), *kind == FileKind::Dir));
+                retain(&mut entries, self.cancelled, |name, kind| {
+                    !ignored.leaves_out(&path.join(name), kind == FileKind::Dir)
+                })?;
             }
             return Ok(Some(Folder { root, dir, path, depth, tag, entries, ignored }));
         }
@@ -160,12 +166,31 @@ impl<'a> Walk<'a> {
 }
 
 /// Leaves what the policy admits: what is off limits is neither listed nor searched nor entered.
-fn retain_admitted(policy: &Policy, folder: &Path, entries: &mut Vec<(OsString, FileKind)>) {
+fn retain_admitted(
+    policy: &Policy,
+    folder: &Path,
+    entries: &mut Vec<(OsString, FileKind)>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<(), Problem> {
     let mut names: Vec<OsString> = folder.iter().map(OsString::from).collect();
-    entries.retain(|(name, _)| {
+    retain(entries, cancelled, |name, _| {
         names.push(name.clone());
         let admitted = policy.may_read(&names).is_ok();
         names.pop();
         admitted
+    })
+}
+
+/// Leaves what is kept, unless nobody waits for it any more: one folder may hold a million names.
+fn retain(
+    entries: &mut Vec<(OsString, FileKind)>,
+    cancelled: &dyn Fn() -> bool,
+    mut keeps: impl FnMut(&OsString, FileKind) -> bool,
+) -> Result<(), Problem> {
+    let mut is_cancelled = false;
+    entries.retain(|(name, kind)| {
+        is_cancelled = is_cancelled || cancelled();
+        !is_cancelled && keeps(name, *kind)
     });
+    if is_cancelled { Err(Problem::new(Kind::Cancelled)) } else { Ok(()) }
 }

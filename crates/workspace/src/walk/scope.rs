@@ -7,6 +7,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use emend_edit::problem::{Kind, Problem};
 
 use crate::roots::{Roots, Start};
+use crate::wildcards::too_much;
 
 /// What is to be listed or searched, as it was written.
 pub struct Scope<'a> {
@@ -68,15 +69,20 @@ impl Glob {
             Some(pattern) => (true, pattern),
             None => (false, written),
         };
+        let wrong = |why: String| {
+            let message = format!("{why}; such as *.rs, src/**/*.ts or *.{{js,ts}}");
+            Problem::new(Kind::InvalidArgument { name: "glob".into(), message })
+        };
+        if let Some(why) = too_much(pattern) {
+            return Err(wrong(why));
+        }
         let of_names = !pattern.contains('/');
         let mut pattern = pattern.trim_start_matches("./").trim_start_matches('/').to_owned();
         if pattern.ends_with('/') {
             pattern.push_str("**");
         }
-        let glob = GlobBuilder::new(&pattern).literal_separator(true).build().map_err(|error| {
-            let message = format!("{}; such as *.rs, src/**/*.ts or *.{{js,ts}}", error.kind());
-            Problem::new(Kind::InvalidArgument { name: "glob".into(), message })
-        })?;
+        let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
+        let glob = glob.map_err(|error| wrong(error.kind().to_string()))?;
         Ok(Self { matcher: glob.compile_matcher(), of_names, others })
     }
 

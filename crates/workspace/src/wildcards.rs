@@ -1,0 +1,55 @@
+//! How much a glob may ask for. Matching costs as much as there are wildcards under way at once, so a pattern with many
+//! of them, which any repository can bring along, would make each name take long; no honest one has so many.
+
+/// How many wildcards a pattern may have.
+const MOST: usize = 16;
+/// How many bytes.
+const LONGEST: usize = 256;
+
+/// Says why this pattern is not matched, if it is not.
+pub(crate) fn too_much(pattern: &str) -> Option<String> {
+    if pattern.len() > LONGEST {
+        return Some(format!("it has more than {LONGEST} bytes"));
+    }
+    (count(pattern) > MOST).then(|| format!("it has more than {MOST} wildcards"))
+}
+
+/// How many wildcards a pattern has: `**` is one.
+fn count(pattern: &str) -> usize {
+    let bytes = pattern.as_bytes();
+    let is_wild = |at: usize| match bytes[at] {
+        b'*' => at == 0 || bytes[at - 1] != b'*',
+        byte => matches!(byte, b'?' | b'[' | b'{'),
+    };
+    (0..bytes.len()).filter(|&at| is_wild(at)).count()
+}
+
+/// Whether matching this pattern needs a state machine: it has more than a star before an ending, as in `*.o`.
+pub(crate) fn is_costly(pattern: &str) -> bool {
+    count(pattern.strip_prefix("*.").unwrap_or(pattern)) > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_that_people_write_are_matched() {
+        for pattern in [
+            "*.o",
+            "[Dd]ebug/",
+            "**/[Pp]ackages/**/*.[Cc]ache?",
+            "log-[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].*.txt",
+            "src/**/*.{js,jsx,ts,tsx,json,css,html,md}",
+        ] {
+            assert_eq!(too_much(pattern), None, "{pattern}");
+        }
+        assert!(!is_costly("*.o") && !is_costly("target/") && is_costly("*.o*") && is_costly("a*"));
+    }
+
+    #[test]
+    fn a_pattern_that_is_long_or_has_many_wildcards_is_not() {
+        assert!(too_much(&"*a".repeat(17)).is_some() && too_much(&"*a".repeat(16)).is_none());
+        assert!(too_much(&"a".repeat(257)).is_some() && too_much(&"a".repeat(256)).is_none());
+    }
+}
