@@ -22,7 +22,7 @@ use emend_edit::text::split_ending;
 
 use crate::disk::{Disk, FileKind};
 use crate::roots::{Root, Roots, Start};
-use crate::snapshot::forbidden_elsewhere;
+use crate::snapshot::ForbiddenFiles;
 use crate::walk::{self, Scope, Unseen, Walk, Within};
 use view::{PEEKED, View, is_binary};
 
@@ -199,6 +199,7 @@ struct Search<'a> {
     room: (usize, usize),
     bytes: u64,
     is_enough: bool,
+    forbidden: ForbiddenFiles,
     found: Found,
 }
 
@@ -210,7 +211,8 @@ impl<'a> Search<'a> {
         builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
         let searcher = builder.before_context(context).after_context(context).build();
         let room = (limits.shown, limits.bytes);
-        Self { disk, matcher, searcher, limits, room, bytes: 0, is_enough: false, found: Found::default() }
+        let (forbidden, found) = Default::default();
+        Self { disk, matcher, searcher, limits, room, bytes: 0, is_enough: false, forbidden, found }
     }
 
     /// Searches a file. What is no file any more, or no text, has nothing to be found.
@@ -259,7 +261,7 @@ impl<'a> Search<'a> {
         if stat.kind != FileKind::File {
             return Ok(None);
         }
-        if stat.links > 1 && forbidden_elsewhere(self.disk, root, names, &stat)?.is_some() {
+        if stat.links > 1 && self.forbidden.by_other_name(self.disk, root, names, &stat)?.is_some() {
             return Ok(None);
         }
         let largest = root.policy.terms().max_file_bytes;

@@ -1,5 +1,7 @@
 //! A file as read: bytes, text, version and metadata that belong together.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -53,7 +55,8 @@ pub(crate) fn read(
         return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
     }
     if stat.links > 1 {
-        let other = forbidden_elsewhere(disk, &path.root, &path.place.names, &stat);
+        let names = &path.place.names;
+        let other = ForbiddenFiles::default().by_other_name(disk, &path.root, names, &stat);
         let other = other
             .map_err(|error| io_problem("Looking for the other names of the file", &error).at(&path.name));
         if let Some(kind) = other? {
@@ -78,29 +81,60 @@ pub(crate) fn read(
     Ok(Some(Snapshot { text: Arc::new(text), stat }))
 }
 
-/// Why a file is forbidden by another of its names: one beside this one, in its folder or in one above. Elsewhere it
-/// could only be found by looking at every file.
-pub(crate) fn forbidden_elsewhere(
-    disk: &dyn Disk,
-    root: &Root,
-    names: &[OsString],
-    stat: &Stat,
-) -> io::Result<Option<Kind>> {
-    let mut names = names.to_vec();
-    while names.pop().is_some() {
-        let dir = disk.open_dir(&root.dir, &names.iter().collect::<PathBuf>())?;
-        for beside in disk.names(&dir)? {
-            names.push(beside);
-            let allowed = root.policy.may_read(&names);
-            let Some(beside) = names.pop() else { continue };
-            if let Err(kind) = allowed
-                && disk.stat(&dir, &beside).is_ok_and(|other| other.is_same_file(stat))
-            {
-                return Ok(Some(kind));
+/// The device and the inode of a file.
+type Identity = (u64, u64);
+
+/// The forbidden files of folders that were looked through already, to know them again by another of their names. It is
+/// for one reading, listing or search: what is forbidden is not looked for anew.
+#[derive(Debug, Default)]
+pub(crate) struct ForbiddenFiles {
+    folders: HashMap<(PathBuf, PathBuf), HashMap<Identity, Kind>>,
+}
+
+impl ForbiddenFiles {
+    /// Why a file is forbidden by another of its names: one beside this one, in its folder or in one above. Elsewhere
+    /// it could only be found by looking at every file.
+    pub(crate) fn by_other_name(
+        &mut self,
+        disk: &dyn Disk,
+        root: &Root,
+        names: &[OsString],
+        stat: &Stat,
+    ) -> io::Result<Option<Kind>> {
+        for end in (0..names.len()).rev() {
+            let folder: PathBuf = names[..end].iter().collect();
+            let known = match self.folders.entry((root.path.clone(), folder)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let found = forbidden_in(disk, root, &names[..end])?;
+                    unknown.insert(found)
+                }
+            };
+            if let Some(kind) = known.get(&(stat.device, stat.inode)) {
+                return Ok(Some(kind.clone()));
             }
         }
+        Ok(None)
     }
-    Ok(None)
+}
+
+/// The files right in this folder that are forbidden and have several names.
+fn forbidden_in(disk: &dyn Disk, root: &Root, folder: &[OsString]) -> io::Result<HashMap<Identity, Kind>> {
+    let dir = disk.open_dir(&root.dir, &folder.iter().collect::<PathBuf>())?;
+    let mut found = HashMap::new();
+    let mut names = folder.to_vec();
+    for name in disk.names(&dir)? {
+        names.push(name);
+        let allowed = root.policy.may_read(&names);
+        let Some(name) = names.pop() else { continue };
+        if let Err(kind) = allowed
+            && let Ok(stat) = disk.stat(&dir, &name)
+            && stat.links > 1
+        {
+            found.insert((stat.device, stat.inode), kind);
+        }
+    }
+    Ok(found)
 }
 
 fn kind_name(kind: FileKind) -> Option<&'static str> {
@@ -109,5 +143,41 @@ fn kind_name(kind: FileKind) -> Option<&'static str> {
         FileKind::Dir => Some("a folder"),
         FileKind::Link => Some("a link"),
         FileKind::Other(what) => Some(what),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Policy;
+    use crate::roots::{RootSpec, Roots};
+
+    #[test]
+    fn each_folder_is_looked_through_once_for_the_other_names_of_forbidden_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("sub")).unwrap();
+        for (secret, same) in [(".env", "sub/a"), (".env.local", "b"), ("harmless", "sub/c")] {
+            std::fs::write(at(secret), "x").unwrap();
+            std::fs::hard_link(at(secret), at(same)).unwrap();
+        }
+        let disk = crate::disk::for_this_machine();
+        let spec = RootSpec { name: None, path: folder.path().into() };
+        let roots = Roots::open(disk.clone(), &[spec], &Policy::default()).unwrap();
+        let mut forbidden = ForbiddenFiles::default();
+        let mut is_forbidden = |path: &str| {
+            let names: Vec<OsString> = path.split('/').map(OsString::from).collect();
+            let dir = disk.open_dir(&roots.all()[0].dir, Path::new("")).unwrap();
+            let stat = disk.stat(&dir, path.as_ref()).unwrap();
+            forbidden.by_other_name(&*disk, &roots.all()[0], &names, &stat).unwrap().is_some()
+        };
+        for _ in 0..2 {
+            assert!(is_forbidden("sub/a") && is_forbidden("b") && !is_forbidden("sub/c"));
+        }
+        assert_eq!(forbidden.folders.len(), 2);
+        // Of each, only what is forbidden is kept and compared.
+        assert_eq!(forbidden.folders.values().map(HashMap::len).sum::<usize>(), 2);
     }
 }
