@@ -243,6 +243,37 @@ fn a_workspace_whose_file_cannot_be_understood_is_closed() {
 }
 
 #[test]
+fn what_is_closed_is_not_listed_or_searched_as_if_it_were_empty() {
+    let (one, two) =
+        (Folder::with([("a.txt", "seek\n")]), Folder::with([("a.txt", "seek\n"), ("b.txt", "seek\n")]));
+    one.write(".emend.toml", "mode = ");
+    let mut client = serve(&one);
+    for path in [json!({}), json!({"path": ""}), json!({"path": "."}), json!({"path": "a.txt"})] {
+        let mut search = path.clone();
+        search["pattern"] = json!("seek");
+        client.call("list_files", path).refused("invalid-policy");
+        client.call("search_text", search).refused("invalid-policy");
+    }
+    // Of two roots, the open one is shown, and of the other why it is not.
+    let launch = launch(&two).workspace(format!("one={}", one.path().display()));
+    let mut client = launch.legacy();
+    for (tool, arguments) in [
+        ("list_files", json!({})),
+        ("list_files", json!({"glob": "*.txt"})),
+        ("search_text", json!({"pattern": "seek"})),
+    ] {
+        let answer = client.call(tool, arguments).ok();
+        assert!(answer.text.contains("2 files") || answer.text.contains("2 of 2"), "{}", answer.text);
+        assert!(answer.text.contains(".emend.toml cannot be followed"), "{}", answer.text);
+    }
+    // What the closed root has is not known, so a path without a root is not taken for the other's.
+    client.replace("b.txt", "seek", "x").refused("ambiguous-path");
+    client.call("read_file", json!({"path": "a.txt"})).refused("ambiguous-path");
+    client.call("read_file", json!({"path": "none.txt"})).refused("invalid-policy");
+    client.replace(two.at("b.txt").to_str().unwrap(), "seek", "x").ok();
+}
+
+#[test]
 fn each_root_has_its_own_file() {
     let (one, two) = (Folder::with([("a.txt", "1\n")]), Folder::with([("a.txt", "2\n"), ("b.txt", "2\n")]));
     let start = || {
@@ -259,5 +290,5 @@ fn each_root_has_its_own_file() {
     one.write(".emend.toml", "mode = ");
     let mut client = start();
     client.call("read_file", json!({"path": "one:a.txt"})).refused("invalid-policy");
-    client.replace("b.txt", "2", "x").ok();
+    client.replace("two:b.txt", "2", "x").ok();
 }

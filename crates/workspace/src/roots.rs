@@ -196,22 +196,28 @@ impl Roots {
         }
         // A relative path among several roots: the one root that has it.
         let mut hits = Vec::new();
+        let mut closed = Vec::new();
         let mut refused = None;
         for root in &self.roots {
             match look(root, path) {
                 Ok(found) if exists(&found) => hits.push((root, found)),
                 Ok(_) => {}
-                Err(problem) => refused = refused.or(Some(problem)),
+                Err(problem) => {
+                    // What a closed root has is not known: it may be what was meant.
+                    closed.extend(root.policy.may_read(&[]).is_err().then_some(root));
+                    refused = refused.or(Some(problem));
+                }
             }
         }
         match (hits.len(), refused) {
-            (1, _) => Ok(hits.remove(0).1),
+            (1, _) if closed.is_empty() => Ok(hits.remove(0).1),
             (0, Some(problem)) => Err(problem),
             _ => {
-                let roots = self
-                    .roots
-                    .iter()
-                    .filter(|root| hits.is_empty() || hits.iter().any(|(hit, _)| Arc::ptr_eq(hit, root)));
+                let fits = |root: &Arc<Root>| {
+                    let mut fitting = hits.iter().map(|(hit, _)| hit).chain(&closed);
+                    hits.is_empty() || fitting.any(|fitting| Arc::ptr_eq(fitting, root))
+                };
+                let roots = self.roots.iter().filter(|root| fits(root));
                 let candidates = roots.map(|root| format!("{}:{written}", root.name)).collect();
                 Err(Problem::new(Kind::AmbiguousPath { candidates }).at(written))
             }

@@ -1,11 +1,13 @@
 //! `list_files`.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, JsonObject};
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::list::{Entry, Listing, What};
+use emend_workspace::roots::{Root, Roots};
 use emend_workspace::{Effort, Scope, Unseen};
 
 use super::{Call, NotQuick, find, reading};
@@ -35,6 +37,9 @@ fn list(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         let (left_out, s) = (counted(listing.left_out), plural(listing.left_out));
         let _ = writeln!(text, "... and {left_out} more file{s}; give a narrower glob or a path.");
     }
+    if asked.path.as_deref().is_none_or(str::is_empty) && asked.glob.is_some() {
+        text.push_str(&closed(call.workspace.roots()));
+    }
     text.push_str(&unseen(listing.unseen));
     Ok(text)
 }
@@ -45,7 +50,11 @@ fn header(call: &Call<'_>, asked: &ListFiles, listing: &Listing) -> String {
         (None, None, roots) if roots.len() > 1 => {
             let mut text = format!("{} roots, {files}:\n", roots.len());
             for root in roots {
-                let _ = writeln!(text, "{}: is {}", root.name, root.path.display());
+                let _ = write!(text, "{}: is {}", root.name, root.path.display());
+                if let Err(kind) = root.policy.may_read(&[]) {
+                    let _ = write!(text, ", and closed: {}", one_line(kind));
+                }
+                text.push('\n');
             }
             text
         }
@@ -63,6 +72,19 @@ fn line(text: &mut String, entry: &Entry) {
         What::Link(target) => writeln!(text, "{name} -> {}", plain(target)),
         What::Other(what) => writeln!(text, "{name} · {what}"),
     };
+}
+
+/// Says which roots were not looked at because nothing in them may be read, and why.
+pub(super) fn closed(roots: &Roots) -> String {
+    let closed = |root: &Arc<Root>| {
+        let kind = root.policy.may_read(&[]).err()?;
+        Some(format!("Nothing of {} was looked at: {}\n", root.name, one_line(kind)))
+    };
+    roots.all().iter().filter_map(closed).collect()
+}
+
+fn one_line(kind: Kind) -> String {
+    Problem::new(kind).to_string().replace('\n', " ")
 }
 
 /// A name on one line, whatever is in it.

@@ -8,7 +8,7 @@ use emend_edit::problem::Problem;
 use emend_workspace::search::{Found, FoundIn, Wanted};
 use emend_workspace::{Effort, Scope};
 
-use super::list::{counted, plain, plural, unseen};
+use super::list::{closed, counted, plain, plural, unseen};
 use super::{Call, NotQuick, find, reading};
 use crate::arguments;
 use crate::wire::SearchText;
@@ -43,6 +43,9 @@ fn search(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
     if found.too_large > 0 {
         let (number, s) = (counted(found.too_large), plural(found.too_large));
         let _ = writeln!(text, "{number} file{s} of more than 64 MiB not searched.");
+    }
+    if asked.path.as_deref().is_none_or(str::is_empty) {
+        text.push_str(&closed(call.workspace.roots()));
     }
     text.push_str(&unseen(found.unseen));
     Ok(text)

@@ -31,8 +31,18 @@ impl Within {
     pub(crate) fn new(scope: &Scope<'_>, roots: &Roots) -> Result<Self, Problem> {
         let glob = scope.glob.map(Glob::new).transpose()?;
         let Some(written) = scope.path.filter(|path| !path.is_empty()) else {
-            let all = roots.all().iter();
-            let starts = all.map(|root| Start::Folder(root.clone(), Vec::new())).collect();
+            let mut starts = Vec::new();
+            let mut refused = None;
+            for root in roots.all() {
+                match root.policy.may_read(&[]) {
+                    Ok(()) => starts.push(Start::Folder(root.clone(), Vec::new())),
+                    Err(kind) => refused = refused.or(Some(kind)),
+                }
+            }
+            // Of several roots, the others can be seen. Of none, nothing there would be a lie.
+            if let Some(kind) = refused.filter(|_| starts.is_empty()) {
+                return Err(Problem::new(kind));
+            }
             return Ok(Self { starts, folder: PathBuf::new(), glob });
         };
         let start = roots.admit_start(written)?;
