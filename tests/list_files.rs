@@ -179,14 +179,7 @@ mod links {
         check(
             &folder,
             json!({}),
-            &[
-                "a.txt",
-                "in -> sub",
-                "out -> ../ws-evil",
-                "sub/b.txt",
-                "sub/nowhere -> missing",
-                "sub/up -> ..",
-            ],
+            &["a.txt", "in -> sub", "out", "sub/b.txt", "sub/nowhere -> missing", "sub/up -> .."],
         );
         check(&folder, json!({"path": "in"}), &["sub/b.txt", "sub/nowhere -> missing", "sub/up -> .."]);
         let mut client = serve(&folder);

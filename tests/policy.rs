@@ -129,6 +129,76 @@ fn a_hard_link_to_a_secret_beside_or_above_it_is_off_limits() {
     serve(&folder).read("b.txt");
 }
 
+/// A folder that may not be looked into, and ways to it that may be seen.
+fn with_private_folder() -> Folder {
+    let folder = Folder::with([
+        ("a.txt", "a\n"),
+        ("private/bob.txt", "classified\n"),
+        ("private/deep/c.txt", "classified\n"),
+        (".emend.toml", "forbidden_paths = ['private/']"),
+    ]);
+    symlink("private", folder.at("door")).unwrap();
+    symlink("private/bob.txt", folder.at("latest")).unwrap();
+    symlink("../a.txt", folder.at("private/back")).unwrap();
+    symlink("/etc", folder.at("private/etc")).unwrap();
+    fs::hard_link(folder.at("private/bob.txt"), folder.at("private/same.txt")).unwrap();
+    folder
+}
+
+#[test]
+fn whether_anything_is_beneath_a_forbidden_folder_is_not_told_by_any_way_through_it() {
+    let folder = with_private_folder();
+    let mut client = serve(&folder);
+    for name in [
+        "deep",
+        "deep/c.txt",
+        "bob.txt",
+        "bob.txt/x",
+        "none",
+        "none/x",
+        "back",
+        "etc",
+        "etc/passwd",
+        "deep/..",
+    ] {
+        for path in [format!("door/{name}"), format!("private/{name}"), format!("door/{name}/../../a.txt")] {
+            let told = |answer: Answer| answer.refused("path-forbidden").text.replace(&path, "PATH");
+            let read = told(client.call("read_file", json!({"path": path})));
+            assert_eq!(
+                read,
+                told(client.call("read_file", json!({"path": "private"}))).replace("private is", "PATH is")
+            );
+            told(client.call("list_files", json!({"path": path})));
+            told(client.call("search_text", json!({"path": path, "pattern": "c"})));
+            told(client.replace(&path, "classified", "x"));
+        }
+    }
+}
+
+#[test]
+fn where_a_link_leads_that_leads_to_what_is_forbidden_is_not_told() {
+    let folder = with_private_folder();
+    let mut client = serve(&folder);
+    let listing = client.call("list_files", json!({})).ok().text;
+    assert!(listing.contains("latest · a link") && !listing.contains("private/"), "{listing}");
+    for answer in [
+        client.call("read_file", json!({"path": "latest"})),
+        client.call("list_files", json!({"path": "latest"})),
+        client.replace("latest", "classified", "x"),
+    ] {
+        assert!(!answer.refused("path-forbidden").text.contains("bob"), "only the name that was written");
+    }
+}
+
+#[test]
+fn the_size_of_a_forbidden_file_is_not_told_by_another_of_its_names() {
+    let folder = Folder::with([(".env", "classified\n"), ("b.txt", "b\n")]);
+    fs::hard_link(folder.at(".env"), folder.at("same.txt")).unwrap();
+    fs::hard_link(folder.at("b.txt"), folder.at("c.txt")).unwrap();
+    let listing = serve(&folder).call("list_files", json!({})).ok().text;
+    assert!(listing.contains("c.txt · 2 B") && listing.contains("same.txt\n"), "{listing}");
+}
+
 #[test]
 fn a_patch_is_not_taken_from_a_forbidden_file() {
     let folder = Folder::with([("a.txt", "a\n"), (".env", "*** Begin Patch\nclassified\n")]);

@@ -3,16 +3,17 @@
 //! What does not fit is counted, never silently left out: a folder whose entries do not fit any more stands for
 //! all the files below it. All of them are looked at in any case, so that the counts are right.
 
-use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
 use emend_edit::problem::Problem;
 
-use crate::disk::{Disk, FileKind};
+use crate::disk::FileKind;
 use crate::roots::{Root, Roots, Start};
+use crate::snapshot::ForbiddenFiles;
 use crate::walk::{self, Folder, Scope, Unseen, Walk, Within};
 
 /// How much a listing has at most.
@@ -61,11 +62,14 @@ pub enum What {
     File(Option<u64>),
     /// A folder whose content is not shown, and how many files are in it and below.
     Folder(usize),
-    /// A link and where it points. It is not followed.
-    Link(String),
+    /// A link, which is not followed, and where it points, if that may be told and is short.
+    Link(Option<String>),
     /// None of these.
     Other(&'static str),
 }
+
+/// How many bytes the target of a link may have to be shown.
+const TARGET: usize = 256;
 
 /// A line before it has its name.
 struct Line {
@@ -86,6 +90,7 @@ pub(crate) fn list(
     let disk = &**roots.disk();
     let within = Within::new(scope, roots)?;
     let mut walk = Walk::new(disk, scope.cancelled, limits.walk);
+    let mut look = Look { roots, forbidden: ForbiddenFiles::default() };
     let mut starts = Vec::new();
     for start in &within.starts {
         match start {
@@ -95,8 +100,9 @@ pub(crate) fn list(
                 starts.push(Line { root: Arc::clone(root), path, what: What::Folder(0), is_open: false });
             }
             Start::File(path) => {
-                let name = path.place.file_name();
-                let what = what(disk, &path.place.dir, name, FileKind::File);
+                let place = &path.place;
+                let kind = disk.stat(&place.dir, place.file_name()).map_or(FileKind::File, |stat| stat.kind);
+                let what = look.what(&path.root, &place.dir, &place.names.iter().collect::<PathBuf>(), kind);
                 let entries = vec![Entry { name: path.name.clone(), what }];
                 return Ok(Listing { entries, files: 1, ..Listing::default() });
             }
@@ -104,11 +110,11 @@ pub(crate) fn list(
     }
     let room = Room { lines: limits.lines, bytes: limits.bytes };
     let (mut lines, mut listing) = if within.has_glob() {
-        taken(&mut walk, disk, &within, depth, room)?
+        taken(&mut walk, &mut look, &within, depth, room)?
     } else {
         // Several roots are named; what is in them is a second question.
         let depth = depth.unwrap_or(if starts.len() > 1 { 0 } else { usize::MAX });
-        outline(&mut walk, disk, starts, depth, room)?
+        outline(&mut walk, &mut look, starts, depth, room)?
     };
     lines.sort_by(|one, other| (&one.root.name, &one.path).cmp(&(&other.root.name, &other.path)));
     listing.entries = lines.into_iter().map(|line| line.entry(roots)).collect();
@@ -133,6 +139,13 @@ impl Room {
         has
     }
 
+    /// Takes off what is shown beside the path.
+    fn take_off(&mut self, what: &What) {
+        if let What::Link(Some(target)) = what {
+            self.bytes = self.bytes.saturating_sub(target.len());
+        }
+    }
+
     /// Whether all the entries of a folder fit.
     fn has_all(&mut self, folder: &Folder) -> bool {
         let own = folder.path.as_os_str().len() + 1;
@@ -144,7 +157,7 @@ impl Room {
 /// The files that the glob takes.
 fn taken(
     walk: &mut Walk<'_>,
-    disk: &dyn Disk,
+    look: &mut Look<'_>,
     within: &Within,
     depth: Option<usize>,
     mut room: Room,
@@ -162,7 +175,8 @@ fn taken(
             if within.takes(&path) {
                 files += 1;
                 if room.has(1, path.as_os_str().len()) {
-                    let what = what(disk, &folder.dir, name, *kind);
+                    let what = look.what(&folder.root, &folder.dir, &path, *kind);
+                    room.take_off(&what);
                     lines.push(Line { root: Arc::clone(&folder.root), path, what, is_open: false });
                 }
             }
@@ -175,7 +189,7 @@ fn taken(
 /// Everything: a folder is opened if all its entries fit into what is left. Only the start is cut.
 fn outline(
     walk: &mut Walk<'_>,
-    disk: &dyn Disk,
+    look: &mut Look<'_>,
     starts: Vec<Line>,
     depth: usize,
     mut room: Room,
@@ -195,7 +209,8 @@ fn outline(
             files += usize::from(!is_dir);
             if opens && (folder.depth > 0 || room.has(1, path.as_os_str().len())) {
                 tag = lines.len();
-                let what = what(disk, &folder.dir, name, *kind);
+                let what = look.what(&folder.root, &folder.dir, &path, *kind);
+                room.take_off(&what);
                 lines.push(Line { root: Arc::clone(&folder.root), path, what, is_open: false });
             } else if let What::Folder(files) = &mut lines[owner].what {
                 *files += usize::from(!is_dir);
@@ -222,15 +237,40 @@ impl Line {
     }
 }
 
-fn what(disk: &dyn Disk, dir: &Dir, name: &OsStr, kind: FileKind) -> What {
-    match kind {
-        FileKind::File => What::File(disk.stat(dir, name).ok().map(|stat| stat.size)),
-        FileKind::Dir => What::Folder(0),
-        FileKind::Link => {
-            let target = disk.read_link(dir, name);
-            What::Link(target.map_or_else(|_| "?".into(), |target| target.to_string_lossy().into_owned()))
+/// Looks at the files that are shown.
+struct Look<'a> {
+    roots: &'a Roots,
+    forbidden: ForbiddenFiles,
+}
+
+impl Look<'_> {
+    fn what(&mut self, root: &Root, dir: &Dir, path: &Path, kind: FileKind) -> What {
+        let name = path.file_name().unwrap_or_default();
+        match kind {
+            FileKind::Dir => What::Folder(0),
+            FileKind::File => What::File(self.size(root, dir, path, name)),
+            FileKind::Link => What::Link(self.target(root, dir, path, name)),
+            FileKind::Other(what) => What::Other(what),
         }
-        FileKind::Other(what) => What::Other(what),
+    }
+
+    /// The size of a file, unless it is known to be forbidden by another of its names.
+    fn size(&mut self, root: &Root, dir: &Dir, path: &Path, name: &OsStr) -> Option<u64> {
+        let disk = &**self.roots.disk();
+        let stat = disk.stat(dir, name).ok()?;
+        if stat.links > 1 {
+            let names: Vec<OsString> = path.iter().map(OsString::from).collect();
+            let forbidden = self.forbidden.by_other_name(disk, root, &names, &stat);
+            return forbidden.is_ok_and(|by| by.is_none()).then_some(stat.size);
+        }
+        Some(stat.size)
+    }
+
+    fn target(&self, root: &Root, dir: &Dir, path: &Path, name: &OsStr) -> Option<String> {
+        let target = self.roots.disk().read_link(dir, name).ok()?;
+        let is_short = target.as_os_str().len() <= TARGET;
+        (is_short && self.roots.leads_to_what_may_be_told(root, path))
+            .then(|| target.to_string_lossy().into_owned())
     }
 }
 

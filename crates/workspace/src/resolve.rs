@@ -3,6 +3,9 @@
 //! Names are guesses, the handle is the proof: the path is followed by name, link by link, to a path
 //! without links; then the folder at that path is opened beneath the root **without following any link**.
 //! If something was swapped meanwhile, that fails, and the walk is made again.
+//!
+//! Whether it is allowed is asked of every step before the disk is: how a forbidden path goes on, or whether it does,
+//! is not told, not even by a `..` or a link that leads back out of it.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -12,12 +15,16 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+use emend_edit::problem::Kind;
+
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind};
 use crate::fault::{is_absent, leads_elsewhere};
 
 /// How many links a path may have; the kernel's own limit.
 const LINKS: usize = 40;
+/// How many names a path may have, those of its links among them.
+const STEPS: usize = 1024;
 /// How often a walk is made again after something was swapped under it.
 const TRIES: usize = 16;
 
@@ -61,6 +68,8 @@ impl Place {
 pub enum Refusal {
     /// It leaves the root.
     Outside(&'static str),
+    /// It leads through a place that is not allowed.
+    Forbidden(Kind),
     /// A name on the way is a file.
     ParentIsFile,
     /// It names the root itself or another folder: every name from the root to it, no link among them.
@@ -69,11 +78,20 @@ pub enum Refusal {
     Io(io::Error),
 }
 
+/// Whether a place may be told of, by its names from the root.
+pub(crate) type Allowed<'a> = &'a dyn Fn(&[OsString]) -> Result<(), Kind>;
+
 /// Finds the place of `path`, which is relative to the root.
-pub(crate) fn resolve(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Place, Refusal> {
+pub(crate) fn resolve(
+    disk: &dyn Disk,
+    root: &Dir,
+    canonical: &Path,
+    path: &Path,
+    allowed: Allowed<'_>,
+) -> Result<Place, Refusal> {
     let mut last = None;
     for _ in 0..TRIES {
-        match walk(disk, root, canonical, path) {
+        match walk(disk, root, canonical, path, allowed) {
             Ok(place) => return Ok(place),
             // A link where there was none, or no folder where there was one: it was swapped meanwhile.
             Err(Refusal::Io(error)) if was_swapped(&error) => last = Some(error),
@@ -87,7 +105,13 @@ fn was_swapped(error: &io::Error) -> bool {
     leads_elsewhere(error) || is_absent(error)
 }
 
-fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Place, Refusal> {
+fn walk(
+    disk: &dyn Disk,
+    root: &Dir,
+    canonical: &Path,
+    path: &Path,
+    allowed: Allowed<'_>,
+) -> Result<Place, Refusal> {
     let plain: Option<Vec<OsString>> = path
         .components()
         .filter(|component| !matches!(component, Component::CurDir))
@@ -99,6 +123,7 @@ fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Pl
     // Most paths have no link and no `..`: one call opens the folder, one looks at the file.
     if let Some(names) = plain
         && let Some((name, parents)) = names.split_last()
+        && allowed(&names).is_ok()
         && let Ok(dir) = disk.open_dir(root, &parents.iter().collect::<PathBuf>())
     {
         match disk.stat(&dir, name) {
@@ -112,17 +137,27 @@ fn walk(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Pl
             _ => {}
         }
     }
-    follow(disk, root, canonical, path)
+    follow(disk, root, canonical, path, allowed)
 }
 
 /// Follows the path name by name, to names without links.
-fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<Place, Refusal> {
+fn follow(
+    disk: &dyn Disk,
+    root: &Dir,
+    canonical: &Path,
+    path: &Path,
+    allowed: Allowed<'_>,
+) -> Result<Place, Refusal> {
     let mut todo: VecDeque<OsString> = steps(path)?.into();
     let mut names: Vec<OsString> = Vec::new();
     let mut dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
-    let mut links = 0;
+    let (mut links, mut taken) = (0, 0);
     let mut through_link = false;
     while let Some(step) = todo.pop_front() {
+        taken += 1;
+        if taken > STEPS {
+            return Err(Refusal::Outside("it goes through too many folders"));
+        }
         if step == ".." {
             if names.pop().is_none() {
                 return Err(Refusal::Outside("it climbs above the root with '..'"));
@@ -130,6 +165,9 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
             dir = disk.open_dir(root, &names.iter().collect::<PathBuf>()).map_err(Refusal::Io)?;
             continue;
         }
+        names.push(step.clone());
+        allowed(&names).map_err(Refusal::Forbidden)?;
+        names.pop();
         let stat = match disk.stat(&dir, &step) {
             Ok(stat) => stat,
             Err(error) if is_absent(&error) => {
@@ -139,6 +177,7 @@ fn follow(disk: &dyn Disk, root: &Dir, canonical: &Path, path: &Path) -> Result<
                 }
                 names.push(step);
                 names.extend(todo);
+                allowed(&names).map_err(Refusal::Forbidden)?;
                 return Ok(Place { names, dir: Arc::new(dir), through_link, missing });
             }
             Err(error) => return Err(Refusal::Io(error)),

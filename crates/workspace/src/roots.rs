@@ -241,15 +241,29 @@ impl Roots {
     }
 
     fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
-        let place = resolve(&*self.disk, &root.dir, &root.path, inside)
-            .map_err(|refusal| self.refused(root, inside, refusal, written))?;
+        let place =
+            self.resolve(root, inside).map_err(|refusal| self.refused(root, inside, refusal, written))?;
+        // Named as it was written: where a link leads that leads to what is forbidden is not told.
+        root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(written))?;
         let name = self.called(root, &place.shown());
-        root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(&name))?;
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
     }
 
+    fn resolve(&self, root: &Root, inside: &Path) -> Result<Place, Refusal> {
+        resolve(&*self.disk, &root.dir, &root.path, inside, &|names| root.policy.may_read(names))
+    }
+
+    /// Whether this path, from the root, leads to a place in it that may be told of, whether or not anything is there.
+    pub(crate) fn leads_to_what_may_be_told(&self, root: &Root, path: &Path) -> bool {
+        match self.resolve(root, path) {
+            Ok(_) => true,
+            Err(Refusal::IsFolder(names)) => root.policy.may_read(&names).is_ok(),
+            Err(_) => false,
+        }
+    }
+
     fn start_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<Start, Problem> {
-        match resolve(&*self.disk, &root.dir, &root.path, inside) {
+        match self.resolve(root, inside) {
             Err(Refusal::IsFolder(names)) => {
                 root.policy.may_read(&names).map_err(|kind| Problem::new(kind).at(written))?;
                 Ok(Start::Folder(Arc::clone(root), names))
@@ -273,6 +287,7 @@ impl Roots {
         }
         match refusal {
             Refusal::Outside(why) => self.outside(written, why),
+            Refusal::Forbidden(kind) => Problem::new(kind).at(written),
             Refusal::ParentIsFile => {
                 Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
             }

@@ -69,7 +69,8 @@ fn line(text: &mut String, entry: &Entry) {
         What::File(Some(bytes)) => writeln!(text, "{name} · {}", size(*bytes)),
         What::File(None) => writeln!(text, "{name}"),
         What::Folder(files) => writeln!(text, "{name} · {} file{}", counted(*files), plural(*files)),
-        What::Link(target) => writeln!(text, "{name} -> {}", plain(target)),
+        What::Link(Some(target)) => writeln!(text, "{name} -> {}", plain(target)),
+        What::Link(None) => writeln!(text, "{name} · a link"),
         What::Other(what) => writeln!(text, "{name} · {what}"),
     };
 }
