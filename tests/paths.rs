@@ -197,6 +197,45 @@ fn the_folders_of_git_and_emend_are_off_limits() {
     client.call("write_file", json!({"path": ".gitignore", "content": "target\n"})).ok();
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn files_whose_names_are_not_utf_8_are_not_taken_for_one_another() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::with([("a.txt", "a\n")]);
+    for (name, link) in [(&b"x\xfe"[..], "one"), (b"x\xff", "two")] {
+        let name = OsStr::from_bytes(name);
+        fs::write(folder.path().join(name), "classified\n").unwrap();
+        symlink(name, folder.at(link)).unwrap();
+    }
+    for path in ["one", "two"] {
+        check_refused(&folder, path, "invalid-argument");
+    }
+    let mut client = serve(&folder);
+    let patch = "*** Update File: one\n@@\n-classified\n+x\n*** Update File: two\n@@\n-classified\n+y";
+    client.patch(patch).refused("invalid-argument");
+    let listing = client.call("list_files", json!({})).ok().text;
+    assert_eq!(listing.matches("x\u{fffd} · its name is not UTF-8").count(), 2, "{listing}");
+}
+
+#[test]
+fn a_path_that_is_longer_than_any_is_refused() {
+    let folder = Folder::with([("a.txt", "a\n"), ("d/b.txt", "b\n")]);
+    let at = |times: usize| format!("{}a.txt", "d/../".repeat(times));
+    check_refused(&folder, &at(1_000), "invalid-argument");
+    check_refused(&folder, &at(128), "invalid-argument");
+    check_refused(&folder, &"x".repeat(4097), "invalid-argument");
+    let mut client = serve(&folder);
+    client.read(&at(100));
+    for tool in ["list_files", "search_text"] {
+        let mut arguments = json!({"path": at(1_000)});
+        if tool == "search_text" {
+            arguments["pattern"] = json!("a");
+        }
+        client.call(tool, arguments).refused("invalid-argument");
+    }
+}
+
 /// Two roots, `one` and `two`, and a client of both.
 fn two_roots() -> (Folder, Folder, Client) {
     let one = Folder::with([("same.txt", "1\n"), ("only-one.txt", "1\n")]);

@@ -66,6 +66,8 @@ pub enum What {
     Link(Option<String>),
     /// None of these.
     Other(&'static str),
+    /// Something whose name is not UTF-8, so that no call can name it.
+    Unnameable,
 }
 
 /// How many bytes the target of a link may have to be shown.
@@ -248,6 +250,7 @@ impl Look<'_> {
         let name = path.file_name().unwrap_or_default();
         match kind {
             FileKind::Dir => What::Folder(0),
+            _ if path.to_str().is_none() => What::Unnameable,
             FileKind::File => What::File(self.size(root, dir, path, name)),
             FileKind::Link => What::Link(self.target(root, dir, path, name)),
             FileKind::Other(what) => What::Other(what),

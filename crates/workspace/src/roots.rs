@@ -20,6 +20,11 @@ use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
 use crate::vault::VaultCell;
 
+/// How many bytes a written path may have, as on most systems.
+const LONGEST: usize = 4096;
+/// How many names.
+const DEEPEST: usize = 256;
+
 /// A folder to open as a root, as it was given: `PATH` or `name=PATH`.
 #[derive(Clone, Debug)]
 pub struct RootSpec {
@@ -142,6 +147,7 @@ impl Roots {
             let message = "it must name a file, such as src/main.rs".into();
             return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
         }
+        check_length(trimmed)?;
         if trimmed.ends_with('/') || trimmed.ends_with("/.") {
             return Err(Problem::new(Kind::NotAFile {
                 what: "written as a folder, with a slash at its end",
@@ -151,7 +157,11 @@ impl Roots {
         self.choose(
             trimmed,
             written,
-            |root, inside| self.admit_in(root, inside, written),
+            |root, inside| {
+                let path = self.admit_in(root, inside, written)?;
+                check_utf_8(&path, written)?;
+                Ok(path)
+            },
             |found| found.place.missing == 0,
         )
     }
@@ -163,6 +173,7 @@ impl Roots {
             let message = "it must name a folder or a file, such as src".into();
             return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
         }
+        check_length(trimmed)?;
         self.choose(trimmed, written, |root, inside| self.start_in(root, inside, written), |_| true)
     }
 
@@ -271,6 +282,7 @@ impl Roots {
             Err(refusal) => Err(self.refused(root, inside, refusal, written)),
             Ok(_) => {
                 let path = self.admit_in(root, inside, written)?;
+                check_utf_8(&path, written)?;
                 if path.place.missing > 0 {
                     let similar = similar(&*self.disk, &path);
                     return Err(Problem::new(Kind::MissingOriginal { similar }).at(&path.name));
@@ -305,6 +317,27 @@ impl Roots {
     fn called(&self, root: &Root, shown: &str) -> String {
         format!("{}{shown}", self.prefix(root))
     }
+}
+
+/// Files whose names are no text are told apart by nothing that could be written, so that one could be taken for another.
+/// A path gets to them only by a link.
+fn check_utf_8(path: &WorkspacePath, written: &str) -> Result<(), Problem> {
+    if path.place.names.iter().all(|name| name.to_str().is_some()) {
+        return Ok(());
+    }
+    let message = "it leads to a name that is not UTF-8, which cannot be written in a call. Do without this file, or ask \
+                   the person to rename it";
+    Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message: message.into() }).at(written))
+}
+
+/// A path that is longer than any that a system opens only costs time.
+fn check_length(path: &str) -> Result<(), Problem> {
+    let is_short = path.len() <= LONGEST && path.split('/').count() <= DEEPEST;
+    let message = || format!("it has more than {LONGEST} bytes or {DEEPEST} names; write it without '..'");
+    if is_short {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message: message() }))
 }
 
 /// The names of a path as it was written, `..` taken at its word.

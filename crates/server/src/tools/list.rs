@@ -71,6 +71,7 @@ fn line(text: &mut String, entry: &Entry) {
         What::Folder(files) => writeln!(text, "{name} · {} file{}", counted(*files), plural(*files)),
         What::Link(Some(target)) => writeln!(text, "{name} -> {}", plain(target)),
         What::Link(None) => writeln!(text, "{name} · a link"),
+        What::Unnameable => writeln!(text, "{name} · its name is not UTF-8, so it cannot be read or edited"),
         What::Other(what) => writeln!(text, "{name} · {what}"),
     };
 }
