@@ -175,6 +175,8 @@ fn what_cannot_be_searched_is_refused() {
     for pattern in ["", "(", "a\nb", "a\\nb", "(?<=a)b", "(\\w{1000}){1000}", "\\"] {
         check(json!({"pattern": pattern}), "invalid-argument");
     }
+    check(json!({"pattern": "a".repeat(5000)}), "invalid-argument");
+    check(json!({"pattern": "a", "glob": "*a".repeat(40)}), "invalid-argument");
     check(json!({"pattern": "a", "context": 21}), "invalid-argument");
     check(json!({"pattern": "a", "glob": "{a"}), "invalid-argument");
     check(json!({"pattern": "a", "path": ".git"}), "path-forbidden");
@@ -183,6 +185,18 @@ fn what_cannot_be_searched_is_refused() {
     check(json!({"pattern": "a", "path": "none"}), "missing-original");
     check(json!({"pattern": "a", "case": true}), "unknown-argument");
     check(json!({"path": "src"}), "invalid-argument");
+}
+
+#[test]
+fn names_and_empty_lines_count_towards_the_size_of_an_answer() {
+    let folder = Folder::new();
+    let deep = ["d"; 8].map(|name| name.repeat(200)).join("/");
+    for i in 0..10 {
+        folder.write(&format!("{deep}/{i}.txt"), format!("{}seek\n", "\n".repeat(20)).repeat(50));
+    }
+    let answer = search(&folder, json!({"pattern": "seek", "context": 20}));
+    assert!(answer.text.starts_with("500 matching lines in 10 of 10 files"), "{}", &answer.text[..100]);
+    assert!(answer.text.len() < 60_000, "{}", answer.text.len());
 }
 
 #[test]

@@ -26,6 +26,15 @@ use crate::snapshot::ForbiddenFiles;
 use crate::walk::{self, Scope, Unseen, Walk, Within};
 use view::{PEEKED, View, is_binary};
 
+/// How many bytes a pattern may have.
+const PATTERN: usize = 4096;
+
+/// How many bytes a pattern may take when it is compiled: repetitions such as `(\w{1000}){10}` are written out.
+const COMPILED: usize = 4 * 1024 * 1024;
+
+/// What a shown line takes beside its text and the name of its file: its number and the marks.
+const BESIDE: usize = 8;
+
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
@@ -42,7 +51,7 @@ pub(crate) struct Limits {
     pub(crate) shown: usize,
     /// How many of one file.
     pub(crate) shown_of_file: usize,
-    /// How many bytes of lines.
+    /// How many bytes of lines, with the name of the file before each.
     pub(crate) bytes: usize,
     /// How many bytes of one line.
     pub(crate) line: usize,
@@ -181,7 +190,10 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
         return Err(invalid("pattern", "it is empty, and so every line matches".into()));
     }
     let mut builder = RegexMatcherBuilder::new();
-    builder.multi_line(true).crlf(true);
+    builder.multi_line(true).crlf(true).size_limit(COMPILED).dfa_size_limit(COMPILED);
+    if pattern.len() > PATTERN {
+        return Err(invalid("pattern", format!("it has more than {PATTERN} bytes; look for less of it")));
+    }
     builder.build(pattern).map_err(|error| {
         let hint = "lines are searched one by one; put \\ before characters such as ( [ { . * + ? that are meant \
                     as they are";
@@ -233,6 +245,8 @@ impl<'a> Search<'a> {
         let mut lines = Lines {
             matcher: &self.matcher,
             limits: &self.limits,
+            // A name is nearly as long as it is shown, whichever root it is in.
+            beside: names.iter().map(|name| name.len() + 1).sum::<usize>() + BESIDE,
             room: &mut self.room,
             shown: Vec::new(),
             shown_matches: 0,
@@ -296,6 +310,8 @@ impl<'a> Search<'a> {
 struct Lines<'a> {
     matcher: &'a RegexMatcher,
     limits: &'a Limits,
+    /// How many bytes stand beside the text of each line.
+    beside: usize,
     room: &'a mut (usize, usize),
     shown: Vec<FoundLine>,
     shown_matches: usize,
@@ -316,7 +332,7 @@ impl Lines<'_> {
             _ => 0,
         };
         let text = part(line, at, self.limits.line);
-        self.room.1 = self.room.1.saturating_sub(text.len());
+        self.room.1 = self.room.1.saturating_sub(self.beside + text.len());
         self.shown.push(FoundLine { number: number.unwrap_or(0) as usize, matches, text });
     }
 }
@@ -407,7 +423,8 @@ mod tests {
         check(limits, 8, 32, 32, true);
         check(Limits { shown: 10, ..limits }, 8, 32, 10, true);
         check(Limits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
-        check(Limits { bytes: 30, ..limits }, 8, 32, 6, true);
+        // A line has its five bytes, the four of "1/a:" and those beside.
+        check(Limits { bytes: 6 * (5 + 4 + BESIDE), ..limits }, 8, 32, 6, true);
         check(Limits { counted: 10, ..limits }, 3, 10, 10, false);
         check(Limits { searched: 100, ..limits }, 4, 16, 16, false);
         // The names of the root, of the first two folders, and one of the third.

@@ -42,7 +42,7 @@ fn search(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
     }
     if found.too_large > 0 {
         let (number, s) = (counted(found.too_large), plural(found.too_large));
-        let _ = writeln!(text, "{number} file{s} of more than 64 MiB not searched.");
+        let _ = writeln!(text, "{number} file{s} not searched: larger than the policy lets be read.");
     }
     if asked.path.as_deref().is_none_or(str::is_empty) {
         text.push_str(&closed(call.workspace.roots()));
