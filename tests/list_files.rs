@@ -85,6 +85,25 @@ fn a_folder_is_listed_by_itself_and_so_is_one_that_is_ignored() {
 }
 
 #[test]
+fn a_folder_that_is_named_is_seen_though_all_that_is_in_it_is_ignored() {
+    let folder = Folder::with([
+        (".gitignore", "build/*\nout/**\n*.o\n"),
+        ("build/a.txt", ""),
+        ("build/x/b.txt", ""),
+        ("out/x/c.txt", ""),
+        ("d.txt", ""),
+    ]);
+    check(&folder, json!({}), &[".gitignore", "build/", "d.txt", "out/"]);
+    check(&folder, json!({"path": "build"}), &["build/a.txt", "build/x/b.txt"]);
+    check(&folder, json!({"path": "build/x"}), &["build/x/b.txt"]);
+    check(&folder, json!({"path": "out/x"}), &["out/x/c.txt"]);
+    // Where everything is ignored but some files, these are what is seen anywhere.
+    folder.write(".gitignore", "*\n!*/\n!*.txt\n");
+    folder.write("build/a.log", "");
+    check(&folder, json!({"path": "build"}), &["build/a.txt", "build/x/b.txt"]);
+}
+
+#[test]
 fn the_ignore_files_above_a_folder_count_in_it() {
     let folder = Folder::with([
         (".gitignore", "*.o\n"),

@@ -84,6 +84,14 @@ impl Ignored {
         false
     }
 
+    /// Whether these rules, of folders above this one, leave out whatever is in it because of the folder itself, as
+    /// `build/*` does, and not because they leave out everything everywhere, but for some endings.
+    pub(super) fn are_about_all_in(&self, folder: &Path) -> bool {
+        // Asked with a name that nobody has, and that no pattern takes but one for all.
+        let all_in = |folder: &Path| self.leaves_out(&folder.join("\u{1}\u{2}\u{3}"), false);
+        all_in(folder) && folder.parent().is_some_and(|above| !all_in(above))
+    }
+
     /// This folder's, then those of the folders above.
     fn levels(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |level| level.above.as_deref())

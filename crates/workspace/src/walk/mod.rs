@@ -95,9 +95,13 @@ impl<'a> Walk<'a> {
 
     /// Begins at this folder of a root. What is ignored above it counts in it.
     pub(crate) fn start(&mut self, root: &Arc<Root>, path: &Path, tag: usize) {
-        let mut above = None;
-        for folder in path.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
-            if let Ok(dir) = self.disk.open_dir(&root.dir, folder) {
+        let mut above: Option<Arc<Ignored>> = None;
+        for folder in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
+            // Rules such as `build/*` leave out whatever is in a folder, and yet its files are meant by naming it.
+            above = above.filter(|above| !above.are_about_all_in(folder));
+            if folder != path
+                && let Ok(dir) = self.disk.open_dir(&root.dir, folder)
+            {
                 above = Ignored::within(self.disk, &dir, folder, above, &|_| true, &mut self.limits.ignored);
             }
         }
