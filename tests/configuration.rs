@@ -121,6 +121,53 @@ fn the_files_that_emend_relies_on_are_off_limits_in_any_workspace() {
 }
 
 #[test]
+fn the_usual_state_folder_is_off_limits_though_another_is_used() {
+    let folder = Folder::with([("a.txt", "a\n"), (".local/state/emend/key", "classified\n")]);
+    let launch = launch(&folder).variable("HOME", folder.path());
+    let mut client = launch.legacy();
+    client.call("read_file", json!({"path": ".local/state/emend/key"})).refused("path-forbidden");
+    let other = launch.variable("XDG_STATE_HOME", folder.at("state"));
+    other
+        .legacy()
+        .call("write_file", json!({"path": "state/emend/key", "content": "x"}))
+        .refused("path-forbidden");
+}
+
+#[test]
+fn a_workspace_that_is_the_state_folder_is_a_mistake_at_the_start() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    symlink(folder.path(), folder.beside("door")).unwrap();
+    let before = folder.everything();
+    for state in [folder.path().to_owned(), folder.beside("door")] {
+        let mut command = Command::new(EMEND);
+        command.arg("serve").arg("--workspace").arg(folder.path()).arg("--state-dir").arg(state);
+        let output = command.env("HOME", folder.beside("nobody")).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("--state-dir"), "{said}");
+    }
+    assert_eq!(folder.everything(), before);
+}
+
+#[test]
+fn a_name_that_two_workspaces_are_given_is_a_mistake_at_the_start() {
+    let folder = Folder::with([("one/a.txt", "1\n"), ("two/a.txt", "2\n")]);
+    let [one, two] = ["one", "two"].map(|name| format!("same={}", folder.at(name).display()));
+    check_no_start(&folder, &["--workspace", &one, "--workspace", &two], "the name same");
+}
+
+#[test]
+fn a_workspace_inside_another_is_none_and_the_log_says_so() {
+    let folder = Folder::with([("sub/a.txt", "1\n")]);
+    for (first, second) in [("", "sub"), ("sub", "")] {
+        let launch = Launch::new(EMEND).state(folder.state());
+        let mut client = launch.workspace(folder.at(first)).workspace(folder.at(second)).legacy();
+        client.read("sub/a.txt");
+        let (_, log) = client.close();
+        assert!(log.contains("is no root of its own"), "{log}");
+    }
+}
+
+#[test]
 fn the_file_of_a_workspace_tightens() {
     let folder = Folder::with([
         ("a.rs", "a\n"),
@@ -224,6 +271,7 @@ fn a_workspace_whose_file_cannot_be_understood_is_closed() {
         ("mode =", "line 1"),
         ("mode = 'open'", "line 1"),
         ("read_only = ['[']", "read_only"),
+        ("forbidden_paths = ['*a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q*r']", "wildcards"),
     ] {
         folder.write(".emend.toml", text);
         check_closed(&folder, telling);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, ensure};
 
 use emend_server::{Emend, serve_stdio};
 use emend_workspace::edit::problem::{Kind, Problem};
@@ -29,12 +29,15 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let said = arguments.policy.said(home().as_deref())?;
     let state = arguments.state.clone().or_else(state_folder);
-    let own = said.files.iter().chain(&state).map(|path| settings::without_links(path));
+    // The usual state folder holds the means to undo of other servers, whichever is used here.
+    let usual = state_folder();
+    let own = said.files.iter().chain(&state).chain(&usual).map(|path| settings::without_links(path));
     let policy = Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
     let asked =
         if arguments.workspaces.is_empty() { &said.settings.workspace } else { &arguments.workspaces };
     let workspace = match roots(asked)? {
         Ok(roots) => {
+            check_apart(&roots, state.as_deref())?;
             // A folder that was asked for and is not there is a mistake to fix now, not at each call.
             let workspace = Workspace::open_with_policy(disk::for_this_machine(), &roots, state, &policy)
                 .map_err(|problem| anyhow!("{problem}"))?;
@@ -46,6 +49,17 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Err(problem) => Err(problem),
     };
     serve_stdio(Emend::new(workspace)).await.map_err(|error| anyhow!("serving failed: {error}"))
+}
+
+/// What Emend keeps for itself is off limits, and so would be all of a workspace that is the same folder.
+fn check_apart(roots: &[RootSpec], state: Option<&Path>) -> anyhow::Result<()> {
+    let state = state.map(settings::without_links);
+    let same = roots.iter().find(|root| state.as_ref() == Some(&settings::without_links(&root.path)));
+    ensure!(
+        same.is_none(),
+        "the state folder is the workspace folder itself; give another with --state-dir (or EMEND_STATE_DIR)"
+    );
+    Ok(())
 }
 
 /// The roots that were asked for; else the working folder, unless that is everything or the home folder,

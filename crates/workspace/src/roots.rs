@@ -100,13 +100,18 @@ pub(crate) enum Start {
 impl Roots {
     /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], policy: &Policy) -> Result<Self, Problem> {
+        check_names(specs)?;
         let mut roots: Vec<Root> = Vec::new();
         for spec in specs {
-            let root = open_root(&*disk, spec, policy)?;
-            if roots.iter().any(|other| root.path.starts_with(&other.path)) {
+            let mut root = open_root(&*disk, spec, policy)?;
+            if let Some(outer) = roots.iter_mut().find(|other| root.path.starts_with(&other.path)) {
+                outer.warnings.extend(inner_warning(outer, &root));
                 continue;
             }
-            roots.retain(|other| !other.path.starts_with(&root.path));
+            for inner in roots.extract_if(.., |other| other.path.starts_with(&root.path)) {
+                let warning = inner_warning(&root, &inner);
+                root.warnings.extend(warning);
+            }
             roots.push(root);
         }
         name_apart(&mut roots);
@@ -370,6 +375,34 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
     let (vault, turn) = (VaultCell::default(), crate::lock::Turn::default());
     Ok(Root { name, path, given, dir, policy, warnings, vault, turn })
+}
+
+/// A name that somebody gave is that of one folder: by another they would not find what they meant.
+fn check_names(specs: &[RootSpec]) -> Result<(), Problem> {
+    for (at, spec) in specs.iter().enumerate() {
+        if spec.name.is_some()
+            && let Some(other) = specs[..at].iter().find(|other| other.name == spec.name)
+        {
+            let name = spec.name.as_deref().unwrap_or_default();
+            let (one, other) = (other.path.display(), spec.path.display());
+            let reason =
+                format!("Two workspace folders have the name {name}: {one} and {other}. Name them apart.");
+            return Err(Problem::new(Kind::NoWorkspace { reason }));
+        }
+    }
+    Ok(())
+}
+
+/// What a person should know of a root that is inside another and so is none; nothing if it is the same folder.
+fn inner_warning(outer: &Root, inner: &Root) -> Option<String> {
+    let (inner, outer) = (&inner.path, &outer.path);
+    (inner != outer).then(|| {
+        format!(
+            "{} is inside {}, which is opened too, so it is no root of its own: its name and its .emend.toml are not used",
+            inner.display(),
+            outer.display()
+        )
+    })
 }
 
 /// Two folders of one name get a number each.
