@@ -3,11 +3,14 @@
 //! A pattern without a slash matches a name at any depth; one with a slash inside starts at the top of the root; `*`
 //! and `?` stop at slashes, `**` does not. What matches a folder holds for everything beneath it. A `!` takes
 //! back what patterns before it catch, though not beneath a folder that is caught itself. Letters match in
-//! either case, everywhere: on some disks `.ENV` opens `.env`, and where it does not, the refusal harms nobody.
+//! either case, everywhere, and however their accents are written: on some disks `.ENV` opens `.env`, and where it does
+//! not, the refusal harms nobody. `?` and `[...]` stand for a single byte, so that of other letters than those of ASCII
+//! only `*` takes one.
 
 use std::ffi::OsString;
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::wildcards::too_much;
 
@@ -135,8 +138,8 @@ impl Folded {
     }
 }
 
-/// A name or pattern as a disk may see it that minds neither case nor invisible characters: to some, `.GIT` and a
-/// `.git` with a zero-width joiner in it are `.git`.
+/// A name or pattern as a disk may see it that minds neither case nor invisible characters nor in which of two ways a
+/// character is written: to some, `.GIT` and a `.git` with a zero-width joiner in it are `.git`.
 pub(super) fn folded(written: &str) -> String {
     if written.is_ascii() {
         return written.to_ascii_lowercase();
@@ -144,7 +147,7 @@ pub(super) fn folded(written: &str) -> String {
     let is_invisible = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     // By way of the capital letter, which is the same for more of those that are taken for the same.
     let capital = written.chars().filter(|c| !is_invisible(c)).flat_map(char::to_uppercase);
-    capital.flat_map(char::to_lowercase).collect()
+    capital.flat_map(char::to_lowercase).nfc().collect()
 }
 
 #[cfg(test)]
@@ -197,6 +200,11 @@ mod tests {
         check(&[".env", "*.KEY"], &[".ENV", ".eNv", "a.key", "a.\u{212a}ey", ".e\u{200d}nv"], &["env"]);
         check(&["straße"], &["STRASSE", "Straße"], &["strase"]);
         check(&["id_rsa"], &["id_r\u{17f}a"], &[]);
+        check(
+            &["caf\u{e9}", "e\u{301}t\u{e9}/"],
+            &["cafe\u{301}", "CAFE\u{301}", "\u{c9}te\u{301}/x"],
+            &["cafe"],
+        );
     }
 
     #[test]
