@@ -19,8 +19,10 @@ struct Document {
 impl Document {
     fn add(&mut self, title: &str, answer: &Answer) {
         let mut said = answer.text.replace(self.folder.path().to_str().unwrap(), "WORKSPACE");
-        if let Some(handle) = answer.structured["preview"].as_str() {
-            said = said.replace(handle, "HANDLE");
+        for (name, stand_in) in [("preview", "HANDLE"), ("edit", "ID")] {
+            if let Some(random) = answer.structured[name].as_str() {
+                said = said.replace(random, stand_in);
+            }
         }
         writeln!(self.text, "# {title}\n\n{}\n", said.trim_end()).unwrap();
     }
