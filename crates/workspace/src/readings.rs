@@ -282,13 +282,18 @@ pub(crate) fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
 }
 
 fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
-    let diff = diff::between(name, reading.text.as_ref()?, &current?.text).text;
+    Some(short_diff(name, reading.text.as_ref()?, &current?.text))
+}
+
+/// The diff between two contents, cut where a refusal would be too long.
+pub(crate) fn short_diff(name: &str, old: &Text, new: &Text) -> String {
+    let diff = diff::between(name, old, new).text;
     let lines = diff.lines().count();
     if lines <= DIFF_LINES {
-        return Some(diff);
+        return diff;
     }
     let head: Vec<&str> = diff.lines().take(DIFF_LINES).collect();
-    Some(format!("{}\n... and {} more lines", head.join("\n"), lines - DIFF_LINES))
+    format!("{}\n... and {} more lines", head.join("\n"), lines - DIFF_LINES)
 }
 
 fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {

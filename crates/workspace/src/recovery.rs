@@ -18,7 +18,8 @@ use cap_std::fs::Dir;
 use emend_edit::problem::FileState;
 
 use crate::commit::journal::{self, COMMITTED, Change, Entry, Journal, PREPARED, STAGING};
-use crate::commit::restore::{self, Folder, Site, Tx};
+use crate::commit::restore::{self, Folder, Site};
+use crate::commit::tidy::{self, Tx};
 use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind, HELPER};
 use crate::fault::{is_absent, leads_elsewhere};
@@ -133,7 +134,7 @@ impl Recovery<'_> {
         if is_over {
             let away = journal.files.iter().any(|entry| entry.displaced_beside);
             let sites = if away { self.sites(id, &journal, &home) } else { Ok(Vec::new()) };
-            if let Err(error) = sites.and_then(|sites| restore::bring_home(self.disk, &home, &sites)) {
+            if let Err(error) = sites.and_then(|sites| tidy::bring_home(self.disk, &home, &sites)) {
                 // It has happened; only tidying is left, which the next recovery tries again.
                 findings.told.push(format!(
                     "Edit {id} of {} is made, but a file that it displaced cannot be taken away yet: {error}.",
@@ -141,7 +142,7 @@ impl Recovery<'_> {
                 ));
                 return Ok(());
             }
-            return restore::finish(self.vault, self.name);
+            return tidy::finish(self.vault, self.name);
         }
         if self.over.logged.contains(id) {
             return self.not_ours(findings);
@@ -194,7 +195,7 @@ impl Recovery<'_> {
         let has_both = self.has_both_names(&site, name)?;
         if is(&slot, Entry::is_base) && !has_both {
             // Everything was done but to say so.
-            return restore::finish(self.vault, self.name);
+            return tidy::finish(self.vault, self.name);
         }
         if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
             // Somebody wrote in between, and theirs was displaced.
@@ -216,7 +217,7 @@ impl Recovery<'_> {
         states: Vec<(String, FileState)>,
         findings: &mut Findings,
     ) -> io::Result<()> {
-        let ending = restore::clear(self.disk, tx, sites, true, states);
+        let ending = tidy::clear(self.disk, tx, sites, true, states);
         if let Some(error) = ending.open {
             return Err(error);
         }

@@ -5,7 +5,7 @@ use std::io;
 use emend_edit::Version;
 use emend_edit::problem::{Again, FileState, Kind, Problem};
 
-use super::restore::Ending;
+use super::tidy::Ending;
 use super::{Job, Step};
 use crate::fault::is_absent;
 

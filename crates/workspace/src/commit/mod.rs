@@ -19,6 +19,7 @@ mod place;
 pub(crate) mod restore;
 mod stage;
 mod sync;
+pub(crate) mod tidy;
 pub(crate) mod trail;
 
 pub(crate) use stage::special_files;
@@ -37,7 +38,8 @@ use emend_edit::problem::{FileState, Problem};
 
 use self::failure::Failure;
 use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
-use self::restore::{Ending, Folder, Site};
+use self::restore::{Folder, Site};
+use self::tidy::Ending;
 use crate::disk::{Disk, Stat};
 use crate::fault::io_problem;
 use crate::prepared::{Phase, Progress};
@@ -253,7 +255,7 @@ impl<'a> Transaction<'a> {
             (None, [site, ..]) => site.displaced.1.clone(),
             (None, []) => OsString::new(),
         };
-        let is_home = restore::bring_home(self.disk, &self.home.dir, &self.sites).is_ok();
+        let is_home = tidy::bring_home(self.disk, &self.home.dir, &self.sites).is_ok();
         let kept = self.sites.iter().enumerate().map(|(number, site)| {
             let has_displaced = !matches!(site.entry.change, Change::Create | Change::Rename);
             has_displaced.then(|| match &self.home.folder {
@@ -262,7 +264,7 @@ impl<'a> Transaction<'a> {
             })
         });
         let kept = kept.collect();
-        if is_home && restore::finish(self.vault, &name).is_ok() {
+        if is_home && tidy::finish(self.vault, &name).is_ok() {
             self.vault.kept_one(self.disk, displaced.sum());
         }
         (name, kept)
@@ -277,7 +279,7 @@ impl<'a> Transaction<'a> {
             false => sites.iter().map(untouched).collect(),
         };
         let name = self.home.folder.clone().map(OsString::from);
-        let home = restore::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };
-        restore::clear(self.disk, &home, &sites, self.placed, states)
+        let home = tidy::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };
+        tidy::clear(self.disk, &home, &sites, self.placed, states)
     }
 }

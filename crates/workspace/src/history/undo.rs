@@ -5,7 +5,6 @@ use std::fs::File;
 use std::sync::Arc;
 
 use emend_edit::Text;
-use emend_edit::diff;
 use emend_edit::plan::Back;
 use emend_edit::problem::{Kind, Problem};
 
@@ -13,11 +12,9 @@ use super::record::{Origin, Record, RecordedFile, has_ended};
 use super::{History, unknown};
 use crate::commit::journal::Change;
 use crate::prepared::Effort;
+use crate::readings::short_diff;
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
-
-/// How many lines of a diff a conflict shows.
-const DIFF_LINES: usize = 60;
 
 /// Which edit is to be taken back.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +129,7 @@ impl History<'_> {
             (Some(snapshot), Some(after)) if !entry.is_after(&snapshot.text.version()) => {
                 let version = snapshot.text.version().short();
                 let was = self.content(after);
-                let diff = was.map(|was| cut(&diff::between(&name, &was, &snapshot.text).text));
+                let diff = was.map(|was| short_diff(&name, &was, &snapshot.text));
                 return Err(conflict(format!("{name} was changed since and is at version {version}"), diff));
             }
             _ => {}
@@ -177,14 +174,5 @@ impl History<'_> {
     /// What to say where no edit is meant, or none that anybody knows.
     pub(crate) fn lines(&self, session: &str) -> Vec<String> {
         self.recent(session)
-    }
-}
-
-fn cut(diff: &str) -> String {
-    let lines = diff.lines().count();
-    let head: Vec<&str> = diff.lines().take(DIFF_LINES).collect();
-    match lines > DIFF_LINES {
-        true => format!("{}\n... and {} more lines", head.join("\n"), lines - DIFF_LINES),
-        false => diff.to_owned(),
     }
 }
