@@ -1,5 +1,6 @@
 //! The workspace as a whole: read, plan under the lock, check, commit, report.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -167,7 +168,10 @@ impl Workspace {
         for history in self.past.histories(&self.roots)? {
             edits.extend(history.edits(&asked, session));
         }
-        edits.sort_by(|a, b| b.id.cmp(&a.id));
+        // Those of one root are in the order in which they were made, which stays among equal times.
+        if self.roots.all().len() > 1 {
+            edits.sort_by_key(|edit| Reverse(edit.time));
+        }
         edits.truncate(asked.limit);
         Ok(edits)
     }

@@ -31,10 +31,6 @@ impl History<'_> {
                     Some(travelled) => travelled.was,
                     None => base.map(|base| (origin.clone(), base)),
                 };
-                // A name that was left: it is gone, unless it was new in this session.
-                if origin != name && was.as_ref().is_some_and(|(first, _)| *first == origin) {
-                    files.remove(&name);
-                }
                 let now = match file.entry.change {
                     Change::Delete => None,
                     _ => file.entry.after.clone(),
