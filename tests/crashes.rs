@@ -55,7 +55,7 @@ fn in_place() -> Policy {
 }
 
 /// The files for an edit.
-fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
+pub(crate) fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
     let scene = Scene::new(inner, 5);
     if which == "linked" {
         scene.folder.write("linked.txt", "one\ntwo\nthree\n");
@@ -64,7 +64,7 @@ fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
     scene
 }
 
-fn opened(scene: &Scene) -> Workspace {
+pub(crate) fn opened(scene: &Scene) -> Workspace {
     let roots = [RootSpec { name: None, path: scene.folder.path().to_path_buf() }];
     let disk = Arc::clone(&scene.disk) as Arc<dyn Disk>;
     Workspace::open_with_policy(disk, &roots, Some(scene.folder.state()), &in_place()).unwrap()

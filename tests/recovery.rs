@@ -11,7 +11,7 @@ use emend_edit::patch::{Patch, v4a};
 use emend_edit::problem::{Code, FileState, Kind, Problem};
 use emend_testkit::folder;
 
-use crate::crashes::dies;
+use crate::crashes::{dies, opened, scene_of};
 use crate::faults::{Scene, edit, many_files, native, one_file, versions};
 
 const NONE: BTreeMap<String, String> = BTreeMap::new();
@@ -357,4 +357,30 @@ fn what_cannot_be_put_back_now_is_put_back_by_the_next_call() {
     let mut now = scene.tree();
     now.remove("first.txt");
     assert_eq!(now, old);
+}
+
+#[test]
+fn a_write_into_a_file_that_is_written_over_is_kept_and_told() {
+    let scene = scene_of("linked", native());
+    let workspace = opened(&scene);
+    let linked = scene.folder.at("linked.txt");
+    let other = scene.folder.at("a.txt");
+    let patch = v4a::parse(
+        "*** Begin Patch\n*** Update File: linked.txt\n@@\n-two\n+TWO\n*** Update File: a.txt\n@@\n-two\n+TWO\n\
+         *** End Patch",
+    )
+    .unwrap();
+    scene.disk.before_placing(|| {});
+    // The journal's rename is the first, the exchange of a.txt the second: linked.txt is written over by then.
+    scene.disk.before_placing(move || {
+        fs::OpenOptions::new().append(true).open(&linked).unwrap().write_all(b"theirs\n").unwrap();
+        fs::write(&other, "theirs too\n").unwrap();
+    });
+    let problems = edit(&workspace, &patch, &NONE).unwrap_err();
+    let expected = [("linked.txt".to_owned(), FileState::Mixed), ("a.txt".to_owned(), FileState::Restored)];
+    assert_eq!(states(&problems), expected, "{problems:?}");
+    assert_eq!(scene.folder.read("other.txt"), b"one\nTWO\nthree\ntheirs\n");
+    assert_eq!(scene.folder.read("a.txt"), b"theirs too\n");
+    let aside = folder::tree(&home(&scene).join("aside"));
+    assert!(aside.values().any(|bytes| bytes == b"one\ntwo\nthree\n"), "{aside:?}");
 }

@@ -231,7 +231,8 @@ fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     };
     let known = site.entry.is_base(&Version::of(&base)) && site.entry.is_after(&Version::of(&after));
     if !known || !is_old && !is_between(&now, &base, &after) {
-        return Ok(FileState::Theirs);
+        // There may be something of ours in it.
+        return Ok(FileState::Mixed);
     }
     let file = disk.open_to_overwrite(target.0, target.1)?;
     if !is_old {
