@@ -37,7 +37,8 @@ files, or moves and deletions: one apply_patch. New file: write_file.\n\
 - If a call is refused, nothing was changed. The answer shows the real lines or all the places: mend the \
 call from it instead of sending the same one again. stale-file means that somebody else changed the file; \
 the answer shows what.\n\
-- Unsure about a large edit: edit_preview, look at the diff, then apply_preview.\n\
+- Unsure about a large edit: edit_preview, look at the diff, then apply_preview. An edit that was a mistake: \
+undo_edit.\n\
 - Paths are relative to the workspace; line endings, encodings and file modes are kept for you.";
 
 /// The MCP server. A cheap handle: clones share everything.
