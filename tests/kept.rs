@@ -174,3 +174,16 @@ fn links_inside_our_own_folder_are_never_followed() {
     assert!(folder::tree(&outside).is_empty());
     assert_eq!(folder.text("a.txt"), "1\n");
 }
+
+#[test]
+fn a_state_folder_that_is_removed_while_we_serve_is_made_again_with_its_key() {
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let mut client = serve(&folder);
+    client.replace("a.txt", "0", "1").ok();
+    fs::remove_dir_all(folder.state()).unwrap();
+    let edit = client.replace("a.txt", "1", "2").ok().structured["edit"].as_str().unwrap().to_owned();
+    client.close();
+    // What is kept now is known again by another process.
+    serve(&folder).call("undo_edit", serde_json::json!({"edit": edit})).ok();
+    assert_eq!(folder.text("a.txt"), "1\n");
+}
