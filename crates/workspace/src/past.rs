@@ -49,7 +49,7 @@ impl Past {
     /// The vault of a root, made if there is none.
     pub(crate) fn vault(&self, disk: &dyn Disk, root: &Root) -> Result<Arc<Vault>, Problem> {
         let seal = self.seal()?;
-        if let (None, Some(state)) = (root.vault.opened(), &self.state) {
+        if let (None, Some(state)) = (root.vault.opened(disk), &self.state) {
             seal.keep(state);
         }
         root.vault.get(disk, root, self.state.as_deref(), seal)
@@ -78,7 +78,7 @@ impl Past {
             Problem::new(Kind::RecoveryNeeded { what })
         };
         let mut findings = Findings::default();
-        if let Some(vault) = root.vault.opened() {
+        if let Some(vault) = root.vault.opened(disk) {
             findings = recovery::recover(disk, root, &vault).map_err(failed)?;
         } else {
             let (homes, foreign) = vault::existing(disk, root, self.state.as_deref());
@@ -118,7 +118,7 @@ impl Past {
     ) -> Result<Option<History<'a>>, Problem> {
         let disk = &**roots.disk();
         let failed = |error: io::Error| io_problem("Reading the history", &error);
-        let vault = match root.vault.opened() {
+        let vault = match root.vault.opened(disk) {
             Some(vault) => vault,
             None => {
                 let (homes, _) = vault::existing(disk, root, self.state.as_deref());

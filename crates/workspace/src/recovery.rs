@@ -1,10 +1,10 @@
 //! Recovery: what a process that died has left is finished or taken back, at start and before each commit.
 //!
 //! It **trusts nothing**. What does not bear this user's mark for this root is not acted upon: a forged or
-//! copied folder, a torn journal, a link, a transaction that is over and was put there again. Every path of a journal passes the policy again and is opened beneath the
-//! root without following links. Files are put back by the code that an error runs
-//! ([`restore`](mod@crate::commit::restore)), which moves nothing away that is not known to be ours and deletes nothing
-//! whose content it does not know. It may itself be killed at any moment, and run again.
+//! copied folder, a torn journal, a link, a transaction that is over and was put there again. Every path of a journal
+//! passes the policy again and is opened beneath the root without following links. Files are put back by the code that an
+//! error runs ([`restore`](mod@crate::commit::restore)), which moves nothing away that is not known to be ours and
+//! deletes nothing whose content it does not know. It may itself be killed at any moment, and run again.
 //!
 //! The root's lock is held, so nothing that is found here belongs to a living transaction.
 

@@ -79,12 +79,8 @@ impl VaultCell {
         state: Option<&Path>,
         seal: &Arc<Seal>,
     ) -> Result<Arc<Vault>, Problem> {
-        let mut cell = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(vault) = &*cell
-            // A folder that somebody removed has no name any more.
-            && disk.stat(&vault.open, OsStr::new(".")).is_ok_and(|stat| stat.links > 0)
-        {
-            return Ok(Arc::clone(vault));
+        if let Some(vault) = self.opened(disk) {
+            return Ok(vault);
         }
         let home = match state.and_then(|state| in_state_folder(disk, root, state, true)) {
             Some(home) => home,
@@ -94,13 +90,15 @@ impl VaultCell {
             .map_err(|error| io_problem("Opening the folder for staged files", &error))?;
         let vault = Arc::new(vault);
         vault.prune(disk);
-        *cell = Some(Arc::clone(&vault));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&vault));
         Ok(vault)
     }
 
-    /// The vault, if it was opened.
-    pub(crate) fn opened(&self) -> Option<Arc<Vault>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The vault, if it was opened and nobody has removed it since: a folder that is removed has no name any more.
+    pub(crate) fn opened(&self, disk: &dyn Disk) -> Option<Arc<Vault>> {
+        let vault = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let is_there = disk.stat(&vault.open, OsStr::new(".")).is_ok_and(|stat| stat.links > 0);
+        is_there.then_some(vault)
     }
 
     /// Forgets the vault: somebody removed it.

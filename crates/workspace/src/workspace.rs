@@ -416,7 +416,7 @@ fn edit_id() -> Result<String, Problem> {
 }
 
 fn recent(histories: &[History<'_>], session: &str) -> Vec<String> {
-    histories.iter().flat_map(|history| history.lines(session)).collect()
+    histories.iter().flat_map(|history| history.recent(session)).collect()
 }
 
 fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {

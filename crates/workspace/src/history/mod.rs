@@ -244,7 +244,7 @@ impl<'a> History<'a> {
     }
 
     /// The newest edits, for somebody who has to name one.
-    fn recent(&self, session: &str) -> Vec<String> {
+    pub(crate) fn recent(&self, session: &str) -> Vec<String> {
         let shown = self.edits(&Asked { path: None, limit: 5 }, session);
         shown.iter().map(Edited::line).collect()
     }

@@ -170,9 +170,4 @@ impl History<'_> {
         }
         Ok(())
     }
-
-    /// What to say where no edit is meant, or none that anybody knows.
-    pub(crate) fn lines(&self, session: &str) -> Vec<String> {
-        self.recent(session)
-    }
 }
