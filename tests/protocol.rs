@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 13] = [
     "read_file",
     "list_files",
     "search_text",
@@ -17,6 +17,8 @@ const TOOLS: [&str; 11] = [
     "replace_lines",
     "apply_patch",
     "write_file",
+    "move_file",
+    "delete_file",
     "edit_preview",
     "apply_preview",
     "undo_edit",
@@ -279,4 +281,46 @@ fn a_workspace_that_is_not_there_is_a_mistake_at_the_start() {
         assert!(!output.stderr.is_empty());
     }
     assert!(fs::symlink_metadata(folder.state()).is_err());
+}
+
+#[test]
+fn a_line_that_is_no_request_gets_an_error_and_the_next_one_its_answer() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    for (line, code) in [
+        (r#"{"jsonrpc":"2.0","id":90,"method":"tools/ca"#.to_owned(), -32700),
+        ("x".repeat(20 * 1024 * 1024), -32700),
+        (r#"[{"jsonrpc":"2.0","id":91,"method":"ping"}]"#.to_owned(), -32600),
+    ] {
+        client.write_line(&line);
+        client.read("a.txt");
+        let errors = client.take_notifications();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0]["error"]["code"], code);
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_understood_says_whether_its_method_or_its_parameters_are_wrong() {
+    let mut client = serve(&Folder::new());
+    for (method, parameters, code) in [
+        ("tools/cal", json!({"name": "read_file"}), -32601),
+        ("tools/call", json!({"nam": "read_file"}), -32602),
+        ("tools/call", json!({"name": "read_file", "arguments": [1]}), -32602),
+        ("tools/call", json!([]), -32602),
+        ("resources/read", json!({}), -32602),
+        ("subscriptions/listen", json!({"notifications": 1}), -32602),
+    ] {
+        let error = client.request(method, parameters.clone()).unwrap_err();
+        assert_eq!(error["code"], code, "{method} {parameters}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(method), "{error}");
+    }
+}
+
+#[test]
+fn many_megabytes_in_one_message_are_no_mistake() {
+    let folder = Folder::new();
+    let content = "0123456789abcde\n".repeat(20 * 1024 * 1024 / 16);
+    serve(&folder).call("write_file", json!({"path": "large.txt", "content": content})).ok();
+    assert_eq!(folder.text("large.txt"), content);
 }

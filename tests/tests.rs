@@ -20,6 +20,7 @@ mod list_files;
 mod many_files;
 mod messages;
 mod metadata;
+mod move_delete;
 mod paths;
 mod policy;
 mod portable;

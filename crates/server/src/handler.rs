@@ -5,28 +5,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, JsonObject,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorCode, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Origin, Progress, Workspace};
+use emend_workspace::{Effort, Mode, Progress, Workspace};
 
-use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
 use crate::progress;
+use crate::session::{Caller, Owner, Session, Token};
 use crate::tools::{self, Call, NotQuick, ToolSpec};
-
-/// The longest message: a file of the largest size, with every byte of it escaped. A longer one would be
-/// dropped without an answer.
-const LONGEST_MESSAGE: usize = 6 * 64 * 1024 * 1024;
 
 /// How long a client may keep the list of tools; it never changes while a server runs.
 const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
+
+/// The methods that have parameters; with malformed ones, a request is not recognised.
+const METHODS: [&str; 10] = [
+    "initialize",
+    "tools/list",
+    "tools/call",
+    "prompts/get",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "logging/setLevel",
+    "subscriptions/listen",
+];
 
 /// The most important first: some clients cut long instructions.
 const INSTRUCTIONS: &str = "Emend edits files so that every edit lands exactly where it was meant, whole, or \
@@ -41,18 +51,20 @@ the answer shows what.\n\
 undo_edit.\n\
 - Paths are relative to the workspace; line endings, encodings and file modes are kept for you.";
 
-/// The MCP server. A cheap handle: clones share everything.
+/// The MCP server, as one session sees it. A cheap handle: clones share everything.
 #[derive(Clone, Debug)]
-pub struct Emend(Arc<Shared>);
+pub struct Emend {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
+}
+
+/// What all sessions share.
 
 #[derive(Debug)]
 struct Shared {
     /// The files, or why there are none.
     workspace: Result<Workspace, Problem>,
-    callers: Callers,
     previews: Previews,
-    /// What this process is called in the history.
-    session: String,
     in_flight: AtomicUsize,
 }
 
@@ -66,17 +78,30 @@ impl Emend {
     /// The same, with previews kept in this way.
     #[must_use]
     pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
-        let (callers, in_flight) = (Callers::default(), AtomicUsize::new(0));
-        // Without randomness nothing can be edited anyway, and every edit says so.
-        let session = Origin::new_session().unwrap_or_default();
-        Self(Arc::new(Shared { workspace, callers, previews, session, in_flight }))
+        let shared = Arc::new(Shared { workspace, previews, in_flight: AtomicUsize::new(0) });
+        Self { shared, session: Arc::new(Session::new(Owner::Process)) }
+    }
+
+    /// The same server for a new session of whoever has this token.
+    #[must_use]
+    pub fn for_session_of(&self, token: &Token) -> Self {
+        let session = Session::new(Owner::Token(token.clone()));
+        Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
+    }
+
+    /// Whether this session was there before the request and is there after it. Requests of 2026 over HTTP stand
+    /// alone.
+    fn lasts(&self, context: &RequestContext<RoleServer>) -> bool {
+        let is_modern =
+            || context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        *self.session.owner() == Owner::Process || !is_modern()
     }
 }
 
 impl ServerHandler for Emend {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_instructions(instructions(self.0.mode()))
+            .with_instructions(instructions(self.shared.mode()))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
     }
 
@@ -85,7 +110,7 @@ impl ServerHandler for Emend {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mode = self.0.mode();
+        let mode = self.shared.mode();
         let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
         let listed = offered.map(tools::ToolSpec::listed).collect();
         Ok(ListToolsResult::with_all_items(listed)
@@ -94,7 +119,22 @@ impl ServerHandler for Emend {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(name).filter(|tool| tool.is_offered(self.0.mode())).map(tools::ToolSpec::listed)
+        tools::find(name).filter(|tool| tool.is_offered(self.shared.mode())).map(tools::ToolSpec::listed)
+    }
+
+    /// What is no request of the protocol, or has parameters that are none of its.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = &request.method;
+        if METHODS.contains(&method.as_str()) {
+            let message = format!("The params of {method} are missing or malformed.");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let message = format!("Unknown method '{method}'.");
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn call_tool(
@@ -108,37 +148,106 @@ impl ServerHandler for Emend {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let client = client_name(&context);
-        let in_flight = InFlight::enter(&self.0);
-        // A quick call that is alone is answered right here: handing it to another thread and back costs
-        // more than the call. Whatever would wait or take long goes to a thread where it may.
+        let mut result = self.answer(tool, arguments, &context).await;
+        if context.ct.is_cancelled() && tools::has_edited(&result) {
+            let late =
+                format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
+            tracing::warn!("{late}");
+            tools::remark(&mut result, std::slice::from_ref(&late));
+            // That answer is not sent any more; the next one says it.
+            self.session.will_hear(late);
+        }
+        Ok(result.into())
+    }
+}
+
+impl Emend {
+    async fn answer(
+        &self,
+        tool: &'static ToolSpec,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let asked = Asked {
+            tool,
+            client: client_name(context),
+            lasts: self.lasts(context),
+            cancelled: context.ct.clone(),
+        };
+        let in_flight = InFlight::enter(&self.shared);
         let token = context.meta.get_progress_token();
+        // A quick call that is alone is answered right here: handing it to another thread and back costs
+        // more than the call. Whatever would wait or take long goes to a thread where it may; over HTTP everything,
+        // since others are served meanwhile.
         if in_flight.is_alone
             && token.is_none()
-            && let Ok(result) =
-                self.0.run(tool, Effort::Quick, arguments.clone(), &client, &context.ct, &|_| {})
+            && *self.session.owner() == Owner::Process
+            && let Ok(result) = self.run(&asked, Effort::Quick, arguments.clone(), &|_| {})
         {
-            return Ok(result.into());
+            return result;
         }
-        let shared = Arc::clone(&self.0);
-        let cancelled = context.ct.clone();
         let (teller, told) = progress::channel();
         let teller = token.is_some().then_some(teller);
+        let emend = self.clone();
         let job = tokio::task::spawn_blocking(move || {
             let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
-            shared.run(tool, Effort::Patient, arguments, &client, &cancelled, &tell)
+            let result = emend.run(&asked, Effort::Patient, arguments, &tell);
+            // Counted until the work is done, also where nobody waits for it any more.
+            drop(in_flight);
+            result
         });
         if let Some(token) = token {
             told.pass_on(&context.peer, &token).await;
         }
         match job.await {
-            Ok(Ok(result)) => Ok(result.into()),
+            Ok(Ok(result)) => result,
             failed => {
                 tracing::error!(tool = tool.name, ?failed, "a tool failed");
-                Ok(broken().into())
+                broken()
             }
         }
     }
+
+    /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
+    /// step, but perhaps in one after it.
+    fn run(
+        &self,
+        asked: &Asked,
+        effort: Effort,
+        arguments: JsonObject,
+        progress: &dyn Fn(Progress),
+    ) -> Result<CallToolResult, NotQuick> {
+        let workspace = match &self.shared.workspace {
+            Ok(workspace) => workspace,
+            Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
+        };
+        let mode = self.shared.mode();
+        if !asked.tool.is_offered(mode) {
+            return Ok(tools::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]));
+        }
+        let call = Call {
+            workspace,
+            previews: &self.shared.previews,
+            caller: Caller::new(&self.session, &asked.client, asked.lasts),
+            effort,
+            cancelled: &|| asked.cancelled.is_cancelled(),
+            progress,
+        };
+        let run = || {
+            let mut result = asked.tool.run(&call, arguments)?;
+            tools::remark(&mut result, &self.session.news());
+            Ok(result)
+        };
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken()))
+    }
+}
+
+/// A call of a tool, and who makes it.
+struct Asked {
+    tool: &'static ToolSpec,
+    client: String,
+    lasts: bool,
+    cancelled: CancellationToken,
 }
 
 /// What a model reads first.
@@ -160,38 +269,6 @@ impl Shared {
     /// What becomes of edits.
     fn mode(&self) -> Mode {
         self.workspace.as_ref().map_or(Mode::Auto, Workspace::mode)
-    }
-
-    /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
-    /// step, but perhaps in one after it.
-    fn run(
-        &self,
-        tool: &ToolSpec,
-        effort: Effort,
-        arguments: JsonObject,
-        client: &str,
-        cancelled: &CancellationToken,
-        progress: &dyn Fn(Progress),
-    ) -> Result<CallToolResult, NotQuick> {
-        let workspace = match &self.workspace {
-            Ok(workspace) => workspace,
-            Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
-        };
-        if !tool.is_offered(self.mode()) {
-            return Ok(tools::refusal(&[Problem::new(Kind::NoEdits { mode: self.mode().as_str() })]));
-        }
-        let call = Call {
-            workspace,
-            callers: &self.callers,
-            previews: &self.previews,
-            caller: &Caller::Process,
-            client,
-            session: &self.session,
-            effort,
-            cancelled: &|| cancelled.is_cancelled(),
-            progress,
-        };
-        catch_unwind(AssertUnwindSafe(|| tool.run(&call, arguments))).unwrap_or_else(|_| Ok(broken()))
     }
 }
 
@@ -225,13 +302,4 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Serves one client over standard input and output until it goes.
-pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let (input, output) = rmcp::transport::stdio_pipes();
-    let transport = AsyncRwTransport::new(input, output).with_max_line_length(LONGEST_MESSAGE);
-    let service = emend.serve(transport).await?;
-    service.waiting().await?;
-    Ok(())
 }

@@ -8,14 +8,16 @@ pub mod arguments;
 pub mod schema;
 pub mod wire;
 
-pub mod callers;
 pub mod previews;
 mod progress;
 pub mod reading;
 pub mod render;
+pub mod session;
 
 pub mod tools;
 
 pub mod handler;
+mod stdio;
 
-pub use handler::{Emend, serve_stdio};
+pub use handler::Emend;
+pub use stdio::serve_stdio;

@@ -1,6 +1,6 @@
 //! Plans that somebody looks at before they are committed, each under an unguessable handle.
 //!
-//! A handle is bound to its caller and lives for half an hour. A used one answers with its first outcome
+//! A handle is bound to its owner and lives for half an hour. A used one answers with its first outcome
 //! until then, so that a lost reply never edits twice.
 
 use std::collections::HashMap;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::Preview;
 
-use crate::callers::Caller;
+use crate::session::Owner;
 use crate::wire::Outcome;
 
 /// How long a handle lives.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
-/// How many previews a caller may keep; the oldest goes first.
-const PER_CALLER: usize = 100;
+/// How many previews an owner may keep; the oldest goes first.
+const PER_OWNER: usize = 100;
 
 /// All kept previews.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Previews {
 
 #[derive(Debug)]
 struct Kept {
-    caller: Caller,
+    owner: Owner,
     born: Instant,
     slot: Arc<Mutex<Slot>>,
 }
@@ -58,27 +58,27 @@ impl Previews {
     }
 
     /// Keeps a plan. Yields its handle.
-    pub fn keep(&self, caller: &Caller, plan: Preview) -> Result<String, Problem> {
+    pub fn keep(&self, owner: &Owner, plan: Preview) -> Result<String, Problem> {
         let handle = new_handle()?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
-        let mine = kept.iter().filter(|(_, preview)| preview.caller == *caller);
-        if mine.clone().count() >= PER_CALLER
+        let mine = kept.iter().filter(|(_, preview)| preview.owner == *owner);
+        if mine.clone().count() >= PER_OWNER
             && let Some(oldest) =
                 mine.min_by_key(|(_, preview)| preview.born).map(|(handle, _)| handle.clone())
         {
             kept.remove(&oldest);
         }
         let slot = Arc::new(Mutex::new(Slot::Waiting(Box::new(plan))));
-        kept.insert(handle.clone(), Kept { caller: caller.clone(), born: Instant::now(), slot });
+        kept.insert(handle.clone(), Kept { owner: owner.clone(), born: Instant::now(), slot });
         Ok(handle)
     }
 
-    /// What is under this caller's handle.
-    pub fn find(&self, caller: &Caller, handle: &str) -> Result<Arc<Mutex<Slot>>, Problem> {
+    /// What is under this owner's handle.
+    pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<Slot>>, Problem> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(handle.trim())
-            .filter(|preview| preview.caller == *caller && preview.born.elapsed() < self.lifetime)
+            .filter(|preview| preview.owner == *owner && preview.born.elapsed() < self.lifetime)
             .map(|preview| Arc::clone(&preview.slot))
             .ok_or_else(|| Problem::new(Kind::UnknownPreview))
     }
@@ -127,8 +127,8 @@ mod tests {
         for (lifetime, is_good) in [(LIFETIME, true), (Duration::ZERO, false)] {
             let folder = tempfile::tempdir().unwrap();
             let previews = Previews::with_lifetime(lifetime);
-            let handle = previews.keep(&Caller::Process, preview(folder.path())).unwrap();
-            assert_eq!(previews.find(&Caller::Process, &handle).is_ok(), is_good);
+            let handle = previews.keep(&Owner::Process, preview(folder.path())).unwrap();
+            assert_eq!(previews.find(&Owner::Process, &handle).is_ok(), is_good);
         }
     }
 }

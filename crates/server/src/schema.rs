@@ -46,18 +46,14 @@ fn without_descriptions(schema: JsonObject) -> JsonObject {
     }
 }
 
-/// The schema of an answer: its fields and their types, and of lists what they are lists of. What is in the
-/// records among them is left out, since the list of tools repeats this for each tool.
+/// The schema of an answer: its fields and their types. What is in the lists and records among them is left out,
+/// since the list of tools repeats this for each tool.
 #[must_use]
 pub fn of_answer<T: JsonSchema>() -> JsonObject {
-    fn outline(value: &mut Value, keep: &[&str]) {
-        let Value::Object(object) = value else { return };
-        object.retain(|key, _| keep.contains(&key.as_str()));
-        object.get_mut("items").into_iter().for_each(|items| outline(items, &["type"]));
-    }
     let mut schema = of::<T>();
-    for field in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        outline(field.1, &["type", "items"]);
+    for (_, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        let Value::Object(field) = field else { continue };
+        field.retain(|keyword, _| keyword == "type");
     }
     schema
 }

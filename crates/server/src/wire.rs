@@ -160,12 +160,32 @@ pub struct WriteFile {
     pub version: Option<String>,
 }
 
+/// Arguments of `move_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveFile {
+    /// The file.
+    pub from: String,
+    /// Its new path, the name included.
+    pub to: String,
+}
+
+/// Arguments of `delete_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeleteFile {
+    /// The file to delete.
+    pub path: String,
+    /// Its current version; needed unless you have read it in full.
+    pub version: Option<String>,
+}
+
 /// The argument of `edit_preview` that is its own; the others are those of the tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditPreview {
     /// The tool whose edit to preview; give its other arguments beside this one.
-    #[schemars(extend("enum" = ["str_replace", "replace_lines", "apply_patch", "write_file"]))]
+    #[schemars(extend("enum" = ["str_replace", "replace_lines", "apply_patch", "write_file", "move_file", "delete_file"]))]
     pub tool: String,
 }
 

@@ -292,6 +292,21 @@ impl Patch {
         Self { sections: vec![Section::of(path, Operation::Update { hunks, move_to: None })] }
     }
 
+    /// Another path for one file.
+    pub fn rename(from: &str, to: &str) -> Result<Self, Problem> {
+        if from == to {
+            return Err(Problem::new(Kind::NoOp { reason: "from and to are the same path" }).at(from));
+        }
+        let operation = Operation::Update { hunks: Vec::new(), move_to: Some(to.into()) };
+        Ok(Self { sections: vec![Section::of(from, operation)] })
+    }
+
+    /// The end of one file.
+    #[must_use]
+    pub fn delete(path: &str) -> Self {
+        Self { sections: vec![Section::of(path, Operation::Delete { content: None })] }
+    }
+
     /// The whole content of one file.
     #[must_use]
     pub fn write(path: &str, content: String) -> Self {

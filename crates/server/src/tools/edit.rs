@@ -12,7 +12,7 @@ use emend_workspace::{Origin, Request};
 use super::{Call, NotQuick, answer, find, refusal, wrapper};
 use crate::arguments;
 use crate::render::Tense;
-use crate::wire::{ApplyPatch, Outcome, ReplaceLines, StrReplace, WriteFile};
+use crate::wire::{ApplyPatch, DeleteFile, MoveFile, Outcome, ReplaceLines, StrReplace, WriteFile};
 
 /// What a call of an edit tool asks for.
 pub(super) struct Asked {
@@ -52,13 +52,13 @@ pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<
 
 fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, Tense), Vec<Problem>> {
     let asked = understand(call, tool, arguments)?;
-    let readings = call.callers.readings(call.caller);
+    let readings = call.caller.readings();
     let request = asked.request(call);
     if asked.validate_only {
-        let prepared = call.workspace.preview(&request, &readings)?;
+        let prepared = call.workspace.preview(&request, readings)?;
         return Ok((Outcome::success(prepared.report()), Tense::Validated));
     }
-    let report = call.workspace.edit(&request, &readings)?;
+    let report = call.workspace.edit(&request, readings)?;
     Ok((Outcome::success(&report), Tense::Done))
 }
 
@@ -83,6 +83,15 @@ pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> 
             let asked: WriteFile = arguments::read(input, arguments).map_err(one)?;
             let patch = Patch::write(&asked.path, asked.content);
             Ok(Asked::one(patch, &asked.path, asked.version, origin))
+        }
+        "move_file" => {
+            let asked: MoveFile = arguments::read(input, arguments).map_err(one)?;
+            let patch = Patch::rename(&asked.from, &asked.to).map_err(one)?;
+            Ok(Asked::one(patch, &asked.from, None, origin))
+        }
+        "delete_file" => {
+            let asked: DeleteFile = arguments::read(input, arguments).map_err(one)?;
+            Ok(Asked::one(Patch::delete(&asked.path), &asked.path, asked.version, origin))
         }
         _ => {
             let asked: ApplyPatch = arguments::read(input, arguments).map_err(one)?;

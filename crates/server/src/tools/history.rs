@@ -41,9 +41,12 @@ fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outco
         let message = "give either edit or path".into();
         return Err(vec![Problem::new(Kind::InvalidArgument { name: "path".into(), message })]);
     }
-    let readings = call.callers.readings(call.caller);
+    if asked.edit.is_none() && !call.caller.lasts() {
+        return Err(vec![needs_session("edit", "name it, by its id from the answer or from edit_history")]);
+    }
+    let readings = call.caller.readings();
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
-    Ok(Outcome::success(&call.workspace.undo(&undo, origin, &readings, call.progress)?))
+    Ok(Outcome::success(&call.workspace.undo(&undo, origin, readings, call.progress)?))
 }
 
 pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
@@ -67,7 +70,7 @@ fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         if asked.path.is_some() || asked.limit.is_some() || is_net {
             return invalid("edit", "it stands alone");
         }
-        return Ok(in_full(&call.workspace.edited(id.trim(), call.session)?));
+        return Ok(in_full(&call.workspace.edited(id.trim(), call.caller.session())?));
     }
     if !call.workspace.tracks_history() {
         return Ok("There is no history: track_history is off.\n".to_owned());
@@ -77,15 +80,24 @@ fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         if asked.limit.is_some() {
             return invalid("limit", "with net, all edits count");
         }
-        return Ok(net(&call.workspace.net(path, call.session)?));
+        if !call.caller.lasts() {
+            return Err(needs_session("net", "name one edit, or a path"));
+        }
+        return Ok(net(&call.workspace.net(path, call.caller.session())?));
     }
     let limit = asked.limit.unwrap_or(LISTED).clamp(1, MOST);
-    let edits = call.workspace.history(&Asked { path, limit }, call.session)?;
+    let edits = call.workspace.history(&Asked { path, limit }, call.caller.session())?;
     if edits.is_empty() {
         let of = path.map(|path| format!(" of {path}")).unwrap_or_default();
         return Ok(format!("No edits{of} in the history.\n"));
     }
     Ok(edits.iter().map(|edit| in_short(edit, FILES)).collect())
+}
+
+/// What only means something to who was here before.
+fn needs_session(name: &str, instead: &str) -> Problem {
+    let message = format!("this connection has no session, so no edit is known to be yours: {instead}");
+    Problem::new(Kind::InvalidArgument { name: name.into(), message })
 }
 
 fn net((diff, unknown): &(String, Vec<String>)) -> String {

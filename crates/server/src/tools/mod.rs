@@ -11,14 +11,15 @@ mod wrapper;
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::json;
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Effort, Mode, Origin, Progress, Workspace};
 
-use crate::callers::{Caller, Callers};
 use crate::previews::Previews;
 use crate::render::{self, Tense};
 use crate::schema;
+use crate::session::Caller;
 use crate::wire::{self, Outcome};
 
 /// A tool: what clients see of it, and what it does.
@@ -53,16 +54,10 @@ pub enum Effect {
 pub struct Call<'a> {
     /// The files.
     pub workspace: &'a Workspace,
-    /// What each caller has read.
-    pub callers: &'a Callers,
     /// What waits to be applied.
     pub previews: &'a Previews,
     /// Who is calling.
-    pub caller: &'a Caller,
-    /// What the client calls itself.
-    pub client: &'a str,
-    /// The name of its session, for the history.
-    pub session: &'a str,
+    pub caller: Caller<'a>,
     /// How long the call may take.
     pub effort: Effort,
     /// Whether they have given up meanwhile.
@@ -74,12 +69,7 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// Who asks for an edit, and how.
     fn origin(&self, tool: &str, arguments: &JsonObject) -> Origin {
-        Origin {
-            client: self.client.into(),
-            session: self.session.into(),
-            tool: tool.into(),
-            request: serde_json::to_string(arguments).unwrap_or_default(),
-        }
+        self.caller.origin(tool, serde_json::to_string(arguments).unwrap_or_default())
     }
 }
 
@@ -102,8 +92,11 @@ pub fn all() -> &'static [ToolSpec] {
         let replace_lines = schema::of::<wire::ReplaceLines>();
         let apply_patch = schema::of::<wire::ApplyPatch>();
         let write_file = schema::of::<wire::WriteFile>();
+        let move_file = schema::of::<wire::MoveFile>();
+        let delete_file = schema::of::<wire::DeleteFile>();
         let own = schema::of::<wire::EditPreview>();
-        let edit_preview = schema::union(own, &[&str_replace, &replace_lines, &apply_patch, &write_file]);
+        let edit_tools = [&str_replace, &replace_lines, &apply_patch, &write_file, &move_file, &delete_file];
+        let edit_preview = schema::union(own, &edit_tools);
         vec![
             ToolSpec {
                 name: "read_file",
@@ -160,6 +153,22 @@ pub fn all() -> &'static [ToolSpec] {
                 input: Arc::new(write_file),
                 effect: Effect::Edits,
                 run: |call, arguments| edit::run(call, "write_file", arguments),
+            },
+            ToolSpec {
+                name: "move_file",
+                title: "Move or rename a file",
+                description: MOVE_FILE,
+                input: Arc::new(move_file),
+                effect: Effect::Edits,
+                run: |call, arguments| edit::run(call, "move_file", arguments),
+            },
+            ToolSpec {
+                name: "delete_file",
+                title: "Delete a file",
+                description: DELETE_FILE,
+                input: Arc::new(delete_file),
+                effect: Effect::Edits,
+                run: |call, arguments| edit::run(call, "delete_file", arguments),
             },
             ToolSpec {
                 name: "edit_preview",
@@ -222,9 +231,15 @@ impl ToolSpec {
         let edits = self.effect == Effect::Edits;
         // Sent twice, an edit finds its text gone, a patch its lines, a preview its first outcome; but a
         // plain insertion would be made twice.
-        let idempotent = !edits || matches!(self.name, "write_file" | "apply_preview");
-        let annotations =
-            ToolAnnotations::from_raw(None, Some(!edits), Some(edits), Some(idempotent), Some(false));
+        let idempotent = matches!(self.name, "write_file" | "apply_preview");
+        // What a tool destroys or repeats only means something of one that edits, and is false unless it is said.
+        let annotations = ToolAnnotations::from_raw(
+            None,
+            Some(!edits),
+            edits.then_some(true),
+            (edits && idempotent).then_some(true),
+            Some(false),
+        );
         let tool = Tool::new(self.name, self.description, Arc::clone(&self.input))
             .with_title(self.title)
             .with_annotations(annotations);
@@ -244,6 +259,25 @@ fn answer(outcome: &Outcome, tense: Tense) -> CallToolResult {
         if outcome.is_failure() { CallToolResult::error(text) } else { CallToolResult::success(text) };
     result.structured_content = serde_json::to_value(outcome).ok();
     result
+}
+
+/// Adds what has nothing to do with the call itself, in both places where an answer is read.
+pub(crate) fn remark(result: &mut CallToolResult, remarks: &[String]) {
+    for remark in remarks {
+        result.content.push(ContentBlock::text(format!("\n{remark}\n")));
+        if let Some(outcome) = &mut result.structured_content
+            && let Some(notes) = outcome
+                .as_object_mut()
+                .and_then(|outcome| outcome.entry("notes").or_insert_with(|| json!([])).as_array_mut())
+        {
+            notes.push(remark.as_str().into());
+        }
+    }
+}
+
+/// Whether an answer is that of an edit that was made.
+pub(crate) fn has_edited(result: &CallToolResult) -> bool {
+    result.structured_content.as_ref().is_some_and(|outcome| outcome.get("edit").is_some())
 }
 
 /// The answer of a tool that only reads: text, without structured content, also where it is refused.
@@ -309,6 +343,12 @@ const APPLY_PATCH: &str = concat!(
 const WRITE_FILE: &str = "Create a file, or replace the whole of one. Folders are made as needed. To replace \
 an existing file, read all of it first or send its current version; for a part of it, str_replace is \
 shorter and safer.";
+
+const MOVE_FILE: &str = "Move or rename a file, its content untouched. Refused if something is at the new path. \
+To change it too, use apply_patch.";
+
+const DELETE_FILE: &str =
+    "Delete a file. Read all of it first or send its current version. undo_edit brings it back.";
 
 const EDIT_PREVIEW: &str = "Show what an edit would do without doing it: the diff, numbered hunks, and a \
 handle for apply_preview.";

@@ -28,10 +28,10 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     let input = &find("edit_preview").expect("it is in the table").input;
     let own: EditPreview = arguments::read(input, own).map_err(one)?;
     let asked = understand(call, &own.tool, arguments)?;
-    let readings = call.callers.readings(call.caller);
-    let prepared = call.workspace.preview(&asked.request(call), &readings)?;
+    let readings = call.caller.readings();
+    let prepared = call.workspace.preview(&asked.request(call), readings)?;
     let mut outcome = Outcome::success(prepared.report());
-    outcome.preview = Some(call.previews.keep(call.caller, prepared).map_err(one)?);
+    outcome.preview = Some(call.previews.keep(call.caller.owner(), prepared).map_err(one)?);
     Ok(outcome)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Ca
 fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
     let input = &find("apply_preview").expect("it is in the table").input;
     let asked: ApplyPreview = arguments::read(input, arguments)?;
-    let slot = call.previews.find(call.caller, &asked.preview)?;
+    let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     let prepared = match std::mem::replace(&mut *slot, Slot::Lost) {
@@ -72,8 +72,8 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
         *slot = keep(prepared);
         return Err(Problem::new(Kind::Cancelled));
     }
-    let readings = call.callers.readings(call.caller);
-    let outcome = match call.workspace.apply(prepared, asked.hunks.as_deref(), &readings, call.progress) {
+    let readings = call.caller.readings();
+    let outcome = match call.workspace.apply(prepared, asked.hunks.as_deref(), readings, call.progress) {
         Ok(report) => Outcome::success(&report),
         Err((problem, Some(unused))) => {
             *slot = keep(*unused);

@@ -18,7 +18,7 @@ fn read(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Proble
     let asked: ReadFile = arguments::read(input, arguments)?;
     let (name, snapshot) = call.workspace.read(&asked.path, call.effort)?;
     let shown = crate::reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
-    let readings = call.callers.readings(call.caller);
+    let readings = call.caller.readings();
     readings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).saw(
         &name,
         &snapshot,

@@ -1,0 +1,154 @@
+//! Who is calling, and what is remembered for them.
+//!
+//! A session has one handler, and the handler has the session: on standard input and output that is the process, over
+//! HTTP a session of 2025 or else a single request, which remembers nothing. So what one client has read cannot
+//! be found by another, and goes with the handler: there is nothing to sweep.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use emend_workspace::{Origin, Readings};
+
+/// To whom belongs what outlives a session: previews, and questions that wait for their answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Owner {
+    /// The one client at the other end of standard input and output.
+    Process,
+    /// Whoever has this token.
+    Token(Token),
+}
+
+/// A bearer token, by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Token {
+    name: Arc<str>,
+    /// What requests without a session are called in the history.
+    session: Arc<str>,
+}
+
+impl Token {
+    /// A token of this name, in this process.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self { name: name.into(), session: new_name().into() }
+    }
+}
+
+/// What is remembered for one client, as long as its handler lives.
+#[derive(Debug)]
+pub struct Session {
+    owner: Owner,
+    /// What it is called in the history, once that is needed.
+    name: OnceLock<String>,
+    readings: Mutex<Readings>,
+    /// What the next answer is to say.
+    news: Mutex<Vec<String>>,
+}
+
+impl Session {
+    /// A session in which nothing has been read.
+    #[must_use]
+    pub fn new(owner: Owner) -> Self {
+        Self { owner, name: OnceLock::new(), readings: Mutex::default(), news: Mutex::default() }
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// Has the next answer say this.
+    pub fn will_hear(&self, news: String) {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
+    }
+
+    /// What this answer has to say.
+    #[must_use]
+    pub fn news(&self) -> Vec<String> {
+        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Who makes a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller<'a> {
+    session: &'a Session,
+    client: &'a str,
+    lasts: bool,
+}
+
+impl<'a> Caller<'a> {
+    /// A client of this name. Where its session does not last, it ends with the call.
+    #[must_use]
+    pub fn new(session: &'a Session, client: &'a str, lasts: bool) -> Self {
+        Self { session, client, lasts }
+    }
+
+    /// To whom belongs what is kept for them.
+    #[must_use]
+    pub fn owner(&self) -> &'a Owner {
+        &self.session.owner
+    }
+
+    /// What they have read.
+    #[must_use]
+    pub fn readings(&self) -> &'a Mutex<Readings> {
+        &self.session.readings
+    }
+
+    /// Whether there was something before this call, and will be something after it.
+    #[must_use]
+    pub fn lasts(&self) -> bool {
+        self.lasts
+    }
+
+    /// What their session is called in the history. Requests without one share a name for each token.
+    #[must_use]
+    pub fn session(&self) -> &'a str {
+        match &self.session.owner {
+            Owner::Token(token) if !self.lasts => &token.session,
+            _ => self.session.name.get_or_init(new_name),
+        }
+    }
+
+    /// Who asks for an edit, and how. Two clients with the same name and different tokens are not the same.
+    #[must_use]
+    pub fn origin(&self, tool: &str, request: String) -> Origin {
+        let client = match &self.session.owner {
+            Owner::Process => self.client.to_owned(),
+            Owner::Token(token) => format!("{} ({})", self.client, token.name),
+        };
+        Origin { client, session: self.session().into(), tool: tool.into(), request }
+    }
+}
+
+/// Without randomness nothing can be edited anyway, and every edit says so.
+fn new_name() -> String {
+    Origin::new_session().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_knows_sessions_apart_and_joins_the_requests_of_a_token_that_have_none() {
+        let (ann, ben) = (Owner::Token(Token::new("ann")), Owner::Token(Token::new("ben")));
+        let sessions = [&ann, &ann, &ben, &Owner::Process].map(|owner| Session::new(owner.clone()));
+        let name = |at: usize, lasts| Caller::new(&sessions[at], "x", lasts).session().to_owned();
+        assert_eq!(name(0, false), name(1, false));
+        assert_ne!(name(0, false), name(2, false));
+        let lasting: std::collections::BTreeSet<String> = (0..4).map(|at| name(at, true)).collect();
+        assert_eq!(lasting.len(), 4);
+        assert!(!lasting.contains(&name(0, false)));
+    }
+
+    #[test]
+    fn the_client_of_an_edit_has_the_name_of_its_token() {
+        let session = Session::new(Owner::Token(Token::new("ann")));
+        let origin = Caller::new(&session, "zed", true).origin("write_file", "{}".into());
+        assert_eq!(origin.client, "zed (ann)");
+        let session = Session::new(Owner::Process);
+        assert_eq!(Caller::new(&session, "zed", true).origin("write_file", "{}".into()).client, "zed");
+    }
+}
