@@ -14,6 +14,8 @@ mod encodings;
 mod faults;
 mod formats;
 mod history;
+mod http;
+mod http_limits;
 mod in_place;
 mod kept;
 mod list_files;

@@ -1,6 +1,7 @@
 //! The `emend` command: arguments, logging, start.
 
 mod demo;
+mod http;
 mod serve;
 mod settings;
 
@@ -17,7 +18,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Serve an MCP client over standard input and output.
+    /// Serve an MCP client over standard input and output, or many over HTTP.
     Serve(Box<serve::Arguments>),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
     Demo(demo::Arguments),

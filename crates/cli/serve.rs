@@ -8,7 +8,7 @@ use emend_server::{Emend, serve_stdio};
 use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk};
 
-use crate::settings;
+use crate::{http, settings};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     policy: settings::Flags,
+
+    #[command(flatten)]
+    http: http::Flags,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -48,7 +51,14 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         Err(problem) => Err(problem),
     };
-    serve_stdio(Emend::new(workspace)).await.map_err(|error| anyhow!("serving failed: {error}"))
+    let emend = Emend::new(workspace);
+    match arguments.http.listen().await? {
+        Some(listening) => {
+            listening.serve(emend).await;
+            Ok(())
+        }
+        None => serve_stdio(emend).await.map_err(|error| anyhow!("serving failed: {error}")),
+    }
 }
 
 /// What Emend keeps for itself is off limits, and so would be all of a workspace that is the same folder.

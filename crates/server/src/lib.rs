@@ -17,7 +17,12 @@ pub mod session;
 pub mod tools;
 
 pub mod handler;
+
+mod malformed;
+
+pub mod http;
 mod stdio;
 
 pub use handler::Emend;
+pub use http::serve_http;
 pub use stdio::serve_stdio;

@@ -7,16 +7,16 @@
 use std::io;
 use std::sync::Arc;
 
-use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use rmcp::model::{ErrorData, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 use crate::handler::Emend;
+use crate::malformed;
 
 /// The longest message: a file of the largest size, with every byte of it escaped.
 const LONGEST_MESSAGE: usize = 6 * 64 * 1024 * 1024;
@@ -113,7 +113,7 @@ where
             return None;
         }
         let message = serde_json::from_slice(line);
-        let refused = message.is_err().then(|| refusal(line)).flatten();
+        let refused = message.is_err().then(|| malformed::answer(line)).flatten();
         self.line.clear();
         self.line.shrink_to(KEPT_BUFFER);
         if let Some((id, error)) = refused {
@@ -176,38 +176,10 @@ where
     }
 }
 
-/// What is wrong with text that is no message, and to which request that is the answer; `None` if it gets none.
-pub(crate) fn refusal(text: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
-    let value: Value = match serde_json::from_slice(text) {
-        Ok(value) => value,
-        Err(error) => {
-            let message = format!("This is not JSON: {error}.");
-            return Some((None, ErrorData::new(ErrorCode::PARSE_ERROR, message, None)));
-        }
-    };
-    let id: Option<RequestId> = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    let text_of = |name: &str| value.get(name).and_then(Value::as_str);
-    let is_reply = value.get("result").is_some() || value.get("error").is_some();
-    let is_notification = value.get("method").is_some() && value.get("id").is_none();
-    if is_reply || is_notification {
-        return None;
-    }
-    if let (Some(id), Some("2.0"), Some(method)) = (&id, text_of("jsonrpc"), text_of("method")) {
-        let message = format!("The params of {method} must be an object.");
-        return Some((Some(id.clone()), ErrorData::invalid_params(message, None)));
-    }
-    let message = match &value {
-        Value::Array(_) => "Batches are not part of MCP: send one message at a time.",
-        Value::Object(_) => {
-            "This is no JSON-RPC request: it needs \"jsonrpc\": \"2.0\", an \"id\" and a \"method\"."
-        }
-        _ => "This is no JSON-RPC message: it must be an object.",
-    };
-    Some((id, ErrorData::invalid_request(message, None)))
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;

@@ -94,10 +94,22 @@ impl Launch {
     /// Starts it. Nothing is said yet.
     #[must_use]
     pub fn start(&self) -> Client {
+        Client::start(self.command())
+    }
+
+    /// What starts it.
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         // What whoever runs the tests has configured for their own Emend is not under test.
-        for name in ["EMEND_STATE_DIR", "EMEND_LOG", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        for name in [
+            "EMEND_STATE_DIR",
+            "EMEND_LOG",
+            "EMEND_CONFIG",
+            "EMEND_TOKENS",
+            "XDG_STATE_HOME",
+            "XDG_CONFIG_HOME",
+        ] {
             command.env_remove(name);
         }
         if !self.is_configured {
@@ -107,7 +119,7 @@ impl Launch {
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        Client::start(command)
+        command
     }
 
     /// Starts it and opens a session as clients of 2025 do.

@@ -11,8 +11,10 @@ pub mod failing_disk;
 
 pub mod answer;
 pub mod client;
+pub mod http;
 
 pub use answer::Answer;
 pub use client::{Client, Launch};
 pub use entries::{Entries, Entry, entries};
 pub use folder::{Folder, Tree};
+pub use http::{Http, HttpServer};

@@ -1,0 +1,174 @@
+//! `emend serve --http`: the address, the tokens, and how the server is told to stop.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use tokio::net::TcpListener;
+
+use emend_server::Emend;
+use emend_server::http::{ENDPOINT, Guard, Limits, Tokens};
+
+/// The name of the token that is made where no file has any.
+const OWN_TOKEN: &str = "http";
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "HTTP")]
+#[group(id = "http-flags")]
+pub(crate) struct Flags {
+    /// Serve Streamable HTTP here instead of standard input and output: ADDRESS:PORT, or a PORT of this machine. Port 0
+    /// is any that is free.
+    #[arg(long, value_name = "ADDR", value_parser = address)]
+    http: Option<SocketAddr>,
+
+    /// The bearer tokens that are taken: a file with a name and its token on each line. Without it, one is made and
+    /// shown once.
+    #[arg(long, value_name = "FILE", requires = "http", env = "EMEND_TOKENS")]
+    tokens: Option<PathBuf>,
+
+    /// Another name under which the server is spoken to (NAME or NAME:PORT). May be given several times.
+    #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
+    hosts: Vec<String>,
+
+    /// An origin whose pages may call the server (https://NAME). May be given several times.
+    #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
+    origins: Vec<String>,
+
+    /// Say where the server listens, and its new token, as one line of JSON.
+    #[arg(long, requires = "http")]
+    json: bool,
+}
+
+/// A server that is about to be one: everything that can be wrong has been looked at.
+pub(crate) struct Listening {
+    listener: TcpListener,
+    tokens: Tokens,
+    guard: Guard,
+    stop: Stop,
+}
+
+impl Flags {
+    /// Takes the address, if one is given, before anything else is done.
+    pub(crate) async fn listen(&self) -> anyhow::Result<Option<Listening>> {
+        let Some(address) = self.http else { return Ok(None) };
+        let stop = Stop::new()?;
+        let listener =
+            TcpListener::bind(address).await.with_context(|| format!("{address} cannot be listened at"))?;
+        let address = listener.local_addr()?;
+        let mut hosts = self.hosts.clone();
+        if address.ip().is_unspecified() {
+            if hosts.is_empty() {
+                tracing::warn!(
+                    "others on the network can only call this server by the names of --allow-host"
+                );
+            }
+        } else {
+            hosts.push(SocketAddr::new(address.ip(), address.port()).to_string());
+        }
+        if !address.ip().is_loopback() {
+            tracing::warn!("tokens and files cross the network unencrypted; put a TLS proxy in front");
+        }
+        let guard = Guard::new(&hosts, &self.origins).map_err(|wrong| anyhow!("{wrong}"))?;
+        let (tokens, shown) = match &self.tokens {
+            Some(file) => (read(file)?, None),
+            None => {
+                let (tokens, text) = Tokens::generate(OWN_TOKEN).map_err(|why| anyhow!("{why}"))?;
+                (tokens, Some(text))
+            }
+        };
+        self.announce(address, shown.as_deref());
+        Ok(Some(Listening { listener, tokens, guard, stop }))
+    }
+
+    /// Standard output is nobody's here.
+    fn announce(&self, address: SocketAddr, token: Option<&str>) {
+        let url = format!("http://{address}{ENDPOINT}");
+        if self.json {
+            println!("{}", serde_json::json!({"url": url, "token": token}));
+            return;
+        }
+        println!("Emend listens at {url}");
+        match token {
+            Some(token) => println!("Token (it is not shown again): {token}"),
+            None => println!("Whoever has a token of the file may edit."),
+        }
+    }
+}
+
+impl Listening {
+    pub(crate) async fn serve(self, emend: Emend) {
+        let Self { listener, tokens, guard, stop } = self;
+        let handler = move |token: &_| emend.for_session_of(token);
+        emend_server::serve_http(listener, tokens, guard, Limits::default(), handler, stop.wait()).await;
+    }
+}
+
+/// A person presses Ctrl-C, or a supervisor ends the process.
+struct Stop {
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    /// From now on, being told to stop is not the end.
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?,
+        })
+    }
+
+    async fn wait(mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = self.terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+        tracing::info!("stopping");
+    }
+}
+
+fn address(written: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = written.parse::<u16>() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    let written =
+        written.strip_prefix("localhost:").map_or(written.to_owned(), |port| format!("127.0.0.1:{port}"));
+    written.parse().map_err(|_| "give ADDRESS:PORT, as 127.0.0.1:8080, or a port alone".into())
+}
+
+/// The tokens of a file, which is a secret.
+fn read(file: &Path) -> anyhow::Result<Tokens> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("the tokens in {} cannot be read", file.display()))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(file)?.permissions().mode();
+        if mode & 0o022 != 0 {
+            bail!("others may write to the tokens in {}: chmod go-w it", file.display());
+        }
+        if mode & 0o044 != 0 {
+            tracing::warn!("others may read the tokens in {}: chmod 600 it", file.display());
+        }
+    }
+    Tokens::parse(&text).map_err(|wrong| anyhow!("{}, {wrong}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_alone_is_one_of_this_machine() {
+        for written in ["8080", "127.0.0.1:8080", "localhost:8080"] {
+            assert_eq!(address(written).unwrap().to_string(), "127.0.0.1:8080");
+        }
+        assert_eq!(address("[::1]:0").unwrap().to_string(), "[::1]:0");
+        for wrong in ["", "x", "127.0.0.1", ":8080", "70000", "example.org:80"] {
+            assert!(address(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What happens to a request before rmcp gets it, and after.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Frame, Incoming, SizeHint};
+use rmcp::ServerHandler;
+use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::{ENDPOINT, Guard, Limits, Tokens};
+use crate::malformed;
+use crate::session::Token;
+
+/// The body of an answer.
+pub(super) type Body = BoxBody<Bytes, Infallible>;
+type Answer = Response<Body>;
+
+/// The one way in.
+pub(super) struct Door<H> {
+    tokens: Tokens,
+    guard: Guard,
+    limits: Limits,
+    /// For each token, in their order.
+    services: Vec<Service<H>>,
+    /// As many permits as requests may be answered at once.
+    requests: Arc<Semaphore>,
+    /// No request is begun any more.
+    closing: CancellationToken,
+    /// Nothing is answered any more.
+    closed: CancellationToken,
+}
+
+/// The protocol for whoever has one token.
+struct Service<H> {
+    sessions: Arc<LocalSessionManager>,
+    protocol: StreamableHttpService<H, LocalSessionManager>,
+}
+
+/// As much of a message as is looked at here.
+#[derive(Deserialize)]
+struct Glance {
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    id: Option<IgnoredAny>,
+}
+
+impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
+    pub(super) fn new(
+        tokens: Tokens,
+        guard: Guard,
+        limits: Limits,
+        handler: impl Fn(&Token) -> H + Send + Sync + 'static,
+    ) -> Self {
+        let (handler, closed) = (Arc::new(handler), CancellationToken::new());
+        let service = |token: &Token| {
+            let (token, handler) = (token.clone(), Arc::clone(&handler));
+            let mut sessions = LocalSessionManager::default();
+            sessions.session_config.keep_alive = Some(limits.session_idle);
+            let sessions = Arc::new(sessions);
+            let config = StreamableHttpServerConfig::default()
+                // Both are the guard's, who asks before there is a token.
+                .disable_allowed_hosts()
+                .disable_allowed_origins()
+                .with_json_response(true)
+                .with_max_request_body_bytes(limits.body_bytes)
+                .with_cancellation_token(closed.child_token());
+            let protocol =
+                StreamableHttpService::new(move || Ok(handler(&token)), Arc::clone(&sessions), config);
+            Service { sessions, protocol }
+        };
+        Self {
+            services: tokens.all().map(service).collect(),
+            tokens,
+            guard,
+            limits,
+            requests: Arc::new(Semaphore::new(limits.requests)),
+            closing: CancellationToken::new(),
+            closed,
+        }
+    }
+
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let path = request.uri().path();
+        if path == "/healthz" {
+            return self.health(request.method());
+        }
+        if path != ENDPOINT {
+            return refused(
+                StatusCode::NOT_FOUND,
+                format!("There is nothing at {path}; MCP is at {ENDPOINT}."),
+            );
+        }
+        if let Err(why) = self.guard.check(request.headers()) {
+            return refused(StatusCode::FORBIDDEN, why);
+        }
+        let Some(service) = self.service_for(&request) else {
+            let mut answer = refused(
+                StatusCode::UNAUTHORIZED,
+                "Send a token of this server as 'Authorization: Bearer TOKEN'.".into(),
+            );
+            answer
+                .headers_mut()
+                .insert(WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer realm=\"emend\""));
+            return answer;
+        };
+        if self.closing.is_cancelled() {
+            return later("The server is stopping.");
+        }
+        if request.method() == Method::POST {
+            self.post(service, request).await
+        } else {
+            self.pass(service, request).await
+        }
+    }
+
+    /// Says whether the server takes requests, to whoever asks.
+    fn health(&self, method: &Method) -> Answer {
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            let mut answer = refused(StatusCode::METHOD_NOT_ALLOWED, "Ask with GET.".into());
+            answer.headers_mut().insert(ALLOW, http::HeaderValue::from_static("GET, HEAD"));
+            return answer;
+        }
+        if self.closing.is_cancelled() {
+            return later("The server is stopping.");
+        }
+        Response::new(Full::new(Bytes::from_static(b"ok\n")).boxed())
+    }
+
+    fn service_for(&self, request: &Request<Incoming>) -> Option<&Service<H>> {
+        let mut values = request.headers().get_all(AUTHORIZATION).iter();
+        let (Some(value), None) = (values.next(), values.next()) else { return None };
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+        let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+        let position = self.tokens.position(token.trim().as_bytes()).filter(|_| is_bearer)?;
+        self.services.get(position)
+    }
+
+    /// What opens a stream, or ends a session: there is nothing in it to look at.
+    async fn pass(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
+        service.protocol.handle(request).await
+    }
+
+    async fn post(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let reading = Limited::new(body, self.limits.body_bytes).collect();
+        let body = match tokio::time::timeout(self.limits.arrival, reading).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                let most = self.limits.body_bytes;
+                return refused(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    format!("A request has at most {most} bytes."),
+                );
+            }
+            Ok(Err(error)) => {
+                return refused(StatusCode::BAD_REQUEST, format!("The request broke off: {error}."));
+            }
+            Err(_) => {
+                return refused(StatusCode::REQUEST_TIMEOUT, "The request took too long to arrive.".into());
+            }
+        };
+        let Ok(glance) = serde_json::from_slice::<Glance>(&body) else { return no_message(&body) };
+        if glance.method.as_deref() == Some("initialize")
+            && service.sessions.sessions.read().await.len() >= self.limits.sessions
+        {
+            return later("This token has too many sessions open; end some with DELETE.");
+        }
+        // Whoever only listens would never be through.
+        let is_work = glance.id.is_some() && glance.method.as_deref() != Some("subscriptions/listen");
+        let permit = match is_work.then(|| Arc::clone(&self.requests).try_acquire_owned()).transpose() {
+            Ok(permit) => permit,
+            Err(_) => return later("Too many requests are being answered."),
+        };
+        let is_json = head
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let answer = service.protocol.handle(Request::from_parts(head, Full::new(body.clone()))).await;
+        if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            // So rmcp says that it is JSON but no message.
+            return no_message(&body);
+        }
+        answer.map(|body| Held { body, _permit: permit }.boxed())
+    }
+
+    /// Begins no request any more, waits for those that have begun, and then ends every stream.
+    pub(super) async fn close(&self, patience: std::time::Duration) {
+        self.closing.cancel();
+        let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
+        if tokio::time::timeout(patience, self.requests.acquire_many(all)).await.is_err() {
+            tracing::warn!("some requests are still being answered");
+        }
+        self.closed.cancel();
+    }
+}
+
+/// A body that counts as being answered until it is sent.
+struct Held {
+    body: Body,
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// An answer that is an error of JSON-RPC, so that a client shows its text.
+fn refused(status: StatusCode, message: String) -> Answer {
+    error_answer(status, None, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
+}
+
+/// An answer for now.
+fn later(message: &str) -> Answer {
+    let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, message.into());
+    answer.headers_mut().insert(RETRY_AFTER, http::HeaderValue::from_static("1"));
+    answer
+}
+
+/// The answer to a body that is no message.
+fn no_message(body: &[u8]) -> Answer {
+    let (id, error) = malformed::answer(body)
+        .unwrap_or_else(|| (None, ErrorData::invalid_request("This is no JSON-RPC message.", None)));
+    error_answer(StatusCode::BAD_REQUEST, id, error)
+}
+
+fn error_answer(status: StatusCode, id: Option<RequestId>, error: ErrorData) -> Answer {
+    let body = serde_json::to_vec(&JsonRpcError::new(id, error)).unwrap_or_default();
+    let mut answer = Response::new(Full::new(Bytes::from(body)).boxed());
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
+    answer
+}

@@ -1,0 +1,145 @@
+//! Who may ask at all: `Host` and `Origin`.
+//!
+//! A web page can have a browser send requests to this machine, under a name of its own that leads here (DNS
+//! rebinding). Such a request gives itself away by its `Host`, and any that a page sends by its `Origin`. Both are
+//! looked at before the token, so that a page cannot even try one.
+
+use http::HeaderMap;
+use http::header::{HOST, HeaderName, ORIGIN};
+use http::uri::Authority;
+
+/// The names of this machine for itself.
+const HERE: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Under which names the server is spoken to, and by which pages.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Guard {
+    /// This machine's names for itself, and these hosts (`NAME` or `NAME:PORT`) and origins (`https://NAME:PORT`). The
+    /// error says which is none.
+    pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, String> {
+        let folded =
+            |all: &[String]| all.iter().map(|one| one.trim().to_ascii_lowercase()).collect::<Vec<_>>();
+        let (hosts, origins) = (folded(hosts), folded(origins));
+        for host in &hosts {
+            host.parse::<Authority>().map_err(|_| format!("'{host}' is no host: give NAME or NAME:PORT"))?;
+        }
+        for origin in &origins {
+            split(origin).ok_or_else(|| format!("'{origin}' is no origin: give SCHEME://NAME:PORT"))?;
+        }
+        Ok(Self { hosts, origins })
+    }
+
+    /// Why a request with these headers is not listened to.
+    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), String> {
+        let host = only(headers, &HOST)?.ok_or("The request has no Host.")?;
+        let authority: Authority = host.parse().map_err(|_| "The Host of the request is malformed.")?;
+        let name = authority.host();
+        if host.contains('@') {
+            return Err("The Host of the request is malformed.".into());
+        }
+        let is_known = HERE.contains(&name) || self.hosts.iter().any(|known| *known == host || known == name);
+        if !is_known {
+            return Err(format!("This server is not called '{name}'; --allow-host {name} lets it be."));
+        }
+        let Some(origin) = only(headers, &ORIGIN)? else { return Ok(()) };
+        let is_here = split(&origin).is_some_and(|(_, authority)| HERE.contains(&authority.host()));
+        if is_here || self.origins.contains(&origin) {
+            return Ok(());
+        }
+        Err(format!("Pages of '{origin}' may not call this server; --allow-origin {origin} lets them."))
+    }
+}
+
+/// The one value of a header, in lower case.
+fn only(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => match value.to_str() {
+            Ok(value) => Ok(Some(value.trim().to_ascii_lowercase())),
+            Err(_) => Err(format!("The {name} of the request is malformed.")),
+        },
+        (Some(_), Some(_)) => Err(format!("The request has more than one {name}.")),
+    }
+}
+
+/// An origin's scheme and authority. There is nothing behind those.
+fn split(origin: &str) -> Option<(&str, Authority)> {
+    let (scheme, rest) = origin.split_once("://")?;
+    let authority: Authority = rest.parse().ok()?;
+    let is_whole = !authority.host().is_empty() && !rest.contains('@');
+    is_whole.then_some((scheme, authority))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(guard: &Guard, host: &str, origin: Option<&str>) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().unwrap());
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, origin.parse().unwrap());
+        }
+        guard.check(&headers).is_ok()
+    }
+
+    #[test]
+    fn only_the_names_of_this_machine_and_those_that_were_given_are_known() {
+        let guard = Guard::new(&["Emend.example".into(), "proxy:8443".into()], &[]).unwrap();
+        for host in
+            ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "[::1]:80", "emend.EXAMPLE:99", "proxy:8443"]
+        {
+            assert!(allows(&guard, host, None), "{host}");
+        }
+        for host in
+            ["evil.example", "localhost.evil.example", "proxy", "proxy:1", "127.0.0.2", "", "a@localhost:1@b"]
+        {
+            assert!(!allows(&guard, host, None), "{host}");
+        }
+        assert!(guard.check(&HeaderMap::new()).is_err());
+    }
+
+    #[test]
+    fn pages_are_only_listened_to_from_here_or_where_they_were_given() {
+        let guard = Guard::new(&[], &["https://app.example:443".into()]).unwrap();
+        for origin in
+            ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:5", "https://APP.example:443"]
+        {
+            assert!(allows(&guard, "localhost", Some(origin)), "{origin}");
+        }
+        let foreign = [
+            "https://evil.example",
+            "null",
+            "http://localhost.evil.example",
+            "http://a@localhost",
+            "localhost",
+        ];
+        for origin in foreign.into_iter().chain(["https://app.example", "http://app.example:443", ""]) {
+            assert!(!allows(&guard, "localhost", Some(origin)), "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_is_there_twice_is_not_chosen_from() {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "localhost".parse().unwrap());
+        headers.append(HOST, "evil.example".parse().unwrap());
+        assert!(Guard::default().check(&headers).is_err());
+        headers.insert(HOST, "localhost".parse().unwrap());
+        headers.insert(ORIGIN, "http://localhost".parse().unwrap());
+        headers.append(ORIGIN, "https://evil.example".parse().unwrap());
+        assert!(Guard::default().check(&headers).is_err());
+    }
+
+    #[test]
+    fn what_is_no_host_or_origin_is_refused_at_the_start() {
+        assert!(Guard::new(&["a b".into()], &[]).is_err());
+        assert!(Guard::new(&[], &["app.example".into()]).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! Streamable HTTP, for both eras: sessions for clients of 2025, single requests for those of 2026.
+//!
+//! rmcp speaks the protocol. What stands in front of it here is what it leaves to a server: who may ask
+//! ([`Guard`]), who asks ([`Tokens`]), how much at once ([`Limits`]), and how it ends. Each token has an rmcp service of
+//! its own, so a session that was opened with one token does not exist for another.
+
+mod door;
+mod guard;
+mod tokens;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use rmcp::ServerHandler;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use self::door::Door;
+use crate::session::Token;
+
+pub use self::guard::Guard;
+pub use self::tokens::Tokens;
+
+/// Where the protocol is spoken.
+pub const ENDPOINT: &str = "/mcp";
+
+/// How much one server takes at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections; the next one waits.
+    pub connections: usize,
+    /// Requests that are being answered, those that only listen apart.
+    pub requests: usize,
+    /// Sessions of one token.
+    pub sessions: usize,
+    /// The largest request.
+    pub body_bytes: usize,
+    /// How long the head of a request, or all of it, may take to arrive. So long a connection may be idle, too.
+    pub arrival: Duration,
+    /// How long a session is kept that nobody uses.
+    pub session_idle: Duration,
+    /// How long calls that have begun may take when the server is told to stop.
+    pub farewell: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 1_024,
+            requests: 512,
+            sessions: 1_000,
+            body_bytes: 64 * 1024 * 1024,
+            arrival: Duration::from_secs(75),
+            session_idle: Duration::from_secs(30 * 60),
+            farewell: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Serves whoever has one of the tokens until `stop` is there; then lets what has begun come to its end. `handler`
+/// makes the handler of a new session, and of each request that has none: it is to be cheap.
+pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
+    listener: TcpListener,
+    tokens: Tokens,
+    guard: Guard,
+    limits: Limits,
+    handler: impl Fn(&Token) -> H + Send + Sync + 'static,
+    stop: impl Future<Output = ()>,
+) {
+    let door = Arc::new(Door::new(tokens, guard, limits, handler));
+    let connections = Arc::new(Semaphore::new(limits.connections));
+    let graceful = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let free = async {
+            let free = Arc::clone(&connections).acquire_owned().await;
+            (free, listener.accept().await)
+        };
+        let (free, accepted) = tokio::select! {
+            accepted = free => accepted,
+            () = &mut stop => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let serving = graceful.watch(connection(stream, Arc::clone(&door), limits.arrival));
+                tokio::spawn(async move {
+                    if let Err(error) = serving.await {
+                        tracing::debug!(%error, "a connection ended");
+                    }
+                    drop(free);
+                });
+            }
+            // Out of descriptors, perhaps: others are about to be closed.
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+    drop(listener);
+    door.close(limits.farewell).await;
+    // What is left of a connection is the end of an answer.
+    let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
+}
+
+fn connection<H: ServerHandler + Send + Sync + 'static>(
+    stream: TcpStream,
+    door: Arc<Door<H>>,
+    arrival: Duration,
+) -> impl GracefulConnection<Error = hyper::Error> + Send {
+    // An answer is several segments: the second would wait 40 ms for the acknowledgement of the first.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY");
+    }
+    let service = service_fn(move |request| {
+        let door = Arc::clone(&door);
+        async move { Ok::<_, std::convert::Infallible>(door.answer(request).await) }
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(arrival)
+        .serve_connection(TokioIo::new(stream), service)
+}

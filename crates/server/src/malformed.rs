@@ -1,0 +1,34 @@
+//! What is answered to text that is no message, on every transport.
+
+use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use serde_json::Value;
+
+/// What is wrong with text that is no message, and to which request that is the answer; `None` if it gets none.
+pub(crate) fn answer(text: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
+    let value: Value = match serde_json::from_slice(text) {
+        Ok(value) => value,
+        Err(error) => {
+            let message = format!("This is not JSON: {error}.");
+            return Some((None, ErrorData::new(ErrorCode::PARSE_ERROR, message, None)));
+        }
+    };
+    let id: Option<RequestId> = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+    let text_of = |name: &str| value.get(name).and_then(Value::as_str);
+    let is_reply = value.get("result").is_some() || value.get("error").is_some();
+    let is_notification = value.get("method").is_some() && value.get("id").is_none();
+    if is_reply || is_notification {
+        return None;
+    }
+    if let (Some(id), Some("2.0"), Some(method)) = (&id, text_of("jsonrpc"), text_of("method")) {
+        let message = format!("The params of {method} must be an object.");
+        return Some((Some(id.clone()), ErrorData::invalid_params(message, None)));
+    }
+    let message = match &value {
+        Value::Array(_) => "Batches are not part of MCP: send one message at a time.",
+        Value::Object(_) => {
+            "This is no JSON-RPC request: it needs \"jsonrpc\": \"2.0\", an \"id\" and a \"method\"."
+        }
+        _ => "This is no JSON-RPC message: it must be an object.",
+    };
+    Some((id, ErrorData::invalid_request(message, None)))
+}

@@ -1,0 +1,370 @@
+//! A server of the built command over HTTP, and a client that writes its requests byte by byte, so that it can send
+//! what no library would. Each request has a connection of its own.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::answer::Answer;
+use crate::client::Launch;
+
+/// After this long without a byte from the server a test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running server.
+#[derive(Debug)]
+pub struct HttpServer {
+    child: Child,
+    address: SocketAddr,
+    token: Option<String>,
+}
+
+impl HttpServer {
+    /// Starts it on a free port. It makes a token of its own.
+    #[must_use]
+    pub fn start(launch: &Launch) -> Self {
+        let mut command =
+            launch.clone().argument("--http").argument("127.0.0.1:0").argument("--json").command();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let said: Value =
+            serde_json::from_str(&line).unwrap_or_else(|error| panic!("the server says {line:?}: {error}"));
+        let url = said["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().parse().unwrap();
+        Self { child, address, token: said["token"].as_str().map(str::to_owned) }
+    }
+
+    /// The same with these tokens, each with its name.
+    #[must_use]
+    pub fn with_tokens(launch: &Launch, file: &Path, tokens: &[(&str, &str)]) -> Self {
+        let lines: String = tokens.iter().map(|(name, token)| format!("{name} {token}\n")).collect();
+        std::fs::write(file, lines).unwrap();
+        Self::start(&launch.clone().argument("--tokens").argument(file))
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The id of its process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The token that it made.
+    #[must_use]
+    pub fn token(&self) -> &str {
+        self.token.as_deref().expect("the server made no token")
+    }
+
+    /// A client with the server's own token.
+    #[must_use]
+    pub fn client(&self) -> Http {
+        Http::new(self.address, self.token())
+    }
+
+    /// Tells it to stop, as a supervisor does.
+    #[cfg(unix)]
+    pub fn terminate(&self) {
+        let process = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for HttpServer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A client: in a session of 2025 once it has opened one, of 2026 otherwise.
+#[derive(Clone, Debug)]
+pub struct Http {
+    address: SocketAddr,
+    token: String,
+    session: Option<String>,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The headers, their names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The whole body.
+    pub body: Vec<u8>,
+}
+
+/// An answer that is still coming.
+pub struct Stream {
+    /// Its status code.
+    pub status: u16,
+    /// Its headers, their names in lower case.
+    pub headers: Vec<(String, String)>,
+    body: Box<dyn BufRead + Send>,
+}
+
+impl Http {
+    /// A client of the server at this address.
+    #[must_use]
+    pub fn new(address: SocketAddr, token: &str) -> Self {
+        Self { address, token: token.into(), session: None }
+    }
+
+    /// The same client with another token, in the same session.
+    #[must_use]
+    pub fn with_token(&self, token: &str) -> Self {
+        Self { token: token.into(), ..self.clone() }
+    }
+
+    /// Opens a session as clients of 2025 do.
+    #[must_use]
+    pub fn legacy(mut self) -> Self {
+        let client = json!({"name": "testkit", "version": "0"});
+        let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
+        let reply = self.post(&message).finish();
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        self.session = Some(reply.header("mcp-session-id").expect("a session").to_owned());
+        let told = self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).finish();
+        assert_eq!(told.status, 202);
+        self
+    }
+
+    /// The id of its session.
+    #[must_use]
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Sends this head, whose first line is as given, and this body.
+    pub fn send(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
+        let mut head =
+            format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            head += &format!("Host: {}\r\n", self.address);
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        // The server may refuse, and close, before it has read all of it.
+        let _ = stream.write_all(format!("{head}\r\n").as_bytes()).and_then(|()| stream.write_all(body));
+        Stream::of(stream)
+    }
+
+    /// The headers of a message.
+    fn headers(&self, message: &Value) -> Vec<(String, String)> {
+        let mut headers = vec![
+            ("Authorization".to_owned(), format!("Bearer {}", self.token)),
+            ("Content-Type".to_owned(), "application/json".to_owned()),
+            ("Accept".to_owned(), "application/json, text/event-stream".to_owned()),
+        ];
+        let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+        match &self.session {
+            Some(session) => {
+                add("Mcp-Session-Id", session);
+                add("MCP-Protocol-Version", "2025-11-25");
+            }
+            None if message["method"] == "initialize" => {}
+            None => {
+                add("MCP-Protocol-Version", "2026-07-28");
+                add("Mcp-Method", message["method"].as_str().unwrap_or_default());
+                let params = &message["params"];
+                if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+                    add("Mcp-Name", name);
+                }
+            }
+        }
+        headers
+    }
+
+    /// Posts a message.
+    pub fn post(&self, message: &Value) -> Stream {
+        let headers = self.headers(message);
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        self.send("POST /mcp", &headers, message.to_string().as_bytes())
+    }
+
+    /// Sends a request. Its answer is still coming.
+    pub fn begin(&self, method: &str, mut parameters: Value) -> Stream {
+        if self.session.is_none() {
+            let meta = &mut parameters["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
+        }
+        self.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}))
+    }
+
+    /// Sends a request and waits for its result, or its error.
+    pub fn request(&self, method: &str, parameters: Value) -> Result<Value, Value> {
+        self.begin(method, parameters).last().outcome()
+    }
+
+    /// Calls a tool.
+    #[track_caller]
+    pub fn call(&self, tool: &str, arguments: Value) -> Answer {
+        let mut parameters = json!({"name": tool});
+        parameters["arguments"] = arguments;
+        match self.request("tools/call", parameters) {
+            Ok(result) => Answer::of(&result),
+            Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
+        }
+    }
+
+    /// Reads a whole file, which must succeed.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> Answer {
+        self.call("read_file", json!({"path": path})).ok()
+    }
+
+    /// Replaces a text that occurs once.
+    #[track_caller]
+    pub fn replace(&self, path: &str, old: &str, new: &str) -> Answer {
+        self.call("str_replace", json!({"path": path, "old_string": old, "new_string": new}))
+    }
+}
+
+impl Stream {
+    fn of(stream: TcpStream) -> Self {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no status in {line:?}"));
+        let mut headers = Vec::new();
+        loop {
+            line.clear();
+            reader.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(':') else { break };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let is_chunked =
+            headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+        let body: Box<dyn BufRead + Send> = match is_chunked {
+            true => Box::new(BufReader::new(Chunked { reader, left: 0, ended: false })),
+            false => Box::new(reader),
+        };
+        Self { status, headers, body }
+    }
+
+    /// The next message; `None` where the stream ends.
+    pub fn next_message(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.body.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let text = line.trim_end();
+            let data = text.strip_prefix("data: ").unwrap_or(text);
+            if data.starts_with('{') {
+                return Some(serde_json::from_str(data).unwrap());
+            }
+        }
+    }
+
+    /// The answer itself, after everything that comes before it.
+    pub fn last(mut self) -> Message {
+        loop {
+            let message = self.next_message().expect("the stream ended before its answer");
+            if message.get("method").is_none() {
+                return Message(message);
+            }
+        }
+    }
+
+    /// Everything.
+    #[must_use]
+    pub fn finish(mut self) -> Reply {
+        let mut body = Vec::new();
+        // A connection that is closed early is over.
+        let _ = self.body.read_to_end(&mut body);
+        Reply { status: self.status, headers: self.headers, body }
+    }
+}
+
+/// A response of JSON-RPC.
+#[derive(Clone, Debug)]
+pub struct Message(pub Value);
+
+impl Message {
+    /// Its result, or its error.
+    pub fn outcome(mut self) -> Result<Value, Value> {
+        match self.0.get_mut("error") {
+            Some(error) => Err(error.take()),
+            None => Ok(self.0["result"].take()),
+        }
+    }
+}
+
+impl Reply {
+    /// A header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The error code in the body.
+    #[must_use]
+    pub fn code(&self) -> Option<i64> {
+        serde_json::from_slice::<Value>(&self.body).ok()?["error"]["code"].as_i64()
+    }
+}
+
+/// A body in chunks.
+struct Chunked {
+    reader: BufReader<TcpStream>,
+    left: usize,
+    ended: bool,
+}
+
+impl Read for Chunked {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.left == 0 && !self.ended {
+            let mut line = String::new();
+            // What ends the chunk before.
+            while line.trim().is_empty() {
+                line.clear();
+                if self.reader.read_line(&mut line)? == 0 {
+                    return Ok(0);
+                }
+            }
+            self.left = usize::from_str_radix(line.trim(), 16).map_err(std::io::Error::other)?;
+            self.ended = self.left == 0;
+        }
+        let wanted = buffer.len().min(self.left);
+        let read = self.reader.read(&mut buffer[..wanted])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
