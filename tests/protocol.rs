@@ -309,7 +309,8 @@ fn a_request_that_cannot_be_understood_says_whether_its_method_or_its_parameters
         ("tools/call", json!({"name": "read_file", "arguments": [1]}), -32602),
         ("tools/call", json!([]), -32602),
         ("resources/read", json!({}), -32602),
-        ("subscriptions/listen", json!({"notifications": 1}), -32602),
+        ("resources/subscribe", json!({}), -32602),
+        ("subscriptions/listen", json!({"notifications": 1}), -32601),
     ] {
         let error = client.request(method, parameters.clone()).unwrap_err();
         assert_eq!(error["code"], code, "{method} {parameters}: {error}");

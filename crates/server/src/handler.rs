@@ -25,18 +25,12 @@ use crate::tools::{self, Call, NotQuick, ToolSpec};
 const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
 
 /// The methods that have parameters; with malformed ones, a request is not recognised.
-const METHODS: [&str; 10] = [
-    "initialize",
-    "tools/list",
-    "tools/call",
-    "prompts/get",
-    "resources/read",
-    "resources/subscribe",
-    "resources/unsubscribe",
-    "completion/complete",
-    "logging/setLevel",
-    "subscriptions/listen",
-];
+const METHODS: [&str; 5] =
+    ["tools/list", "tools/call", "prompts/get", "resources/read", "completion/complete"];
+/// Those that only clients of 2025 know.
+const LEGACY_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+/// Those that only clients of 2026 know.
+const MODERN_METHODS: [&str; 1] = ["subscriptions/listen"];
 
 /// The most important first: some clients cut long instructions.
 const INSTRUCTIONS: &str = "Emend edits files so that every edit lands exactly where it was meant, whole, or \
@@ -92,10 +86,13 @@ impl Emend {
     /// Whether this session was there before the request and is there after it. Requests of 2026 over HTTP stand
     /// alone.
     fn lasts(&self, context: &RequestContext<RoleServer>) -> bool {
-        let is_modern =
-            || context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        *self.session.owner() == Owner::Process || !is_modern()
+        *self.session.owner() == Owner::Process || !is_modern(context)
     }
+}
+
+/// Whether a request is of 2026, whose requests carry all that is to be known of their client.
+fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 impl ServerHandler for Emend {
@@ -126,10 +123,11 @@ impl ServerHandler for Emend {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = &request.method;
-        if METHODS.contains(&method.as_str()) {
+        let of_this_era = if is_modern(&context) { &MODERN_METHODS[..] } else { &LEGACY_METHODS };
+        if METHODS.iter().chain(of_this_era).any(|known| known == method) {
             let message = format!("The params of {method} are missing or malformed.");
             return Err(ErrorData::invalid_params(message, None));
         }
