@@ -10,9 +10,13 @@
 //! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask tools                      what a model reads of the tools
+//! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! ```
 
+mod bounded;
+mod clients;
 mod fuzz;
+mod installed;
 mod kill;
 mod many;
 mod power;
@@ -52,6 +56,7 @@ fn run() -> Result<()> {
     };
     let time = || number(0, "SECONDS").map(|seconds| Duration::from_secs(seconds.unwrap_or(SECONDS)));
     match (task, arguments) {
+        ("clients", names) => clients::run(&emend()?, names),
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
         ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize)),
@@ -64,8 +69,8 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], race [SECONDS], \
-             strace [SECONDS [SEED]], strace POINT, tools"
+            "the tasks are: clients [NAME...], fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], \
+             race [SECONDS], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }
 }
@@ -75,6 +80,11 @@ fn emend() -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(["build", "--release", "--bin", "emend"]).status()?;
     ensure!(built.success(), "the release build failed");
+    Ok(target()?.join("release").join("emend"))
+}
+
+/// Where Cargo builds, and where the tasks put what they make.
+fn target() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    Ok(target.join("release").join("emend").canonicalize()?)
+    target.canonicalize().with_context(|| format!("there is no {}", target.display()))
 }

@@ -1,0 +1,99 @@
+//! What the suites need from PyPI and npm, installed once beneath the target folder: exactly the versions that
+//! the repository pins, and again only when those change.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{bounded, target};
+
+/// How long an installation may take.
+const TIME: Duration = Duration::from_secs(600);
+/// The oldest Node that all Node clients take, and the one from npm that is used where the machine's is older.
+const NODE: (u32, u32) = (22, 19);
+const NODE_OF_NPM: &str = "node@22.23.3";
+
+/// The interpreter of an environment that has these requirements; none where the machine has no Python.
+pub(crate) fn python(name: &str, requirements: &Path) -> Result<Option<PathBuf>> {
+    let Some(version) = version_of("python3")? else { return Ok(None) };
+    let folder = target()?.join("installed").join(name);
+    let python = folder.join("bin").join("python");
+    let wanted = version + &fs::read_to_string(requirements)?;
+    once(&folder, &wanted, || {
+        bounded::run(Command::new("python3").args(["-m", "venv"]).arg(&folder), TIME)?;
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"];
+        bounded::run(Command::new(&python).args(install).arg(requirements), TIME)
+    })?;
+    Ok(Some(python))
+}
+
+/// A folder with the packages of a `package.json` and its lock file; none where the machine has no npm.
+pub(crate) fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
+    let Some(version) = version_of("npm")? else { return Ok(None) };
+    let folder = target()?.join("installed").join(name);
+    let pins = ["package.json", "package-lock.json"];
+    let wanted = pins
+        .iter()
+        .try_fold(version, |all, pin| Ok::<_, std::io::Error>(all + &fs::read_to_string(from.join(pin))?))?;
+    once(&folder, &wanted, || {
+        for pin in pins {
+            fs::copy(from.join(pin), folder.join(pin))?;
+        }
+        bounded::run(npm().arg("ci").arg("--prefix").arg(&folder), TIME)
+    })?;
+    Ok(Some(folder))
+}
+
+/// A Node that is new enough: the machine's, or one from npm.
+pub(crate) fn node() -> Result<PathBuf> {
+    let numbers = version_of("node")?.unwrap_or_default();
+    let mut numbers =
+        numbers.trim().trim_start_matches('v').split('.').map_while(|number| number.parse().ok());
+    if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= NODE {
+        return Ok("node".into());
+    }
+    let folder = target()?.join("installed").join("node");
+    once(&folder, NODE_OF_NPM, || {
+        bounded::run(npm().args(["install", "--no-save", NODE_OF_NPM, "--prefix"]).arg(&folder), TIME)
+    })?;
+    Ok(folder.join("node_modules").join("node").join("bin").join("node"))
+}
+
+fn npm() -> Command {
+    let mut npm = Command::new("npm");
+    npm.args(["--no-audit", "--no-fund", "--no-update-notifier"]);
+    npm
+}
+
+/// What the program says of its version. Without the program a person's run goes on without what needs it; a run
+/// in CI, which promises that everything was tried, does not.
+fn version_of(program: &str) -> Result<Option<String>> {
+    match Command::new(program).arg("--version").output() {
+        Ok(output) if output.status.success() => Ok(Some(String::from_utf8(output.stdout)?)),
+        _ if std::env::var_os("CI").is_some() => bail!("there is no {program} here, and CI is set"),
+        _ => {
+            println!("there is no {program} here: what needs it is skipped");
+            Ok(None)
+        }
+    }
+}
+
+/// Fills the folder unless it was filled with what is wanted before.
+fn once<T>(folder: &Path, wanted: &str, fill: impl FnOnce() -> Result<T>) -> Result<()> {
+    let mark = folder.join("installed");
+    if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("installing what is wanted in {}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    fill().with_context(|| format!("{} is not installed", folder.display()))?;
+    ensure!(!mark.exists(), "{} is ours", mark.display());
+    fs::write(mark, wanted)?;
+    Ok(())
+}
