@@ -68,6 +68,19 @@ fn the_file_may_name_the_workspaces() {
     assert_eq!(client.read("a.txt").meta["emend/path"], "a.txt");
 }
 
+/// A bundle's configuration puts a list of folders behind one flag.
+#[test]
+fn one_flag_takes_several_workspaces() {
+    let folder = Folder::with([("one/a.txt", "1\n"), ("two/a.txt", "2\n"), ("three/a.txt", "3\n")]);
+    let launch =
+        Launch::new(EMEND).state(folder.state()).workspace(folder.at("one")).argument(folder.at("two"));
+    let mut client = launch.workspace(folder.at("three")).legacy();
+    for (name, old) in [("one", "1"), ("two", "2"), ("three", "3")] {
+        client.replace(&format!("{name}:a.txt"), old, name).ok();
+        assert_eq!(folder.text(&format!("{name}/a.txt")), format!("{name}\n"));
+    }
+}
+
 /// How a server ends that cannot start with these arguments, and what it says.
 #[track_caller]
 fn check_no_start(folder: &Folder, arguments: &[&str], telling: &str) {

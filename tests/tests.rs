@@ -23,6 +23,7 @@ mod many_files;
 mod messages;
 mod metadata;
 mod move_delete;
+mod packaging;
 mod paths;
 mod policy;
 mod portable;

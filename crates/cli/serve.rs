@@ -12,9 +12,9 @@ use crate::{http, settings};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A folder whose files may be edited, as PATH or name=PATH. May be given several times; without it,
+    /// Folders whose files may be edited, as PATH or name=PATH. May be given several times; without it,
     /// those of the configuration file are meant, or else the working folder.
-    #[arg(long = "workspace", value_name = "DIR")]
+    #[arg(long = "workspace", value_name = "DIR", num_args = 1..)]
     workspaces: Vec<String>,
 
     /// Where staged and displaced files are kept, if that is on the workspace's file system; otherwise

@@ -10,10 +10,12 @@
 //! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask tools                      what a model reads of the tools
+//! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! ```
 
 mod bounded;
+mod bundle;
 mod clients;
 mod fuzz;
 mod installed;
@@ -56,6 +58,7 @@ fn run() -> Result<()> {
     };
     let time = || number(0, "SECONDS").map(|seconds| Duration::from_secs(seconds.unwrap_or(SECONDS)));
     match (task, arguments) {
+        ("bundle", _) => bundle::run(&emend()?),
         ("clients", names) => clients::run(&emend()?, names),
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
@@ -69,7 +72,7 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: clients [NAME...], fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], \
+            "the tasks are: bundle, clients [NAME...], fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], \
              race [SECONDS], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }

@@ -1,0 +1,53 @@
+//! What packages and configurations say of Emend is what Emend is: its version, its tools, its arguments.
+
+use std::fs;
+use std::path::Path;
+
+use emend_testkit::{Folder, Launch};
+use serde_json::{Value, json};
+
+use crate::{EMEND, serve};
+
+fn written(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn all_packages_have_the_version_and_the_description_of_the_bundle() {
+    let (manifest, entry) = (written("packaging/manifest.json"), written("packaging/server.json"));
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(entry["version"], manifest["version"]);
+    assert_eq!(entry["description"], manifest["description"]);
+    // The registry takes no longer one.
+    assert!(entry["description"].as_str().unwrap().len() <= 100);
+    for url in [&manifest["repository"]["url"], &entry["repository"]["url"]] {
+        assert_eq!(url, env!("CARGO_PKG_REPOSITORY"));
+    }
+    assert_eq!(manifest["license"], env!("CARGO_PKG_LICENSE"));
+}
+
+#[test]
+fn the_manifest_lists_the_tools_under_their_titles() {
+    let listed: Vec<Value> = serve(&Folder::new())
+        .tools()
+        .into_iter()
+        .map(|tool| json!({"name": tool["name"], "description": tool["title"]}))
+        .collect();
+    assert_eq!(written("packaging/manifest.json")["tools"], Value::from(listed));
+}
+
+/// The arguments of a server in a configuration, as a client starts it; the command itself is the built one.
+fn started(server: &Value) -> Launch {
+    let mut arguments = server["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap());
+    assert_eq!((server["command"].as_str(), arguments.next()), (Some("emend"), Some("serve")));
+    arguments.fold(Launch::new(EMEND), Launch::argument)
+}
+
+#[test]
+fn the_configuration_of_this_repository_opens_the_working_folder() {
+    let folder = Folder::with([("a.txt", "tea\n")]);
+    let launch = started(&written("mcp.json")["mcpServers"]["emend"]).state(folder.state());
+    launch.inside(folder.path()).modern().replace("a.txt", "tea", "cake").ok();
+    assert_eq!(folder.text("a.txt"), "cake\n");
+}
