@@ -11,12 +11,14 @@
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask tools                      what a model reads of the tools
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
+//! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! ```
 
 mod bounded;
 mod bundle;
 mod clients;
+mod conformance;
 mod fuzz;
 mod installed;
 mod kill;
@@ -60,6 +62,7 @@ fn run() -> Result<()> {
     match (task, arguments) {
         ("bundle", _) => bundle::run(&emend()?),
         ("clients", names) => clients::run(&emend()?, names),
+        ("conformance", _) => conformance::run(&emend()?),
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
         ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize)),
@@ -72,7 +75,7 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: bundle, clients [NAME...], fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], \
+            "the tasks are: bundle, clients [NAME...], conformance, fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], \
              race [SECONDS], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }
