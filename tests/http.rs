@@ -399,3 +399,50 @@ fn a_server_that_is_told_to_stop_finishes_what_has_begun() {
     assert!(server.wait().success());
     assert!(std::net::TcpStream::connect(address).is_err());
 }
+
+/// A call in a session which waits for its turn, and what ends the waiting.
+#[test]
+fn a_call_that_is_cancelled_while_it_waits_has_changed_nothing() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder);
+    let client = server.client().legacy();
+    let lock = std::fs::File::open(folder.path()).unwrap();
+    lock.lock().unwrap();
+    let arguments = json!({"path": "a.txt", "old_string": "one", "new_string": "1"});
+    let waiting = client.begin("tools/call", json!({"name": "str_replace", "arguments": arguments}));
+    assert_eq!(waiting.status, 200);
+    client.cancel();
+    // A session takes its messages one after another: once this is answered, the other is cancelled.
+    client.read("a.txt");
+    drop(lock);
+    client.replace("a.txt", "one", "two").ok();
+    assert_eq!(folder.text("a.txt"), "two\n");
+    drop(waiting);
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_it_writes_is_completed_and_the_next_answer_says_so() {
+    let folder = Folder::new();
+    let server = serve(&folder);
+    let client = server.client().legacy();
+    let mut stream = client.begin("tools/call", long_call(2_000));
+    loop {
+        let message = stream.next_message().unwrap();
+        let told = message["params"]["message"].as_str().expect("it is not over yet");
+        if told.starts_with("Prepared") || told.starts_with("Placed") {
+            break;
+        }
+    }
+    client.cancel();
+    // The turn is free again when it is written.
+    let next = client.call("write_file", json!({"path": "next.txt", "content": "next\n"})).ok();
+    assert!((0..2_000).all(|n| folder.has(&format!("f{n}.txt"))));
+    let mut said = next.text;
+    for _ in 0..1_000 {
+        if said.contains("apply_patch call that was cancelled") {
+            return;
+        }
+        said = client.read("next.txt").text;
+    }
+    panic!("nothing is said of it");
+}

@@ -5,6 +5,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -102,6 +104,8 @@ pub struct Http {
     address: SocketAddr,
     token: String,
     session: Option<String>,
+    /// That of its newest request.
+    last_id: Arc<AtomicU64>,
 }
 
 /// What came back.
@@ -128,7 +132,7 @@ impl Http {
     /// A client of the server at this address.
     #[must_use]
     pub fn new(address: SocketAddr, token: &str) -> Self {
-        Self { address, token: token.into(), session: None }
+        Self { address, token: token.into(), session: None, last_id: Arc::default() }
     }
 
     /// The same client with another token, in the same session.
@@ -149,6 +153,15 @@ impl Http {
         let told = self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).finish();
         assert_eq!(told.status, 202);
         self
+    }
+
+    /// Ends its session, if it has one.
+    pub fn close(&self) {
+        if let Some(session) = &self.session {
+            let bearer = format!("Bearer {}", self.token);
+            let headers = [("Authorization", &bearer[..]), ("Mcp-Session-Id", session)];
+            assert!(self.send("DELETE /mcp", &headers, b"").finish().status < 300);
+        }
     }
 
     /// The id of its session.
@@ -216,7 +229,15 @@ impl Http {
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
         }
-        self.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}))
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        self.post(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))
+    }
+
+    /// Cancels the newest request of the session.
+    pub fn cancel(&self) {
+        let parameters = json!({"requestId": self.last_id.load(Ordering::Relaxed)});
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": parameters});
+        assert_eq!(self.post(&cancel).finish().status, 202);
     }
 
     /// Sends a request and waits for its result, or its error.

@@ -7,7 +7,9 @@
 //! cargo xtask strace [SECONDS [SEED]]    every system call of an edit fails, or is the last; by default all
 //! cargo xtask strace POINT               one of them again, as it was printed
 //! cargo xtask power [SECONDS]            the power goes off: what was acknowledged is there; needs root
+//! cargo xtask load [SECONDS]             64 clients over HTTP at once: no edit is lost, nothing is left over
 //! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
+//! cargo xtask overhead                   what a call costs beside its edit, over each transport
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask tools                      what a model reads of the tools
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
@@ -22,7 +24,9 @@ mod conformance;
 mod fuzz;
 mod installed;
 mod kill;
+mod load;
 mod many;
+mod overhead;
 mod power;
 mod race;
 mod random;
@@ -65,7 +69,9 @@ fn run() -> Result<()> {
         ("conformance", _) => conformance::run(&emend()?),
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
+        ("load", _) => load::run(&emend()?, time()?),
         ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize)),
+        ("overhead", _) => overhead::run(&emend()?),
         ("power", _) => power::run(&emend()?, time()?),
         ("race", _) => race::run(&emend()?, time()?),
         ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point),
@@ -75,7 +81,7 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: bundle, clients [NAME...], conformance, fuzz [SECONDS], kill [SECONDS], many [FILES], power [SECONDS], \
+            "the tasks are: bundle, clients [NAME...], conformance, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
              race [SECONDS], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }

@@ -1,0 +1,168 @@
+//! What a call costs beside its edit: the same small edit by the library in this process, over standard input and output,
+//! and over HTTP in both eras. All take turns, so that a slow moment of the disk is a slow moment of each.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use emend_testkit::http::HttpServer;
+use emend_testkit::{Folder, Launch};
+use emend_workspace::edit::patch::{Patch, TextChange};
+use emend_workspace::{Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
+use serde_json::{Value, json};
+
+/// How many edits each makes.
+const ROUNDS: usize = 400;
+/// What is edited: 4 KB, of which one word changes.
+const LINES: usize = 100;
+
+/// A way to make the edit.
+type Way<'a> = Box<dyn FnMut(&str, &str) -> Result<()> + 'a>;
+
+/// Measures, and prints medians.
+pub(crate) fn run(emend: &Path) -> Result<()> {
+    let (library, stdio, modern, legacy) = (folder(), folder(), folder(), folder());
+    let launch = |folder: &Folder| Launch::new(emend).workspace(folder.path()).state(folder.state());
+    let servers = [&modern, &legacy].map(|folder| HttpServer::start(&launch(folder)));
+    let mut client = launch(&stdio).legacy();
+    let mut ways: Vec<(&str, Way<'_>)> = vec![
+        ("library", by_library(&library)?),
+        ("stdio", Box::new(move |old, new| over_stdio(&mut client, old, new))),
+        ("HTTP, 2026-07-28", over_http(&servers[0], false)?),
+        ("HTTP, 2025-11-25", over_http(&servers[1], true)?),
+    ];
+    let mut times = vec![Vec::with_capacity(ROUNDS); ways.len()];
+    for round in 0..ROUNDS {
+        let (old, new) = if round % 2 == 0 { ("before", "after") } else { ("after", "before") };
+        for ((name, way), times) in ways.iter_mut().zip(&mut times) {
+            let begun = Instant::now();
+            way(old, new).with_context(|| format!("{name}, round {round}"))?;
+            times.push(begun.elapsed());
+        }
+    }
+    let medians: Vec<Duration> = times.iter_mut().map(|times| median(times)).collect();
+    for ((name, _), median) in ways.iter().zip(&medians) {
+        let over = median.saturating_sub(medians[0]);
+        println!("{name:<18} {:.3} ms, {:.3} ms over the edit itself", millis(*median), millis(over));
+    }
+    Ok(())
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let mut text = "Forty characters of a line of some text.\n".repeat(LINES);
+    text += "before\n";
+    folder.write("a.txt", text);
+    folder
+}
+
+fn by_library(folder: &Folder) -> Result<Way<'_>> {
+    let roots = [RootSpec { name: None, path: folder.path().into() }];
+    let workspace = Workspace::open(disk::for_this_machine(), &roots, Some(folder.state()));
+    let workspace = workspace.map_err(|problem| anyhow::anyhow!("{problem}"))?;
+    let readings = Mutex::new(Readings::default());
+    Ok(Box::new(move |old, new| {
+        let change = TextChange { old: old.into(), new: new.into(), all: false, expected: None };
+        let patch = Patch::replace("a.txt", vec![change]).map_err(|problem| anyhow::anyhow!("{problem}"))?;
+        let request = Request {
+            patch: &patch,
+            versions: &Default::default(),
+            effort: Effort::Quick,
+            cancelled: &|| false,
+            origin: &Origin::default(),
+            progress: &|_| {},
+        };
+        match workspace.edit(&request, &readings) {
+            Ok(_) => Ok(()),
+            Err(problems) => bail!("{problems:?}"),
+        }
+    }))
+}
+
+fn over_stdio(client: &mut emend_testkit::Client, old: &str, new: &str) -> Result<()> {
+    let answer = client.replace("a.txt", old, new);
+    ensure!(!answer.is_error, "{}", answer.text);
+    Ok(())
+}
+
+/// One connection for all calls, as clients keep it.
+fn over_http(server: &HttpServer, in_session: bool) -> Result<Way<'_>> {
+    let client = if in_session { server.client().legacy() } else { server.client() };
+    let stream = TcpStream::connect(server.address())?;
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut writer = stream;
+    let version = if in_session { "2025-11-25" } else { "2026-07-28" };
+    let mut head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\n",
+        server.token()
+    );
+    match client.session() {
+        Some(session) => head += &format!("Mcp-Session-Id: {session}\r\n"),
+        None => head += "Mcp-Method: tools/call\r\nMcp-Name: str_replace\r\n",
+    }
+    Ok(Box::new(move |old, new| {
+        let arguments = json!({"path": "a.txt", "old_string": old, "new_string": new});
+        let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
+        message["params"] = json!({"name": "str_replace", "arguments": arguments});
+        if !in_session {
+            let meta = &mut message["params"]["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = version.into();
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        }
+        let body = message.to_string();
+        writer.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
+        let answer = answer(&mut reader)?;
+        ensure!(answer["result"]["isError"] == false, "{answer}");
+        Ok(())
+    }))
+}
+
+/// The next answer of a connection, whichever way its body comes.
+fn answer(reader: &mut impl BufRead) -> Result<Value> {
+    let mut line = String::new();
+    let mut length = None;
+    loop {
+        line.clear();
+        reader.read_line(&mut line)?;
+        let (name, value) = line.trim_end().split_once(':').unwrap_or((line.trim_end(), ""));
+        match name.to_ascii_lowercase().as_str() {
+            "" => break,
+            "content-length" => length = Some(value.trim().parse::<usize>()?),
+            _ => {}
+        }
+    }
+    if let Some(length) = length {
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        return Ok(serde_json::from_slice(&body)?);
+    }
+    let mut body = Vec::new();
+    loop {
+        line.clear();
+        reader.read_line(&mut line)?;
+        let length = usize::from_str_radix(line.trim(), 16)?;
+        let mut chunk = vec![0; length + 2];
+        reader.read_exact(&mut chunk)?;
+        if length == 0 {
+            break;
+        }
+        body.extend_from_slice(&chunk[..length]);
+    }
+    let text = String::from_utf8(body)?;
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).find(|data| data.starts_with('{'));
+    Ok(serde_json::from_str(data.context("an answer")?)?)
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1_000.0
+}
