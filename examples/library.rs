@@ -46,6 +46,7 @@ fn main() -> anyhow::Result<()> {
         effort: Effort::Patient,
         cancelled: &|| false,
         origin: &Origin::default(),
+        approval: None,
         progress: &|_| {},
     };
     let preview = workspace.preview(&request, &readings).map_err(|problems| all(&problems))?;
@@ -53,17 +54,18 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 
     // The commit takes the preview and does what was shown, or says why not and leaves everything.
-    let report = workspace.apply(preview, None, &readings, &|_| {}).map_err(|(problem, _)| problem)?;
+    let report = workspace.apply(preview, None, None, &readings, &|_| {});
+    let report = report.map_err(|(stopped, _)| all(&stopped.into_problems()))?;
     for file in &report.files {
         println!("{:?} {}", file.change, file.name);
     }
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))?.contains("f\"Hello, {name}!\""));
 
     // The same request again names a version that the file no longer has.
-    let Err(problems) = workspace.edit(&request, &readings) else {
+    let Err(stopped) = workspace.edit(&request, &readings) else {
         return Err(anyhow!("a patch cannot be applied twice"));
     };
-    for problem in problems {
+    for problem in stopped.into_problems() {
         println!("\nAgain: {} ({problem})", problem.code());
     }
     Ok(())

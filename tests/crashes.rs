@@ -44,6 +44,7 @@ fn victim() {
         effort: Effort::Patient,
         cancelled: &|| false,
         origin: &Origin::default(),
+        approval: None,
         progress: &|_| {},
     };
     opened.edit(&request, &Mutex::new(Readings::default())).unwrap();

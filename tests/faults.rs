@@ -10,7 +10,7 @@ use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
 use emend_workspace::search::Wanted;
-use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Scope, Workspace};
+use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Scope, Stopped, Workspace};
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
@@ -58,9 +58,10 @@ pub(crate) fn edit(
         effort: Effort::Patient,
         cancelled: &|| false,
         origin: &Origin::default(),
+        approval: None,
         progress: &|_| {},
     };
-    workspace.edit(&request, &readings)
+    workspace.edit(&request, &readings).map_err(Stopped::into_problems)
 }
 
 pub(crate) fn one_file() -> Patch {

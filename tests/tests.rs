@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod apply_patch;
+mod approval;
 mod cases;
 mod concurrency;
 mod configuration;

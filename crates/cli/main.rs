@@ -1,5 +1,6 @@
 //! The `emend` command: arguments, logging, start.
 
+mod approve;
 mod demo;
 mod http;
 mod serve;
@@ -20,6 +21,8 @@ struct Arguments {
 enum Command {
     /// Serve an MCP client over standard input and output, or many over HTTP.
     Serve(Box<serve::Arguments>),
+    /// Decide on edits that wait for a person's approval.
+    Approve(approve::Arguments),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
     Demo(demo::Arguments),
 }
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime.block_on(async {
             match arguments.command {
                 Command::Serve(arguments) => serve::run(&arguments).await,
+                Command::Approve(arguments) => approve::run(&arguments),
                 Command::Demo(arguments) => demo::run(&arguments).await,
             }
         }),

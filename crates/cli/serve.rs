@@ -97,7 +97,7 @@ fn home() -> Option<PathBuf> {
 }
 
 /// `$XDG_STATE_HOME/emend`, by default `~/.local/state/emend`.
-fn state_folder() -> Option<PathBuf> {
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_STATE_HOME")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())

@@ -252,7 +252,9 @@ pub enum Kind {
     },
     ApprovalNeeded {
         rule: String,
+        release: Release,
     },
+    ApprovalDenied,
     InvalidPolicy {
         reason: String,
     },
@@ -308,6 +310,23 @@ pub enum Kind {
         states: Vec<(String, FileState)>,
     },
     Cancelled,
+}
+
+/// How a person can allow what needs their approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// By answering whoever asks them.
+    Question,
+    /// By naming this id to `emend approve`.
+    Command {
+        /// The id under which it waits.
+        id: String,
+    },
+    /// In no way.
+    Nowhere {
+        /// Why not.
+        why: String,
+    },
 }
 
 /// What a caller may do after a stale refusal.
@@ -396,6 +415,7 @@ codes! {
     ReadOnly "read-only",
     ExtensionNotAllowed "extension-not-allowed",
     ApprovalNeeded "approval-needed",
+    ApprovalDenied "approval-denied",
     InvalidPolicy "invalid-policy",
     PathOutsideWorkspace "path-outside-workspace",
     PathForbidden "path-forbidden",
@@ -457,6 +477,7 @@ impl Kind {
             Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,
             Self::ExtensionNotAllowed { .. } => Code::ExtensionNotAllowed,
             Self::ApprovalNeeded { .. } => Code::ApprovalNeeded,
+            Self::ApprovalDenied => Code::ApprovalDenied,
             Self::InvalidPolicy { .. } => Code::InvalidPolicy,
             Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
             Self::PathForbidden { .. } => Code::PathForbidden,

@@ -117,6 +117,7 @@ mod tests {
             effort: Effort::Patient,
             cancelled: &|| false,
             origin: &Origin::default(),
+            approval: None,
             progress: &|_| {},
         };
         workspace.preview(&request, &Mutex::new(Readings::default())).unwrap()

@@ -12,9 +12,13 @@ pub mod failing_disk;
 pub mod answer;
 pub mod client;
 pub mod http;
+#[cfg(unix)]
+pub mod terminal;
 
 pub use answer::Answer;
 pub use client::{Client, Launch};
 pub use entries::{Entries, Entry, entries};
 pub use folder::{Folder, Tree};
 pub use http::{Http, HttpServer};
+#[cfg(unix)]
+pub use terminal::at_terminal;

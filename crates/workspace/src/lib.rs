@@ -5,8 +5,8 @@
 //! these are plain functions that block.
 //!
 //! Read in this order: where files are ([`disk`], [`roots`], [`resolve`](mod@resolve)), what is known of them
-//! ([`snapshot`], [`readings`]), how they are found ([`list`], [`search`]), how they change ([`lock`], [`vault`], [`commit`]), and the whole of it
-//! ([`workspace`]).
+//! ([`snapshot`], [`readings`]), how they are found ([`list`], [`search`]), how they change ([`lock`], [`vault`], [`commit`]), what a person
+//! must allow first ([`approval`]), and the whole of it ([`workspace`]).
 
 pub mod disk;
 
@@ -30,6 +30,7 @@ mod past;
 mod recovery;
 mod seal;
 
+pub mod approval;
 pub mod history;
 pub mod report;
 
@@ -40,6 +41,7 @@ pub mod workspace;
 
 mod fault;
 
+pub use approval::{Approval, Held, Stopped};
 pub use emend_edit as edit;
 pub use history::Origin;
 pub use policy::{Mode, Policy, Settings};

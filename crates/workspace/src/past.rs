@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use emend_edit::problem::{Kind, Problem};
 
+use crate::approval::Approvals;
 use crate::commit::Committed;
 use crate::disk::Disk;
 use crate::fault::io_problem;
@@ -53,6 +54,15 @@ impl Past {
             seal.keep(state);
         }
         root.vault.get(disk, root, self.state.as_deref(), seal)
+    }
+
+    /// Where held plans wait for a person's word; or why they cannot.
+    pub(crate) fn approvals(&self) -> Result<Approvals, String> {
+        let seal = self.seal().map_err(|problem| problem.to_string())?;
+        match &self.state {
+            Some(state) if seal.is_kept() => Ok(Approvals::new(state.clone(), Arc::clone(seal))),
+            _ => Err("there is no state folder in which it could wait for one".into()),
+        }
     }
 
     /// At the start: takes up what was left in every root, unless somebody is editing it for long: who is, has done so.

@@ -8,10 +8,13 @@ use std::sync::Arc;
 
 use emend_edit::Version;
 use emend_edit::patch::Patch;
-use emend_edit::plan::{Action, FilePlan, Plan};
+use emend_edit::plan::{Action, FilePlan, Plan, Rest};
 use emend_edit::problem::{Kind, Problem};
 
+use crate::approval::{Approval, Held, PlanDigest};
 use crate::commit::{Job, Like};
+use crate::disk::Disk;
+use crate::fault::io_problem;
 use crate::history::Origin;
 use crate::policy::{MAX_FILE_BYTES, Mode};
 use crate::report::Report;
@@ -30,6 +33,8 @@ pub struct Request<'a> {
     pub cancelled: &'a dyn Fn() -> bool,
     /// Who asks, and how; for the history.
     pub origin: &'a Origin,
+    /// What a person has allowed, if one was asked.
+    pub approval: Option<&'a Approval>,
     /// Told how far the request has come.
     pub progress: &'a dyn Fn(Progress),
 }
@@ -128,6 +133,15 @@ impl Prepared {
         problems
     }
 
+    /// The plan, held for these reasons, as a person must see it to decide on it.
+    pub(crate) fn held(&self, disk: &dyn Disk, problems: Vec<Problem>) -> Result<Held, Problem> {
+        let root = &self.facts.root;
+        let identity = root.identity(disk).map_err(|error| io_problem("Looking at the workspace", &error))?;
+        let digest = PlanDigest::of(&identity, &self.jobs(), self.facts.undoes.as_deref());
+        let (report, origin) = (self.report.clone(), self.facts.origin.clone());
+        Ok(Held { digest, problems, report, origin, root: root.path.clone() })
+    }
+
     /// Each file of the plan with where it is, what it was made for, and what it will be.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let files = self.plan.files().iter().zip(&self.report.files);
@@ -192,10 +206,25 @@ impl Preview {
         Err(Problem::new(Kind::InvalidArgument { name: "hunks".into(), message }))
     }
 
-    pub(crate) fn only(mut self, hunks: &[usize]) -> Result<Self, Problem> {
+    /// These hunks of it, and what gives the whole back for them.
+    pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Whole), Problem> {
         self.has_hunks(hunks)?;
-        self.plan = self.plan.only(hunks)?;
-        self.report = Report::of(&self.plan, self.facts.mtime_check_passed);
-        Ok(self)
+        let (plan, rest) = self.plan.only(hunks)?;
+        let report = Report::of(&plan, self.facts.mtime_check_passed);
+        let whole = Whole { rest, report: std::mem::replace(&mut self.report, report) };
+        Ok((Self { plan, ..self }, whole))
+    }
+}
+
+/// What a preview was of which only some hunks were to be applied.
+pub(crate) struct Whole {
+    rest: Rest,
+    report: Report,
+}
+
+impl Whole {
+    /// The whole preview again.
+    pub(crate) fn join(self, part: Preview) -> Preview {
+        Preview { plan: self.rest.join(part.plan), report: self.report, ..part }
     }
 }

@@ -4,6 +4,7 @@
 //! says; whether a file is inside is decided by the kernel, beneath the handle.
 
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,6 +69,14 @@ pub struct Root {
     pub(crate) vault: VaultCell,
     /// Whose turn it is to edit, among the threads of this process.
     pub(crate) turn: crate::lock::Turn,
+}
+
+impl Root {
+    /// Which folder it is: what is made for it is made for no other.
+    pub(crate) fn identity(&self, disk: &dyn Disk) -> io::Result<String> {
+        let inode = disk.stat(&self.dir, OsStr::new("."))?.inode;
+        Ok(format!("{inode} {}", self.path.display()))
+    }
 }
 
 /// The roots, and the disk that they are on.

@@ -12,11 +12,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 /// The key's file in the state folder.
 const KEY_FILE: &str = "key";
 
 /// The key of this user.
-pub(crate) struct Seal([u8; 32]);
+pub(crate) struct Seal {
+    key: [u8; 32],
+    is_kept: bool,
+}
 
 impl std::fmt::Debug for Seal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -28,22 +34,32 @@ impl Seal {
     /// The user's key, made if this is the first time.
     pub(crate) fn of_user(state: Option<&Path>) -> io::Result<Self> {
         match state.map(kept_key) {
-            Some(Ok(key)) => Ok(Self(key)),
-            _ => Ok(Self(random_key()?)),
+            Some(Ok(key)) => Ok(Self { key, is_kept: true }),
+            _ => Ok(Self { key: random_key()?, is_kept: false }),
         }
+    }
+
+    /// The key that this user has here already.
+    pub(crate) fn kept_in(state: &Path) -> io::Result<Self> {
+        Ok(Self { key: read_key(&state.join(KEY_FILE))?, is_kept: true })
+    }
+
+    /// Whether other processes of this user have the same key.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept
     }
 
     /// Writes the key down again if its file is gone: somebody removed the state folder while we serve.
     pub(crate) fn keep(&self, state: &Path) {
         let path = state.join(KEY_FILE);
         if matches!(read_key(&path), Err(error) if error.kind() == io::ErrorKind::NotFound) {
-            let _ = write_key(state, &self.0);
+            let _ = write_key(state, &self.key);
         }
     }
 
     /// The mark of this content, made for this purpose: 32 hex digits.
     pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
-        let mut hash = blake3::Hasher::new_keyed(&self.0);
+        let mut hash = blake3::Hasher::new_keyed(&self.key);
         hash.update(&(purpose.len() as u64).to_le_bytes()).update(purpose.as_bytes()).update(content);
         hash.finalize().to_hex()[..32].to_owned()
     }
@@ -53,6 +69,22 @@ impl Seal {
         // Compared as hashes are, in constant time.
         let digest = |mark: &str| blake3::hash(mark.as_bytes());
         digest(&self.mark(purpose, content)) == digest(mark)
+    }
+
+    /// A value as JSON below its mark.
+    pub(crate) fn sealed(&self, purpose: &str, value: &impl Serialize) -> io::Result<Vec<u8>> {
+        let json = serde_json::to_vec(value)?;
+        let mut sealed = self.mark(purpose, &json).into_bytes();
+        sealed.push(b'\n');
+        sealed.extend(json);
+        Ok(sealed)
+    }
+
+    /// The value of such a text; `None` where it is not ours, or not whole.
+    pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
+        let at = memchr::memchr(b'\n', sealed)?;
+        let (mark, json) = (std::str::from_utf8(&sealed[..at]).ok()?, &sealed[at + 1..]);
+        self.holds(purpose, json, mark).then(|| serde_json::from_slice(json).ok())?
     }
 }
 

@@ -150,14 +150,13 @@ impl Vault {
             make_if_missing(disk, &home, OsStr::new(name))?;
             disk.open_dir(&home, Path::new(name))
         };
-        let inode = disk.stat(&root.dir, OsStr::new("."))?.inode;
         Ok(Self {
             open: inner(OPEN)?,
             kept: inner(FINISHED)?,
             home,
             path,
             seal,
-            root: format!("{inode} {}", root.path.display()),
+            root: root.identity(disk)?,
             commits: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
         })
@@ -165,28 +164,27 @@ impl Vault {
 
     /// The mark of something that was written for this root.
     pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
-        self.seal.mark(&format!("{purpose} {}", self.root), content)
+        self.seal.mark(&self.here(purpose), content)
     }
 
     /// Whether this is the mark of something that was written for this root by this user.
     pub(crate) fn bears(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
-        self.seal.holds(&format!("{purpose} {}", self.root), content, mark)
+        self.seal.holds(&self.here(purpose), content, mark)
+    }
+
+    /// This purpose, in this root.
+    fn here(&self, purpose: &str) -> String {
+        format!("{purpose} {}", self.root)
     }
 
     /// A value as JSON below its mark.
     pub(crate) fn sealed(&self, purpose: &str, value: &impl Serialize) -> io::Result<Vec<u8>> {
-        let json = serde_json::to_vec(value)?;
-        let mut sealed = self.mark(purpose, &json).into_bytes();
-        sealed.push(b'\n');
-        sealed.extend(json);
-        Ok(sealed)
+        self.seal.sealed(&self.here(purpose), value)
     }
 
     /// The value of such a text; `None` where it is not ours, or not whole.
     pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
-        let at = memchr::memchr(b'\n', sealed)?;
-        let (mark, json) = (std::str::from_utf8(&sealed[..at]).ok()?, &sealed[at + 1..]);
-        self.bears(purpose, json, mark).then(|| serde_json::from_slice(json).ok())?
+        self.seal.unsealed(&self.here(purpose), sealed)
     }
 
     /// The path of something among the open transactions, for a message.
@@ -390,13 +388,13 @@ fn make_if_missing(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<bool>
 /// Whether the folder belongs to this user and to nobody else.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
-fn is_ours(dir: &Dir) -> bool {
+pub(crate) fn is_ours(dir: &Dir) -> bool {
     rustix::fs::fstat(dir).is_ok_and(|stat| {
         stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode as u32 & 0o077 == 0
     })
 }
 
 #[cfg(not(unix))]
-fn is_ours(_dir: &Dir) -> bool {
+pub(crate) fn is_ours(_dir: &Dir) -> bool {
     true
 }

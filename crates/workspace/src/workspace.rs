@@ -9,8 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use emend_edit::find::Limits;
 use emend_edit::patch::Patch;
 use emend_edit::plan::{self, Action};
-use emend_edit::problem::{Code, Kind, Problem};
+use emend_edit::problem::{Code, Kind, Problem, Release};
 
+use crate::approval::{Approval, Held, Stopped, Word};
 use crate::commit;
 use crate::disk::Disk;
 use crate::fault::io_problem;
@@ -106,20 +107,20 @@ impl Workspace {
     }
 
     /// Plans, checks and commits a request, under the root's lock from the reading on.
-    pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Vec<Problem>> {
-        let root = self.root_of(request.patch).map_err(one)?;
+    pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
+        let root = self.root_of(request.patch)?;
         let patience = match request.effort {
             Effort::Quick => Duration::ZERO,
             Effort::Patient => self.patience,
         };
-        let _locked = lock::lock(&root, patience).map_err(one)?;
-        self.past.recover(self.disk(), &root).map_err(one)?;
+        let _locked = lock::lock(&root, patience)?;
+        self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare(request, readings)?;
-        none(prepared.held_back())?;
         if (request.cancelled)() {
-            return Err(one(Problem::new(Kind::Cancelled)));
+            return Err(Problem::new(Kind::Cancelled).into());
         }
-        self.commit(&mut prepared, readings, request.progress).map_err(one)
+        self.permit(&prepared, request.approval)?;
+        Ok(self.commit(&mut prepared, readings, request.progress)?)
     }
 
     /// Plans and checks a request without committing it.
@@ -132,32 +133,54 @@ impl Workspace {
     }
 
     /// Commits a kept plan, or some hunks of it, if every file is still what it was made for. A plan that
-    /// did not get its turn comes back with the problem.
+    /// did not get its turn, or that a person must allow first, comes back whole with the reason.
     pub fn apply(
         &self,
         preview: Preview,
         hunks: Option<&[usize]>,
+        approval: Option<&Approval>,
         readings: &Mutex<Readings>,
         progress: &dyn Fn(Progress),
-    ) -> Result<Report, (Problem, Option<Box<Preview>>)> {
+    ) -> Result<Report, (Stopped, Option<Box<Preview>>)> {
         let root = Arc::clone(&preview.facts.root);
         let _locked = match lock::lock(&root, self.patience) {
             Ok(locked) => locked,
-            Err(problem) => return Err((problem, Some(Box::new(preview)))),
+            Err(problem) => return Err((problem.into(), Some(Box::new(preview)))),
         };
-        let committed = || {
+        let looked = || {
             self.past.recover(self.disk(), &root)?;
-            let preview = match hunks {
-                Some(hunks) => preview.only(hunks)?,
-                None => preview,
+            let (part, whole) = match hunks {
+                Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole)))?,
+                None => (preview, None),
             };
-            let mut prepared = self.look_again(preview, progress)?;
-            match prepared.held_back().into_iter().next() {
-                Some(problem) => Err(problem),
-                None => self.commit(&mut prepared, readings, progress),
-            }
+            Ok((self.look_again(part, progress)?, whole))
         };
-        committed().map_err(|problem| (problem, None))
+        let (mut prepared, whole) = looked().map_err(|problem: Problem| (problem.into(), None))?;
+        if let Err(stopped) = self.permit(&prepared, approval) {
+            let preview = match whole {
+                Some(whole) => whole.join(Preview::of(prepared)),
+                None => Preview::of(prepared),
+            };
+            return Err((stopped, Some(Box::new(preview))));
+        }
+        self.commit(&mut prepared, readings, progress).map_err(|problem| (problem.into(), None))
+    }
+
+    /// Lets a plan wait until a person allows it at a terminal: for clients that can ask nobody. Yields what their
+    /// model is told.
+    #[must_use]
+    pub fn wait_for_a_person(&self, held: &Held) -> Vec<Problem> {
+        let release = match self.past.approvals().and_then(|approvals| approvals.keep(held)) {
+            Ok(id) => Release::Command { id },
+            Err(why) => Release::Nowhere { why },
+        };
+        let told = |mut problem: Problem| {
+            if let Kind::ApprovalNeeded { release: how, .. } = &mut *problem.kind {
+                *how = release.clone();
+            }
+            problem
+        };
+        held.problems.iter().cloned().map(told).collect()
     }
 
     /// The newest edits of all roots, the newest first.
@@ -207,28 +230,29 @@ impl Workspace {
         &self,
         undo: &Undo<'_>,
         origin: &Origin,
+        approval: Option<&Approval>,
         readings: &Mutex<Readings>,
         progress: &dyn Fn(Progress),
-    ) -> Result<Report, Vec<Problem>> {
+    ) -> Result<Report, Stopped> {
         let path = undo.path.map(|path| self.name_of(path));
         let undo = Undo { edit: undo.edit, path: path.as_deref() };
         let session = &origin.session;
         let (root, id) = {
-            let histories = self.past.histories(&self.roots).map_err(one)?;
+            let histories = self.past.histories(&self.roots)?;
             let has_own = histories.iter().any(|history| history.has_own(session));
             let chosen = histories
                 .iter()
                 .filter_map(|history| Some((history, history.choose(&undo, origin, has_own)?)));
             let newest = chosen.max_by_key(|(_, id)| id.to_owned());
             let Some((history, id)) = newest else {
-                return Err(one(history::unknown(undo.edit, recent(&histories, session))));
+                return Err(history::unknown(undo.edit, recent(&histories, session)).into());
             };
             (Arc::clone(history.root()), id.to_owned())
         };
-        let _locked = lock::lock(&root, self.patience).map_err(one)?;
-        self.past.recover(self.disk(), &root).map_err(one)?;
-        let history = self.past.history(&self.roots, &root).map_err(one)?;
-        let history = history.ok_or_else(|| one(history::unknown(Some(&id), Vec::new())))?;
+        let _locked = lock::lock(&root, self.patience)?;
+        self.past.recover(self.disk(), &root)?;
+        let history = self.past.history(&self.roots, &root)?;
+        let history = history.ok_or_else(|| history::unknown(Some(&id), Vec::new()))?;
         let undoable = history.undoable(&self.roots, &id, session)?;
         let plan = plan::back(undoable.back);
         let root = Arc::clone(&root);
@@ -244,9 +268,9 @@ impl Workspace {
         report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
         let Undoable { files, likes, .. } = undoable;
         let mut prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
-        none(prepared.held_back())?;
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        self.commit(&mut prepared, readings, progress).map_err(one)
+        self.permit(&prepared, approval)?;
+        Ok(self.commit(&mut prepared, readings, progress)?)
     }
 
     /// What recovery has found at the start, for the log.
@@ -312,6 +336,36 @@ impl Workspace {
         };
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         Ok(prepared)
+    }
+
+    /// The last question before a commit: whether the policy lets this plan be made true now, or a person does. The lock
+    /// is held, and a yes that waited for this plan is used up.
+    fn permit(&self, prepared: &Prepared, approval: Option<&Approval>) -> Result<(), Stopped> {
+        let problems = prepared.held_back();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        if !problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded) {
+            return Err(problems.into());
+        }
+        let held = prepared.held(self.disk(), problems)?;
+        let approvals = self.past.approvals().ok();
+        if approval.is_some_and(|approval| approval.covers(&held.digest)) {
+            if let Some(approvals) = approvals {
+                approvals.forget(&held.digest);
+            }
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| io_problem("Looking for an approval", &error);
+        match approvals
+            .and_then(|approvals| approvals.take(&held.digest).transpose())
+            .transpose()
+            .map_err(failed)?
+        {
+            Some(Word::Yes) => Ok(()),
+            Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied).into()),
+            None => Err(Stopped::Held(Box::new(held))),
+        }
     }
 
     /// Under the lock: is every file of a kept plan still there as it was?

@@ -217,7 +217,7 @@ pub fn check(input: &Input) {
             let first: Vec<usize> =
                 plan.files().iter().flat_map(|file| &file.hunks).map(|h| h.number).take(1).collect();
             if plan.can_take(&first).is_ok()
-                && let Ok(part) = plan.only(&first)
+                && let Ok((part, _)) = plan.only(&first)
             {
                 part.files().iter().for_each(|file| applied(&file.action));
             }

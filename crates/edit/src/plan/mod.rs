@@ -106,7 +106,7 @@ pub struct Plan {
 }
 
 /// What happens to one file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FilePlan {
     /// The file, as the workspace names it.
     pub name: String,
@@ -122,7 +122,7 @@ pub struct FilePlan {
 }
 
 /// What happens to a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Action {
     /// It is created.
     Create {
@@ -255,9 +255,11 @@ impl Plan {
         Ok(())
     }
 
-    /// The plan of these hunks alone; a creation, deletion or move counts as its file's first hunk.
-    pub fn only(mut self, hunks: &[usize]) -> Result<Self, Kind> {
+    /// The plan of these hunks alone, and what gives the whole back for it; a creation, deletion or move counts as its
+    /// file's first hunk.
+    pub fn only(mut self, hunks: &[usize]) -> Result<(Self, Rest), Kind> {
         self.can_take(hunks)?;
+        let whole = Rest { files: self.files.clone() };
         for file in &mut self.files {
             file.hunks.retain(|hunk| hunks.contains(&hunk.number));
             if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
@@ -274,7 +276,20 @@ impl Plan {
         if self.files.is_empty() {
             return Err(Kind::NoOp { reason: "these hunks change nothing" });
         }
-        Ok(self)
+        Ok((self, whole))
+    }
+}
+
+/// What a plan was of which only some hunks were taken. It is no plan itself.
+#[derive(Debug)]
+pub struct Rest {
+    files: Vec<FilePlan>,
+}
+
+impl Rest {
+    /// The whole plan again, in exchange for the part.
+    pub fn join(self, part: Plan) -> Plan {
+        Plan { files: self.files, ..part }
     }
 }
 

@@ -7,7 +7,7 @@ mod near;
 use alloc::string::String;
 use core::fmt;
 
-use super::{Again, Kind, Problem};
+use super::{Again, Kind, Problem, Release};
 
 /// How many candidate line numbers a message lists.
 const LISTED: usize = 20;
@@ -272,14 +272,26 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "Here nothing is changed (mode {mode}). Tell the person what you would change."
         ),
-        Kind::ApprovalNeeded { rule } => {
+        Kind::ApprovalNeeded { rule, release } => {
             let what = problem.path.as_deref().map_or(String::new(), |path| alloc::format!(" of {path}"));
-            write!(
-                f,
-                "This edit{what} needs a person's approval, since {rule}, and this server cannot ask for it yet. Nothing \
-                 was changed. edit_preview shows what the edit would do; tell the person, and leave it to them."
-            )
+            write!(f, "This edit{what} needs a person's approval, since {rule}. Nothing was changed. ")?;
+            match release {
+                Release::Question => f.write_str("Ask the person first."),
+                Release::Command { id } => write!(
+                    f,
+                    "A person can allow exactly this edit by running `emend approve {id}` in a terminal; then send the \
+                     same call again. Tell them, and do not try another way."
+                ),
+                Release::Nowhere { why } => write!(
+                    f,
+                    "It cannot be approved here: {why}. Tell the person what you would change, and leave it to them."
+                ),
+            }
         }
+        Kind::ApprovalDenied => f.write_str(
+            "The person who was asked declined this edit. Nothing was changed. Do not send it again; ask them what they \
+             want instead.",
+        ),
         Kind::InvalidPolicy { reason } => write!(
             f,
             "{reason}\nThat file says what may be read and changed here, so until a person has mended it, nothing is."

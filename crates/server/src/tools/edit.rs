@@ -37,6 +37,7 @@ impl Asked {
             effort: call.effort,
             cancelled: call.cancelled,
             origin: &self.origin,
+            approval: None,
             progress: call.progress,
         }
     }
@@ -58,7 +59,7 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
         let prepared = call.workspace.preview(&request, readings)?;
         return Ok((Outcome::success(prepared.report()), Tense::Validated));
     }
-    let report = call.workspace.edit(&request, readings)?;
+    let report = call.workspace.edit(&request, readings).map_err(|stopped| call.refused(stopped))?;
     Ok((Outcome::success(&report), Tense::Done))
 }
 

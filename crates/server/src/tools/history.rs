@@ -46,7 +46,8 @@ fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outco
     }
     let readings = call.caller.readings();
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
-    Ok(Outcome::success(&call.workspace.undo(&undo, origin, readings, call.progress)?))
+    let undone = call.workspace.undo(&undo, origin, None, readings, call.progress);
+    Ok(Outcome::success(&undone.map_err(|stopped| call.refused(stopped))?))
 }
 
 pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {

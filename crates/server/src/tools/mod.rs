@@ -14,7 +14,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::json;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Origin, Progress, Workspace};
+use emend_workspace::{Effort, Mode, Origin, Progress, Stopped, Workspace};
 
 use crate::previews::Previews;
 use crate::render::{self, Tense};
@@ -70,6 +70,14 @@ impl Call<'_> {
     /// Who asks for an edit, and how.
     fn origin(&self, tool: &str, arguments: &JsonObject) -> Origin {
         self.caller.origin(tool, serde_json::to_string(arguments).unwrap_or_default())
+    }
+
+    /// What its model is told of an edit that was not made. One that a person must allow waits for that.
+    fn refused(&self, stopped: Stopped) -> Vec<Problem> {
+        match stopped {
+            Stopped::Problems(problems) => problems,
+            Stopped::Held(held) => self.workspace.wait_for_a_person(&held),
+        }
     }
 }
 

@@ -42,14 +42,15 @@ pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Ca
     }
     Ok(match apply(call, arguments) {
         Ok(outcome) => answer(&outcome, Tense::Done),
-        Err(problem) => refusal(&[problem]),
+        Err(problems) => refusal(&problems),
     })
 }
 
-fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
+fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Vec<Problem>> {
+    let one = |problem: Problem| vec![problem];
     let input = &find("apply_preview").expect("it is in the table").input;
-    let asked: ApplyPreview = arguments::read(input, arguments)?;
-    let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
+    let asked: ApplyPreview = arguments::read(input, arguments).map_err(one)?;
+    let slot = call.previews.find(call.caller.owner(), &asked.preview).map_err(one)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     let prepared = match std::mem::replace(&mut *slot, Slot::Lost) {
@@ -57,29 +58,30 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Problem> {
         Slot::Used(outcome, hunks) => {
             let same = hunks == asked.hunks;
             *slot = Slot::Used(outcome.clone(), hunks);
-            return if same { Ok(*outcome) } else { Err(Problem::new(used_up())) };
+            return if same { Ok(*outcome) } else { Err(one(Problem::new(used_up()))) };
         }
-        Slot::Lost => return Err(Problem::new(Kind::UnknownPreview)),
+        Slot::Lost => return Err(one(Problem::new(Kind::UnknownPreview))),
     };
     let keep = |prepared| Slot::Waiting(Box::new(prepared));
     if let Some(hunks) = &asked.hunks
         && let Err(problem) = prepared.has_hunks(hunks)
     {
         *slot = keep(prepared);
-        return Err(problem);
+        return Err(one(problem));
     }
     if (call.cancelled)() {
         *slot = keep(prepared);
-        return Err(Problem::new(Kind::Cancelled));
+        return Err(one(Problem::new(Kind::Cancelled)));
     }
     let readings = call.caller.readings();
-    let outcome = match call.workspace.apply(prepared, asked.hunks.as_deref(), readings, call.progress) {
+    let applied = call.workspace.apply(prepared, asked.hunks.as_deref(), None, readings, call.progress);
+    let outcome = match applied {
         Ok(report) => Outcome::success(&report),
-        Err((problem, Some(unused))) => {
+        Err((stopped, Some(unused))) => {
             *slot = keep(*unused);
-            return Err(problem);
+            return Err(call.refused(stopped));
         }
-        Err((problem, None)) => Outcome::failure(&[problem]),
+        Err((stopped, None)) => Outcome::failure(&call.refused(stopped)),
     };
     *slot = Slot::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use emend_edit::problem::Kind;
+use emend_edit::problem::{Kind, Release};
 
 use self::globs::{Folded, Globs, folded};
 
@@ -156,13 +156,14 @@ impl Policy {
     /// Whether a change of this path may be made now, with nobody asked: the last question before a commit.
     pub fn may_commit(&self, names: &[OsString]) -> Result<(), Kind> {
         self.may_edit(names)?;
+        let needed = |rule: String| Err(Kind::ApprovalNeeded { rule, release: Release::Question });
         match self.terms.mode {
             Mode::ReadOnly | Mode::Preview => return Err(Kind::NoEdits { mode: self.terms.mode.as_str() }),
-            Mode::Ask => return Err(Kind::ApprovalNeeded { rule: "the mode is ask".into() }),
+            Mode::Ask => return needed("the mode is ask".into()),
             Mode::Auto => {}
         }
         match catching(&self.approve, &Folded::new(names)) {
-            Some(glob) => Err(Kind::ApprovalNeeded { rule: format!("the policy has '{glob}' in approve") }),
+            Some(glob) => needed(format!("the policy has '{glob}' in approve")),
             None => Ok(()),
         }
     }

@@ -1,0 +1,175 @@
+//! `emend approve`: a person's word on edits that wait for it.
+//!
+//! Whoever says yes must be a person who sees the whole of the edit. So it is asked for at a terminal, after the diff, and
+//! there is no flag that says it.
+
+use std::io::{BufRead, IsTerminal, Write, stdin, stdout};
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail, ensure};
+use serde_json::json;
+
+use emend_workspace::approval::{Approvals, Waiting, visible, visible_line};
+use emend_workspace::history::ago;
+
+use crate::serve::state_folder;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The edit to decide on, by the id that its answer names. Without one, all that wait are listed.
+    id: Option<String>,
+
+    /// Say no to it, without being asked.
+    #[arg(long, requires = "id")]
+    deny: bool,
+
+    /// List what waits as JSON.
+    #[arg(long, conflicts_with = "id")]
+    json: bool,
+
+    /// Where the server keeps its state.
+    #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]
+    state: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let state = arguments.state.clone().or_else(state_folder);
+    let state = state.context("there is no state folder; name it with --state-dir")?;
+    let approvals = Approvals::of_user(&state)
+        .with_context(|| format!("the state folder {} cannot be used", state.display()))?;
+    let Some(id) = &arguments.id else {
+        let waiting = match &approvals {
+            Some(approvals) => approvals.all().context("what waits cannot be read")?,
+            None => Vec::new(),
+        };
+        return list(&waiting, arguments.json);
+    };
+    let found = match &approvals {
+        Some(approvals) => approvals.find(id).context("what waits cannot be read")?.map(|it| (approvals, it)),
+        None => None,
+    };
+    let (approvals, waiting) = found.ok_or_else(|| {
+        anyhow!("nothing waits under the id {id} (an edit waits for a day); `emend approve` lists what does")
+    })?;
+    if arguments.deny {
+        approvals.deny(&waiting).context("your answer could not be written down")?;
+        println!("Denied. Nothing was changed.");
+        return Ok(());
+    }
+    ensure!(
+        stdin().is_terminal() && stdout().is_terminal(),
+        "a person must decide on this: run `emend approve {id}` in a terminal, without redirecting its input or output"
+    );
+    show(&waiting)?;
+    match ask()? {
+        Some(true) => {
+            approvals.allow(&waiting).context("your answer could not be written down")?;
+            println!(
+                "Approved, for a day and for one time. Let {} send the same call again.",
+                visible_line(&waiting.client)
+            );
+        }
+        Some(false) => {
+            approvals.deny(&waiting).context("your answer could not be written down")?;
+            println!("Denied. Nothing was changed.");
+        }
+        None => println!("Left undecided. Nothing was changed."),
+    }
+    Ok(())
+}
+
+fn list(waiting: &[Waiting], as_json: bool) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    if as_json {
+        let entry = |waiting: &Waiting| {
+            let asked = waiting.time().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            json!({
+                "id": waiting.id(),
+                "asked_at": asked.as_secs(),
+                "client": waiting.client,
+                "tool": waiting.tool,
+                "workspace": waiting.root,
+                "rules": waiting.rules,
+                "files": waiting.files,
+                "diff": waiting.diff,
+                "denied": waiting.is_denied,
+            })
+        };
+        let all: Vec<_> = waiting.iter().map(entry).collect();
+        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+        return Ok(());
+    }
+    if waiting.is_empty() {
+        writeln!(out, "Nothing waits for approval.")?;
+        return Ok(());
+    }
+    for waiting in waiting {
+        let denied = if waiting.is_denied { ", denied" } else { "" };
+        writeln!(out, "{}{denied}", head(waiting))?;
+        for file in waiting.files.iter().take(10) {
+            writeln!(out, "  {}", visible_line(file))?;
+        }
+        if waiting.files.len() > 10 {
+            writeln!(out, "  ... and {} more files", waiting.files.len() - 10)?;
+        }
+    }
+    writeln!(out, "To see all of one and to decide on it: emend approve ID")?;
+    Ok(())
+}
+
+/// `ID  str_replace by claude-code, 3 minutes ago, in /home/ann/project`
+fn head(waiting: &Waiting) -> String {
+    let (tool, client, root) =
+        (visible_line(&waiting.tool), visible_line(&waiting.client), visible_line(&waiting.root));
+    format!("{}  {tool} by {client}, {}, in {root}", waiting.id(), ago(waiting.time()))
+}
+
+/// All of it, as it stands: what would not be seen is written out.
+fn show(waiting: &Waiting) -> anyhow::Result<()> {
+    let in_colour = std::env::var_os("NO_COLOR").is_none();
+    let painted = |style: &str, text: &str| match in_colour {
+        true => format!("\x1b[{style}m{text}\x1b[0m"),
+        false => text.to_owned(),
+    };
+    let mut out = stdout().lock();
+    writeln!(out, "{}", painted("1", &head(waiting)))?;
+    writeln!(out, "It needs your approval, since {}.", visible_line(&waiting.rules.join(", and ")))?;
+    for line in waiting.files.iter().chain(&waiting.notes) {
+        writeln!(out, "  {}", visible_line(line))?;
+    }
+    writeln!(out)?;
+    for line in visible(&waiting.diff).lines() {
+        let style = match line.as_bytes().first() {
+            Some(b'+') => "32",
+            Some(b'-') => "31",
+            Some(b'@') => "36",
+            _ => "0",
+        };
+        writeln!(out, "{}", painted(style, line))?;
+    }
+    if waiting.is_denied {
+        writeln!(out, "\nThis was denied before.")?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// What the person answers; `None` if nothing.
+fn ask() -> anyhow::Result<Option<bool>> {
+    let mut answer = String::new();
+    for _ in 0..3 {
+        let mut out = stdout().lock();
+        write!(out, "\nMay exactly this be written? [y/N] ")?;
+        out.flush()?;
+        answer.clear();
+        if stdin().lock().read_line(&mut answer)? == 0 {
+            return Ok(None);
+        }
+        match answer.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(Some(true)),
+            "" | "n" | "no" => return Ok(Some(false)),
+            _ => writeln!(out, "Please answer y or n.")?,
+        }
+    }
+    bail!("there was no answer, so nothing was decided")
+}

@@ -1,0 +1,243 @@
+//! Approval where nobody can be asked: an edit that needs it waits, a person at a terminal allows or denies it, and
+//! what they allowed is exactly what happens, once.
+
+#![cfg(unix)]
+
+use std::process::{Command, Stdio};
+
+use emend_testkit::client::patch;
+use emend_testkit::{Answer, Client, Folder, Launch, at_terminal};
+use serde_json::{Value, json};
+
+use crate::EMEND;
+use crate::policy::serve_with;
+
+/// `emend approve`, for what waits here.
+fn approve(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = Command::new(EMEND);
+    command.arg("approve").arg("--state-dir").arg(folder.state()).args(arguments).env_remove("NO_COLOR");
+    command
+}
+
+/// What waits.
+fn waiting(folder: &Folder) -> Vec<Value> {
+    let listed = approve(folder, &["--json"]).output().unwrap();
+    assert!(listed.status.success());
+    serde_json::from_slice(&listed.stdout).unwrap()
+}
+
+/// The id of the newest that waits.
+fn newest(folder: &Folder) -> String {
+    waiting(folder).last().expect("something waits")["id"].as_str().unwrap().to_owned()
+}
+
+/// A person says this of the newest that waits. Yields what they were shown.
+fn say(folder: &Folder, word: &str) -> String {
+    let (status, shown) = at_terminal(&mut approve(folder, &[&newest(folder)]), &format!("{word}\n"));
+    assert!(status.success(), "{shown}");
+    shown
+}
+
+fn ask(folder: &Folder) -> Client {
+    serve_with(folder, &["--mode", "ask"])
+}
+
+/// An edit is refused until a person allows it, and then made: once.
+#[track_caller]
+fn check_allowed(folder: &Folder, mut edit: impl FnMut() -> Answer) {
+    let before = folder.tree();
+    edit().refused("approval-needed");
+    say(folder, "y");
+    assert_eq!(folder.tree(), before);
+    edit().ok();
+    assert_ne!(folder.tree(), before);
+    assert_eq!(waiting(folder).len(), 0, "it does not wait any more");
+}
+
+#[test]
+fn a_person_allows_an_edit_and_it_is_made_once() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let mut client = ask(&folder);
+    let mut edit = || client.replace("a.txt", "old", "new");
+    check_allowed(&folder, &mut edit);
+    assert_eq!(folder.text("a.txt"), "new\n");
+    folder.write("a.txt", "old\n");
+    edit().refused("approval-needed");
+    assert_eq!(folder.text("a.txt"), "old\n");
+}
+
+#[test]
+fn what_waits_is_shown_whole_before_a_person_answers() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "\u{1b}[2Ktwo\u{202e}\r\n")]);
+    let mut client = ask(&folder);
+    client
+        .patch("*** Update File: a.txt\n@@\n-one\n+ONE\n*** Update File: b.txt\n@@\n+zero\n \u{1b}[2Ktwo\u{202e}")
+        .refused("approval-needed");
+    let [waits] = &waiting(&folder)[..] else { panic!("one edit waits") };
+    assert_eq!(waits["client"], "testkit");
+    assert_eq!(waits["tool"], "apply_patch");
+    assert_eq!(waits["workspace"], folder.path().to_str().unwrap());
+    assert_eq!(waits["rules"], json!(["the mode is ask"]));
+    assert_eq!(waits["files"], json!(["modify a.txt, +1 -1", "modify b.txt, +1 -0"]));
+    let shown = say(&folder, "n");
+    for line in ["-one", "+ONE", "+zero"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    assert!(!shown.contains("\u{1b}[2K") && !shown.contains('\u{202e}'), "{shown:?}");
+    assert!(shown.contains("\\u{1b}[2Ktwo\\u{202e}\\r"), "{shown}");
+}
+
+#[test]
+fn only_somebody_at_a_terminal_can_allow_an_edit() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let mut client = ask(&folder);
+    client.replace("a.txt", "old", "new").refused("approval-needed");
+    let before = folder.everything();
+    let id = newest(&folder);
+    let mut piped = approve(&folder, &[&id]);
+    let mut child =
+        piped.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It may have ended before.
+    let _ = std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"y\n");
+    assert!(!child.wait_with_output().unwrap().status.success());
+    for wrong in [&[&*id, "--yes"][..], &["000000000000"], &["../key"], &["--deny"]] {
+        let (status, _) = at_terminal(&mut approve(&folder, wrong), "y\n");
+        assert!(!status.success(), "{wrong:?}");
+    }
+    // Neither silence nor a word that is neither is a yes.
+    for typed in ["\x04", "\n", "what\nwhat\nwhat\n"] {
+        let _ = at_terminal(&mut approve(&folder, &[&id]), typed);
+        assert_ne!(client.replace("a.txt", "old", "new").code(), None);
+    }
+    assert_eq!(folder.tree(), Folder::with([("a.txt", "old\n")]).tree());
+    assert!(before.keys().all(|name| folder.everything().contains_key(name)));
+}
+
+#[test]
+fn what_is_denied_stays_so_until_the_person_says_otherwise() {
+    let folder = Folder::with([("a.txt", "old\n"), ("b.txt", "old\n")]);
+    let mut client = ask(&folder);
+    client.replace("a.txt", "old", "new").refused("approval-needed");
+    say(&folder, "n");
+    for _ in 0..2 {
+        client.replace("a.txt", "old", "new").refused("approval-denied");
+    }
+    // Another edit is another question.
+    client.replace("b.txt", "old", "new").refused("approval-needed");
+    assert!(approve(&folder, &["--deny", &newest(&folder)]).status().unwrap().success());
+    client.replace("b.txt", "old", "new").refused("approval-denied");
+    let first = waiting(&folder)[0]["id"].as_str().unwrap().to_owned();
+    assert!(at_terminal(&mut approve(&folder, &[&first]), "y\n").0.success());
+    client.replace("a.txt", "old", "new").ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("new\n".into(), "old\n".into()));
+}
+
+#[test]
+fn an_approval_is_for_the_plan_whoever_sends_it_and_for_no_other() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let (mut one, mut other) = (ask(&folder), ask(&folder));
+    one.replace("a.txt", "old", "new").refused("approval-needed");
+    let id = newest(&folder);
+    say(&folder, "y");
+    // Another edit, and the same one of what is another file by now.
+    other.replace("a.txt", "old", "newer").refused("approval-needed");
+    folder.write("a.txt", "old\nmore\n");
+    other.replace("a.txt", "old", "new").refused("approval-needed");
+    assert_eq!(folder.text("a.txt"), "old\nmore\n");
+    folder.write("a.txt", "old\n");
+    // The same bytes from another client, process and tool are the same plan.
+    other.patch("*** Update File: a.txt\n@@\n-old\n+new").ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+    assert!(waiting(&folder).iter().all(|waiting| waiting["id"] != *id));
+}
+
+#[test]
+fn an_approval_is_for_its_folder() {
+    let (folder, twin) = (Folder::with([("a.txt", "old\n")]), Folder::with([("a.txt", "old\n")]));
+    let mut client = ask(&folder);
+    let server = Launch::new(EMEND).workspace(twin.path()).state(folder.state());
+    let mut other = server.argument("--mode").argument("ask").legacy();
+    client.replace("a.txt", "old", "new").refused("approval-needed");
+    say(&folder, "y");
+    other.replace("a.txt", "old", "new").refused("approval-needed");
+    client.replace("a.txt", "old", "new").ok();
+    assert_eq!((folder.text("a.txt"), twin.text("a.txt")), ("new\n".into(), "old\n".into()));
+}
+
+#[test]
+fn every_way_to_edit_waits_for_the_same_word() {
+    let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = ask(&folder);
+    let two = "*** Update File: a.txt\n@@\n-a\n+A\n*** Update File: b.txt\n@@\n-b\n+B";
+    check_allowed(&folder, || client.patch(two));
+    check_allowed(&folder, || client.call("undo_edit", json!({})));
+    check_allowed(&folder, || client.patch("*** Move File: a.txt -> sub/c.txt"));
+    check_allowed(&folder, || client.call("undo_edit", json!({})));
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("a\n".into(), "b\n".into()));
+    let preview = client.preview("apply_patch", json!({"patch": patch(two)})).ok().handle();
+    check_allowed(&folder, || client.call("apply_preview", json!({"preview": preview, "hunks": [2]})));
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("a\n".into(), "B\n".into()));
+    check_allowed(&folder, || client.call("write_file", json!({"path": "new.txt", "content": "x\n"})));
+}
+
+#[test]
+fn a_preview_that_waits_stays_whole() {
+    let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = ask(&folder);
+    let two = "*** Update File: a.txt\n@@\n-a\n+A\n*** Update File: b.txt\n@@\n-b\n+B";
+    let preview = client.preview("apply_patch", json!({"patch": patch(two)})).ok().handle();
+    client.call("apply_preview", json!({"preview": preview, "hunks": [1]})).refused("approval-needed");
+    client.call("apply_preview", json!({"preview": preview})).refused("approval-needed");
+    let of_both = |waiting: &&Value| waiting["files"].as_array().unwrap().len() == 2;
+    let id = waiting(&folder).iter().find(of_both).unwrap()["id"].as_str().unwrap().to_owned();
+    assert!(at_terminal(&mut approve(&folder, &[&id]), "y\n").0.success());
+    // The part was not allowed, and the whole is not used up by trying it.
+    client.call("apply_preview", json!({"preview": preview, "hunks": [1]})).refused("approval-needed");
+    client.call("apply_preview", json!({"preview": preview})).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("A\n".into(), "B\n".into()));
+}
+
+#[test]
+fn one_file_that_needs_approval_holds_the_whole_patch() {
+    let folder = Folder::with([("db/x.sql", "a\n"), ("a.txt", "a\n")]);
+    let mut client = serve_with(&folder, &["--approve", "*.sql"]);
+    let both = "*** Update File: db/x.sql\n@@\n-a\n+b\n*** Update File: a.txt\n@@\n-a\n+b";
+    check_allowed(&folder, || client.patch(both));
+    assert_eq!((folder.text("db/x.sql"), folder.text("a.txt")), ("b\n".into(), "b\n".into()));
+    // What needs nobody's word waits for none.
+    client.replace("a.txt", "b", "c").ok();
+    // What is forbidden is not asked about.
+    client.patch("*** Update File: db/x.sql\n@@\n-b\n+c\n*** Add File: .env\n+x").refused("path-forbidden");
+    assert_eq!(waiting(&folder).len(), 0);
+}
+
+#[test]
+fn no_tool_reaches_what_waits_even_where_the_workspace_holds_it() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let outer = folder.path().parent().unwrap();
+    let server = Launch::new(EMEND).workspace(outer).state(folder.state());
+    let mut client = server.argument("--mode").argument("ask").legacy();
+    client.replace("ws/a.txt", "old", "new").refused("approval-needed");
+    let path = format!("state/approvals/{}", newest(&folder));
+    for answer in [
+        client.call("read_file", json!({"path": path})),
+        client.call("write_file", json!({"path": format!("{path}.word"), "content": "x"})),
+        client.patch(&format!("*** Move File: {path} -> {path}.word")),
+        client.call("list_files", json!({"path": "state/approvals"})),
+    ] {
+        answer.refused("path-forbidden");
+    }
+    // The displaced files are in .emend here; a person's word is where it always is.
+    say(&folder, "y");
+    client.replace("ws/a.txt", "old", "new").ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+}
+
+#[test]
+fn where_nothing_can_be_kept_nothing_waits() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    std::fs::write(folder.state(), "not a folder").unwrap();
+    ask(&folder).replace("a.txt", "old", "new").refused("approval-needed");
+    assert_eq!(folder.text("a.txt"), "old\n");
+    assert!(!approve(&folder, &["--json"]).status().unwrap().success());
+}
