@@ -5,6 +5,7 @@
 
 mod apply_patch;
 mod approval;
+mod asking;
 mod cases;
 mod concurrency;
 mod configuration;

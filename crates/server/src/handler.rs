@@ -6,20 +6,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
-    ErrorCode, Implementation, JsonObject, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ServerCapabilities, ServerConfig, Tool,
+    ErrorCode, Implementation, InputRequiredResult, JsonObject, ListToolsResult, PaginatedRequestParams,
+    ProgressToken, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Progress, Workspace};
+use emend_workspace::{Approval, Effort, Held, Mode, Progress, Workspace};
 
+use crate::asking::{Asking, Reply, Said};
 use crate::previews::Previews;
 use crate::progress;
 use crate::session::{Caller, Owner, Session, Token};
-use crate::tools::{self, Call, NotQuick, ToolSpec};
+use crate::tools::{self, Call, ToolSpec, Unanswered};
 
 /// How long a client may keep the list of tools; it never changes while a server runs.
 const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -59,6 +60,7 @@ struct Shared {
     /// The files, or why there are none.
     workspace: Result<Workspace, Problem>,
     previews: Previews,
+    asking: Asking,
     in_flight: AtomicUsize,
 }
 
@@ -72,7 +74,8 @@ impl Emend {
     /// The same, with previews kept in this way.
     #[must_use]
     pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
-        let shared = Arc::new(Shared { workspace, previews, in_flight: AtomicUsize::new(0) });
+        let shared =
+            Arc::new(Shared { workspace, previews, asking: Asking::new(), in_flight: AtomicUsize::new(0) });
         Self { shared, session: Arc::new(Session::new(Owner::Process)) }
     }
 
@@ -145,8 +148,12 @@ impl ServerHandler for Emend {
             let message = format!("Unknown tool '{}'. The tools are: {}.", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let arguments = request.arguments.unwrap_or_default();
-        let mut result = self.answer(tool, arguments, &context).await;
+        let said = self.shared.asking.said(self.session.owner(), &request)?;
+        let arguments = Arc::new(request.arguments.unwrap_or_default());
+        let mut result = match self.answer_once_allowed(tool, &arguments, said, &context).await {
+            Answer::Final(result) => result,
+            Answer::Question(question) => return Ok(question.into()),
+        };
         if context.ct.is_cancelled() && tools::has_edited(&result) {
             let late =
                 format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
@@ -159,37 +166,94 @@ impl ServerHandler for Emend {
     }
 }
 
+/// What goes back to the client.
+enum Answer {
+    Final(CallToolResult),
+    /// It has to ask a person and to call again.
+    Question(InputRequiredResult),
+}
+
 impl Emend {
+    /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made
+    /// if it is still what they have allowed. Nothing is locked meanwhile.
+    async fn answer_once_allowed(
+        &self,
+        tool: &'static ToolSpec,
+        arguments: &Arc<JsonObject>,
+        mut said: Said,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
+        // Only the first run tells how far it has come: what is told grows.
+        let mut token = context.meta.get_progress_token();
+        loop {
+            let approval = match &said {
+                Said::Nothing | Said::Silence => None,
+                Said::Yes(approval) => Some(approval.clone()),
+                Said::No => {
+                    return Answer::Final(tools::refusal(&[Problem::new(Kind::ApprovalDenied)]));
+                }
+            };
+            let held = match self.answer(tool, arguments, approval, token.take(), context).await {
+                Ok(result) => return Answer::Final(result),
+                Err(held) => held,
+            };
+            if matches!(said, Said::Silence) {
+                return Answer::Final(self.leave_waiting(held).await);
+            }
+            let call = (self.session.owner(), tool.name, &**arguments);
+            said = match self.shared.asking.ask(&held, call, is_modern(context), context).await {
+                Reply::Said(Said::Silence) | Reply::NotHere => {
+                    return Answer::Final(self.leave_waiting(held).await);
+                }
+                Reply::Said(said) => said,
+                Reply::Later(question) => return Answer::Question(question),
+            };
+        }
+    }
+
+    /// The edit waits for a person at a terminal. Yields what the model is told.
+    async fn leave_waiting(&self, held: Box<Held>) -> CallToolResult {
+        let shared = Arc::clone(&self.shared);
+        let job = tokio::task::spawn_blocking(move || match &shared.workspace {
+            Ok(workspace) => tools::refusal(&workspace.wait_for_a_person(&held)),
+            Err(problem) => tools::refusal(std::slice::from_ref(problem)),
+        });
+        job.await.unwrap_or_else(|_| broken())
+    }
+
+    /// Runs a tool, here or on another thread.
     async fn answer(
         &self,
         tool: &'static ToolSpec,
-        arguments: JsonObject,
+        arguments: &Arc<JsonObject>,
+        approval: Option<Approval>,
+        token: Option<ProgressToken>,
         context: &RequestContext<RoleServer>,
-    ) -> CallToolResult {
+    ) -> Result<CallToolResult, Box<Held>> {
         let asked = Asked {
             tool,
             client: client_name(context),
             lasts: self.lasts(context),
+            approval,
             cancelled: context.ct.clone(),
         };
         let in_flight = InFlight::enter(&self.shared);
-        let token = context.meta.get_progress_token();
         // A quick call that is alone is answered right here: handing it to another thread and back costs
         // more than the call. Whatever would wait or take long goes to a thread where it may; over HTTP everything,
         // since others are served meanwhile.
-        if in_flight.is_alone
-            && token.is_none()
-            && *self.session.owner() == Owner::Process
-            && let Ok(result) = self.run(&asked, Effort::Quick, arguments.clone(), &|_| {})
-        {
-            return result;
+        if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
+            match self.run(&asked, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
+                Ok(result) => return Ok(result),
+                Err(Unanswered::Held(held)) => return Err(held),
+                Err(Unanswered::NotQuick) => {}
+            }
         }
         let (teller, told) = progress::channel();
         let teller = token.is_some().then_some(teller);
-        let emend = self.clone();
+        let (emend, arguments) = (self.clone(), Arc::clone(arguments));
         let job = tokio::task::spawn_blocking(move || {
             let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
-            let result = emend.run(&asked, Effort::Patient, arguments, &tell);
+            let result = emend.run(&asked, Effort::Patient, Arc::unwrap_or_clone(arguments), &tell);
             // Counted until the work is done, also where nobody waits for it any more.
             drop(in_flight);
             result
@@ -198,10 +262,11 @@ impl Emend {
             told.pass_on(&context.peer, &token).await;
         }
         match job.await {
-            Ok(Ok(result)) => result,
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(Unanswered::Held(held))) => Err(held),
             failed => {
                 tracing::error!(tool = tool.name, ?failed, "a tool failed");
-                broken()
+                Ok(broken())
             }
         }
     }
@@ -214,7 +279,7 @@ impl Emend {
         effort: Effort,
         arguments: JsonObject,
         progress: &dyn Fn(Progress),
-    ) -> Result<CallToolResult, NotQuick> {
+    ) -> Result<CallToolResult, Unanswered> {
         let workspace = match &self.shared.workspace {
             Ok(workspace) => workspace,
             Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
@@ -228,6 +293,7 @@ impl Emend {
             previews: &self.shared.previews,
             caller: Caller::new(&self.session, &asked.client, asked.lasts),
             effort,
+            approval: asked.approval.as_ref(),
             cancelled: &|| asked.cancelled.is_cancelled(),
             progress,
         };
@@ -245,6 +311,7 @@ struct Asked {
     tool: &'static ToolSpec,
     client: String,
     lasts: bool,
+    approval: Option<Approval>,
     cancelled: CancellationToken,
 }
 
@@ -253,7 +320,8 @@ fn instructions(mode: Mode) -> String {
     let said = match mode {
         Mode::Auto => return INSTRUCTIONS.into(),
         Mode::Ask => {
-            "Here every edit needs a person's approval, and this server cannot ask for it yet: use edit_preview."
+            "Here a person must allow each edit. Call the edit tools as usual: they are asked, or the answer says how they \
+             can allow it. Make one whole edit rather than many small ones."
         }
         Mode::Preview => "Here edits are only shown, never made: use edit_preview.",
         Mode::ReadOnly => {

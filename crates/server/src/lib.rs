@@ -8,6 +8,7 @@ pub mod arguments;
 pub mod schema;
 pub mod wire;
 
+mod asking;
 pub mod previews;
 mod progress;
 pub mod reading;

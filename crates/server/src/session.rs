@@ -17,6 +17,16 @@ pub enum Owner {
     Token(Token),
 }
 
+impl Owner {
+    /// What tells it from every other owner in this process.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            Self::Process => "process".to_owned(),
+            Self::Token(token) => format!("token {} {:?}", token.session, token.name),
+        }
+    }
+}
+
 /// A bearer token, by its name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Token {

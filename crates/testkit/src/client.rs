@@ -3,7 +3,7 @@
 //! It speaks JSON-RPC line by line and knows nothing of any MCP library, so that it can send what no
 //! library would, and send many calls without waiting for the first answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,7 @@ pub struct Launch {
     variables: Vec<(OsString, OsString)>,
     folder: Option<PathBuf>,
     is_configured: bool,
+    can_ask: bool,
 }
 
 impl Launch {
@@ -39,6 +40,7 @@ impl Launch {
             variables: Vec::new(),
             folder: None,
             is_configured: false,
+            can_ask: false,
         }
     }
 
@@ -94,7 +96,7 @@ impl Launch {
     /// Starts it. Nothing is said yet.
     #[must_use]
     pub fn start(&self) -> Client {
-        Client::start(self.command())
+        Client::start(self.command(), self.can_ask)
     }
 
     /// What starts it.
@@ -120,6 +122,13 @@ impl Launch {
             command.current_dir(folder);
         }
         command
+    }
+
+    /// For a client that can ask its person.
+    #[must_use]
+    pub fn asking(mut self) -> Self {
+        self.can_ask = true;
+        self
     }
 
     /// Starts it and opens a session as clients of 2025 do.
@@ -149,12 +158,15 @@ pub struct Client {
     /// Replies that came while another was waited for.
     early: BTreeMap<u64, Value>,
     notifications: Vec<Value>,
+    /// Requests of the server's own that nobody has looked at.
+    asked: VecDeque<Value>,
     last_id: u64,
     is_modern: bool,
+    can_ask: bool,
 }
 
 impl Client {
-    fn start(mut command: Command) -> Self {
+    fn start(mut command: Command, can_ask: bool) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let (output, mut errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -180,15 +192,18 @@ impl Client {
             log: Some(log),
             early: BTreeMap::new(),
             notifications: Vec::new(),
+            asked: VecDeque::new(),
             last_id: 0,
             is_modern: false,
+            can_ask,
         }
     }
 
     /// Opens a session in this revision of the protocol. Yields what the server says of itself.
     pub fn initialize_legacy(&mut self, version: &str) -> Value {
         let client = json!({"name": "testkit", "version": "0"});
-        let parameters = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
+        let parameters =
+            json!({"protocolVersion": version, "capabilities": self.capabilities(), "clientInfo": client});
         let result = self.request("initialize", parameters).expect("initialize is answered");
         self.write_line(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
         result
@@ -198,6 +213,10 @@ impl Client {
     #[must_use]
     pub fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    fn capabilities(&self) -> Value {
+        if self.can_ask { json!({"elicitation": {}}) } else { json!({}) }
     }
 
     /// From now on every request carries its version and capabilities; there is no session.
@@ -219,9 +238,10 @@ impl Client {
     pub fn send(&mut self, method: &str, mut parameters: Value) -> u64 {
         self.last_id += 1;
         if self.is_modern {
+            let capabilities = self.capabilities();
             let meta = &mut parameters["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
         }
         let mut request = json!({"jsonrpc": "2.0", "id": self.last_id, "method": method});
@@ -261,7 +281,7 @@ impl Client {
     fn reply(&mut self, id: u64) -> Option<Result<Value, Value>> {
         let mut reply = match self.early.remove(&id) {
             Some(reply) => reply,
-            None => self.read_until(id)?,
+            None => self.read_until(Some(id))?,
         };
         Some(match reply.get_mut("error") {
             Some(error) => Err(error.take()),
@@ -269,24 +289,45 @@ impl Client {
         })
     }
 
-    fn read_until(&mut self, wanted: u64) -> Option<Value> {
+    /// Reads up to the reply to this request, or else to the next request of the server's own.
+    fn read_until(&mut self, wanted: Option<u64>) -> Option<Value> {
         loop {
             let message = match self.output.recv_timeout(PATIENCE) {
                 Ok(message) => message,
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) => {
-                    panic!("no reply to request {wanted}; the server says:\n{}", self.end_and_read_log())
+                    panic!(
+                        "nothing comes for request {wanted:?}; the server says:\n{}",
+                        self.end_and_read_log()
+                    )
                 }
             };
             match message["id"].as_u64() {
-                Some(id) if id == wanted => return Some(message),
+                Some(_) if message["method"].is_string() => self.asked.push_back(message),
+                Some(id) if Some(id) == wanted => return Some(message),
                 Some(id) => {
                     self.early.insert(id, message);
                 }
                 // Or an error without a request.
                 None => self.notifications.push(message),
             }
+            if wanted.is_none() && !self.asked.is_empty() {
+                return self.asked.pop_front();
+            }
         }
+    }
+
+    /// Waits for a request of the server's own.
+    pub fn wait_for_request(&mut self) -> Value {
+        let waiting = self.asked.pop_front();
+        waiting.or_else(|| self.read_until(None)).expect("the server asks before it ends")
+    }
+
+    /// Answers a request of the server's own.
+    pub fn respond(&mut self, request: &Value, result: Value) {
+        let mut response = json!({"jsonrpc": "2.0", "id": request["id"]});
+        response["result"] = result;
+        self.write_line(&response.to_string());
     }
 
     /// Waits for the answer to a call of a tool.

@@ -106,6 +106,7 @@ pub struct Http {
     session: Option<String>,
     /// That of its newest request.
     last_id: Arc<AtomicU64>,
+    can_ask: bool,
 }
 
 /// What came back.
@@ -132,7 +133,7 @@ impl Http {
     /// A client of the server at this address.
     #[must_use]
     pub fn new(address: SocketAddr, token: &str) -> Self {
-        Self { address, token: token.into(), session: None, last_id: Arc::default() }
+        Self { address, token: token.into(), session: None, last_id: Arc::default(), can_ask: false }
     }
 
     /// The same client with another token, in the same session.
@@ -141,11 +142,22 @@ impl Http {
         Self { token: token.into(), ..self.clone() }
     }
 
+    /// The same client, which can ask its person.
+    #[must_use]
+    pub fn asking(mut self) -> Self {
+        self.can_ask = true;
+        self
+    }
+
+    fn capabilities(&self) -> Value {
+        if self.can_ask { json!({"elicitation": {}}) } else { json!({}) }
+    }
+
     /// Opens a session as clients of 2025 do.
     #[must_use]
     pub fn legacy(mut self) -> Self {
         let client = json!({"name": "testkit", "version": "0"});
-        let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let opening = json!({"protocolVersion": "2025-11-25", "capabilities": self.capabilities(), "clientInfo": client});
         let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
         let reply = self.post(&message).finish();
         assert_eq!(reply.status, 200, "{}", reply.text());
@@ -226,7 +238,7 @@ impl Http {
         if self.session.is_none() {
             let meta = &mut parameters["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities();
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
         }
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;

@@ -7,9 +7,9 @@ use rmcp::model::{CallToolResult, JsonObject};
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Origin, Request};
+use emend_workspace::{Origin, Request, Stopped};
 
-use super::{Call, NotQuick, answer, find, refusal, wrapper};
+use super::{Call, Unanswered, answer, find, unmade, wrapper};
 use crate::arguments;
 use crate::render::Tense;
 use crate::wire::{ApplyPatch, DeleteFile, MoveFile, Outcome, ReplaceLines, StrReplace, WriteFile};
@@ -37,21 +37,20 @@ impl Asked {
             effort: call.effort,
             cancelled: call.cancelled,
             origin: &self.origin,
-            approval: None,
+            approval: call.approval,
             progress: call.progress,
         }
     }
 }
 
-pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     match edit(call, tool, arguments) {
         Ok((outcome, tense)) => Ok(answer(&outcome, tense)),
-        Err(problems) if NotQuick::is_in(&problems) => Err(NotQuick),
-        Err(problems) => Ok(refusal(&problems)),
+        Err(stopped) => unmade(stopped),
     }
 }
 
-fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, Tense), Vec<Problem>> {
+fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, Tense), Stopped> {
     let asked = understand(call, tool, arguments)?;
     let readings = call.caller.readings();
     let request = asked.request(call);
@@ -59,7 +58,7 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
         let prepared = call.workspace.preview(&request, readings)?;
         return Ok((Outcome::success(prepared.report()), Tense::Validated));
     }
-    let report = call.workspace.edit(&request, readings).map_err(|stopped| call.refused(stopped))?;
+    let report = call.workspace.edit(&request, readings)?;
     Ok((Outcome::success(&report), Tense::Done))
 }
 

@@ -7,9 +7,9 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Asked, Edited, EditedFile, ago};
-use emend_workspace::{ChangeKind, Effort, Origin};
+use emend_workspace::{ChangeKind, Effort, Origin, Stopped};
 
-use super::{Call, NotQuick, answer, find, refusal};
+use super::{Call, Unanswered, answer, find, refusal, unmade};
 use crate::arguments;
 use crate::render::Tense;
 use crate::wire::{EditHistory, Outcome, UndoEdit};
@@ -23,36 +23,36 @@ const FILES: usize = 20;
 /// How much is shown of a diff, and of a request: as much as of a file.
 const SHOWN: usize = 48_000;
 
-pub(super) fn undo_edit(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn undo_edit(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     if call.effort == Effort::Quick {
-        return Err(NotQuick);
+        return Err(Unanswered::NotQuick);
     }
     let origin = call.origin("undo_edit", &arguments);
     match undo(call, &origin, arguments) {
         Ok(outcome) => Ok(answer(&outcome, Tense::Done)),
-        Err(problems) => Ok(refusal(&problems)),
+        Err(stopped) => unmade(stopped),
     }
 }
 
-fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outcome, Vec<Problem>> {
+fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outcome, Stopped> {
     let input = &find("undo_edit").expect("it is in the table").input;
-    let asked: UndoEdit = arguments::read(input, arguments).map_err(|problem| vec![problem])?;
+    let asked: UndoEdit = arguments::read(input, arguments)?;
     if asked.edit.is_some() && asked.path.is_some() {
         let message = "give either edit or path".into();
-        return Err(vec![Problem::new(Kind::InvalidArgument { name: "path".into(), message })]);
+        return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }).into());
     }
     if asked.edit.is_none() && !call.caller.lasts() {
-        return Err(vec![needs_session("edit", "name it, by its id from the answer or from edit_history")]);
+        return Err(needs_session("edit", "name it, by its id from the answer or from edit_history").into());
     }
     let readings = call.caller.readings();
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
-    let undone = call.workspace.undo(&undo, origin, None, readings, call.progress);
-    Ok(Outcome::success(&undone.map_err(|stopped| call.refused(stopped))?))
+    let undone = call.workspace.undo(&undo, origin, call.approval, readings, call.progress)?;
+    Ok(Outcome::success(&undone))
 }
 
-pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     if call.effort == Effort::Quick {
-        return Err(NotQuick);
+        return Err(Unanswered::NotQuick);
     }
     match tell(call, arguments) {
         Ok(text) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),

@@ -10,14 +10,14 @@ use emend_workspace::list::{Entry, Listing, What};
 use emend_workspace::roots::{Root, Roots};
 use emend_workspace::{Effort, Scope, Unseen};
 
-use super::{Call, NotQuick, find, reading};
+use super::{Call, Unanswered, find, reading};
 use crate::arguments;
 use crate::wire::ListFiles;
 
-pub(super) fn list_files(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn list_files(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     if call.effort == Effort::Quick {
         // There may be any number of files.
-        return Err(NotQuick);
+        return Err(Unanswered::NotQuick);
     }
     reading(list(call, arguments))
 }

@@ -14,7 +14,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::json;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Origin, Progress, Stopped, Workspace};
+use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Stopped, Workspace};
 
 use crate::previews::Previews;
 use crate::render::{self, Tense};
@@ -35,7 +35,7 @@ pub struct ToolSpec {
     pub input: Arc<JsonObject>,
     /// What it is like.
     pub effect: Effect,
-    run: fn(&Call<'_>, JsonObject) -> Result<CallToolResult, NotQuick>,
+    run: fn(&Call<'_>, JsonObject) -> Result<CallToolResult, Unanswered>,
 }
 
 /// What a tool does to files.
@@ -60,6 +60,8 @@ pub struct Call<'a> {
     pub caller: Caller<'a>,
     /// How long the call may take.
     pub effort: Effort,
+    /// What a person has allowed, if one was asked.
+    pub approval: Option<&'a Approval>,
     /// Whether they have given up meanwhile.
     pub cancelled: &'a dyn Fn() -> bool,
     /// Told how far an edit has come.
@@ -71,23 +73,20 @@ impl Call<'_> {
     fn origin(&self, tool: &str, arguments: &JsonObject) -> Origin {
         self.caller.origin(tool, serde_json::to_string(arguments).unwrap_or_default())
     }
-
-    /// What its model is told of an edit that was not made. One that a person must allow waits for that.
-    fn refused(&self, stopped: Stopped) -> Vec<Problem> {
-        match stopped {
-            Stopped::Problems(problems) => problems,
-            Stopped::Held(held) => self.workspace.wait_for_a_person(&held),
-        }
-    }
 }
 
-/// A call that was to be quick and cannot be: nothing was done, ask again with patience.
-#[derive(Clone, Copy, Debug)]
-pub struct NotQuick;
+/// Why a call has no answer yet. Nothing was done.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// It was to be quick and cannot be: ask again with patience.
+    NotQuick,
+    /// A person must be asked first.
+    Held(Box<Held>),
+}
 
-impl NotQuick {
-    /// Whether these problems say so.
-    fn is_in(problems: &[Problem]) -> bool {
+impl Unanswered {
+    /// Whether these problems say that patience is needed.
+    fn is_not_quick(problems: &[Problem]) -> bool {
         problems.iter().any(|problem| *problem.kind == Kind::NeedsPatience)
     }
 }
@@ -222,7 +221,7 @@ pub fn find(name: &str) -> Option<&'static ToolSpec> {
 
 impl ToolSpec {
     /// Runs the tool. Blocks.
-    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
         (self.run)(call, arguments)
     }
 
@@ -288,11 +287,20 @@ pub(crate) fn has_edited(result: &CallToolResult) -> bool {
     result.structured_content.as_ref().is_some_and(|outcome| outcome.get("edit").is_some())
 }
 
+/// The answer to an edit that was not made, if it has one.
+fn unmade(stopped: Stopped) -> Result<CallToolResult, Unanswered> {
+    match stopped {
+        Stopped::Held(held) => Err(Unanswered::Held(held)),
+        Stopped::Problems(problems) if Unanswered::is_not_quick(&problems) => Err(Unanswered::NotQuick),
+        Stopped::Problems(problems) => Ok(refusal(&problems)),
+    }
+}
+
 /// The answer of a tool that only reads: text, without structured content, also where it is refused.
-fn reading(text: Result<String, Problem>) -> Result<CallToolResult, NotQuick> {
+fn reading(text: Result<String, Problem>) -> Result<CallToolResult, Unanswered> {
     match text {
         Ok(text) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
-        Err(problem) if NotQuick::is_in(std::slice::from_ref(&problem)) => Err(NotQuick),
+        Err(problem) if Unanswered::is_not_quick(std::slice::from_ref(&problem)) => Err(Unanswered::NotQuick),
         Err(problem) => {
             let code = problem.code();
             Ok(CallToolResult::error(vec![ContentBlock::text(format!("{problem}\n[{code}]"))]))

@@ -5,20 +5,19 @@ use std::sync::PoisonError;
 use rmcp::model::{CallToolResult, JsonObject};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::Effort;
+use emend_workspace::{Effort, Stopped};
 
 use super::edit::understand;
-use super::{Call, NotQuick, answer, find, refusal};
+use super::{Call, Unanswered, answer, find, unmade};
 use crate::arguments;
 use crate::previews::Slot;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
 
-pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     match preview(call, arguments) {
         Ok(outcome) => Ok(answer(&outcome, Tense::Previewed)),
-        Err(problems) if NotQuick::is_in(&problems) => Err(NotQuick),
-        Err(problems) => Ok(refusal(&problems)),
+        Err(problems) => unmade(problems.into()),
     }
 }
 
@@ -35,22 +34,21 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     Ok(outcome)
 }
 
-pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     if call.effort == Effort::Quick {
         // It may wait for another call with the same handle.
-        return Err(NotQuick);
+        return Err(Unanswered::NotQuick);
     }
-    Ok(match apply(call, arguments) {
-        Ok(outcome) => answer(&outcome, Tense::Done),
-        Err(problems) => refusal(&problems),
-    })
+    match apply(call, arguments) {
+        Ok(outcome) => Ok(answer(&outcome, Tense::Done)),
+        Err(stopped) => unmade(stopped),
+    }
 }
 
-fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Vec<Problem>> {
-    let one = |problem: Problem| vec![problem];
+fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Stopped> {
     let input = &find("apply_preview").expect("it is in the table").input;
-    let asked: ApplyPreview = arguments::read(input, arguments).map_err(one)?;
-    let slot = call.previews.find(call.caller.owner(), &asked.preview).map_err(one)?;
+    let asked: ApplyPreview = arguments::read(input, arguments)?;
+    let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     let prepared = match std::mem::replace(&mut *slot, Slot::Lost) {
@@ -58,30 +56,31 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Vec<Problem>
         Slot::Used(outcome, hunks) => {
             let same = hunks == asked.hunks;
             *slot = Slot::Used(outcome.clone(), hunks);
-            return if same { Ok(*outcome) } else { Err(one(Problem::new(used_up()))) };
+            return if same { Ok(*outcome) } else { Err(Problem::new(used_up()).into()) };
         }
-        Slot::Lost => return Err(one(Problem::new(Kind::UnknownPreview))),
+        Slot::Lost => return Err(Problem::new(Kind::UnknownPreview).into()),
     };
     let keep = |prepared| Slot::Waiting(Box::new(prepared));
     if let Some(hunks) = &asked.hunks
         && let Err(problem) = prepared.has_hunks(hunks)
     {
         *slot = keep(prepared);
-        return Err(one(problem));
+        return Err(problem.into());
     }
     if (call.cancelled)() {
         *slot = keep(prepared);
-        return Err(one(Problem::new(Kind::Cancelled)));
+        return Err(Problem::new(Kind::Cancelled).into());
     }
     let readings = call.caller.readings();
-    let applied = call.workspace.apply(prepared, asked.hunks.as_deref(), None, readings, call.progress);
+    let applied =
+        call.workspace.apply(prepared, asked.hunks.as_deref(), call.approval, readings, call.progress);
     let outcome = match applied {
         Ok(report) => Outcome::success(&report),
         Err((stopped, Some(unused))) => {
             *slot = keep(*unused);
-            return Err(call.refused(stopped));
+            return Err(stopped);
         }
-        Err((stopped, None)) => Outcome::failure(&call.refused(stopped)),
+        Err((stopped, None)) => Outcome::failure(&stopped.into_problems()),
     };
     *slot = Slot::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)

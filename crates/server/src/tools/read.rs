@@ -5,11 +5,11 @@ use serde_json::json;
 
 use emend_edit::problem::Problem;
 
-use super::{Call, NotQuick, find, reading};
+use super::{Call, Unanswered, find, reading};
 use crate::arguments;
 use crate::wire::ReadFile;
 
-pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     read(call, arguments).or_else(|problem| reading(Err(problem)))
 }
 

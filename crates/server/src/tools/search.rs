@@ -9,14 +9,14 @@ use emend_workspace::search::{Found, FoundIn, Wanted};
 use emend_workspace::{Effort, Scope};
 
 use super::list::{closed, counted, plain, plural, unseen};
-use super::{Call, NotQuick, find, reading};
+use super::{Call, Unanswered, find, reading};
 use crate::arguments;
 use crate::wire::SearchText;
 
-pub(super) fn search_text(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, NotQuick> {
+pub(super) fn search_text(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
     if call.effort == Effort::Quick {
         // There may be any number of files.
-        return Err(NotQuick);
+        return Err(Unanswered::NotQuick);
     }
     reading(search(call, arguments))
 }
