@@ -3,10 +3,18 @@
 
 #![cfg(unix)]
 
+use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 
+use emend_edit::patch::{Patch, TextChange};
+use emend_edit::problem::Code;
 use emend_testkit::client::patch;
+use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Answer, Client, Folder, Launch, at_terminal};
+use emend_workspace::{
+    Approval, Effort, Mode, Origin, Policy, Readings, Request, RootSpec, Settings, Stopped, Workspace, disk,
+};
 use serde_json::{Value, json};
 
 use crate::EMEND;
@@ -230,6 +238,43 @@ fn no_tool_reaches_what_waits_even_where_the_workspace_holds_it() {
     // The displaced files are in .emend here; a person's word is where it always is.
     say(&folder, "y");
     client.replace("ws/a.txt", "old", "new").ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+}
+
+#[test]
+fn a_yes_is_used_up_by_a_commit_that_fails_and_is_good_for_no_other_plan() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let disk = Arc::new(FailingDisk::new(disk::for_this_machine(), 5));
+    let root = RootSpec { name: None, path: folder.path().to_path_buf() };
+    let policy = Policy::new(&Settings { mode: Some(Mode::Ask), ..Settings::default() }).unwrap();
+    let state = Some(folder.state());
+    let workspace = Workspace::open_with_policy(Arc::clone(&disk) as _, &[root], state, &policy).unwrap();
+    let edit = |new: &str, approval: Option<&Approval>| {
+        let change = TextChange { old: "old".into(), new: new.into(), ..TextChange::default() };
+        let request = Request {
+            patch: &Patch::replace("a.txt", vec![change]).unwrap(),
+            versions: &BTreeMap::new(),
+            effort: Effort::Patient,
+            cancelled: &|| false,
+            origin: &Origin::default(),
+            approval,
+            progress: &|_| {},
+        };
+        workspace.edit(&request, &Mutex::new(Readings::default()))
+    };
+    let Err(Stopped::Held(held)) = edit("new", None) else { panic!("it needs approval") };
+    assert_eq!(workspace.wait_for_a_person(&held)[0].code(), Code::ApprovalNeeded);
+    say(&folder, "y");
+    disk.fail_from_placing(1);
+    let Err(Stopped::Problems(problems)) = edit("new", None) else { panic!("the disk failed") };
+    assert_eq!(problems[0].code(), Code::IoError);
+    disk.fail_call(0);
+    assert!(matches!(edit("new", None), Err(Stopped::Held(_))));
+    // Nor is the yes of somebody who was asked.
+    let approval = Approval::of_person(held.digest());
+    assert!(matches!(edit("newer", Some(&approval)), Err(Stopped::Held(_))));
+    assert_eq!(folder.text("a.txt"), "old\n");
+    edit("new", Some(&approval)).unwrap();
     assert_eq!(folder.text("a.txt"), "new\n");
 }
 

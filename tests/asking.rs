@@ -271,6 +271,16 @@ fn a_call_that_is_cancelled_while_a_person_thinks_changes_nothing() {
     client.respond(&question.asked, yes());
     client.read("a.txt");
     assert_eq!(folder.text("a.txt"), "old\n");
+    assert_eq!(waiting(&folder).len(), 0);
+}
+
+#[test]
+fn a_client_that_goes_while_a_person_thinks_keeps_no_server() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let mut client = asking(&folder, Era::Legacy);
+    let _asked = Question::of(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
+    assert!(client.close().0.success());
+    assert_eq!(folder.text("a.txt"), "old\n");
 }
 
 #[test]

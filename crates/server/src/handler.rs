@@ -201,7 +201,11 @@ impl Emend {
                 return Answer::Final(self.leave_waiting(held).await);
             }
             let call = (self.session.owner(), tool.name, &**arguments);
-            said = match self.shared.asking.ask(&held, call, is_modern(context), context).await {
+            let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
+            if context.ct.is_cancelled() {
+                return Answer::Final(tools::refusal(&[Problem::new(Kind::Cancelled)]));
+            }
+            said = match reply {
                 Reply::Said(Said::Silence) | Reply::NotHere => {
                     return Answer::Final(self.leave_waiting(held).await);
                 }
