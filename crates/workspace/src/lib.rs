@@ -5,8 +5,8 @@
 //! these are plain functions that block.
 //!
 //! Read in this order: where files are ([`disk`], [`roots`], [`resolve`](mod@resolve)), what is known of them
-//! ([`snapshot`], [`readings`]), how they are found ([`list`], [`search`]), how they change ([`lock`], [`vault`], [`commit`]), what a person
-//! must allow first ([`approval`]), and the whole of it ([`workspace`]).
+//! ([`snapshot`], [`readings`]), how they are found ([`list`], [`search`], [`catalogue`]), how they change ([`lock`],
+//! [`vault`], [`commit`]), what a person must allow first ([`approval`]), and the whole of it ([`workspace`]).
 
 pub mod disk;
 
@@ -15,8 +15,10 @@ pub mod resolve;
 pub mod roots;
 
 pub mod readings;
+mod sight;
 pub mod snapshot;
 
+pub mod catalogue;
 pub mod list;
 pub mod search;
 mod walk;
@@ -49,5 +51,6 @@ pub use prepared::{Effort, Phase, Preview, Progress, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
 pub use roots::RootSpec;
+pub use sight::Sight;
 pub use walk::{Scope, Unseen};
 pub use workspace::Workspace;

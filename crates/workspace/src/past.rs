@@ -139,6 +139,16 @@ impl Past {
         History::read(disk, vault, Arc::clone(root), roots.prefix(root)).map(Some).map_err(failed)
     }
 
+    /// The logs of all roots that have one.
+    pub(crate) fn logs(&self, roots: &Roots) -> Vec<PathBuf> {
+        let disk = &**roots.disk();
+        let log = |root: &Arc<Root>| match root.vault.opened(disk) {
+            Some(vault) => Some(vault.log_path()),
+            None => vault::existing(disk, root, self.state.as_deref()).0.first().map(vault::Home::log_path),
+        };
+        roots.all().iter().filter_map(log).collect()
+    }
+
     /// Writes down what has happened.
     pub(crate) fn record(
         &self,

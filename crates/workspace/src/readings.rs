@@ -88,6 +88,13 @@ impl Readings {
         self.files.get(name)
     }
 
+    /// Every file that was read, with the version that was.
+    #[must_use]
+    pub fn versions(&self) -> Vec<(String, Version)> {
+        let read = self.files.iter().filter(|(_, reading)| reading.is_read);
+        read.map(|(name, reading)| (name.clone(), reading.version)).collect()
+    }
+
     /// The remembered text of this file if it is the same, so that what was found out about it once need not
     /// be found out again; else the given one.
     pub(crate) fn same(&self, name: &str, text: Arc<Text>) -> Arc<Text> {

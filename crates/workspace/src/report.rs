@@ -10,6 +10,8 @@ use emend_edit::{Text, Version};
 pub struct Report {
     /// The edit's id; `None` for a preview.
     pub edit: Option<String>,
+    /// Whether the history has it, with its whole diff.
+    pub is_recorded: bool,
     /// File by file, in the order of the request.
     pub files: Vec<FileReport>,
     /// What the reader should know.
@@ -57,7 +59,7 @@ impl Report {
     #[must_use]
     pub fn of(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
         let files = plan.files().iter().map(FileReport::of).collect();
-        Self { edit: None, files, notes: plan.notes().to_vec(), mtime_check_passed }
+        Self { edit: None, is_recorded: false, files, notes: plan.notes().to_vec(), mtime_check_passed }
     }
 
     /// All diffs, one after another.

@@ -48,6 +48,13 @@ pub(crate) struct Home {
     path: PathBuf,
 }
 
+impl Home {
+    /// Where the log is.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.path.join(LOG)
+    }
+}
+
 /// An open vault.
 #[derive(Debug)]
 pub(crate) struct Vault {
@@ -57,7 +64,7 @@ pub(crate) struct Vault {
     pub(crate) kept: Dir,
     /// The folder that these are in.
     home: Dir,
-    /// Its path, for messages.
+    /// Its path, for messages and for who watches the log.
     path: PathBuf,
     seal: Arc<Seal>,
     /// Which root it belongs to; part of every mark.
@@ -185,6 +192,11 @@ impl Vault {
     /// The value of such a text; `None` where it is not ours, or not whole.
     pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
         self.seal.unsealed(&self.here(purpose), sealed)
+    }
+
+    /// Where the log is.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.path.join(LOG)
     }
 
     /// The path of something among the open transactions, for a message.

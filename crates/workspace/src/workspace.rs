@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use emend_edit::find::Limits;
@@ -12,6 +13,7 @@ use emend_edit::plan::{self, Action};
 use emend_edit::problem::{Code, Kind, Problem, Release};
 
 use crate::approval::{Approval, Held, Stopped, Word};
+use crate::catalogue::{self, After, Child, Listed};
 use crate::commit;
 use crate::disk::Disk;
 use crate::fault::io_problem;
@@ -27,6 +29,7 @@ use crate::readings::{Readings, locked};
 use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
 use crate::search::{self, Found, Wanted};
+use crate::sight::{self, Sight};
 use crate::snapshot::{self, Snapshot};
 use crate::vault;
 use crate::walk::Scope;
@@ -38,6 +41,20 @@ pub struct Workspace {
     past: Past,
     limits: Limits,
     patience: Duration,
+    told: Told,
+}
+
+/// Tells of an edit.
+type Tell = Box<dyn Fn(&Report) + Send + Sync>;
+
+/// Who is told of each edit.
+#[derive(Default)]
+struct Told(OnceLock<Tell>);
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Told({})", self.0.get().is_some())
+    }
 }
 
 impl Workspace {
@@ -56,7 +73,7 @@ impl Workspace {
         let roots = Roots::open(disk, specs, policy)?;
         let past = Past::new(state);
         past.recover_all(&roots);
-        Ok(Self { roots, past, limits: Limits::default(), patience: PATIENCE })
+        Ok(Self { roots, past, limits: Limits::default(), patience: PATIENCE, told: Told::default() })
     }
 
     /// The same workspace, whose edits wait this long for their turn.
@@ -104,6 +121,39 @@ impl Workspace {
     /// Searches the files in the scope for lines that match.
     pub fn search(&self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
         search::search(&self.roots, scope, wanted, &search::Limits::default())
+    }
+
+    /// So many files of all roots after this one, and whether there are more.
+    pub fn files(
+        &self,
+        after: Option<After<'_>>,
+        limit: usize,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(Vec<Listed>, bool), Problem> {
+        catalogue::page(&self.roots, after, limit, cancelled)
+    }
+
+    /// What is right in a folder, by name.
+    pub fn children(&self, folder: &str) -> Result<Vec<Child>, Problem> {
+        catalogue::children(&self.roots, folder)
+    }
+
+    /// Looks at a file, to tell later whether it has changed.
+    #[must_use]
+    pub fn look(&self, written: &str) -> Sight {
+        sight::look(&self.roots, written)
+    }
+
+    /// Has this called after each edit that is made through this workspace, by the thread that made it.
+    /// Only the first who asks for it gets it.
+    pub fn tell_edits(&self, tell: impl Fn(&Report) + Send + Sync + 'static) {
+        let _ = self.told.0.set(Box::new(tell));
+    }
+
+    /// Where the edits of each root are written down, by any process, as far as there is such a file yet.
+    #[must_use]
+    pub fn logs(&self) -> Vec<PathBuf> {
+        self.past.logs(&self.roots)
     }
 
     /// Plans, checks and commits a request, under the root's lock from the reading on.
@@ -427,8 +477,11 @@ impl Workspace {
         let mut report = prepared.report.clone();
         if !terms.track_history {
             vault::remove(self.disk(), &vault.kept, &committed.name);
-        } else if self.past.record(self.disk(), &vault, &id, prepared, &committed).is_err() {
-            report.notes.push("the history has no record of this edit: it could not be written".into());
+        } else {
+            report.is_recorded = self.past.record(self.disk(), &vault, &id, prepared, &committed).is_ok();
+            if !report.is_recorded {
+                report.notes.push("the history has no record of this edit: it could not be written".into());
+            }
         }
         let (facts, jobs) = (&prepared.facts, prepared.jobs());
         let mut readings = locked(readings);
@@ -454,8 +507,12 @@ impl Workspace {
                 None => readings.removed(&job.plan.name),
             }
         }
+        drop(readings);
         report.edit = Some(id);
         report.notes.extend(self.past.news());
+        if let Some(tell) = self.told.0.get() {
+            tell(&report);
+        }
         Ok(report)
     }
 }

@@ -114,6 +114,13 @@ impl<'a> Walk<'a> {
         self.wait(Waiting { root, path, depth, tag, above: folder.ignored.clone() });
     }
 
+    /// Goes on into these folders of this one before all others, in this order.
+    pub(crate) fn enter_next(&mut self, folder: &Folder, names: &[&OsString]) {
+        let later = self.waiting.len();
+        names.iter().for_each(|name| self.enter(folder, name, 0));
+        self.waiting.rotate_left(later);
+    }
+
     fn wait(&mut self, folder: Waiting) {
         let bytes = folder.path.as_os_str().len();
         match self.limits.waiting.checked_sub(bytes) {
