@@ -6,6 +6,7 @@
 mod apply_patch;
 mod approval;
 mod asking;
+mod cancellation;
 mod cases;
 mod concurrency;
 mod configuration;

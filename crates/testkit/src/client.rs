@@ -269,6 +269,37 @@ impl Client {
         std::mem::take(&mut self.notifications)
     }
 
+    /// Waits for the next notification of this method that was not taken yet, and takes it. Yields its parameters.
+    #[track_caller]
+    pub fn notified(&mut self, method: &str) -> Value {
+        loop {
+            let is_it = |notification: &Value| notification["method"] == method;
+            if let Some(at) = self.notifications.iter().position(is_it) {
+                return self.notifications.remove(at)["params"].take();
+            }
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(message) => self.put_aside(message),
+                Err(_) => panic!("no {method}; the server says:\n{}", self.end_and_read_log()),
+            }
+        }
+    }
+
+    /// Tells the server that the answer to this request is not wanted any more.
+    pub fn cancel(&mut self, id: u64) {
+        let parameters = json!({"requestId": id, "reason": "a test"});
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": parameters});
+        self.write_line(&cancelled.to_string());
+    }
+
+    /// Listens in the way of 2026: a filter, and the id of the request, once it is acknowledged; with it what of the
+    /// filter was accepted.
+    #[track_caller]
+    pub fn listen(&mut self, filter: &Value) -> (u64, Value) {
+        let id = self.send("subscriptions/listen", json!({"notifications": filter}));
+        let mut acknowledged = self.notified("notifications/subscriptions/acknowledged");
+        (id, acknowledged["notifications"].take())
+    }
+
     /// Waits for the reply to a request: its result, or its error.
     pub fn wait(&mut self, id: u64) -> Result<Value, Value> {
         match self.reply(id) {
@@ -302,19 +333,33 @@ impl Client {
                     )
                 }
             };
-            match message["id"].as_u64() {
-                Some(_) if message["method"].is_string() => self.asked.push_back(message),
-                Some(id) if Some(id) == wanted => return Some(message),
-                Some(id) => {
-                    self.early.insert(id, message);
-                }
-                // Or an error without a request.
-                None => self.notifications.push(message),
+            if message["method"].is_null() && message["id"].as_u64().is_some_and(|id| Some(id) == wanted) {
+                return Some(message);
             }
+            self.put_aside(message);
             if wanted.is_none() && !self.asked.is_empty() {
                 return self.asked.pop_front();
             }
         }
+    }
+
+    /// Keeps what nobody waits for right now.
+    fn put_aside(&mut self, message: Value) {
+        match message["id"].as_u64() {
+            Some(_) if message["method"].is_string() => self.asked.push_back(message),
+            Some(id) => drop(self.early.insert(id, message)),
+            // Or an error without a request.
+            None => self.notifications.push(message),
+        }
+    }
+
+    /// Whether the reply to this request has come, as far as is known without waiting.
+    #[must_use]
+    pub fn has_reply(&mut self, id: u64) -> bool {
+        while let Ok(message) = self.output.try_recv() {
+            self.put_aside(message);
+        }
+        self.early.contains_key(&id)
     }
 
     /// Waits for a request of the server's own.
