@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
-    ErrorCode, Implementation, InputRequiredResult, JsonObject, ListToolsResult, PaginatedRequestParams,
-    ProgressToken, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InputRequiredResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressToken, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -18,12 +20,12 @@ use emend_workspace::{Approval, Effort, Held, Mode, Progress, Workspace};
 
 use crate::asking::{Asking, Reply, Said};
 use crate::previews::Previews;
-use crate::progress;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::tools::{self, Call, ToolSpec, Unanswered};
+use crate::{completions, progress, prompts, resources};
 
-/// How long a client may keep the list of tools; it never changes while a server runs.
-const TOOLS_FRESH_MS: u64 = 60 * 60 * 1_000;
+/// How long a client may keep the lists of tools and prompts; they never change while a server runs.
+const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
 
 /// The methods that have parameters; with malformed ones, a request is not recognised.
 const METHODS: [&str; 5] =
@@ -58,7 +60,7 @@ pub struct Emend {
 #[derive(Debug)]
 struct Shared {
     /// The files, or why there are none.
-    workspace: Result<Workspace, Problem>,
+    workspace: Result<Arc<Workspace>, Problem>,
     previews: Previews,
     asking: Asking,
     in_flight: AtomicUsize,
@@ -74,8 +76,9 @@ impl Emend {
     /// The same, with previews kept in this way.
     #[must_use]
     pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
-        let shared =
-            Arc::new(Shared { workspace, previews, asking: Asking::new(), in_flight: AtomicUsize::new(0) });
+        let workspace = workspace.map(Arc::new);
+        let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));
+        let shared = Arc::new(Shared { workspace, previews, asking, in_flight });
         Self { shared, session: Arc::new(Session::new(Owner::Process)) }
     }
 
@@ -100,7 +103,12 @@ fn is_modern(context: &RequestContext<RoleServer>) -> bool {
 
 impl ServerHandler for Emend {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions();
+        ServerConfig::new(capabilities.build())
             .with_instructions(instructions(self.shared.mode()))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
     }
@@ -114,12 +122,73 @@ impl ServerHandler for Emend {
         let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
         let listed = offered.map(tools::ToolSpec::listed).collect();
         Ok(ListToolsResult::with_all_items(listed)
-            .with_ttl_ms(TOOLS_FRESH_MS)
+            .with_ttl_ms(LISTS_FRESH_MS)
             .with_cache_scope(CacheScope::Public))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         tools::find(name).filter(|tool| tool.is_offered(self.shared.mode())).map(tools::ToolSpec::listed)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.blocking(&context, move |emend, workspace, asked| {
+            let cancelled = || asked.cancelled.is_cancelled();
+            resources::list(workspace, asked.caller(&emend.session), cursor.as_deref(), &cancelled)
+        })
+        .await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates(self.shared.workspace.as_deref().ok()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.blocking(&context, move |emend, workspace, asked| {
+            resources::read(workspace, asked.caller(&emend.session), &request.uri).map(Into::into)
+        })
+        .await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.blocking(&context, move |_emend, workspace, _asked| {
+            completions::complete(workspace, &request.r#ref, &request.argument).map(CompleteResult::new)
+        })
+        .await
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::all())
+            .with_ttl_ms(LISTS_FRESH_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&request.name, &request.arguments.unwrap_or_default()).map(Into::into)
     }
 
     /// What is no request of the protocol, or has parameters that are none of its.
@@ -173,7 +242,40 @@ enum Answer {
     Question(InputRequiredResult),
 }
 
+/// Who asks for something that is not a call of a tool.
+struct Asker {
+    client: String,
+    lasts: bool,
+    cancelled: CancellationToken,
+}
+
+impl Asker {
+    fn caller<'a>(&'a self, session: &'a Session) -> Caller<'a> {
+        Caller::new(session, &self.client, self.lasts)
+    }
+}
+
 impl Emend {
+    /// Does this where it may block.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl FnOnce(&Self, &Arc<Workspace>, &Asker) -> Result<T, ErrorData> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let workspace = match &self.shared.workspace {
+            Ok(workspace) => Arc::clone(workspace),
+            Err(problem) => return Err(ErrorData::invalid_request(problem.to_string(), None)),
+        };
+        let asker =
+            Asker { client: client_name(context), lasts: self.lasts(context), cancelled: context.ct.clone() };
+        let emend = self.clone();
+        let job = tokio::task::spawn_blocking(move || work(&emend, &workspace, &asker));
+        job.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a request failed");
+            Err(ErrorData::internal_error("Emend has a bug: this request failed.", None))
+        })
+    }
+
     /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made
     /// if it is still what they have allowed. Nothing is locked meanwhile.
     async fn answer_once_allowed(
@@ -338,10 +440,9 @@ fn instructions(mode: Mode) -> String {
 impl Shared {
     /// What becomes of edits.
     fn mode(&self) -> Mode {
-        self.workspace.as_ref().map_or(Mode::Auto, Workspace::mode)
+        self.workspace.as_ref().map_or(Mode::Auto, |workspace| workspace.mode())
     }
 }
-
 /// What the client calls itself: in this request, or when it opened the session.
 fn client_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);

@@ -17,6 +17,11 @@ pub mod session;
 
 pub mod tools;
 
+mod completions;
+mod prompts;
+mod resources;
+mod uri;
+
 pub mod handler;
 
 mod malformed;

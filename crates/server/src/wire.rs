@@ -230,6 +230,9 @@ pub struct Outcome {
     pub changed_files: Vec<String>,
     /// Unified diff.
     pub diff: String,
+    /// Whether that is only its beginning, and the whole is a resource.
+    #[serde(skip)]
+    pub diff_goes_on: bool,
     /// Bytes removed plus bytes added.
     pub bytes_changed: usize,
     /// Whether the files were still what you read.
@@ -370,9 +373,21 @@ impl Outcome {
     /// The outcome of an edit that was made, or would be.
     #[must_use]
     pub fn success(report: &Report) -> Self {
+        let (mut diff, left_out) = cut(&report.diff());
+        let kept = report.edit.as_ref().filter(|_| report.is_recorded);
+        match kept.filter(|_| left_out > 0) {
+            Some(edit) => {
+                let uri = crate::uri::of_edit(edit);
+                let rest = format!("the resource {uri}, or edit_history {{\"edit\": \"{edit}\"}}");
+                diff.push_str(&format!("... {left_out} more lines of diff; all of it: {rest}\n"));
+            }
+            None if left_out > 0 => diff.push_str(&format!("... {left_out} more lines of diff\n")),
+            None => {}
+        }
         Self {
             changed_files: report.files.iter().map(|file| file.name.clone()).collect(),
-            diff: cut(&report.diff()),
+            diff,
+            diff_goes_on: kept.is_some() && left_out > 0,
             bytes_changed: report.files.iter().map(|file| file.bytes_changed).sum(),
             mtime_check_passed: report.mtime_check_passed,
             edit: report.edit.clone(),
@@ -453,7 +468,8 @@ impl WireFile {
     }
 }
 
-fn cut(diff: &str) -> String {
+/// The beginning of a diff, and how many lines are left out.
+fn cut(diff: &str) -> (String, usize) {
     let total = diff.lines().count();
     let mut shown = String::with_capacity(diff.len().min(DIFF_LINES * 80));
     for line in diff.split_inclusive('\n').take(DIFF_LINES) {
@@ -465,8 +481,5 @@ fn cut(diff: &str) -> String {
             None => shown.push_str(line),
         }
     }
-    if total > DIFF_LINES {
-        shown.push_str(&format!("... {} more lines of diff\n", total - DIFF_LINES));
-    }
-    shown
+    (shown, total.saturating_sub(DIFF_LINES))
 }

@@ -7,11 +7,12 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Asked, Edited, EditedFile, ago};
-use emend_workspace::{ChangeKind, Effort, Origin, Stopped};
+use emend_workspace::{ChangeKind, Effort, Origin, Stopped, Workspace};
 
 use super::{Call, Unanswered, answer, find, refusal, unmade};
 use crate::arguments;
 use crate::render::Tense;
+use crate::session::Caller;
 use crate::wire::{EditHistory, Outcome, UndoEdit};
 
 /// How many edits are listed unless the call says otherwise.
@@ -73,11 +74,8 @@ fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         }
         return Ok(in_full(&call.workspace.edited(id.trim(), call.caller.session())?));
     }
-    if !call.workspace.tracks_history() {
-        return Ok("There is no history: track_history is off.\n".to_owned());
-    }
     let path = asked.path.as_deref();
-    if is_net {
+    if is_net && call.workspace.tracks_history() {
         if asked.limit.is_some() {
             return invalid("limit", "with net, all edits count");
         }
@@ -87,9 +85,21 @@ fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         return Ok(net(&call.workspace.net(path, call.caller.session())?));
     }
     let limit = asked.limit.unwrap_or(LISTED).clamp(1, MOST);
-    let edits = call.workspace.history(&Asked { path, limit }, call.caller.session())?;
+    list(call.workspace, call.caller, &Asked { path, limit })
+}
+
+/// What is listed unless a call says otherwise.
+pub(crate) fn recent(workspace: &Workspace, caller: Caller<'_>) -> Result<String, Problem> {
+    list(workspace, caller, &Asked { path: None, limit: LISTED })
+}
+
+fn list(workspace: &Workspace, caller: Caller<'_>, asked: &Asked<'_>) -> Result<String, Problem> {
+    if !workspace.tracks_history() {
+        return Ok("There is no history: track_history is off.\n".to_owned());
+    }
+    let edits = workspace.history(asked, caller.session())?;
     if edits.is_empty() {
-        let of = path.map(|path| format!(" of {path}")).unwrap_or_default();
+        let of = asked.path.map(|path| format!(" of {path}")).unwrap_or_default();
         return Ok(format!("No edits{of} in the history.\n"));
     }
     Ok(edits.iter().map(|edit| in_short(edit, FILES)).collect())

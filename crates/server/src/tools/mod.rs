@@ -16,8 +16,10 @@ use serde_json::json;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Stopped, Workspace};
 
+pub(crate) use self::history::recent as recent_edits;
 use crate::previews::Previews;
 use crate::render::{self, Tense};
+use crate::resources;
 use crate::schema;
 use crate::session::Caller;
 use crate::wire::{self, Outcome};
@@ -261,9 +263,12 @@ fn outcome_schema() -> Arc<JsonObject> {
 
 /// The answer that an outcome makes: the same as text and as structured content.
 fn answer(outcome: &Outcome, tense: Tense) -> CallToolResult {
-    let text = vec![ContentBlock::text(render::outcome(outcome, tense))];
+    let mut content = vec![ContentBlock::text(render::outcome(outcome, tense))];
+    if let Some(edit) = outcome.edit.as_ref().filter(|_| outcome.diff_goes_on) {
+        content.push(ContentBlock::resource_link(resources::link_to_diff(edit)));
+    }
     let mut result =
-        if outcome.is_failure() { CallToolResult::error(text) } else { CallToolResult::success(text) };
+        if outcome.is_failure() { CallToolResult::error(content) } else { CallToolResult::success(content) };
     result.structured_content = serde_json::to_value(outcome).ok();
     result
 }

@@ -1,0 +1,113 @@
+//! Completions: paths and ids that begin with what somebody has typed.
+
+use rmcp::ErrorData;
+use rmcp::model::{ArgumentInfo, CompletionInfo, Reference};
+
+use emend_workspace::Workspace;
+use emend_workspace::catalogue::Child;
+use emend_workspace::history::Asked;
+
+use crate::prompts;
+use crate::resources;
+
+/// How many edits are looked through for their ids.
+const EDITS: usize = 1_000;
+
+/// What the argument may become. Blocks.
+pub(crate) fn complete(
+    workspace: &Workspace,
+    reference: &Reference,
+    argument: &ArgumentInfo,
+) -> Result<CompletionInfo, ErrorData> {
+    let asked = asked(workspace, reference, &argument.name)?;
+    let typed = argument.value.as_str();
+    let found = match asked {
+        Wanted::Nothing => Vec::new(),
+        Wanted::Path { below } => paths(workspace, below.as_deref(), typed),
+        Wanted::Edit => edits(workspace, typed),
+    };
+    Ok(cut(found))
+}
+
+/// What an argument is to be.
+enum Wanted {
+    /// A path: from this folder on, or as the tools take it.
+    Path { below: Option<String> },
+    /// The id of an edit.
+    Edit,
+    /// Free text.
+    Nothing,
+}
+
+fn asked(workspace: &Workspace, reference: &Reference, name: &str) -> Result<Wanted, ErrorData> {
+    let unknown = |message: String| Err(ErrorData::invalid_params(message, None));
+    match reference {
+        Reference::Prompt(prompt) if prompt.name != prompts::EDIT => {
+            unknown(format!("Unknown prompt '{}'. There is one: {}.", prompt.name, prompts::EDIT))
+        }
+        Reference::Prompt(_) if name == prompts::PATH => Ok(Wanted::Path { below: None }),
+        Reference::Prompt(_) => Ok(Wanted::Nothing),
+        Reference::Resource(template) if template.uri == resources::EDIT_TEMPLATE => {
+            Ok(if name == "id" { Wanted::Edit } else { Wanted::Nothing })
+        }
+        Reference::Resource(template) => {
+            let roots = workspace.roots().all();
+            match roots.iter().find(|root| resources::file_template(root) == template.uri) {
+                Some(root) if name == "path" => {
+                    Ok(Wanted::Path { below: Some(format!("{}/", root.path.display())) })
+                }
+                Some(_) => Ok(Wanted::Nothing),
+                None => unknown(format!(
+                    "Unknown resource template '{}': resources/templates/list has all of them.",
+                    template.uri
+                )),
+            }
+        }
+        _ => Ok(Wanted::Nothing),
+    }
+}
+
+/// Paths that go on from the one that was typed by one name. Those of folders end in a slash.
+fn paths(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec<String> {
+    let roots = workspace.roots().all();
+    let (folder, begun) = typed.rfind('/').map_or(("", typed), |at| typed.split_at(at + 1));
+    // Where several roots are open, a path begins with the name of one.
+    let is_at_roots = below.is_none() && roots.len() > 1 && folder.is_empty();
+    let (folder, begun) = match begun.split_once(':') {
+        Some((root, begun)) if is_at_roots => (format!("{root}:"), begun),
+        _ => (folder.to_owned(), begun),
+    };
+    if is_at_roots && folder.is_empty() {
+        let names = roots.iter().filter(|root| root.policy.may_read(&[]).is_ok());
+        return begin_with(names.map(|root| format!("{}:", root.name)).collect(), begun);
+    }
+    let written = format!("{}{folder}", below.unwrap_or_default());
+    let Ok(children) = workspace.children(&written) else { return Vec::new() };
+    let name = |Child { name, is_folder }| if is_folder { name + "/" } else { name };
+    let found = begin_with(children.into_iter().map(name).collect(), begun);
+    found.into_iter().map(|name| format!("{folder}{name}")).collect()
+}
+
+/// The names that begin so; where there are none, those that do if case does not count.
+fn begin_with(names: Vec<String>, begun: &str) -> Vec<String> {
+    let exact: Vec<String> = names.iter().filter(|name| name.starts_with(begun)).cloned().collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    let begun = begun.to_lowercase();
+    names.into_iter().filter(|name| name.to_lowercase().starts_with(&begun)).collect()
+}
+
+/// The ids of edits, the newest first.
+fn edits(workspace: &Workspace, typed: &str) -> Vec<String> {
+    let edits = workspace.history(&Asked { path: None, limit: EDITS }, "").unwrap_or_default();
+    edits.into_iter().map(|edit| edit.id).filter(|id| id.starts_with(typed)).collect()
+}
+
+/// As many as an answer may have, and how many there are.
+fn cut(mut found: Vec<String>) -> CompletionInfo {
+    let total = found.len();
+    found.truncate(CompletionInfo::MAX_VALUES);
+    let more = total > found.len();
+    CompletionInfo::with_pagination(found, u32::try_from(total).ok(), more).unwrap_or_default()
+}

@@ -1,0 +1,245 @@
+//! Resources: the files of the workspace, the history, what the client has read, and the diffs of edits.
+//!
+//! Reading one is not a reading in the sense of the edit tools: a client may read a resource without any model seeing
+//! it. What may not be read is answered as what is not there.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    CacheScope, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+use serde_json::json;
+
+use emend_edit::problem::{Code, Problem};
+use emend_workspace::catalogue::{After, Listed};
+use emend_workspace::roots::Root;
+use emend_workspace::{Effort, Sight, Workspace};
+
+use crate::session::Caller;
+use crate::tools;
+use crate::uri::{self, HISTORY, READINGS, Uri};
+
+/// How many files a page of the list has.
+const PAGE: usize = 200;
+/// The largest text that is sent as one resource.
+const LARGEST: usize = 4 * 1024 * 1024;
+/// How long the templates may be kept; they never change while a server runs.
+const TEMPLATES_FRESH_MS: u64 = 60 * 60 * 1_000;
+/// The template of the diffs of edits.
+pub(crate) const EDIT_TEMPLATE: &str = "emend://edit/{id}.diff";
+
+/// The template of a root's files.
+pub(crate) fn file_template(root: &Root) -> String {
+    format!("{}/{{+path}}", uri::of_file(&root.path).trim_end_matches('/'))
+}
+
+/// A page of all resources: those of Emend itself, then the files. Blocks.
+pub(crate) fn list(
+    workspace: &Workspace,
+    caller: Caller<'_>,
+    cursor: Option<&str>,
+    cancelled: &dyn Fn() -> bool,
+) -> Result<ListResourcesResult, ErrorData> {
+    let mut resources = Vec::new();
+    if cursor.is_none() {
+        resources.push(of_text(HISTORY, "history", "Past edits", "What was edited, the newest first."));
+        if caller.lasts() {
+            let about =
+                "The files that were read with read_file in this session, and whether they still are so.";
+            resources.push(of_text(READINGS, "readings", "What was read", about));
+        }
+    }
+    let after = cursor.map(|cursor| place(workspace, cursor)).transpose()?;
+    let after = after.as_ref().map(|(root, path)| After { root, path: Path::new(path) });
+    let (files, more) = workspace.files(after, PAGE, cancelled).map_err(|problem| failed(&problem))?;
+    let last = files.last().map(|file| uri::of_file(&file.root.path.join(&file.path)));
+    resources.extend(files.iter().map(of_file));
+    let mut result = ListResourcesResult::with_all_items(resources);
+    // The last file of a page says where the next one begins, whatever has changed until then.
+    result.next_cursor = last.filter(|_| more);
+    Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+}
+
+/// The templates.
+pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesResult {
+    let roots = workspace.map_or(&[][..], |workspace| workspace.roots().all());
+    let of_root = |root: &Arc<Root>| {
+        ResourceTemplate::new(file_template(root), root.name.clone())
+            .with_title(format!("Files of {}", root.name))
+            .with_description("A file by its path in this folder.")
+    };
+    let edit = ResourceTemplate::new(EDIT_TEMPLATE, "edit")
+        .with_title("Diff of an edit")
+        .with_description(
+            "All that one edit changed; its id is in the answer of the edit and in edit_history.",
+        )
+        .with_mime_type("text/x-diff");
+    ListResourceTemplatesResult::with_all_items(roots.iter().map(of_root).chain([edit]).collect())
+        .with_ttl_ms(TEMPLATES_FRESH_MS)
+        .with_cache_scope(CacheScope::Private)
+}
+
+/// What a resource holds. Blocks.
+pub(crate) fn read(
+    workspace: &Workspace,
+    caller: Caller<'_>,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let mut meta = None;
+    let (text, mime) = match understood(workspace, uri)? {
+        Uri::File(path) => {
+            let (text, facts) = file(workspace, uri, &path)?;
+            meta = Some(facts);
+            (text, mime_of(Path::new(&path)))
+        }
+        Uri::History => {
+            let listed = tools::recent_edits(workspace, caller).map_err(|problem| failed(&problem))?;
+            (listed, "text/plain")
+        }
+        Uri::Readings if !caller.lasts() => return Err(unknown(workspace, uri)),
+        Uri::Readings => (readings(workspace, caller), "text/plain"),
+        Uri::Edit(id) => {
+            let edited = workspace.edited(&id, caller.session()).ok();
+            let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| unknown(workspace, uri))?;
+            (diff, "text/x-diff")
+        }
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime);
+    let contents = match meta {
+        Some(meta) => contents.with_meta(meta),
+        None => contents,
+    };
+    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+}
+
+/// The link to the diff of an edit, for an answer that shows only its beginning.
+pub(crate) fn link_to_diff(edit: &str) -> Resource {
+    Resource::new(uri::of_edit(edit), format!("{edit}.diff"))
+        .with_title("The whole diff")
+        .with_mime_type("text/x-diff")
+}
+
+/// What a URI names, if it can be a resource of this workspace.
+pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorData> {
+    match Uri::parse(uri) {
+        Ok(Some(understood)) => Ok(understood),
+        Ok(None) => Err(unknown(workspace, uri)),
+        Err(why) => Err(ErrorData::invalid_params(format!("'{uri}' is no URI of a resource: {why}."), None)),
+    }
+}
+
+/// The answer where there is no such resource, or none that may be told of.
+pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
+    let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
+    let message = format!(
+        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, and \
+         emend://edit/ID.diff for the diff of an edit; list_files shows which files there are.",
+        roots.collect::<Vec<_>>().join(", ")
+    );
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
+}
+
+/// The text of a file, and the facts about it that `read_file` gives too.
+fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObject), ErrorData> {
+    let refused = |problem: Problem| match problem.code() {
+        Code::NotText | Code::TooLarge | Code::IoError => failed(&problem),
+        _ => unknown(workspace, uri),
+    };
+    let (name, snapshot) = workspace.read(path, Effort::Patient).map_err(refused)?;
+    let text = &snapshot.text;
+    let body = &text.bytes()[text.body()];
+    if body.len() > LARGEST {
+        let message = format!(
+            "{name} has {} bytes, and a resource at most {LARGEST}. Read a part of it with read_file \
+             {{\"path\": \"{name}\", \"offset\": LINE, \"limit\": LINES}}.",
+            body.len()
+        );
+        return Err(ErrorData::invalid_params(message, Some(json!({"code": Code::TooLarge.to_string()}))));
+    }
+    let facts = json!({"emend/path": name, "emend/version": text.version().short()});
+    let facts = facts.as_object().cloned().map(MetaObject).unwrap_or_default();
+    Ok((String::from_utf8_lossy(body).into_owned(), facts))
+}
+
+/// Each file that was read, with what has become of it.
+fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
+    let read = caller.readings().lock().unwrap_or_else(PoisonError::into_inner).versions();
+    if read.is_empty() {
+        return "No file was read in this session.\n".into();
+    }
+    let mut text = String::new();
+    for (name, version) in read {
+        let read = version.short();
+        let _ = match workspace.look(&name) {
+            Sight::Text(now) if now == version => writeln!(text, "{name}: version {read}, as it was read"),
+            Sight::Text(now) => writeln!(text, "{name}: version {read} was read, it has {} now", now.short()),
+            Sight::Other(_) => writeln!(text, "{name}: version {read} was read, it is no text now"),
+            Sight::Nothing => writeln!(text, "{name}: version {read} was read, it cannot be read now"),
+        };
+    }
+    text
+}
+
+fn failed(problem: &Problem) -> ErrorData {
+    let code = problem.code();
+    let message = match code {
+        Code::NotText | Code::TooLarge => format!("{problem}\nread_file answers the same."),
+        _ => problem.to_string(),
+    };
+    let data = Some(json!({"code": code.to_string()}));
+    match code {
+        Code::IoError => ErrorData::internal_error(message, data),
+        _ => ErrorData::invalid_params(message, data),
+    }
+}
+
+/// Where the page after this cursor begins.
+fn place(workspace: &Workspace, cursor: &str) -> Result<(Arc<Root>, String), ErrorData> {
+    let unknown =
+        || ErrorData::invalid_params("This cursor is not from resources/list; begin without one.", None);
+    let Ok(Some(Uri::File(path))) = Uri::parse(cursor) else { return Err(unknown()) };
+    let inside = |root: &Arc<Root>| {
+        let inside = Path::new(&path).strip_prefix(&root.path).ok()?;
+        Some((Arc::clone(root), inside.to_str()?.to_owned()))
+    };
+    workspace.roots().all().iter().find_map(inside).ok_or_else(unknown)
+}
+
+fn of_text(uri: &str, name: &str, title: &str, description: &str) -> Resource {
+    Resource::new(uri, name).with_title(title).with_description(description).with_mime_type("text/plain")
+}
+
+fn of_file(file: &Listed) -> Resource {
+    Resource::new(uri::of_file(&file.root.path.join(&file.path)), file.name.clone())
+        .with_mime_type(mime_of(&file.path))
+        .with_size(file.size)
+}
+
+/// The type of a file by the ending of its name, which is all that is known without reading it.
+fn mime_of(path: &Path) -> &'static str {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    match ending.to_ascii_lowercase().as_str() {
+        "css" => "text/css",
+        "csv" => "text/csv",
+        "diff" | "patch" => "text/x-diff",
+        "gif" => "image/gif",
+        "htm" | "html" => "text/html",
+        "jpeg" | "jpg" => "image/jpeg",
+        "js" | "mjs" => "text/javascript",
+        "json" => "application/json",
+        "md" => "text/markdown",
+        "pdf" => "application/pdf",
+        "png" => "image/png",
+        "svg" => "image/svg+xml",
+        "toml" => "application/toml",
+        "webp" => "image/webp",
+        "xml" => "application/xml",
+        "yaml" | "yml" => "application/yaml",
+        "zip" => "application/zip",
+        _ => "text/plain",
+    }
+}

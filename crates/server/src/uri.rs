@@ -1,0 +1,152 @@
+//! The URIs of resources: `file://` and the absolute path of a file, `emend://` for what Emend itself knows.
+//!
+//! Written, everything but letters, digits and `-._~/` is percent-encoded. Read, only `%` has a meaning: a file has
+//! neither query nor fragment, and clients that fill in a template leave `?` and `#` as they are.
+
+use std::path::Path;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// What stands for itself in the path of a URI.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// The history.
+pub(crate) const HISTORY: &str = "emend://history";
+/// What the client has read.
+pub(crate) const READINGS: &str = "emend://readings";
+/// What stands around the id of an edit in the URI of its diff.
+const EDIT: (&str, &str) = ("emend://edit/", ".diff");
+
+/// What a URI names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Uri {
+    /// The file of this absolute path.
+    File(String),
+    /// What `edit_history` lists.
+    History,
+    /// What the client has read, and whether that is still so.
+    Readings,
+    /// The diff of the edit of this id.
+    Edit(String),
+}
+
+impl Uri {
+    /// What this URI names; `None` where there is no such thing. `Err` says why it is none.
+    pub(crate) fn parse(uri: &str) -> Result<Option<Self>, &'static str> {
+        if let Some(rest) = uri.strip_prefix("file:") {
+            return path_of(rest).map(|path| Some(Self::File(path)));
+        }
+        if !has_scheme(uri) {
+            return Err("it has no scheme, such as file:// or emend://");
+        }
+        let edit = || uri.strip_prefix(EDIT.0)?.strip_suffix(EDIT.1);
+        Ok(match uri {
+            HISTORY => Some(Self::History),
+            READINGS => Some(Self::Readings),
+            _ => edit().filter(|id| is_id(id)).map(|id| Self::Edit(id.to_owned())),
+        })
+    }
+}
+
+/// The URI of a file.
+pub(crate) fn of_file(path: &Path) -> String {
+    // Names that are no text are no resources: no call could name them.
+    format!("file://{}", utf8_percent_encode(&path.to_string_lossy(), ENCODED))
+}
+
+/// The URI of an edit's diff.
+pub(crate) fn of_edit(id: &str) -> String {
+    format!("{}{id}{}", EDIT.0, EDIT.1)
+}
+
+/// The path in what stands behind `file:`.
+fn path_of(rest: &str) -> Result<String, &'static str> {
+    let path = rest.strip_prefix("//").ok_or("file: is followed by // and an absolute path")?;
+    let path = match path.strip_prefix("localhost") {
+        Some(path) if path.starts_with('/') => path,
+        _ => path,
+    };
+    if !path.starts_with('/') {
+        return Err("file:// is followed by an absolute path, which begins with a slash");
+    }
+    let mut pieces = path.split('%');
+    pieces.next();
+    let is_escape = |piece: &str| piece.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    if !pieces.all(is_escape) {
+        return Err("a % is followed by two hexadecimal digits; % itself is %25");
+    }
+    let path = percent_decode_str(path).decode_utf8().map_err(|_| "its path is not UTF-8")?;
+    if path.contains('\0') {
+        return Err("a path has no NUL");
+    }
+    Ok(path.into_owned())
+}
+
+fn has_scheme(uri: &str) -> bool {
+    uri.split_once(':').is_some_and(|(scheme, _)| {
+        scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
+}
+
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_uri_of_a_file_is_plain_ascii_and_leads_back_to_it() {
+        for (path, uri) in [
+            ("/ws/src/main.rs", "file:///ws/src/main.rs"),
+            ("/ws/a b#c?d%e", "file:///ws/a%20b%23c%3Fd%25e"),
+            ("/ws/ä{x}[1]+&='\"~", "file:///ws/%C3%A4%7Bx%7D%5B1%5D%2B%26%3D%27%22~"),
+            ("/ws/%41", "file:///ws/%2541"),
+        ] {
+            assert_eq!(of_file(Path::new(path)), uri);
+            assert_eq!(Uri::parse(uri), Ok(Some(Uri::File(path.into()))));
+        }
+    }
+
+    #[test]
+    fn what_other_programs_write_is_understood() {
+        for (uri, path) in [
+            ("file:///ws/a b", "/ws/a b"),
+            ("file:///ws/a?b#c", "/ws/a?b#c"),
+            ("file://localhost/ws/a", "/ws/a"),
+            ("file:///ws/%e4%bd%a0", "/ws/你"),
+        ] {
+            assert_eq!(Uri::parse(uri), Ok(Some(Uri::File(path.into()))));
+        }
+    }
+
+    #[test]
+    fn what_is_no_uri_is_told_from_one_that_names_nothing() {
+        for malformed in [
+            "",
+            "a.txt",
+            "/ws/a",
+            "file:a",
+            "file://ws/a",
+            "file://",
+            "file:///%",
+            "file:///%4",
+            "file:///%zz",
+            "file:///%ff",
+            "file:///%00",
+            "1file:///a",
+            ":x",
+        ] {
+            assert!(Uri::parse(malformed).is_err(), "{malformed}");
+        }
+        for unknown in
+            ["http://x/a", "emend://x", "emend://edit/", "emend://edit/.diff", "emend://edit/../a.diff"]
+        {
+            assert_eq!(Uri::parse(unknown), Ok(None), "{unknown}");
+        }
+        assert_eq!(Uri::parse(HISTORY), Ok(Some(Uri::History)));
+        assert_eq!(Uri::parse(&of_edit("01ab")), Ok(Some(Uri::Edit("01ab".into()))));
+    }
+}
