@@ -40,7 +40,7 @@ fn capabilities_are_declared_in_both_eras() {
     let modern = launch(&folder).modern().request("server/discover", json!({})).unwrap();
     for said in [legacy, modern] {
         let capabilities = &said["capabilities"];
-        assert!(capabilities["resources"].is_object());
+        assert_eq!(capabilities["resources"], json!({"subscribe": true, "listChanged": true}));
         assert!(capabilities["prompts"].is_object() && capabilities["completions"].is_object(), "{said}");
     }
 }

@@ -42,6 +42,7 @@ mod search_text;
 mod special_files;
 mod stale;
 mod str_replace;
+mod subscriptions;
 mod tidy;
 mod write_file;
 

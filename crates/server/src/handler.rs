@@ -9,10 +9,11 @@ use rmcp::model::{
     CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
     Implementation, InputRequiredResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressToken, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
@@ -21,6 +22,7 @@ use emend_workspace::{Approval, Effort, Held, Mode, Progress, Workspace};
 use crate::asking::{Asking, Reply, Said};
 use crate::previews::Previews;
 use crate::session::{Caller, Owner, Session, Token};
+use crate::subscriptions::{self, Subscriptions};
 use crate::tools::{self, Call, ToolSpec, Unanswered};
 use crate::{completions, progress, prompts, resources};
 
@@ -63,6 +65,7 @@ struct Shared {
     workspace: Result<Arc<Workspace>, Problem>,
     previews: Previews,
     asking: Asking,
+    subscriptions: Arc<Subscriptions>,
     in_flight: AtomicUsize,
 }
 
@@ -77,8 +80,10 @@ impl Emend {
     #[must_use]
     pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
         let workspace = workspace.map(Arc::new);
+        let subscriptions =
+            workspace.as_ref().map_or_else(|_| Arc::default(), |workspace| Subscriptions::of(workspace));
         let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { workspace, previews, asking, in_flight });
+        let shared = Arc::new(Shared { workspace, previews, asking, subscriptions, in_flight });
         Self { shared, session: Arc::new(Session::new(Owner::Process)) }
     }
 
@@ -106,6 +111,8 @@ impl ServerHandler for Emend {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_resources()
+            .enable_resources_list_changed()
+            .enable_resources_subscribe()
             .enable_prompts()
             .enable_completions();
         ServerConfig::new(capabilities.build())
@@ -137,8 +144,12 @@ impl ServerHandler for Emend {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         self.blocking(&context, move |emend, workspace, asked| {
+            let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
+            if !asked.is_modern {
+                subscriptions::has_listed(subscriptions, workspace, session, &asked.peer);
+            }
             let cancelled = || asked.cancelled.is_cancelled();
-            resources::list(workspace, asked.caller(&emend.session), cursor.as_deref(), &cancelled)
+            resources::list(workspace, asked.caller(session), cursor.as_deref(), &cancelled)
         })
         .await
     }
@@ -160,6 +171,45 @@ impl ServerHandler for Emend {
             resources::read(workspace, asked.caller(&emend.session), &request.uri).map(Into::into)
         })
         .await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.blocking(&context, move |emend, workspace, asked| {
+            let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
+            subscriptions::subscribe(subscriptions, workspace, session, &asked.peer, &request.uri)
+        })
+        .await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.blocking(&context, move |emend, workspace, _asked| {
+            let subscriptions = &emend.shared.subscriptions;
+            subscriptions::unsubscribe(subscriptions, workspace, &emend.session, &request.uri);
+            Ok(())
+        })
+        .await
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let Ok(workspace) = &self.shared.workspace else { return Some(SubscriptionFilter::default()) };
+        Some(subscriptions::accept(&self.shared.subscriptions, workspace, &self.session, requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let listening = subscriptions::listen(&self.shared.subscriptions, &self.session, context.sink());
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = listening => context.cancelled().await,
+        }
+        Ok(())
     }
 
     async fn complete(
@@ -246,6 +296,8 @@ enum Answer {
 struct Asker {
     client: String,
     lasts: bool,
+    is_modern: bool,
+    peer: Peer<RoleServer>,
     cancelled: CancellationToken,
 }
 
@@ -266,8 +318,13 @@ impl Emend {
             Ok(workspace) => Arc::clone(workspace),
             Err(problem) => return Err(ErrorData::invalid_request(problem.to_string(), None)),
         };
-        let asker =
-            Asker { client: client_name(context), lasts: self.lasts(context), cancelled: context.ct.clone() };
+        let asker = Asker {
+            client: client_name(context),
+            lasts: self.lasts(context),
+            is_modern: is_modern(context),
+            peer: context.peer.clone(),
+            cancelled: context.ct.clone(),
+        };
         let emend = self.clone();
         let job = tokio::task::spawn_blocking(move || work(&emend, &workspace, &asker));
         job.await.unwrap_or_else(|error| {
@@ -406,6 +463,7 @@ impl Emend {
         let run = || {
             let mut result = asked.tool.run(&call, arguments)?;
             tools::remark(&mut result, &self.session.news());
+            self.shared.subscriptions.has_called(workspace, &self.session);
             Ok(result)
         };
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken()))

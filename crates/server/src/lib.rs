@@ -20,7 +20,9 @@ pub mod tools;
 mod completions;
 mod prompts;
 mod resources;
+mod subscriptions;
 mod uri;
+mod watch;
 
 pub mod handler;
 

@@ -4,9 +4,11 @@
 //! HTTP a session of 2025 or else a single request, which remembers nothing. So what one client has read cannot
 //! be found by another, and goes with the handler: there is nothing to sweep.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use emend_workspace::{Origin, Readings};
+
+use crate::subscriptions::Registrations;
 
 /// To whom belongs what outlives a session: previews, and questions that wait for their answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,22 +51,36 @@ pub struct Session {
     owner: Owner,
     /// What it is called in the history, once that is needed.
     name: OnceLock<String>,
-    readings: Mutex<Readings>,
+    /// Shared with what listens to how it goes on.
+    readings: Arc<Mutex<Readings>>,
     /// What the next answer is to say.
     news: Mutex<Vec<String>>,
+    /// To what it listens.
+    registrations: Mutex<Registrations>,
 }
 
 impl Session {
     /// A session in which nothing has been read.
     #[must_use]
     pub fn new(owner: Owner) -> Self {
-        Self { owner, name: OnceLock::new(), readings: Mutex::default(), news: Mutex::default() }
+        let (readings, news, registrations) = Default::default();
+        Self { owner, name: OnceLock::new(), readings, news, registrations }
     }
 
     /// Whose it is.
     #[must_use]
     pub fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// To what it listens.
+    pub(crate) fn registrations(&self) -> MutexGuard<'_, Registrations> {
+        self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What has been read in it.
+    pub(crate) fn readings(&self) -> &Arc<Mutex<Readings>> {
+        &self.readings
     }
 
     /// Has the next answer say this.

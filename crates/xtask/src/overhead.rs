@@ -73,6 +73,7 @@ fn by_library(folder: &Folder) -> Result<Way<'_>> {
             effort: Effort::Quick,
             cancelled: &|| false,
             origin: &Origin::default(),
+            approval: None,
             progress: &|_| {},
         };
         match workspace.edit(&request, &readings) {

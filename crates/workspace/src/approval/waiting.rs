@@ -343,7 +343,13 @@ mod tests {
     }
 
     fn held(plan: PlanDigest) -> Held {
-        let report = Report { edit: None, files: Vec::new(), notes: Vec::new(), mtime_check_passed: None };
+        let report = Report {
+            edit: None,
+            files: Vec::new(),
+            notes: Vec::new(),
+            mtime_check_passed: None,
+            is_recorded: false,
+        };
         Held { digest: plan, problems: Vec::new(), report, origin: Origin::default(), root: PathBuf::new() }
     }
 

@@ -1,0 +1,478 @@
+//! Subscriptions: who is to be told that a resource has changed, and telling them.
+//!
+//! A listener is a session of 2025 or one `subscriptions/listen` of 2026. What it still has to be told is a set, not a
+//! queue, and each has a task of its own that sends it: a slow client hears later and of several changes once, and holds
+//! up nobody. An edit of this process is told at once; what others do is hinted at by [`Watch`] and looked at.
+//! A listener that ends is forgotten with its [`Registration`], and what only it wanted is watched no more.
+
+mod state;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::SubscriptionSink;
+use rmcp::{ErrorData, Peer, RoleServer};
+use tokio::sync::Notify;
+
+use emend_workspace::Workspace;
+use emend_workspace::history::Asked;
+
+use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
+use crate::resources;
+use crate::session::{Owner, Session};
+use crate::uri::Uri;
+use crate::watch::{Hints, Watch};
+
+/// How many accepted listen requests of a session wait for their turn at most.
+const ACCEPTED: usize = 16;
+
+/// All listeners, and the watch over what they listen to.
+#[derive(Debug, Default)]
+pub(crate) struct Subscriptions {
+    state: Mutex<State>,
+    /// Held before `state` where both are.
+    watch: Mutex<Option<Watch>>,
+}
+
+/// A listener, as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    id: u64,
+    subscriptions: Arc<Subscriptions>,
+    workspace: Arc<Workspace>,
+}
+
+/// The registrations of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Registrations {
+    /// That of the session itself, as clients of 2025 have it.
+    own: Option<Registration>,
+    /// Those of listen requests that were accepted and do not run yet: changes count from then on.
+    accepted: VecDeque<(SubscriptionFilter, Registration)>,
+}
+
+/// Where notifications go.
+enum Client {
+    Session(Peer<RoleServer>),
+    Listen(SubscriptionSink),
+}
+
+impl Client {
+    /// Sends what is untold. `Err` where nobody hears it any more.
+    async fn tell(&self, untold: Untold) -> Result<(), ()> {
+        for uri in untold.updated {
+            match self {
+                Self::Session(peer) => peer
+                    .notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
+                    .await
+                    .map_err(drop)?,
+                Self::Listen(sink) => sink.notify_resource_updated(uri).await.map_err(drop)?,
+            }
+        }
+        if untold.list {
+            match self {
+                Self::Session(peer) => peer.notify_resource_list_changed().await.map_err(drop)?,
+                Self::Listen(sink) => sink.notify_resource_list_changed().await.map_err(drop)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Subscribes a session of 2025 to this resource. Blocks.
+pub(crate) fn subscribe(
+    subscriptions: &Arc<Subscriptions>,
+    workspace: &Arc<Workspace>,
+    session: &Session,
+    peer: &Peer<RoleServer>,
+    uri: &str,
+) -> Result<(), ErrorData> {
+    let subject = subject(workspace, true, uri)?;
+    let id = own(subscriptions, workspace, session, peer);
+    {
+        let mut state = subscriptions.locked();
+        let room = state.room(session);
+        let Some(listener) = state.listeners.get_mut(&id) else { return Ok(()) };
+        if room == 0 && !listener.subjects.contains_key(uri) {
+            let message = format!(
+                "A session has at most {PER_SESSION} subscriptions. Unsubscribe from some resources first."
+            );
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        listener.subjects.insert(uri.to_owned(), subject);
+    }
+    subscriptions.arrange(workspace);
+    Ok(())
+}
+
+/// Ends the subscription of a session of 2025 to this resource, if there is one. Blocks.
+pub(crate) fn unsubscribe(
+    subscriptions: &Arc<Subscriptions>,
+    workspace: &Arc<Workspace>,
+    session: &Session,
+    uri: &str,
+) {
+    let Some(id) = session.registrations().own.as_ref().map(|own| own.id) else { return };
+    if let Some(listener) = subscriptions.locked().listeners.get_mut(&id) {
+        listener.subjects.remove(uri);
+        listener.untold.updated.remove(uri);
+    }
+    subscriptions.arrange(workspace);
+}
+
+/// A session of 2025 has asked for the list: it will be told that another one is true by now.
+pub(crate) fn has_listed(
+    subscriptions: &Arc<Subscriptions>,
+    workspace: &Arc<Workspace>,
+    session: &Session,
+    peer: &Peer<RoleServer>,
+) {
+    let id = own(subscriptions, workspace, session, peer);
+    if let Some(listener) = subscriptions.locked().listeners.get_mut(&id) {
+        listener.list = ListWish::Hears;
+    }
+}
+
+/// The listener that is the session itself; one that tells its client from now on if there was none.
+fn own(
+    subscriptions: &Arc<Subscriptions>,
+    workspace: &Arc<Workspace>,
+    session: &Session,
+    peer: &Peer<RoleServer>,
+) -> u64 {
+    let mut registrations = session.registrations();
+    if let Some(own) = &registrations.own {
+        return own.id;
+    }
+    let registration = subscriptions.register(workspace, session, BTreeMap::new(), ListWish::None);
+    let id = registration.id;
+    registrations.own = Some(registration);
+    let (subscriptions, client) = (Arc::clone(subscriptions), Client::Session(peer.clone()));
+    // It holds neither the session nor the registration, and so ends with them.
+    tokio::spawn(async move { subscriptions.keep_telling(id, &client).await });
+    id
+}
+
+/// What of a filter is accepted. From now on changes of that are gathered for whoever listens with it. Blocks.
+pub(crate) fn accept(
+    subscriptions: &Arc<Subscriptions>,
+    workspace: &Arc<Workspace>,
+    session: &Session,
+    asked: &SubscriptionFilter,
+) -> SubscriptionFilter {
+    // Over HTTP, a request of 2026 stands alone.
+    let lasts = *session.owner() == Owner::Process;
+    let room = subscriptions.locked().room(session);
+    let uris = asked.resource_subscriptions.iter().flatten();
+    let subjects: BTreeMap<String, Subject> =
+        uris.filter_map(|uri| Some((uri.clone(), subject(workspace, lasts, uri).ok()?))).take(room).collect();
+    let list = if asked.resources_list_changed == Some(true) { ListWish::Watches } else { ListWish::None };
+    let mut accepted = SubscriptionFilter::default();
+    accepted.resources_list_changed = (list == ListWish::Watches).then_some(true);
+    if !subjects.is_empty() {
+        let uris = asked.resource_subscriptions.iter().flatten();
+        accepted.resource_subscriptions =
+            Some(uris.filter(|uri| subjects.contains_key(*uri)).cloned().collect());
+    }
+    let registration = subscriptions.register(workspace, session, subjects, list);
+    subscriptions.arrange(workspace);
+    let forgotten = {
+        let waiting = &mut session.registrations().accepted;
+        waiting.push_back((accepted.clone(), registration));
+        if waiting.len() > ACCEPTED { waiting.pop_front() } else { None }
+    };
+    // Of a client that went before it could be told that it was accepted.
+    drop(forgotten);
+    accepted
+}
+
+/// Tells the client of what was accepted, until the request ends.
+pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session, sink: &SubscriptionSink) {
+    let registration = {
+        let mut registrations = session.registrations();
+        let accepted = registrations.accepted.iter().position(|(filter, _)| filter == sink.accepted());
+        accepted.and_then(|at| registrations.accepted.remove(at)).map(|(_, registration)| registration)
+    };
+    if let Some(registration) = registration {
+        subscriptions.keep_telling(registration.id, &Client::Listen(sink.clone())).await;
+    }
+}
+
+/// What this URI stands for, if it can be subscribed to.
+fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, ErrorData> {
+    let unknown = || resources::unknown(workspace, uri);
+    match resources::understood(workspace, uri)? {
+        Uri::File(path) => {
+            let path = workspace.roots().admit(&path).map_err(|_| unknown())?;
+            if path.place.missing > 0 {
+                return Err(unknown());
+            }
+            let place = path.root.path.join(path.place.names.iter().collect::<PathBuf>());
+            Ok(Subject::File(place, path.name))
+        }
+        Uri::History => Ok(Subject::History),
+        Uri::Readings if lasts => Ok(Subject::Readings),
+        Uri::Readings => Err(unknown()),
+        Uri::Edit(id) => {
+            let edited = workspace.edited(&id, "").map_err(|_| unknown())?;
+            edited.diff.map(|_| Subject::Fixed).ok_or_else(unknown)
+        }
+    }
+}
+
+impl Subscriptions {
+    /// Those of this workspace, which tells of each of its edits.
+    pub(crate) fn of(workspace: &Workspace) -> Arc<Self> {
+        let subscriptions = Arc::new(Self::default());
+        let roots = workspace.roots().all();
+        let prefix = |name: &str| if roots.len() == 1 { String::new() } else { format!("{name}:") };
+        subscriptions.locked().roots =
+            roots.iter().map(|root| (root.path.clone(), prefix(&root.name))).collect();
+        let told = Arc::downgrade(&subscriptions);
+        workspace.tell_edits(move |report| {
+            if let Some(subscriptions) = told.upgrade() {
+                subscriptions.locked().edited(report);
+            }
+        });
+        subscriptions
+    }
+
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn register(
+        self: &Arc<Self>,
+        workspace: &Arc<Workspace>,
+        session: &Session,
+        subjects: BTreeMap<String, Subject>,
+        list: ListWish,
+    ) -> Registration {
+        let mut state = self.locked();
+        state.last_id += 1;
+        let id = state.last_id;
+        let (untold, wake) = (Untold::default(), Arc::new(Notify::new()));
+        let readings = Arc::clone(session.readings());
+        state.listeners.insert(id, Listener { readings, subjects, list, untold, wake });
+        Registration { id, subscriptions: Arc::clone(self), workspace: Arc::clone(workspace) }
+    }
+
+    /// Tells a listener of what there is to tell, until it is forgotten or its client is gone.
+    async fn keep_telling(&self, id: u64, client: &Client) {
+        loop {
+            let Some(wake) = self.locked().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
+            else {
+                return;
+            };
+            wake.notified().await;
+            let untold = match self.locked().listeners.get_mut(&id) {
+                Some(listener) => std::mem::take(&mut listener.untold),
+                None => return,
+            };
+            if client.tell(untold).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// A session has made a call. It may have read more, and if it listens to what becomes of that, it is watched; or
+    /// it has made the first edit, so that there is a log to watch. Blocks.
+    pub(crate) fn has_called(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) {
+        let listens = self.locked().listeners.values().any(|listener| {
+            Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Readings)
+        });
+        if listens || self.locked().lacks_logs() {
+            self.arrange(workspace);
+        }
+    }
+
+    /// Watches what the listeners want, and nothing else. Blocks.
+    fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        let folders = self.locked().arrange(workspace);
+        if folders.is_empty() {
+            // It ends with the last who wanted it.
+            *watch = None;
+            return;
+        }
+        let begin = || {
+            let (subscriptions, workspace) = (Arc::downgrade(self), Arc::clone(workspace));
+            Watch::begin(move |hints| match subscriptions.upgrade() {
+                Some(subscriptions) => {
+                    subscriptions.look(&workspace, &hints);
+                    true
+                }
+                None => false,
+            })
+        };
+        watch.get_or_insert_with(begin).set(&folders);
+        // Only now, so that what changes meanwhile is hinted at.
+        let unknown = self.locked().unknown_folders();
+        for folder in unknown {
+            let names = names_in(workspace, &folder);
+            if let Some(known) = self.locked().folders.get_mut(&folder) {
+                *known = Some(names);
+            }
+        }
+    }
+
+    /// Looks at what may be new, and has told what is. Blocks.
+    fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
+        let swapped = self.locked().swapped_folders(hints);
+        if !swapped.is_empty() {
+            if let Some(watch) = self.watch.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+                swapped.iter().for_each(|folder| watch.forget(folder));
+            }
+            self.arrange(workspace);
+        }
+        let (files, folders, history) = self.locked().in_question(hints, &swapped);
+        for (path, name) in files {
+            let now = workspace.look(&name);
+            self.locked().is_now(&path, now);
+        }
+        for folder in folders {
+            let names = names_in(workspace, &folder);
+            let mut state = self.locked();
+            let is_new = match state.folders.get_mut(&folder) {
+                Some(known) => known.replace(names.clone()).is_none_or(|known| known != names),
+                None => false,
+            };
+            if is_new {
+                state.list_changed();
+            }
+        }
+        if hints.lost {
+            self.locked().list_changed();
+        }
+        if history {
+            let asked = Asked { path: None, limit: 1 };
+            let newest = workspace.history(&asked, "").ok().and_then(|edits| edits.into_iter().next());
+            if let Some(newest) = newest {
+                self.locked().has_edit(&newest.id);
+            }
+        }
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        let forgotten = self.subscriptions.locked().listeners.remove(&self.id);
+        if let Some(listener) = forgotten {
+            listener.wake.notify_one();
+        }
+        self.subscriptions.arrange(&self.workspace);
+    }
+}
+
+/// What is to be seen right in a folder.
+fn names_in(workspace: &Workspace, folder: &Path) -> BTreeSet<String> {
+    let children = workspace.children(&folder.to_string_lossy()).unwrap_or_default();
+    children.into_iter().map(|child| child.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emend_workspace::{RootSpec, disk};
+
+    struct Served {
+        folder: tempfile::TempDir,
+        workspace: Arc<Workspace>,
+        subscriptions: Arc<Subscriptions>,
+        session: Session,
+    }
+
+    fn served(files: &[&str]) -> Served {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|file| std::fs::write(folder.path().join(file), "one\n").unwrap());
+        let roots = [RootSpec { name: None, path: folder.path().into() }];
+        let workspace = Arc::new(Workspace::open(disk::for_this_machine(), &roots, None).unwrap());
+        let subscriptions = Subscriptions::of(&workspace);
+        Served { folder, workspace, subscriptions, session: Session::new(Owner::Process) }
+    }
+
+    impl Served {
+        fn uri(&self, file: &str) -> String {
+            crate::uri::of_file(&self.folder.path().canonicalize().unwrap().join(file))
+        }
+
+        /// Has the session listen to these files. Yields the listener.
+        fn listen(&self, files: &[&str]) -> u64 {
+            let uris = files.iter().map(|file| self.uri(file));
+            let asked = SubscriptionFilter::builder().resource_subscriptions(uris).resources_list_changed();
+            accept(&self.subscriptions, &self.workspace, &self.session, &asked.build());
+            self.subscriptions.locked().last_id
+        }
+
+        fn look(&self, hints: &Hints) {
+            self.subscriptions.look(&self.workspace, hints);
+        }
+
+        fn take(&self, id: u64) -> (Vec<String>, bool) {
+            let mut state = self.subscriptions.locked();
+            let untold = std::mem::take(&mut state.listeners.get_mut(&id).unwrap().untold);
+            (untold.updated.into_iter().collect(), untold.list)
+        }
+
+        /// Waits for what the system says of this, without which a test would race with it.
+        fn settle(&self) {
+            *self.subscriptions.watch.lock().unwrap() = None;
+        }
+    }
+
+    #[test]
+    fn what_the_system_lost_is_found_by_looking_at_everything() {
+        let served = served(&["a", "b"]);
+        let id = served.listen(&["a", "b"]);
+        served.settle();
+        let all = |lost| Hints { all: true, lost, ..Hints::default() };
+        served.look(&all(false));
+        served.take(id);
+        std::fs::write(served.folder.path().join("b"), "two\n").unwrap();
+        served.look(&all(true));
+        assert_eq!(served.take(id), (vec![served.uri("b")], true));
+        served.look(&all(false));
+        assert_eq!(served.take(id), (Vec::new(), false));
+        std::fs::write(served.folder.path().join("c"), "new\n").unwrap();
+        served.look(&all(false));
+        assert_eq!(served.take(id), (Vec::new(), true));
+    }
+
+    #[test]
+    fn who_does_not_take_what_it_is_told_gathers_no_more_than_it_has_subscribed_to() {
+        let served = served(&["a", "b"]);
+        let (slow, other) = (served.listen(&["a"]), served.listen(&["a", "b"]));
+        served.settle();
+        for number in 0..1_000 {
+            for file in ["a", "b"] {
+                std::fs::write(served.folder.path().join(file), format!("{number}")).unwrap();
+            }
+            served.look(&Hints { all: true, ..Hints::default() });
+            assert_eq!(served.take(other).0.len(), 2);
+        }
+        assert_eq!(served.take(slow), (vec![served.uri("a")], false));
+    }
+
+    #[test]
+    fn with_the_session_its_listeners_end_and_nothing_is_watched_any_more() {
+        let served = served(&["a"]);
+        served.listen(&["a"]);
+        assert!(served.subscriptions.watch.lock().unwrap().is_some());
+        drop(served.session);
+        let state = served.subscriptions.locked();
+        assert!(state.listeners.is_empty() && state.files.is_empty() && state.watched.is_empty());
+        drop(state);
+        assert!(served.subscriptions.watch.lock().unwrap().is_none());
+    }
+
+    #[test]
+    fn listen_requests_that_never_run_do_not_pile_up() {
+        let served = served(&["a"]);
+        for _ in 0..100 {
+            served.listen(&["a"]);
+        }
+        assert_eq!(served.subscriptions.locked().listeners.len(), ACCEPTED);
+    }
+}

@@ -1,0 +1,285 @@
+//! What is known of all listeners: what each wants to hear, what it has still to hear, and what of that was last told.
+//!
+//! Nothing here waits for anybody or looks at a file: what has changed is put in, what is to be told is taken out.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use emend_workspace::{ChangeKind, Readings, Report, Sight, Workspace};
+
+use crate::session::Session;
+use crate::uri::{HISTORY, READINGS};
+use crate::watch::Hints;
+
+/// How many resources a session may subscribe to.
+pub(super) const PER_SESSION: usize = 1_000;
+
+/// All listeners, and what is known of what they listen to.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) listeners: BTreeMap<u64, Listener>,
+    pub(super) last_id: u64,
+    pub(super) files: HashMap<PathBuf, Watched>,
+    /// The names in the watched folders, once they were looked at, while somebody wants to know of new ones.
+    pub(super) folders: BTreeMap<PathBuf, Option<BTreeSet<String>>>,
+    /// Every folder that is to be watched.
+    pub(super) watched: BTreeSet<PathBuf>,
+    /// Where edits are written down.
+    pub(super) logs: Vec<PathBuf>,
+    /// The newest edit that was told of.
+    pub(super) newest: Option<String>,
+    /// Each root, and what stands before the names of its files.
+    pub(super) roots: Vec<(PathBuf, String)>,
+}
+
+/// Somebody who is told.
+#[derive(Debug)]
+pub(super) struct Listener {
+    /// What its client has read, which also tells one session from another. It does not hold the session: that ends
+    /// by itself, and its listeners with it.
+    pub(super) readings: Arc<Mutex<Readings>>,
+    pub(super) subjects: BTreeMap<String, Subject>,
+    pub(super) list: ListWish,
+    pub(super) untold: Untold,
+    pub(super) wake: Arc<Notify>,
+}
+
+impl Listener {
+    pub(super) fn wants(&self, subject: &Subject) -> bool {
+        self.subjects.values().any(|own| own == subject)
+    }
+
+    fn readings(&self) -> MutexGuard<'_, Readings> {
+        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a listener wants to know of files that come and go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ListWish {
+    #[default]
+    None,
+    /// It has asked for the list: it hears what becomes known anyway.
+    Hears,
+    /// It has asked to be told: folders are watched for it.
+    Watches,
+}
+
+/// What a URI that was subscribed to stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A file: its path without links, and its name.
+    File(PathBuf, String),
+    History,
+    Readings,
+    /// The diff of an edit never changes.
+    Fixed,
+}
+
+/// What a listener has to be told.
+#[derive(Debug, Default)]
+pub(super) struct Untold {
+    pub(super) updated: BTreeSet<String>,
+    pub(super) list: bool,
+}
+
+/// A file that somebody wants to know of.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) name: String,
+    /// What it was when it was last told of; unknown before.
+    pub(super) seen: Option<Sight>,
+    /// Who, and under which URI.
+    pub(super) tell: Vec<(u64, String)>,
+}
+
+impl State {
+    /// How many more subscriptions a session may have.
+    pub(super) fn room(&self, session: &Session) -> usize {
+        let its = self.listeners.values().filter(|it| Arc::ptr_eq(&it.readings, session.readings()));
+        PER_SESSION.saturating_sub(its.map(|listener| listener.subjects.len()).sum())
+    }
+
+    /// Gathers anew which files are listened to, and by whom. Yields which folders are to be watched for that.
+    pub(super) fn arrange(&mut self, workspace: &Workspace) -> BTreeSet<PathBuf> {
+        let mut before = std::mem::take(&mut self.files);
+        let mut files: HashMap<PathBuf, Watched> = HashMap::new();
+        let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, tell: (u64, String)| {
+            let watched = files.entry(path).or_insert_with_key(|path| {
+                let seen = before.remove(path).map_or(seen, |watched| watched.seen);
+                Watched { name: name.to_owned(), seen, tell: Vec::new() }
+            });
+            watched.tell.push(tell);
+        };
+        for (id, listener) in &self.listeners {
+            for (uri, subject) in &listener.subjects {
+                match subject {
+                    Subject::File(path, name) => want(path.clone(), name, None, (*id, uri.clone())),
+                    Subject::Readings => {
+                        for (name, version) in listener.readings().versions() {
+                            let path = self.path_of(&name);
+                            want(path, &name, Some(Sight::Text(version)), (*id, uri.clone()));
+                        }
+                    }
+                    Subject::History | Subject::Fixed => {}
+                }
+            }
+        }
+        self.files = files;
+        let mut folders = BTreeSet::new();
+        for path in self.files.keys() {
+            // With every folder around it: one of these may be moved away and another be put in its place.
+            let top = self.roots.iter().find(|(root, _)| path.starts_with(root)).map(|(root, _)| root);
+            let around =
+                path.ancestors().skip(1).take_while(|folder| top.is_some_and(|top| folder.starts_with(top)));
+            folders.extend(around.map(Path::to_path_buf));
+        }
+        if self.listeners.values().any(|listener| listener.list == ListWish::Watches) {
+            folders.extend(self.roots.iter().map(|(root, _)| root.clone()));
+        }
+        let mut known = std::mem::take(&mut self.folders);
+        if self.listeners.values().any(|listener| listener.list != ListWish::None) {
+            self.folders =
+                folders.iter().map(|folder| (folder.clone(), known.remove(folder).flatten())).collect();
+        }
+        self.logs.clear();
+        if self.wants_history() {
+            self.logs = workspace.logs();
+            folders.extend(self.logs.iter().filter_map(|log| log.parent()).map(Path::to_path_buf));
+        }
+        self.watched = folders.clone();
+        folders
+    }
+
+    fn wants_history(&self) -> bool {
+        self.listeners.values().any(|listener| listener.wants(&Subject::History))
+    }
+
+    /// Whether there may be a log by now that is not watched.
+    pub(super) fn lacks_logs(&self) -> bool {
+        self.logs.is_empty() && self.wants_history()
+    }
+
+    pub(super) fn unknown_folders(&self) -> Vec<PathBuf> {
+        self.folders.iter().filter(|(_, names)| names.is_none()).map(|(folder, _)| folder.clone()).collect()
+    }
+
+    /// Which folders around what is listened to came, went or were moved.
+    pub(super) fn swapped_folders(&self, hints: &Hints) -> Vec<PathBuf> {
+        let came_or_went = hints.paths.iter().filter(|(_, new)| **new).map(|(path, _)| path);
+        came_or_went.filter(|path| self.watched.contains(*path)).cloned().collect()
+    }
+
+    /// Which files and folders have to be looked at, and whether the history has.
+    pub(super) fn in_question(
+        &self,
+        hints: &Hints,
+        swapped: &[PathBuf],
+    ) -> (Vec<(PathBuf, String)>, Vec<PathBuf>, bool) {
+        let is_hinted = |path: &Path| {
+            hints.all
+                || hints.paths.contains_key(path)
+                || swapped.iter().any(|folder| path.starts_with(folder))
+        };
+        let files = self.files.iter().filter(|(path, _)| is_hinted(path));
+        let files = files.map(|(path, watched)| (path.clone(), watched.name.clone())).collect();
+        let came_or_went = hints.paths.iter().filter(|(_, new)| **new);
+        let touched: BTreeSet<&Path> = came_or_went.filter_map(|(path, _)| path.parent()).collect();
+        let folders = self.folders.keys().filter(|folder| hints.all || touched.contains(folder.as_path()));
+        let history = !self.logs.is_empty() && self.logs.iter().any(|log| is_hinted(log));
+        (files, folders.cloned().collect(), history)
+    }
+
+    /// An edit of this process was made.
+    pub(super) fn edited(&mut self, report: &Report) {
+        if self.listeners.is_empty() {
+            return;
+        }
+        let mut list_changed = false;
+        for file in &report.files {
+            let path = self.path_of(&file.name);
+            self.is_now(&path, file.after.map_or(Sight::Nothing, Sight::Text));
+            if let Some(from) = file.moved_from.as_ref().map(|from| self.path_of(from)) {
+                self.is_now(&from, Sight::Nothing);
+                self.names_change(&from, false);
+            }
+            if file.change != ChangeKind::Modify {
+                self.names_change(&path, file.change != ChangeKind::Delete);
+                list_changed = true;
+            }
+        }
+        if list_changed {
+            self.list_changed();
+        }
+        if let Some(edit) = &report.edit {
+            self.has_edit(edit);
+        }
+    }
+
+    /// A file is this by now.
+    pub(super) fn is_now(&mut self, path: &Path, now: Sight) {
+        let Some(watched) = self.files.get_mut(path) else { return };
+        if watched.seen.as_ref() == Some(&now) {
+            return;
+        }
+        for (id, uri) in &watched.tell {
+            let Some(listener) = self.listeners.get_mut(id) else { continue };
+            // Of its own edit a client has nothing to hear: it knows the new version.
+            let known = || listener.readings().of(&watched.name).map(|reading| Sight::Text(reading.version));
+            let is_as_read = uri == READINGS && known().as_ref() == Some(&now);
+            if !is_as_read {
+                listener.untold.updated.insert(uri.clone());
+                listener.wake.notify_one();
+            }
+        }
+        watched.seen = Some(now);
+    }
+
+    /// A file came or went by an edit of this process, which is told of without looking at its folders.
+    fn names_change(&mut self, path: &Path, comes: bool) {
+        let mut inner = path;
+        for folder in path.ancestors().skip(1) {
+            let name = inner.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if let Some(Some(names)) = self.folders.get_mut(folder) {
+                let _ = if comes { names.insert(name) } else { names.remove(&name) };
+            }
+            if !comes {
+                // Its folders stay.
+                return;
+            }
+            inner = folder;
+        }
+    }
+
+    /// Files came or went.
+    pub(super) fn list_changed(&mut self) {
+        for listener in self.listeners.values_mut().filter(|listener| listener.list != ListWish::None) {
+            listener.untold.list = true;
+            listener.wake.notify_one();
+        }
+    }
+
+    /// The newest edit is this.
+    pub(super) fn has_edit(&mut self, id: &str) {
+        if self.newest.as_deref() == Some(id) {
+            return;
+        }
+        self.newest = Some(id.to_owned());
+        for listener in self.listeners.values_mut() {
+            if listener.wants(&Subject::History) {
+                listener.untold.updated.insert(HISTORY.to_owned());
+                listener.wake.notify_one();
+            }
+        }
+    }
+
+    /// The path of a file by its name.
+    fn path_of(&self, name: &str) -> PathBuf {
+        let inside =
+            |(root, prefix): &(PathBuf, String)| Some(root.join(name.strip_prefix(prefix.as_str())?));
+        self.roots.iter().find_map(inside).unwrap_or_default()
+    }
+}
