@@ -8,6 +8,7 @@ mod approval;
 mod asking;
 mod cancellation;
 mod cases;
+mod cli;
 mod concurrency;
 mod configuration;
 mod crashes;

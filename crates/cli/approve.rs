@@ -12,7 +12,8 @@ use serde_json::json;
 use emend_workspace::approval::{Approvals, Waiting, visible, visible_line};
 use emend_workspace::history::ago;
 
-use crate::serve::state_folder;
+use crate::exit::Exit;
+use crate::workspace::state_folder;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
     state: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let state = arguments.state.clone().or_else(state_folder);
     let state = state.context("there is no state folder; name it with --state-dir")?;
     let approvals = Approvals::of_user(&state)
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Some(approvals) => approvals.all().context("what waits cannot be read")?,
             None => Vec::new(),
         };
-        return list(&waiting, arguments.json);
+        list(&waiting, arguments.json)?;
+        return Ok(Exit::Done);
     };
     let found = match &approvals {
         Some(approvals) => approvals.find(id).context("what waits cannot be read")?.map(|it| (approvals, it)),
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.deny {
         approvals.deny(&waiting).context("your answer could not be written down")?;
         println!("Denied. Nothing was changed.");
-        return Ok(());
+        return Ok(Exit::Done);
     }
     ensure!(
         stdin().is_terminal() && stdout().is_terminal(),
@@ -75,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         None => println!("Left undecided. Nothing was changed."),
     }
-    Ok(())
+    Ok(Exit::Done)
 }
 
 fn list(waiting: &[Waiting], as_json: bool) -> anyhow::Result<()> {

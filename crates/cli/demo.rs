@@ -2,7 +2,7 @@
 //!
 //! Nothing here reaches around the protocol but the outside writer and the final look at the disk.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
@@ -12,11 +12,13 @@ use rmcp::transport::TokioChildProcess;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
+use crate::exit::{Ended, Exit};
+use crate::output::{ColourFlag, Colours};
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Colour the output: auto, always or never.
-    #[arg(long, default_value = "auto", value_parser = ["auto", "always", "never"])]
-    color: String,
+    #[command(flatten)]
+    colour: ColourFlag,
 }
 
 const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n\n\ndef part(name):\n    return \
@@ -24,12 +26,12 @@ const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n\n\ndef
 const SETTINGS: &str = "retries = 3\r\ntimeout = 30\r\n";
 const NOTES: &str = "# Notes\n\n- one\n- two\n- one\n";
 
-pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let colour = match arguments.color.as_str() {
-        "always" => true,
-        "never" => false,
-        _ => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
-    };
+pub(crate) async fn run(arguments: &Arguments) -> Ended {
+    show(arguments.colour.colours()).await?;
+    Ok(Exit::Done)
+}
+
+async fn show(colours: Colours) -> anyhow::Result<()> {
     let folder = tempfile::Builder::new().prefix("emend-demo-").tempdir()?;
     let workspace = folder.path().join("project");
     std::fs::create_dir(&workspace)?;
@@ -46,7 +48,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
         .serve(TokioChildProcess::new(server)?)
         .await
         .context("the server did not start")?;
-    let mut demo = Demo { client, workspace: &workspace, colour, step: 0 };
+    let mut demo = Demo { client, workspace: &workspace, colours, step: 0 };
     let outcome = demo.play().await;
     demo.client.cancel().await?;
     outcome
@@ -55,7 +57,7 @@ pub(crate) async fn run(arguments: &Arguments) -> anyhow::Result<()> {
 struct Demo<'a> {
     client: RunningService<RoleClient, ClientConfig>,
     workspace: &'a Path,
-    colour: bool,
+    colours: Colours,
     step: usize,
 }
 
@@ -148,7 +150,7 @@ impl Demo<'_> {
                 _ => format!("{name}={value}"),
             })
             .collect();
-        self.say(&self.paint("1", &format!("> {tool} {}\n", shown.join(" "))));
+        self.say(&self.colours.bold(&format!("> {tool} {}\n", shown.join(" "))));
         let Value::Object(arguments) = arguments else { bail!("arguments are an object") };
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let result: CallToolResult = self.client.call_tool(request).await?;
@@ -169,7 +171,7 @@ impl Demo<'_> {
 
     fn title(&mut self, title: &str) -> anyhow::Result<()> {
         self.step += 1;
-        self.say(&self.paint("1;36", &format!("{}. {title}\n", self.step)));
+        self.say(&self.colours.bold(&format!("{}. {title}\n", self.step)));
         std::io::stdout().flush()?;
         Ok(())
     }
@@ -178,24 +180,10 @@ impl Demo<'_> {
         print!("{text}");
     }
 
-    fn paint(&self, style: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
     /// The answer with its diff in colour.
     fn painted(&self, text: &str) -> String {
-        let mut in_diff = false;
-        let lines = text.lines().map(|line| {
-            in_diff |= line.starts_with("--- ");
-            match line.as_bytes().first() {
-                _ if !in_diff => line.to_owned(),
-                Some(b'+') => self.paint("32", line),
-                Some(b'-') => self.paint("31", line),
-                Some(b'@') => self.paint("36", line),
-                _ => line.to_owned(),
-            }
-        });
-        lines.collect::<Vec<_>>().join("\n")
+        let diff = text.find("\n--- ").map_or(text.len(), |at| at + 1);
+        format!("{}{}", &text[..diff], self.colours.diff(&text[diff..]))
     }
 
     fn on_disk(&self, name: &str) -> anyhow::Result<String> {

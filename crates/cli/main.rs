@@ -2,17 +2,35 @@
 
 mod approve;
 mod demo;
+mod exit;
 mod http;
+mod logging;
+mod output;
+mod patch;
 mod serve;
 mod settings;
+mod workspace;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::exit::{Ended, Stop};
+use crate::output::Output;
+
+/// What stands below the list of commands.
+const EXIT_CODES: &str = "Exit codes:\n  \
+    0  done\n  \
+    1  refused: nothing was changed, and the answer says why\n  \
+    2  wrong usage: an argument or a configuration file\n  \
+    3  the machine's fault: no space, no permission, another edit in the way";
+
 #[derive(Parser)]
-#[command(name = "emend", version, about, long_about = None)]
+#[command(name = "emend", version, about, long_about = None, after_help = EXIT_CODES)]
 struct Arguments {
+    #[command(flatten)]
+    logging: logging::LogFlags,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -21,40 +39,50 @@ struct Arguments {
 enum Command {
     /// Serve an MCP client over standard input and output, or many over HTTP.
     Serve(Box<serve::Arguments>),
+    /// Apply a patch, in any format that apply_patch knows, all of it or nothing.
+    Apply(Box<patch::Arguments>),
+    /// Show what a patch would do, and write nothing.
+    Preview(Box<patch::Arguments>),
     /// Decide on edits that wait for a person's approval.
     Approve(approve::Arguments),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
     Demo(demo::Arguments),
 }
 
-fn main() -> ExitCode {
-    // Standard output belongs to the protocol.
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("EMEND_LOG").unwrap_or_else(|_| "warn".into()),
-        )
-        .init();
-    let arguments = Arguments::parse();
-    // One thread reads, answers and waits; every call is a blocking job on a thread of its own. More
-    // workers would only add a hand-over to each message.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(async {
-            match arguments.command {
-                Command::Serve(arguments) => serve::run(&arguments).await,
-                Command::Approve(arguments) => approve::run(&arguments),
-                Command::Demo(arguments) => demo::run(&arguments).await,
-            }
-        }),
-        Err(error) => Err(error.into()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("emend: {error:#}");
-            ExitCode::FAILURE
+impl Command {
+    /// Where it shows what it has to say.
+    fn output(&self) -> Output {
+        match self {
+            Self::Serve(_) | Self::Approve(_) | Self::Demo(_) => Output::of_errors(),
+            Self::Apply(arguments) | Self::Preview(arguments) => arguments.output(),
         }
     }
+
+    fn run(&self, output: Output) -> Ended {
+        match self {
+            Self::Serve(arguments) => in_runtime(serve::run(arguments)),
+            Self::Apply(arguments) => patch::apply(arguments, output),
+            Self::Preview(arguments) => patch::preview(arguments, output),
+            Self::Approve(arguments) => approve::run(arguments).map_err(Stop::of),
+            Self::Demo(arguments) => in_runtime(demo::run(arguments)),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let output = arguments.command.output();
+    let ended = arguments.logging.start().and_then(|()| arguments.command.run(output));
+    let exit = ended.unwrap_or_else(|stop| {
+        output.stop(&stop);
+        stop.exit()
+    });
+    exit.into()
+}
+
+/// One thread reads, answers and waits; every call is a blocking job on a thread of its own. More workers would only
+/// add a hand-over to each message.
+fn in_runtime(command: impl Future<Output = Ended>) -> Ended {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(command)
 }

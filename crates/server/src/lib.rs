@@ -23,6 +23,7 @@ mod resources;
 mod subscriptions;
 mod uri;
 mod watch;
+pub mod direct;
 
 pub mod handler;
 

@@ -89,21 +89,27 @@ pub struct OneEdit {
 }
 
 /// Arguments of `apply_patch`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyPatch {
     /// The whole patch.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
     /// Instead of patch: a file in the workspace that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub patch_path: Option<String>,
     /// The file to change, where the patch names none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What the patch is written in (default: recognised).
     #[schemars(extend("enum" = ["v4a", "unified", "context", "ed", "rcs", "search-replace", "whole"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// Versions you read, by path; refuse if a file has another by now.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub versions: Option<BTreeMap<String, String>>,
     /// Only check whether the patch would apply, and show the diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_only: Option<bool>,
 }
 

@@ -97,17 +97,18 @@ pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> 
             let asked: ApplyPatch = arguments::read(input, arguments).map_err(one)?;
             let text = patch_text(call, &asked).map_err(one)?;
             Ok(Asked {
-                patch: recognise::parse(
-                    &wrapper::unwrapped(&text),
-                    format_of(&asked),
-                    asked.path.as_deref(),
-                )?,
+                patch: parse_patch(&text, &asked)?,
                 versions: asked.versions.unwrap_or_default(),
                 validate_only: asked.validate_only.unwrap_or(false),
                 origin,
             })
         }
     }
+}
+
+/// From the text of a patch to what it means, with what else the call says of it.
+pub(crate) fn parse_patch(text: &str, asked: &ApplyPatch) -> Result<Patch, Vec<Problem>> {
+    recognise::parse(&wrapper::unwrapped(text), format_of(asked), asked.path.as_deref())
 }
 
 /// The format that the call names, which the schema has checked.

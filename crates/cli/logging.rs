@@ -1,0 +1,73 @@
+//! The log: on standard error, since standard output belongs to the protocol or to what was asked for.
+//!
+//! A level is that of Emend's own code. That of others is not raised with it: what they log in detail are messages, and
+//! so the contents of files. Whoever writes a filter, as for `RUST_LOG`, gets what it says.
+
+use std::io;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
+
+use crate::exit::Stop;
+
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Emend's own crates; a name stands for all that begin with it.
+const OWN: &str = "emend";
+
+#[derive(clap::Args)]
+#[command(next_help_heading = "Log")]
+pub(crate) struct LogFlags {
+    /// What to log on standard error: off, error, warn, info, debug or trace; or a filter such as
+    /// emend_workspace=debug,warn.
+    #[arg(long, global = true, value_name = "LEVEL", env = "EMEND_LOG", default_value = "warn")]
+    log: String,
+
+    /// Log a JSON object a line.
+    #[arg(long, global = true)]
+    log_json: bool,
+}
+
+impl LogFlags {
+    /// Starts logging.
+    pub(crate) fn start(&self) -> Result<(), Stop> {
+        let filter = EnvFilter::try_new(filter(&self.log))
+            .map_err(|error| Stop::usage(format!("--log (or EMEND_LOG) is not understood: {error}")))?;
+        // The end of a span says how long it took; nothing says so but these lines.
+        let log = tracing_subscriber::fmt()
+            .with_writer(io::stderr)
+            .with_ansi(false)
+            .with_span_events(FmtSpan::CLOSE)
+            .with_env_filter(filter);
+        match self.log_json {
+            true => log.json().init(),
+            false => log.init(),
+        }
+        Ok(())
+    }
+}
+
+/// The filter that a level means; anything else is one already.
+fn filter(said: &str) -> String {
+    let level = said.trim().to_lowercase();
+    match level.as_str() {
+        "" => "warn".into(),
+        "debug" | "trace" | "info" => format!("warn,{OWN}={level}"),
+        level if LEVELS.contains(&level) => level.into(),
+        _ => said.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_that_of_our_own_code_and_a_filter_is_itself() {
+        assert_eq!(filter("Debug"), "warn,emend=debug");
+        assert_eq!(filter("error"), "error");
+        assert_eq!(filter(""), "warn");
+        assert_eq!(filter("rmcp=trace,warn"), "rmcp=trace,warn");
+        LEVELS.iter().for_each(|level| drop(EnvFilter::try_new(filter(level)).unwrap()));
+    }
+}

@@ -1,0 +1,192 @@
+//! What a command shows: text for people, in colour where that is a terminal, or one JSON document for scripts.
+//!
+//! Whoever reads may stop reading (`emend log | head`): then the rest is not shown, and the command goes on to its end.
+//! What files hold is shown on a terminal without control characters, which could make it show something else.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use clap::ValueEnum;
+use emend_server::render::{self, Tense};
+use emend_server::wire::Outcome;
+use serde_json::{Value, json};
+
+use crate::exit::Stop;
+
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct OutputFlags {
+    /// Print one JSON document, of a refusal too.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    colour: ColourFlag,
+}
+
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct ColourFlag {
+    /// Whether to use colours: auto means on a terminal, unless NO_COLOR is set.
+    #[arg(long = "color", value_name = "WHEN", default_value = "auto")]
+    when: When,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Colours, or none.
+#[derive(Clone, Copy)]
+pub(crate) struct Colours(bool);
+
+/// Where a command shows what it has to say.
+#[derive(Clone, Copy)]
+pub(crate) struct Output {
+    pub(crate) json: bool,
+    pub(crate) colours: Colours,
+}
+
+impl ColourFlag {
+    pub(crate) fn colours(self) -> Colours {
+        Colours(match self.when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
+            }
+        })
+    }
+}
+
+impl OutputFlags {
+    pub(crate) fn output(self) -> Output {
+        Output { json: self.json, colours: self.colour.colours() }
+    }
+}
+
+impl Colours {
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    pub(crate) fn red(self, text: &str) -> String {
+        self.paint("31", text)
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A unified diff with its lines in colours.
+    pub(crate) fn diff(self, diff: &str) -> String {
+        let line = |line: &str| {
+            let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
+            let text = match text.as_bytes().first() {
+                _ if text.starts_with("+++ ") || text.starts_with("--- ") || text.starts_with("diff ") => {
+                    self.bold(text)
+                }
+                Some(b'+') => self.green(text),
+                Some(b'-') => self.red(text),
+                Some(b'@') => self.paint("36", text),
+                _ => text.to_owned(),
+            };
+            text + end
+        };
+        diff.split_inclusive('\n').map(line).collect()
+    }
+}
+
+impl Output {
+    /// Of a command that shows nothing in this way but why it was stopped.
+    pub(crate) fn of_errors() -> Self {
+        Self { json: false, colours: Colours(false) }
+    }
+
+    /// Shows a text that has no control characters but our own colours.
+    pub(crate) fn show(self, text: &str) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            shown => shown,
+        }
+    }
+
+    /// Shows a document.
+    pub(crate) fn document(self, document: &Value) -> io::Result<()> {
+        self.show(&format!("{document}\n"))
+    }
+
+    /// A text of files and other programs, fit to be shown.
+    pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
+        if io::stdout().is_terminal() { printable(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// A diff, fit to be shown.
+    pub(crate) fn diff(self, diff: &str) -> String {
+        self.colours.diff(&self.plain(diff))
+    }
+
+    /// Says why a command was stopped.
+    pub(crate) fn stop(self, stop: &Stop) {
+        if self.json {
+            let error = |code: &str, error: &dyn Display| json!({"error": {"code": code, "message": format!("{error:#}")}});
+            let document = match stop {
+                Stop::Refused(problems) => json!(Outcome::failure(problems)),
+                Stop::Usage(wrong) => error("wrong-usage", wrong),
+                Stop::Fault(broken) => error("io-error", broken),
+            };
+            let _ = self.document(&document);
+            return;
+        }
+        let said = match stop {
+            Stop::Refused(problems) => render::outcome(&Outcome::failure(problems), Tense::Done),
+            Stop::Usage(error) | Stop::Fault(error) => format!("{error:#}"),
+        };
+        let said = if io::stderr().is_terminal() { printable(&said) } else { Cow::Borrowed(&*said) };
+        let _ = writeln!(io::stderr(), "emend: {}", said.trim_end());
+    }
+}
+
+/// The text with a sign in the place of each control character.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| match c {
+        _ if !is_harmful(c) => c,
+        // The pictures of control characters stand in their order.
+        '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        _ => '\u{fffd}',
+    };
+    // A line ending of two characters is none that does harm.
+    Cow::Owned(text.replace("\r\n", "\n").chars().map(shown).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_steer_a_terminal_is_shown_as_a_sign() {
+        assert_eq!(printable("a\tb\r\n\x1b[2Jc\u{9b}\x7f\rd\n"), "a\tb\n␛[2Jc\u{fffd}␡␍d\n");
+        assert!(matches!(printable("plain → text\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_diff_has_colours_by_line_and_keeps_its_text() {
+        let diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same";
+        assert_eq!(Colours(false).diff(diff), diff);
+        let coloured = Colours(true).diff(diff);
+        assert!(coloured.contains("\x1b[31m-old\x1b[0m\n\x1b[32m+new\x1b[0m\n same"), "{coloured}");
+        assert!(coloured.starts_with("\x1b[1m--- a/x\x1b[0m\n"), "{coloured}");
+    }
+}

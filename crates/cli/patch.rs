@@ -1,0 +1,124 @@
+//! `emend apply` and `emend preview`: a patch from a file or from standard input, on the path of `apply_patch`.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Read, Write};
+
+use anyhow::Context;
+use clap::builder::PossibleValuesParser;
+
+use emend_server::direct::{self, Made};
+use emend_server::wire::ApplyPatch;
+use emend_workspace::edit::Text;
+use emend_workspace::edit::patch::recognise::Format;
+use emend_workspace::edit::problem::{Kind, Problem};
+
+use crate::exit::{Ended, Exit, Stop};
+use crate::output::{Output, OutputFlags};
+use crate::workspace::WorkspaceFlags;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The file that holds the patch; - or nothing means standard input.
+    #[arg(value_name = "PATCH")]
+    patch: Option<String>,
+
+    /// The file to change, relative to the workspace, where the patch names none.
+    #[arg(long, value_name = "FILE")]
+    path: Option<String>,
+
+    /// What the patch is written in; without it, that is recognised.
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
+    format: Option<String>,
+
+    /// The version that a file must have, as PATH=VERSION; needed to delete or replace a whole file. May be given
+    /// several times.
+    #[arg(long = "versions", value_name = "PATH=VERSION", value_parser = version)]
+    versions: Vec<(String, String)>,
+
+    #[command(flatten)]
+    output: OutputFlags,
+
+    #[command(flatten)]
+    workspace: WorkspaceFlags,
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(Format::ALL.iter().map(|format| format.as_str()))
+}
+
+fn version(written: &str) -> Result<(String, String), String> {
+    let (path, version) = written.rsplit_once('=').ok_or("it must be PATH=VERSION")?;
+    Ok((path.to_owned(), version.to_owned()))
+}
+
+pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
+    let workspace = arguments.workspace.open()?;
+    let made = direct::apply_patch(&workspace, arguments.asked()?, "emend apply")?;
+    show(&made, output)
+}
+
+pub(crate) fn preview(arguments: &Arguments, output: Output) -> Ended {
+    let workspace = arguments.workspace.open()?;
+    let made = direct::preview_patch(&workspace, arguments.asked()?, "emend preview")?;
+    show(&made, output)
+}
+
+/// Shows what an edit did or would do, in full.
+pub(crate) fn show(made: &Made, output: Output) -> Ended {
+    if output.json {
+        output.document(&made.document())?;
+        return Ok(Exit::Done);
+    }
+    let mut text = output.plain(&made.prose()).into_owned();
+    if let Some(edit) = made.edit() {
+        text.push_str(&format!("This is edit {edit}; 'emend undo {edit}' takes it back.\n"));
+    }
+    if !made.diff().is_empty() {
+        text.push_str(&format!("\n{}", output.diff(&made.diff())));
+    }
+    output.show(&text)?;
+    Ok(Exit::Done)
+}
+
+impl Arguments {
+    pub(crate) fn output(&self) -> Output {
+        self.output.output()
+    }
+
+    /// The arguments that a call of `apply_patch` would have.
+    fn asked(&self) -> Result<ApplyPatch, Stop> {
+        let versions: BTreeMap<String, String> = self.versions.iter().cloned().collect();
+        Ok(ApplyPatch {
+            patch: Some(self.text()?),
+            patch_path: None,
+            path: self.path.clone(),
+            format: self.format.clone(),
+            versions: (!versions.is_empty()).then_some(versions),
+            validate_only: None,
+        })
+    }
+
+    fn text(&self) -> Result<String, Stop> {
+        let from_input = || {
+            if io::stdin().is_terminal() {
+                let _ = writeln!(io::stderr(), "Reading the patch from standard input; Ctrl-D ends it.");
+            }
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).context("standard input cannot be read")?;
+            anyhow::Ok(bytes)
+        };
+        let bytes = match self.patch.as_deref() {
+            None | Some("-") => from_input()?,
+            Some(file) => std::fs::read(file)
+                .map_err(|error| Stop::usage(format!("the patch {file} cannot be read: {error}")))?,
+        };
+        let not_text = || Problem::new(Kind::NotText { reason: "a patch must be valid text throughout" });
+        let name = |problem: Problem| match self.patch.as_deref() {
+            None | Some("-") => problem.at("standard input"),
+            Some(file) => problem.at(file),
+        };
+        let text = Text::new(bytes).map_err(|_| name(not_text()))?;
+        let patch = std::str::from_utf8(&text.bytes()[text.body()]).map_err(|_| name(not_text()))?;
+        Ok(patch.to_owned())
+    }
+}

@@ -1,0 +1,155 @@
+//! Which folders are opened, under which policy, and where their state is kept: the same for `serve` and for every
+//! command that a person types.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, ensure};
+
+use emend_workspace::edit::problem::{Kind, Problem};
+use emend_workspace::{Policy, RootSpec, Workspace, disk};
+
+use crate::exit::Stop;
+use crate::settings;
+
+/// What a command of a person works on.
+#[derive(clap::Args)]
+pub(crate) struct WorkspaceFlags {
+    /// A folder whose files may be edited, as PATH or name=PATH. May be given several times; without it,
+    /// those of the configuration file are meant, or else the working folder.
+    #[arg(long = "workspace", value_name = "DIR")]
+    workspaces: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) opening: OpeningFlags,
+}
+
+/// How folders are opened, whichever they are.
+#[derive(clap::Args)]
+pub(crate) struct OpeningFlags {
+    /// Where staged and displaced files are kept, if that is on the workspace's file system; otherwise
+    /// they are kept in .emend in the workspace.
+    #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]
+    state: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) policy: settings::Flags,
+}
+
+/// Whom the answer is for where no folder was named and the working folder is too much to open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum For {
+    /// The client of a server, by its configuration.
+    Client,
+    /// Whoever types the command.
+    Person,
+}
+
+/// What is to be opened.
+pub(crate) struct Place {
+    /// The folders, or why there are none.
+    pub(crate) roots: Result<Vec<RootSpec>, Problem>,
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) policy: Policy,
+}
+
+impl WorkspaceFlags {
+    /// The workspace of a person, who is told at once if there is none.
+    pub(crate) fn open(&self) -> Result<Workspace, Stop> {
+        Ok(self.opening.open(&self.workspaces, For::Person)??)
+    }
+
+    /// What is to be opened, as far as it can be told without opening it.
+    pub(crate) fn place(&self) -> anyhow::Result<Place> {
+        self.opening.place(&self.workspaces, For::Person)
+    }
+}
+
+impl OpeningFlags {
+    /// The workspace; or why no folder was opened, which is an answer of its own.
+    pub(crate) fn open(&self, asked: &[String], whom: For) -> Result<Result<Workspace, Problem>, Stop> {
+        let place = self.place(asked, whom).map_err(Stop::Usage)?;
+        let roots = match place.roots {
+            Ok(roots) => roots,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        // A folder that was asked for and is not there is a mistake to fix now, not at each call.
+        let workspace =
+            Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
+                .map_err(|problem| Stop::Usage(anyhow!("{problem}")))?;
+        for warning in workspace.warnings().map(str::to_owned).chain(workspace.findings()) {
+            tracing::warn!("{warning}");
+        }
+        Ok(Ok(workspace))
+    }
+
+    fn place(&self, asked: &[String], whom: For) -> anyhow::Result<Place> {
+        let said = self.policy.said(home().as_deref())?;
+        let state = self.state.clone().or_else(state_folder);
+        // The usual state folder holds the means to undo of other servers, whichever is used here.
+        let usual = state_folder();
+        let own = said.files.iter().chain(&state).chain(&usual).map(|path| settings::without_links(path));
+        let policy =
+            Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
+        let asked = if asked.is_empty() { &said.settings.workspace } else { asked };
+        let roots = roots(asked, whom)?;
+        if let Ok(roots) = &roots {
+            check_apart(roots, state.as_deref())?;
+        }
+        Ok(Place { roots, state, policy })
+    }
+}
+
+/// What Emend keeps for itself is off limits, and so would be all of a workspace that is the same folder.
+fn check_apart(roots: &[RootSpec], state: Option<&Path>) -> anyhow::Result<()> {
+    let state = state.map(settings::without_links);
+    let same = roots.iter().find(|root| state.as_ref() == Some(&settings::without_links(&root.path)));
+    ensure!(
+        same.is_none(),
+        "the state folder is the workspace folder itself; give another with --state-dir (or EMEND_STATE_DIR)"
+    );
+    Ok(())
+}
+
+/// The roots that were asked for; else the working folder, unless that is everything or the home folder,
+/// as it is for servers that some clients start: then every tool answers with the line to add.
+fn roots(asked: &[String], whom: For) -> anyhow::Result<Result<Vec<RootSpec>, Problem>> {
+    if !asked.is_empty() {
+        return Ok(Ok(asked.iter().map(|written| RootSpec::parse(written)).collect()));
+    }
+    let here = std::env::current_dir().context("the working folder cannot be read")?;
+    if is_too_much(&here) {
+        let (who, advice) = match whom {
+            For::Client => (
+                "the server",
+                "Add the folder to the server's arguments in the client's configuration: \"args\": [\"serve\", \
+                 \"--workspace\", \"/path/to/project\"].",
+            ),
+            For::Person => ("emend", "Name the folder with --workspace DIR, or go into it."),
+        };
+        let reason = format!(
+            "No workspace was opened: {who} was started in {}, which is too much to open. {advice}",
+            here.display()
+        );
+        return Ok(Err(Problem::new(Kind::NoWorkspace { reason })));
+    }
+    Ok(Ok(vec![RootSpec { name: None, path: here }]))
+}
+
+/// Whether a folder that nobody named is everything, or the home folder.
+pub(crate) fn is_too_much(folder: &Path) -> bool {
+    let is_home = home().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == folder));
+    folder.parent().is_none() || is_home
+}
+
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+/// `$XDG_STATE_HOME/emend`, by default `~/.local/state/emend`.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| home().map(|home| home.join(".local/state")))?;
+    Some(base.join(Path::new("emend")))
+}
