@@ -89,8 +89,9 @@ fn patch(
     }
     let origin = origin(client, "apply_patch", &serde_json::json!(asked)).map_err(one)?;
     let text = asked.patch.as_deref().unwrap_or_default();
+    let parse = || parse_patch(text, &asked);
     let request = Request {
-        patch: &parse_patch(text, &asked)?,
+        patch: &tracing::debug_span!("parse", tool = "apply_patch").in_scope(parse)?,
         versions: &asked.versions.unwrap_or_default(),
         effort: Effort::Patient,
         cancelled: &|| false,

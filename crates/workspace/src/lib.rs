@@ -42,6 +42,7 @@ mod prepared;
 pub mod workspace;
 
 mod fault;
+mod spans;
 
 pub use approval::{Approval, Held, Stopped};
 pub use emend_edit as edit;

@@ -11,6 +11,7 @@ use emend_edit::find::Limits;
 use emend_edit::patch::Patch;
 use emend_edit::plan::{self, Action};
 use emend_edit::problem::{Code, Kind, Problem, Release};
+use tracing::Span;
 
 use crate::approval::{Approval, Held, Stopped, Word};
 use crate::catalogue::{self, After, Child, Listed};
@@ -31,6 +32,7 @@ use crate::roots::{Root, RootSpec, Roots};
 use crate::search::{self, Found, Wanted};
 use crate::sight::{self, Sight};
 use crate::snapshot::{self, Snapshot};
+use crate::spans;
 use crate::vault;
 use crate::walk::Scope;
 
@@ -349,6 +351,10 @@ impl Workspace {
 
     /// From the request to a plan that may be committed: everything is read, found and checked.
     fn prepare(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
+        spans::within(&spans::plan(|| request.patch.paths().count()), |_| self.plan(request, readings))
+    }
+
+    fn plan(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
         if request.effort == Effort::Quick && !request.patch.is_small() {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
@@ -454,11 +460,23 @@ impl Workspace {
         readings: &Mutex<Readings>,
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Problem> {
+        let span = spans::commit(prepared.plan.files().len());
+        spans::within(&span, |span| self.make_true(prepared, readings, progress, span))
+    }
+
+    fn make_true(
+        &self,
+        prepared: &mut Prepared,
+        readings: &Mutex<Readings>,
+        progress: &dyn Fn(Progress),
+        span: &Span,
+    ) -> Result<Report, Problem> {
         let root = Arc::clone(&prepared.facts.root);
         let terms = *root.policy.terms();
         let vault = self.past.vault(self.disk(), &root)?;
         let (id, committed) = loop {
             let id = edit_id()?;
+            span.record("edit", id.as_str());
             match commit::commit(self.disk(), &vault, &id, &prepared.jobs(), progress) {
                 Ok(committed) => break (id, committed),
                 Err(problem) => {

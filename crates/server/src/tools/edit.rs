@@ -65,6 +65,7 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
 /// From the arguments of an edit tool to the patch that they mean.
 pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Asked, Vec<Problem>> {
     let one = |problem: Problem| vec![problem];
+    let _span = tracing::debug_span!("parse", tool).entered();
     let input = &find(tool).expect("it is in the table").input;
     let origin = call.origin(tool, &arguments);
     match tool {

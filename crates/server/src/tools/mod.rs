@@ -320,6 +320,7 @@ const SHOWN_PROBLEMS: usize = 100;
 /// The answer to a request that was refused.
 pub(crate) fn refusal(problems: &[Problem]) -> CallToolResult {
     let shown = &problems[..problems.len().min(SHOWN_PROBLEMS)];
+    tracing::debug!(code = shown.first().map(|first| first.code().as_str()), "refused");
     answer(&Outcome::failure(shown), Tense::Done)
 }
 
