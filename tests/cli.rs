@@ -64,6 +64,31 @@ impl Command {
     }
 }
 
+/// Runs a command on a terminal where somebody types this, and shows what is on the screen in the end.
+#[cfg(unix)]
+pub(crate) fn on_terminal(folder: &Folder, arguments: &[&str], typed: &str) -> Ran {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let end = || fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
+    let mut command = Command::new(folder, arguments).command;
+    command.stdin(end()).stdout(end()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // It holds the other end of the terminal too.
+    drop(command);
+    let mut terminal = fs::File::from(terminal);
+    terminal.write_all(typed.as_bytes()).unwrap();
+    let mut screen = Vec::new();
+    // Once nobody holds the other end, reading fails.
+    let _ = terminal.read_to_end(&mut screen);
+    let mut log = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    let code = child.wait().unwrap().code().unwrap();
+    Ran { code, out: String::from_utf8(screen).unwrap(), log }
+}
+
 impl Ran {
     /// Checks the exit code.
     #[track_caller]
@@ -254,7 +279,7 @@ fn a_reader_that_stops_reading_changes_nothing_about_the_end() {
 fn the_help_has_the_commands_and_the_exit_codes() {
     let folder = Folder::new();
     let help = emend(&folder, &["--help"]).ends(0).out;
-    for part in ["apply", "preview", "serve", "demo", "Exit codes:"] {
+    for part in ["apply", "preview", "log", "show", "diff", "undo", "serve", "demo", "Exit codes:"] {
         assert!(help.contains(part), "{help}");
     }
 }

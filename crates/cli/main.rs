@@ -3,12 +3,14 @@
 mod approve;
 mod demo;
 mod exit;
+mod history;
 mod http;
 mod logging;
 mod output;
 mod patch;
 mod serve;
 mod settings;
+mod undo;
 mod workspace;
 
 use std::process::ExitCode;
@@ -43,6 +45,14 @@ enum Command {
     Apply(Box<patch::Arguments>),
     /// Show what a patch would do, and write nothing.
     Preview(Box<patch::Arguments>),
+    /// List what was edited, by whoever, the newest first.
+    Log(Box<history::LogArguments>),
+    /// Show one edit: its files, its diff and its request.
+    Show(Box<history::ShowArguments>),
+    /// Show all edits of a session as one diff.
+    Diff(Box<history::DiffArguments>),
+    /// Take an edit back, all of its files in one step.
+    Undo(Box<undo::Arguments>),
     /// Decide on edits that wait for a person's approval.
     Approve(approve::Arguments),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
@@ -54,7 +64,11 @@ impl Command {
     fn output(&self) -> Output {
         match self {
             Self::Serve(_) | Self::Approve(_) | Self::Demo(_) => Output::of_errors(),
-            Self::Apply(arguments) | Self::Preview(arguments) => arguments.output(),
+            Self::Apply(arguments) | Self::Preview(arguments) => arguments.output.output(),
+            Self::Log(arguments) => arguments.output.output(),
+            Self::Show(arguments) => arguments.output.output(),
+            Self::Diff(arguments) => arguments.output.output(),
+            Self::Undo(arguments) => arguments.output.output(),
         }
     }
 
@@ -63,6 +77,10 @@ impl Command {
             Self::Serve(arguments) => in_runtime(serve::run(arguments)),
             Self::Apply(arguments) => patch::apply(arguments, output),
             Self::Preview(arguments) => patch::preview(arguments, output),
+            Self::Log(arguments) => history::log(arguments, output),
+            Self::Show(arguments) => history::show(arguments, output),
+            Self::Diff(arguments) => history::diff(arguments, output),
+            Self::Undo(arguments) => undo::run(arguments, output),
             Self::Approve(arguments) => approve::run(arguments).map_err(Stop::of),
             Self::Demo(arguments) => in_runtime(demo::run(arguments)),
         }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
 use clap::ValueEnum;
 use emend_server::render::{self, Tense};
@@ -80,6 +80,10 @@ impl Colours {
         self.paint("32", text)
     }
 
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -151,6 +155,19 @@ impl Output {
         };
         let said = if io::stderr().is_terminal() { printable(&said) } else { Cow::Borrowed(&*said) };
         let _ = writeln!(io::stderr(), "emend: {}", said.trim_end());
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn can_ask(self) -> bool {
+        !self.json && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Asks a person. Anything but yes is no.
+    pub(crate) fn ask(self, question: &str) -> io::Result<bool> {
+        self.show(&format!("{question} [y/N] "))?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 }
 

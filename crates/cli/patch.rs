@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     versions: Vec<(String, String)>,
 
     #[command(flatten)]
-    output: OutputFlags,
+    pub(crate) output: OutputFlags,
 
     #[command(flatten)]
     workspace: WorkspaceFlags,
@@ -81,10 +81,6 @@ pub(crate) fn show(made: &Made, output: Output) -> Ended {
 }
 
 impl Arguments {
-    pub(crate) fn output(&self) -> Output {
-        self.output.output()
-    }
-
     /// The arguments that a call of `apply_patch` would have.
     fn asked(&self) -> Result<ApplyPatch, Stop> {
         let versions: BTreeMap<String, String> = self.versions.iter().cloned().collect();

@@ -3,14 +3,16 @@
 
 use std::sync::Mutex;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use emend_edit::problem::{Kind, Problem};
+use emend_workspace::history::Edited;
+use emend_workspace::history::undo::Undo;
 use emend_workspace::{Effort, Mode, Origin, Readings, Report, Request, Stopped, Workspace};
 
 use crate::render::{self, Tense};
-use crate::tools::parse_patch;
-use crate::wire::{ApplyPatch, Outcome};
+use crate::tools::{in_short, parse_patch};
+use crate::wire::{ApplyPatch, Outcome, PastEdit};
 
 /// An edit that was made, or that would be.
 #[derive(Debug)]
@@ -49,7 +51,7 @@ impl Made {
     /// The outcome, as on the wire.
     #[must_use]
     pub fn document(&self) -> Value {
-        serde_json::json!(Outcome::success(&self.report))
+        json!(Outcome::success(&self.report))
     }
 }
 
@@ -67,8 +69,38 @@ pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> 
     })
 }
 
+/// An edit of the past in a line, and a line for each of its files, or so many of them.
+#[must_use]
+pub fn told(edit: &Edited, files: usize) -> String {
+    in_short(edit, files)
+}
+
+/// The same as a document.
+#[must_use]
+pub fn document(edit: &Edited) -> Value {
+    json!(PastEdit::of(edit))
+}
+
+/// Shows what taking this edit back would do.
+pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
+    let origin = undo_origin(edit, client)?;
+    workspace.preview_undo(edit, &origin).map(Made::of)
+}
+
+/// Takes this edit back.
+pub fn undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
+    let origin = undo_origin(edit, client)?;
+    let undo = Undo { edit: Some(edit), path: None };
+    let undone = workspace.undo(&undo, &origin, None, &Mutex::default(), &|_| {});
+    undone.map(Made::of).map_err(|stopped| refused(workspace, stopped))
+}
+
+fn undo_origin(edit: &str, client: &str) -> Result<Origin, Vec<Problem>> {
+    origin(client, "undo_edit", &json!({"edit": edit})).map_err(|problem| vec![problem])
+}
+
 /// Who asks for an edit, in a session of its own.
-pub fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Problem> {
+fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Problem> {
     let session = Origin::new_session().map_err(|error| {
         let message = format!("Naming this session failed: {error}. Nothing was changed.");
         Problem::new(Kind::IoError { message, states: Vec::new() })
@@ -87,7 +119,7 @@ fn patch(
     if workspace.mode() == Mode::ReadOnly {
         return Err(one(Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })));
     }
-    let origin = origin(client, "apply_patch", &serde_json::json!(asked)).map_err(one)?;
+    let origin = origin(client, "apply_patch", &json!(asked)).map_err(one)?;
     let text = asked.patch.as_deref().unwrap_or_default();
     let parse = || parse_patch(text, &asked);
     let request = Request {

@@ -4,12 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use emend_edit::diff::Diff;
 use emend_edit::patch::{RangeChange, TextChange};
 use emend_edit::problem::{Kind, Problem};
+use emend_workspace::history::{Edited, EditedFile};
 use emend_workspace::{ChangeKind, FileReport, Report};
 
 /// How many lines of diff an outcome carries.
@@ -340,6 +342,57 @@ pub struct WireHunk {
     pub places: Option<usize>,
 }
 
+/// An edit of the past, in a document of the command line.
+#[derive(Clone, Debug, Serialize)]
+pub struct PastEdit {
+    /// Its id.
+    pub edit: String,
+    /// When it was made, in UTC (RFC 3339).
+    pub time: String,
+    /// What its client called itself.
+    pub client: String,
+    /// The session that it was made in.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The edit that it took back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<String>,
+    /// The edit that took it back, if that still holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone_by: Option<String>,
+    /// Each file.
+    pub files: Vec<PastFile>,
+    /// The call's arguments, word for word; left out in a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// Unified diff; left out in a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// What an edit of the past did to a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct PastFile {
+    /// The file.
+    pub path: String,
+    /// create, modify, delete or move.
+    pub change: &'static str,
+    /// Its old path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
+    /// Version before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_before: Option<String>,
+    /// Version after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_after: Option<String>,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+}
+
 impl StrReplace {
     /// The replacements, whichever way they were given.
     pub fn changes(&mut self) -> Result<Vec<TextChange>, Problem> {
@@ -457,13 +510,7 @@ impl WireFile {
         };
         Self {
             path: file.name.clone(),
-            change: match file.change {
-                ChangeKind::Create => "create",
-                ChangeKind::Modify => "modify",
-                ChangeKind::Delete => "delete",
-                ChangeKind::Move => "move",
-            }
-            .into(),
+            change: change(file.change).into(),
             moved_from: file.moved_from.clone(),
             version_before: file.before.map(|version| version.short()),
             version_after: file.after.map(|version| version.short()),
@@ -471,6 +518,43 @@ impl WireFile {
             removed,
             hunks: file.hunks.iter().map(hunk).collect(),
         }
+    }
+}
+
+impl PastEdit {
+    /// What is known of an edit.
+    #[must_use]
+    pub fn of(edit: &Edited) -> Self {
+        let file = |file: &EditedFile| PastFile {
+            path: file.name.clone(),
+            change: change(file.change),
+            moved_from: file.moved_from.clone(),
+            version_before: file.before.clone(),
+            version_after: file.after.clone(),
+            added: file.added,
+            removed: file.removed,
+        };
+        Self {
+            edit: edit.id.clone(),
+            time: DateTime::<Utc>::from(edit.time).to_rfc3339_opts(SecondsFormat::Millis, true),
+            client: edit.client.clone(),
+            session: edit.session.clone(),
+            tool: edit.tool.clone(),
+            undoes: edit.undoes.clone(),
+            undone_by: edit.undone_by.clone(),
+            files: edit.files.iter().map(file).collect(),
+            request: edit.request.clone(),
+            diff: edit.diff.clone(),
+        }
+    }
+}
+
+fn change(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Create => "create",
+        ChangeKind::Modify => "modify",
+        ChangeKind::Delete => "delete",
+        ChangeKind::Move => "move",
     }
 }
 

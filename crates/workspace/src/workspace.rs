@@ -303,26 +303,19 @@ impl Workspace {
         };
         let _locked = lock::lock(&root, self.patience)?;
         self.past.recover(self.disk(), &root)?;
-        let history = self.past.history(&self.roots, &root)?;
-        let history = history.ok_or_else(|| history::unknown(Some(&id), Vec::new()))?;
-        let undoable = history.undoable(&self.roots, &id, session)?;
-        let plan = plan::back(undoable.back);
-        let root = Arc::clone(&root);
-        let facts = Facts {
-            root,
-            whole: Vec::new(),
-            merged: Vec::new(),
-            mtime_check_passed: None,
-            origin: origin.clone(),
-            undoes: Some(id.clone()),
-        };
-        let mut report = Report::of(&plan, None);
-        report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
-        let Undoable { files, likes, .. } = undoable;
-        let mut prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
-        none(commit::special_files(self.disk(), &prepared.jobs()))?;
+        let mut prepared = self.prepare_undo(&root, &id, origin)?;
         self.permit(&prepared, approval)?;
         Ok(self.commit(&mut prepared, readings, progress)?)
+    }
+
+    /// Shows what taking this edit back would do.
+    pub fn preview_undo(&self, id: &str, origin: &Origin) -> Result<Report, Vec<Problem>> {
+        let histories = self.past.histories(&self.roots).map_err(one)?;
+        let history = histories.iter().find(|history| history.edit(id, &origin.session).is_some());
+        let Some(history) = history else {
+            return Err(one(history::unknown(Some(id), recent(&histories, &origin.session))));
+        };
+        Ok(self.prepare_undo(history.root(), id, origin)?.report)
     }
 
     /// What recovery has found at the start, for the log.
@@ -422,6 +415,27 @@ impl Workspace {
             Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied).into()),
             None => Err(Stopped::Held(Box::new(held))),
         }
+    }
+
+    /// From an edit of the past to a plan that takes it back.
+    fn prepare_undo(&self, root: &Arc<Root>, id: &str, origin: &Origin) -> Result<Prepared, Vec<Problem>> {
+        let history = self.past.history(&self.roots, root).map_err(one)?;
+        let history = history.ok_or_else(|| one(history::unknown(Some(id), Vec::new())))?;
+        let Undoable { back, files, likes, .. } = history.undoable(&self.roots, id, &origin.session)?;
+        let plan = spans::plan(|| back.len()).in_scope(|| plan::back(back));
+        let facts = Facts {
+            root: Arc::clone(root),
+            whole: Vec::new(),
+            merged: Vec::new(),
+            mtime_check_passed: None,
+            origin: origin.clone(),
+            undoes: Some(id.to_owned()),
+        };
+        let mut report = Report::of(&plan, None);
+        report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
+        let prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
+        none(commit::special_files(self.disk(), &prepared.jobs()))?;
+        Ok(prepared)
     }
 
     /// Under the lock: is every file of a kept plan still there as it was?

@@ -136,7 +136,7 @@ fn cut(text: &str) -> String {
 }
 
 /// `ID  3 minutes ago, apply_patch by claude-code (you)` and a line for each file.
-fn in_short(edit: &Edited, files: usize) -> String {
+pub(crate) fn in_short(edit: &Edited, files: usize) -> String {
     let you = if edit.is_own { " (you)" } else { "" };
     let mut text = format!("{}  {}, {} by {}{you}", edit.id, ago(edit.time), edit.tool, edit.client);
     if let Some(undone) = &edit.undoes {

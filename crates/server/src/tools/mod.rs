@@ -18,6 +18,7 @@ use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Stopped, W
 
 pub(crate) use self::history::recent as recent_edits;
 pub(crate) use self::edit::parse_patch;
+pub(crate) use self::history::in_short;
 use crate::previews::Previews;
 use crate::render::{self, Tense};
 use crate::resources;

@@ -39,7 +39,9 @@ pub struct Edited {
     pub time: SystemTime,
     /// What its client called itself.
     pub client: String,
-    /// Whether it was made in the session that asks.
+    /// The session that it was made in.
+    pub session: String,
+    /// Whether that is the one that asks.
     pub is_own: bool,
     /// The tool.
     pub tool: String,
@@ -179,6 +181,7 @@ impl<'a> History<'a> {
             id: record.id.clone(),
             time: time_of(&record.id),
             client: record.client.clone(),
+            session: record.session.clone(),
             is_own: record.session == session,
             tool: record.tool.clone(),
             undoes: record.undoes.clone(),

@@ -1,0 +1,158 @@
+//! `emend log`, `emend show` and `emend diff`: what was edited here, by any client and by hand.
+
+use emend_server::direct;
+use emend_workspace::Workspace;
+use emend_workspace::edit::problem::{Kind, Problem};
+use emend_workspace::history::{Asked, Edited};
+use serde_json::json;
+
+use crate::exit::{Ended, Exit};
+use crate::output::{Output, OutputFlags};
+use crate::workspace::WorkspaceFlags;
+
+/// How many files of each edit are listed.
+const FILES: usize = 20;
+
+#[derive(clap::Args)]
+pub(crate) struct LogArguments {
+    /// Only edits of this file, relative to the workspace.
+    path: Option<String>,
+
+    /// How many to list.
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    limit: usize,
+
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+
+    #[command(flatten)]
+    workspace: WorkspaceFlags,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ShowArguments {
+    /// The edit, by its id; without it, the newest.
+    edit: Option<String>,
+
+    /// Show the request too, word for word.
+    #[arg(long)]
+    request: bool,
+
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+
+    #[command(flatten)]
+    workspace: WorkspaceFlags,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct DiffArguments {
+    /// Only what became of this file, relative to the workspace.
+    path: Option<String>,
+
+    /// The session, as 'emend log --json' names it; without it, that of the newest edit.
+    #[arg(long, value_name = "SESSION")]
+    session: Option<String>,
+
+    /// Or the newest session of a client of this name.
+    #[arg(long, value_name = "NAME", conflicts_with = "session")]
+    client: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+
+    #[command(flatten)]
+    workspace: WorkspaceFlags,
+}
+
+/// The newest edits of all, the newest first. Nobody's are one's own here: a person is no session.
+pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> Result<Vec<Edited>, Problem> {
+    workspace.history(&Asked { path, limit }, "")
+}
+
+pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
+    let workspace = arguments.workspace.open()?;
+    let edits = edits(&workspace, arguments.path.as_deref(), arguments.limit)?;
+    if output.json {
+        let edits: Vec<_> = edits.iter().map(direct::document).collect();
+        output.document(&json!({"edits": edits}))?;
+        return Ok(Exit::Done);
+    }
+    if edits.is_empty() {
+        let of = arguments.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
+        output.show(&format!("No edits{of} in the history.\n"))?;
+        return Ok(Exit::Done);
+    }
+    let text: String = edits.iter().map(|edit| told(edit, FILES, output)).collect();
+    output.show(&text)?;
+    Ok(Exit::Done)
+}
+
+pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
+    let workspace = arguments.workspace.open()?;
+    let newest = || Ok::<_, Problem>(edits(&workspace, None, 1)?.into_iter().next().map(|edit| edit.id));
+    let id = match &arguments.edit {
+        Some(id) => id.trim().to_owned(),
+        None => newest()?.ok_or_else(none_yet)?,
+    };
+    let edit = workspace.edited(&id, "")?;
+    if output.json {
+        output.document(&direct::document(&edit))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = told(&edit, usize::MAX, output);
+    match &edit.diff {
+        Some(diff) => text.push_str(&format!("\n{}", output.diff(diff))),
+        None => text.push_str("\nIts diff was not kept.\n"),
+    }
+    if arguments.request {
+        match &edit.request {
+            Some(request) => {
+                let request = output.plain(request);
+                text.push_str(&format!("\nThe request: {} {request}\n", edit.tool));
+            }
+            None => text.push_str("\nIts request was not kept.\n"),
+        }
+    }
+    output.show(&text)?;
+    Ok(Exit::Done)
+}
+
+pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
+    let workspace = arguments.workspace.open()?;
+    let session = match &arguments.session {
+        Some(session) => session.clone(),
+        None => {
+            let is_meant = |edit: &Edited| arguments.client.as_ref().is_none_or(|name| edit.client == *name);
+            let edits = edits(&workspace, None, usize::MAX)?;
+            edits.into_iter().find(is_meant).map(|edit| edit.session).ok_or_else(none_yet)?
+        }
+    };
+    let (diff, unknown) = workspace.net(arguments.path.as_deref(), &session)?;
+    if output.json {
+        output.document(&json!({"session": session, "diff": diff, "unknown": unknown}))?;
+        return Ok(Exit::Done);
+    }
+    let mut text = output.diff(&diff);
+    for name in &unknown {
+        let name = output.plain(name);
+        text.push_str(&format!("{name}: its content is not known any more; it was changed since.\n"));
+    }
+    if text.is_empty() {
+        text = format!("Taken together, the edits of session {session} change no content.\n");
+    }
+    output.show(&text)?;
+    Ok(Exit::Done)
+}
+
+/// An edit in a line, and its files.
+fn told(edit: &Edited, files: usize, output: Output) -> String {
+    let text = direct::told(edit, files);
+    let text = output.plain(&text);
+    let (id, rest) = text.split_once(' ').unwrap_or((&text, ""));
+    format!("{} {rest}", output.colours.yellow(id))
+}
+
+fn none_yet() -> Problem {
+    Problem::new(Kind::UnknownEdit { edit: None, recent: Vec::new() })
+}
