@@ -279,7 +279,19 @@ fn a_reader_that_stops_reading_changes_nothing_about_the_end() {
 fn the_help_has_the_commands_and_the_exit_codes() {
     let folder = Folder::new();
     let help = emend(&folder, &["--help"]).ends(0).out;
-    for part in ["apply", "preview", "log", "show", "diff", "undo", "serve", "demo", "Exit codes:"] {
+    for part in [
+        "apply",
+        "preview",
+        "log",
+        "show",
+        "diff",
+        "undo",
+        "init",
+        "completions",
+        "serve",
+        "demo",
+        "Exit codes:",
+    ] {
         assert!(help.contains(part), "{help}");
     }
 }

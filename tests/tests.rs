@@ -10,6 +10,7 @@ mod cancellation;
 mod cases;
 mod cli;
 mod cli_history;
+mod cli_init;
 mod cli_log;
 mod concurrency;
 mod configuration;

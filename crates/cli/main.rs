@@ -1,13 +1,16 @@
 //! The `emend` command: arguments, logging, start.
 
 mod approve;
+mod completions;
 mod demo;
 mod exit;
 mod history;
 mod http;
+mod init;
 mod logging;
 mod output;
 mod patch;
+mod program;
 mod serve;
 mod settings;
 mod undo;
@@ -15,7 +18,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::{Ended, Stop};
 use crate::output::Output;
@@ -53,6 +56,10 @@ enum Command {
     Diff(Box<history::DiffArguments>),
     /// Take an edit back, all of its files in one step.
     Undo(Box<undo::Arguments>),
+    /// Add Emend to a client's configuration, after showing the change.
+    Init(Box<init::Arguments>),
+    /// Print what a shell needs to complete Emend's commands.
+    Completions(completions::Arguments),
     /// Decide on edits that wait for a person's approval.
     Approve(approve::Arguments),
     /// Show what Emend does, by talking to a server of its own in a temporary folder.
@@ -63,12 +70,13 @@ impl Command {
     /// Where it shows what it has to say.
     fn output(&self) -> Output {
         match self {
-            Self::Serve(_) | Self::Approve(_) | Self::Demo(_) => Output::of_errors(),
+            Self::Serve(_) | Self::Approve(_) | Self::Completions(_) | Self::Demo(_) => Output::of_errors(),
             Self::Apply(arguments) | Self::Preview(arguments) => arguments.output.output(),
             Self::Log(arguments) => arguments.output.output(),
             Self::Show(arguments) => arguments.output.output(),
             Self::Diff(arguments) => arguments.output.output(),
             Self::Undo(arguments) => arguments.output.output(),
+            Self::Init(arguments) => arguments.output.output(),
         }
     }
 
@@ -81,6 +89,8 @@ impl Command {
             Self::Show(arguments) => history::show(arguments, output),
             Self::Diff(arguments) => history::diff(arguments, output),
             Self::Undo(arguments) => undo::run(arguments, output),
+            Self::Init(arguments) => init::run(arguments, output),
+            Self::Completions(arguments) => completions::run(arguments, Arguments::command(), output),
             Self::Approve(arguments) => approve::run(arguments).map_err(Stop::of),
             Self::Demo(arguments) => in_runtime(demo::run(arguments)),
         }

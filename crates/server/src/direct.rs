@@ -1,10 +1,13 @@
 //! A way past the protocol for whoever holds the workspace itself: the command line. An edit goes the same path as a
 //! call of its tool, and comes out as the same outcome; only the diff is whole, since a person can scroll.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
+use tracing::debug_span;
 
+use emend_edit::patch::Patch;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
@@ -12,7 +15,7 @@ use emend_workspace::{Effort, Mode, Origin, Readings, Report, Request, Stopped, 
 
 use crate::render::{self, Tense};
 use crate::tools::{in_short, parse_patch};
-use crate::wire::{ApplyPatch, Outcome, PastEdit};
+use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
 
 /// An edit that was made, or that would be.
 #[derive(Debug)]
@@ -57,16 +60,22 @@ impl Made {
 
 /// Applies a patch for somebody who calls himself `client`.
 pub fn apply_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> Result<Made, Vec<Problem>> {
-    patch(workspace, asked, client, |request, readings| {
-        workspace.edit(request, readings).map_err(|stopped| refused(workspace, stopped))
-    })
+    Asked::patch(asked, client)?.edit(workspace)
 }
 
 /// Shows what the patch would do.
 pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> Result<Made, Vec<Problem>> {
-    patch(workspace, asked, client, |request, readings| {
-        Ok(workspace.preview(request, readings)?.report().clone())
-    })
+    Asked::patch(asked, client)?.preview(workspace)
+}
+
+/// Writes a whole file, of the version that is named if it is there.
+pub fn write_file(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
+    Asked::whole(asked, client)?.edit(workspace)
+}
+
+/// Shows what writing the file would do.
+pub fn preview_write(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
+    Asked::whole(asked, client)?.preview(workspace)
 }
 
 /// An edit of the past in a line, and a line for each of its files, or so many of them.
@@ -108,30 +117,59 @@ fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Problem> 
     Ok(Origin { client: client.into(), session, tool: tool.into(), request: request.to_string() })
 }
 
-fn patch(
-    workspace: &Workspace,
-    asked: ApplyPatch,
-    client: &str,
-    run: impl FnOnce(&Request<'_>, &Mutex<Readings>) -> Result<Report, Vec<Problem>>,
-) -> Result<Made, Vec<Problem>> {
-    let one = |problem: Problem| vec![problem];
-    // Where a client would have no tool for it.
-    if workspace.mode() == Mode::ReadOnly {
-        return Err(one(Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })));
+/// What an edit asks for.
+struct Asked {
+    patch: Patch,
+    versions: BTreeMap<String, String>,
+    origin: Origin,
+}
+
+impl Asked {
+    fn patch(asked: ApplyPatch, client: &str) -> Result<Self, Vec<Problem>> {
+        let origin = origin(client, "apply_patch", &json!(asked)).map_err(|problem| vec![problem])?;
+        let parse = || parse_patch(asked.patch.as_deref().unwrap_or_default(), &asked);
+        let patch = debug_span!("parse", tool = "apply_patch").in_scope(parse)?;
+        Ok(Self { patch, versions: asked.versions.unwrap_or_default(), origin })
     }
-    let origin = origin(client, "apply_patch", &json!(asked)).map_err(one)?;
-    let text = asked.patch.as_deref().unwrap_or_default();
-    let parse = || parse_patch(text, &asked);
-    let request = Request {
-        patch: &tracing::debug_span!("parse", tool = "apply_patch").in_scope(parse)?,
-        versions: &asked.versions.unwrap_or_default(),
-        effort: Effort::Patient,
-        cancelled: &|| false,
-        origin: &origin,
-        approval: None,
-        progress: &|_| {},
-    };
-    run(&request, &Mutex::default()).map(Made::of)
+
+    fn whole(asked: WriteFile, client: &str) -> Result<Self, Vec<Problem>> {
+        let origin = origin(client, "write_file", &json!(asked)).map_err(|problem| vec![problem])?;
+        let versions = asked.version.map(|version| (asked.path.clone(), version)).into_iter().collect();
+        Ok(Self { patch: Patch::write(&asked.path, asked.content), versions, origin })
+    }
+
+    fn edit(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
+        let report = self.run(workspace, |request, readings| {
+            workspace.edit(request, readings).map_err(|stopped| refused(workspace, stopped))
+        })?;
+        Ok(Made::of(report))
+    }
+
+    fn preview(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
+        let preview = self.run(workspace, |request, readings| workspace.preview(request, readings))?;
+        Ok(Made::of(preview.report().clone()))
+    }
+
+    fn run<T>(
+        &self,
+        workspace: &Workspace,
+        run: impl FnOnce(&Request<'_>, &Mutex<Readings>) -> Result<T, Vec<Problem>>,
+    ) -> Result<T, Vec<Problem>> {
+        // Where a client would have no tool for it.
+        if workspace.mode() == Mode::ReadOnly {
+            return Err(vec![Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })]);
+        }
+        let request = Request {
+            patch: &self.patch,
+            versions: &self.versions,
+            effort: Effort::Patient,
+            cancelled: &|| false,
+            origin: &self.origin,
+            approval: None,
+            progress: &|_| {},
+        };
+        run(&request, &Mutex::default())
+    }
 }
 
 /// What is told of an edit that was not made. One that a person must allow waits for that.

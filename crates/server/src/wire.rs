@@ -157,7 +157,7 @@ impl ReplaceLines {
 }
 
 /// Arguments of `write_file`.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteFile {
     /// The file to create or replace.
@@ -165,6 +165,7 @@ pub struct WriteFile {
     /// The whole new content.
     pub content: String,
     /// The file's current version; needed to replace a file that you have not read in full.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 

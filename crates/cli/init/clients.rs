@@ -1,0 +1,131 @@
+//! The clients whose configuration is known: where it is, and what an entry for Emend looks like there.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::json;
+
+use super::entry::Entry;
+use crate::workspace::home;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    Vscode,
+    Zed,
+    Codex,
+    GeminiCli,
+    Windsurf,
+}
+
+/// For whom a configuration file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Everybody who works on the project.
+    Project,
+    /// This person, in all projects.
+    Global,
+}
+
+/// What a configuration file is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// JSON, perhaps with comments and trailing commas.
+    Json,
+    Toml,
+}
+
+impl Client {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// Its configuration file, where there is one of this scope.
+    pub(crate) fn file(self, scope: Scope, project: &Path) -> Option<PathBuf> {
+        match scope {
+            Scope::Project => self.in_project().map(|file| project.join(file)),
+            Scope::Global => self.in_home(),
+        }
+    }
+
+    fn in_project(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some(".mcp.json"),
+            Self::Cursor => Some(".cursor/mcp.json"),
+            Self::Vscode => Some(".vscode/mcp.json"),
+            Self::GeminiCli => Some(".gemini/settings.json"),
+            Self::ClaudeDesktop | Self::Zed | Self::Codex | Self::Windsurf => None,
+        }
+    }
+
+    fn in_home(self) -> Option<PathBuf> {
+        let in_home = |file: &str| home().map(|home| home.join(file));
+        match self {
+            // Its own command keeps them, in a file that it writes all the time.
+            Self::ClaudeCode => None,
+            Self::ClaudeDesktop => Some(programs()?.join("Claude/claude_desktop_config.json")),
+            Self::Cursor => in_home(".cursor/mcp.json"),
+            Self::Vscode => Some(programs()?.join("Code/User/mcp.json")),
+            Self::Zed if cfg!(windows) => Some(programs()?.join("Zed/settings.json")),
+            Self::Zed => Some(settings()?.join("zed/settings.json")),
+            Self::Codex => {
+                let base =
+                    std::env::var_os("CODEX_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+                Some(base.or_else(|| in_home(".codex"))?.join("config.toml"))
+            }
+            Self::GeminiCli => in_home(".gemini/settings.json"),
+            Self::Windsurf => in_home(".codeium/windsurf/mcp_config.json"),
+        }
+    }
+
+    pub(crate) fn format(self) -> Format {
+        if self == Self::Codex { Format::Toml } else { Format::Json }
+    }
+
+    /// Under which key its servers are.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Vscode => "servers",
+            Self::Zed => "context_servers",
+            Self::Codex => "mcp_servers",
+            _ => "mcpServers",
+        }
+    }
+
+    /// The folder of the project as this client's configuration can name it; `None` where it must be written out.
+    pub(crate) fn project_folder(self) -> Option<&'static str> {
+        match self {
+            Self::Cursor | Self::Vscode => Some("${workspaceFolder}"),
+            // These start a server in the folder where they themselves were started.
+            Self::ClaudeCode | Self::GeminiCli => Some("."),
+            Self::ClaudeDesktop | Self::Zed | Self::Codex | Self::Windsurf => None,
+        }
+    }
+
+    /// The entry that starts Emend, field by field.
+    pub(crate) fn entry(self, command: &str, folder: &str) -> Entry {
+        let kind = (self == Self::Vscode).then(|| ("type", json!("stdio")));
+        let start = [("command", json!(command)), ("args", json!(["serve", "--workspace", folder]))];
+        kind.into_iter().chain(start).collect()
+    }
+}
+
+/// Where programs keep what is theirs for this person.
+fn programs() -> Option<PathBuf> {
+    if cfg!(target_os = "macos") {
+        return home().map(|home| home.join("Library/Application Support"));
+    }
+    if cfg!(windows) {
+        return std::env::var_os("APPDATA").map(PathBuf::from);
+    }
+    settings()
+}
+
+/// `$XDG_CONFIG_HOME`, by default `~/.config`.
+fn settings() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    base.or_else(|| home().map(|home| home.join(".config")))
+}

@@ -1,0 +1,256 @@
+//! An entry in a client's configuration file: read, put in, changed. Everything else in the file keeps its bytes:
+//! comments, order and indentation are somebody's work.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, Table};
+
+use super::clients::Format;
+
+/// The name of the entry.
+const NAME: &str = "emend";
+
+/// What an entry says: names and values, in the order in which they are written.
+pub(crate) type Entry = Vec<(&'static str, Value)>;
+
+/// Why a configuration file cannot be read or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unfit {
+    /// The line, where one is to blame.
+    pub(crate) line: Option<usize>,
+    pub(crate) what: String,
+}
+
+/// The entry under this key, if there is one.
+pub(crate) fn read(text: &str, format: Format, key: &str) -> Result<Option<Value>, Unfit> {
+    match format {
+        Format::Json => {
+            let root = parse_json(text)?;
+            let servers = root.object_value().and_then(|root| root.object_value(key));
+            let entry = servers.and_then(|servers| servers.get(NAME)).and_then(|entry| entry.value());
+            Ok(entry.and_then(|entry| entry.to_serde_value()))
+        }
+        Format::Toml => {
+            let document = parse_toml(text)?;
+            let entry = document.get(key).and_then(Item::as_table_like).and_then(|servers| servers.get(NAME));
+            Ok(entry.map(from_toml))
+        }
+    }
+}
+
+/// Whether an entry says what is wanted, whatever else a person has written into it.
+pub(crate) fn says(there: &Value, wanted: &Entry) -> bool {
+    wanted.iter().all(|(name, value)| there.get(name) == Some(value))
+}
+
+/// The text with this entry in it.
+pub(crate) fn put(text: &str, format: Format, key: &str, entry: &Entry) -> Result<String, Unfit> {
+    match format {
+        Format::Json => put_json(text, key, entry),
+        Format::Toml => put_toml(text, key, entry),
+    }
+}
+
+fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
+    let root = parse_json(if text.trim().is_empty() { "{}\n" } else { text })?;
+    let unfit = |what: String| Unfit { line: None, what };
+    let whole = || {
+        CstInputValue::Object(entry.iter().map(|(name, value)| (name.to_string(), input(value))).collect())
+    };
+    let object = root.object_value().ok_or_else(|| unfit("it is no JSON object".into()))?;
+    let servers = match object.get(key) {
+        None => object.object_value_or_set(key),
+        Some(servers) => servers.object_value().ok_or_else(|| unfit(format!("'{key}' is no object")))?,
+    };
+    match servers.get(NAME) {
+        None => drop(servers.append(NAME, whole())),
+        Some(old) => match old.object_value() {
+            None => old.set_value(whole()),
+            Some(old) => entry.iter().for_each(|(name, value)| set(&old, name, value)),
+        },
+    }
+    Ok(root.to_string())
+}
+
+/// Sets a field that has another value.
+fn set(object: &CstObject, name: &str, value: &Value) {
+    match object.get(name) {
+        None => drop(object.append(name, input(value))),
+        Some(old) if old.value().and_then(|old| old.to_serde_value()).as_ref() == Some(value) => {}
+        Some(old) => old.set_value(input(value)),
+    }
+}
+
+fn parse_json(text: &str) -> Result<CstRootNode, Unfit> {
+    // What a JSON file for people may have, and no more: what a client does not read is broken for it.
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    CstRootNode::parse(text, &options)
+        .map_err(|error| Unfit { line: Some(error.line_display()), what: error.kind().to_string() })
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(truth) => CstInputValue::Bool(*truth),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
+    let mut document = parse_toml(text)?;
+    let unfit = |what: String| Unfit { line: None, what };
+    let hidden = || {
+        // `[mcp_servers]` itself has nothing in it.
+        let mut table = Table::new();
+        table.set_implicit(true);
+        Item::Table(table)
+    };
+    let servers = document.entry(key).or_insert_with(hidden);
+    let servers = servers.as_table_like_mut().ok_or_else(|| unfit(format!("'{key}' is no table")))?;
+    let own = servers.entry(NAME).or_insert_with(toml_edit::table);
+    let own = own.as_table_like_mut().ok_or_else(|| unfit(format!("'{key}.{NAME}' is no table")))?;
+    for (name, value) in entry {
+        if own.get(name).map(from_toml).as_ref() != Some(value) {
+            own.insert(name, toml_edit::value(to_toml(value)));
+        }
+    }
+    Ok(document.to_string())
+}
+
+fn parse_toml(text: &str) -> Result<DocumentMut, Unfit> {
+    text.parse().map_err(|error: toml_edit::TomlError| {
+        let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
+        Unfit { line, what: error.message().to_owned() }
+    })
+}
+
+/// A value of an entry: a string, or a list of strings.
+fn to_toml(value: &Value) -> toml_edit::Value {
+    match value {
+        Value::Array(items) => items.iter().map(to_toml).collect(),
+        value => value.as_str().unwrap_or_default().into(),
+    }
+}
+
+/// What is needed of an entry, as JSON.
+fn from_toml(item: &Item) -> Value {
+    let list = |array: &toml_edit::Array| array.iter().map(toml_edit::Value::as_str).collect::<Value>();
+    if let Some(table) = item.as_table_like() {
+        return table.iter().map(|(name, item)| (name.to_owned(), from_toml(item))).collect();
+    }
+    item.as_str().map(Value::from).or_else(|| item.as_array().map(list)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn entry() -> Entry {
+        vec![("command", json!("emend")), ("args", json!(["serve", "--workspace", "."]))]
+    }
+
+    #[track_caller]
+    fn check(format: Format, key: &str, text: &str, expected: &str) {
+        let put = put(text, format, key, &entry()).unwrap();
+        assert_eq!(put, expected);
+        let there = read(&put, format, key).unwrap().unwrap();
+        assert!(says(&there, &entry()), "{there}");
+        assert_eq!(super::put(&put, format, key, &entry()).unwrap(), put, "twice is once");
+    }
+
+    #[test]
+    fn a_file_that_is_empty_or_not_there_gets_the_whole() {
+        for text in ["", "\n", "{}\n"] {
+            let expected = r#"{
+  "mcpServers": {
+    "emend": {
+      "command": "emend",
+      "args": ["serve", "--workspace", "."]
+    }
+  }
+}
+"#;
+            check(Format::Json, "mcpServers", text, expected);
+        }
+        let toml = "[mcp_servers.emend]\ncommand = \"emend\"\nargs = [\"serve\", \"--workspace\", \".\"]\n";
+        check(Format::Toml, "mcp_servers", "", toml);
+    }
+
+    #[test]
+    fn comments_order_and_indentation_stay() {
+        check(
+            Format::Json,
+            "context_servers",
+            "// Zed\n{\n\t\"theme\": \"One\", // dark\n\t/* all */ \"z\": [1,2],\n\t\"a\": {\"b\":1},\n}\n",
+            "// Zed\n{\n\t\"theme\": \"One\", // dark\n\t/* all */ \"z\": [1,2],\n\t\"a\": {\"b\":1},\n\t\
+             \"context_servers\": {\n\t\t\"emend\": {\n\t\t\t\"command\": \"emend\",\n\t\t\t\"args\": [\"serve\", \
+             \"--workspace\", \".\"]\n\t\t}\n\t},\n}\n",
+        );
+        check(
+            Format::Json,
+            "mcpServers",
+            "{\r\n    \"mcpServers\": {\r\n        \"x\": {\"command\": \"x\"} // mine\r\n    }\r\n}\r\n",
+            "{\r\n    \"mcpServers\": {\r\n        \"x\": {\"command\": \"x\"}, // mine\r\n        \"emend\": {\r\n            \
+             \"command\": \"emend\",\r\n            \"args\": [\"serve\", \"--workspace\", \".\"]\r\n        \
+             }\r\n    }\r\n}\r\n",
+        );
+        check(
+            Format::Toml,
+            "mcp_servers",
+            "# mine\nmodel = \"o3\" # best\n\n[mcp_servers.x]\ncommand = 'x'\n\n[tui]\n",
+            "# mine\nmodel = \"o3\" # best\n\n[mcp_servers.x]\ncommand = 'x'\n\n[mcp_servers.emend]\ncommand = \
+             \"emend\"\nargs = [\"serve\", \"--workspace\", \".\"]\n\n[tui]\n",
+        );
+    }
+
+    #[test]
+    fn an_entry_that_is_there_keeps_what_else_it_has() {
+        let file =
+            |fields: &str| format!("{{\n  \"mcpServers\": {{\n    \"emend\": {{\n{fields}    }}\n  }}\n}}\n");
+        check(
+            Format::Json,
+            "mcpServers",
+            &file("      \"command\": \"/old\", // mine\n      \"env\": {\"A\": \"1\"}\n"),
+            &file(
+                "      \"command\": \"emend\", // mine\n      \"env\": {\"A\": \"1\"},\n      \"args\": \
+                 [\"serve\", \"--workspace\", \".\"]\n",
+            ),
+        );
+        check(
+            Format::Toml,
+            "mcp_servers",
+            "[mcp_servers]\nemend = { command = \"emend\", args = [] }\n",
+            "[mcp_servers]\nemend = { command = \"emend\", args = [\"serve\", \"--workspace\", \".\"] }\n",
+        );
+    }
+
+    #[test]
+    fn what_is_broken_is_refused_with_its_line() {
+        let line = |format, text: &str| put(text, format, "mcpServers", &entry()).unwrap_err().line;
+        assert_eq!(line(Format::Json, "{\n  \"a\": 1\n  \"b\": 2\n}"), Some(2));
+        assert_eq!(line(Format::Json, "{\n  'a': 1\n}"), Some(2));
+        assert_eq!(line(Format::Json, "{\n  \"a\": 1"), Some(1));
+        assert_eq!(line(Format::Toml, "a = 1\nb = \n"), Some(2));
+        assert_eq!(line(Format::Json, "[]"), None);
+        assert_eq!(line(Format::Json, "{\"mcpServers\": []}"), None);
+        assert_eq!(line(Format::Toml, "mcpServers = 1"), None);
+    }
+}

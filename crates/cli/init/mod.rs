@@ -1,0 +1,264 @@
+//! `emend init`: adds Emend to a client's configuration. The change is shown first, the old file is kept beside the
+//! new one, and it is an edit like any other: on Emend's own path, and in its history.
+
+pub(crate) mod clients;
+pub(crate) mod entry;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use emend_server::direct::{self, Made};
+use emend_server::wire::WriteFile;
+use emend_workspace::edit::Version;
+use emend_workspace::{RootSpec, Workspace, disk};
+use serde_json::{Value, json};
+
+use self::clients::{Client, Scope};
+use self::entry::{Entry, Unfit};
+use crate::exit::{Ended, Exit, Stop};
+use crate::output::{Output, OutputFlags};
+use crate::program;
+use crate::workspace::{is_too_much, state_folder};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The client.
+    client: Client,
+
+    /// The project folder; without it, the working folder.
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// Write the configuration of all your projects. What has no configuration for one project gets this anyway.
+    #[arg(long, conflicts_with = "project")]
+    global: bool,
+
+    /// Write the configuration of this project.
+    #[arg(long)]
+    project: bool,
+
+    /// Show the change and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Do not ask; needed where nobody can be asked.
+    #[arg(long, short)]
+    yes: bool,
+
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+
+    /// Where the displaced file is kept.
+    #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR", hide = true)]
+    state: Option<PathBuf>,
+}
+
+const NAME: &str = "emend init";
+
+pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
+    let target = Target::of(arguments)?;
+    let Some(content) = target.wanted()? else {
+        let said = format!("{} has Emend already, with this command. Nothing was changed.\n", target.shown());
+        return finish(&target, "present", json!({}), &said, output);
+    };
+    let preview = target.preview(&content)?;
+    if !output.json {
+        output.show(&format!("{} would be changed:\n\n{}", target.shown(), output.diff(&preview.diff())))?;
+    }
+    let document = json!({"diff": preview.diff()});
+    if arguments.dry_run {
+        return finish(&target, "planned", document, "\nNothing was written (--dry-run).\n", output);
+    }
+    if !arguments.yes {
+        if !output.can_ask() {
+            return Err(Stop::usage("say --yes to write this, or --dry-run to see it; nothing was changed"));
+        }
+        if !output.ask("\nWrite this?")? {
+            output.show("Nothing was changed.\n")?;
+            return Ok(Exit::Refused);
+        }
+    }
+    let (made, backup) = target.write(content)?;
+    let mut document = document;
+    document["edit"] = json!(made.edit());
+    let mut said = String::from("\nWritten. ");
+    if let Some(backup) = backup {
+        document["backup"] = json!(backup);
+        said.push_str(&format!("The old file is kept as {}. ", backup.display()));
+    }
+    said.push_str("Start the client anew, so that it starts Emend.\n");
+    finish(&target, "written", document, &said, output)
+}
+
+fn finish(target: &Target, state: &str, mut document: Value, said: &str, output: Output) -> Ended {
+    if output.json {
+        document["client"] = json!(target.client.name());
+        document["file"] = json!(target.file);
+        document["state"] = json!(state);
+        output.document(&document)?;
+    } else {
+        output.show(said)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A configuration file, and what is to be in it.
+struct Target {
+    client: Client,
+    /// Without links, as far as it exists: what a link leads to is what is changed.
+    file: PathBuf,
+    /// What it holds; `None` where it is not there.
+    text: Option<String>,
+    entry: Entry,
+    state: Option<PathBuf>,
+}
+
+impl Target {
+    fn of(arguments: &Arguments) -> Result<Self, Stop> {
+        let client = arguments.client;
+        let here = std::env::current_dir().context("the working folder cannot be read")?;
+        let project = match &arguments.workspace {
+            Some(folder) => folder
+                .canonicalize()
+                .map_err(|error| Stop::usage(format!("the folder {}: {error}", folder.display())))?,
+            None => here,
+        };
+        let scopes: &[Scope] = match (arguments.global, arguments.project) {
+            (true, _) => &[Scope::Global],
+            (_, true) => &[Scope::Project],
+            _ => &[Scope::Project, Scope::Global],
+        };
+        let found = scopes.iter().find_map(|scope| Some((*scope, client.file(*scope, &project)?)));
+        let (scope, file) = found.ok_or_else(|| Stop::usage(no_file(client)))?;
+        let by_name = client.project_folder();
+        if arguments.workspace.is_none()
+            && (scope == Scope::Project || by_name.is_none())
+            && is_too_much(&project)
+        {
+            let message =
+                format!("{} is too much to open; name the project with --workspace", project.display());
+            return Err(Stop::usage(message));
+        }
+        let is_by_name = scope == Scope::Project || arguments.workspace.is_none();
+        let folder = match by_name.filter(|_| is_by_name) {
+            Some(name) => name.to_owned(),
+            None => project.to_str().map(str::to_owned).ok_or_else(|| {
+                Stop::usage(format!(
+                    "the folder {} is not Unicode, which the file must be",
+                    project.display()
+                ))
+            })?,
+        };
+        let file = file.canonicalize().unwrap_or(file);
+        let text = match fs::read(&file) {
+            Ok(bytes) => Some(String::from_utf8(bytes).map_err(|_| unfit(&file, None, "it is not UTF-8"))?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                return Err(Stop::Usage(anyhow::Error::new(error).context(format!("{}", file.display()))));
+            }
+        };
+        let entry = client.entry(&program::command()?, &folder);
+        let state = arguments.state.clone().or_else(state_folder);
+        Ok(Self { client, file, text, entry, state })
+    }
+
+    fn shown(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    /// What the file must hold; `None` where it says all of it already.
+    fn wanted(&self) -> Result<Option<String>, Stop> {
+        const BOM: &str = "\u{feff}";
+        let text = self.text.as_deref().unwrap_or_default();
+        let (bom, text) = text.strip_prefix(BOM).map_or(("", text), |text| (BOM, text));
+        let (format, key) = (self.client.format(), self.client.key());
+        let unfit = |Unfit { line, what }| unfit(&self.file, line, &what);
+        let there =
+            if text.trim().is_empty() { None } else { entry::read(text, format, key).map_err(unfit)? };
+        if there.is_some_and(|there| entry::says(&there, &self.entry)) {
+            return Ok(None);
+        }
+        Ok(Some(format!("{bom}{}", entry::put(text, format, key, &self.entry).map_err(unfit)?)))
+    }
+
+    /// Shows the change. Where the file's folder is not there yet it is not made for this.
+    fn preview(&self, content: &str) -> Result<Made, Stop> {
+        let root = self.file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
+        let inside = self.file.strip_prefix(root).unwrap_or(&self.file);
+        let asked = self.asked(inside.as_os_str(), content.to_owned())?;
+        Ok(direct::preview_write(&self.open(root)?, asked, NAME)?)
+    }
+
+    /// Writes the file, and yields where the old one is kept.
+    fn write(&self, content: String) -> Result<(Made, Option<PathBuf>), Stop> {
+        let (Some(folder), Some(name)) = (self.file.parent(), self.file.file_name()) else {
+            return Err(Stop::usage(format!("{} is no file", self.shown())));
+        };
+        // The folder is the root: above it there may be the state folder, or another user's files.
+        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        let workspace = self.open(folder)?;
+        let asked = self.asked(name, content)?;
+        let backup = self.text.as_ref().map(|_| back_up(&self.file)).transpose();
+        let backup = backup.with_context(|| format!("{} cannot be copied", self.shown()))?;
+        let made = direct::write_file(&workspace, asked, NAME).inspect_err(|_| {
+            if let Some(backup) = &backup {
+                let _ = fs::remove_file(backup);
+            }
+        });
+        Ok((made?, backup))
+    }
+
+    fn open(&self, folder: &Path) -> Result<Workspace, Stop> {
+        let spec = RootSpec { name: None, path: folder.to_owned() };
+        Ok(Workspace::open(disk::for_this_machine(), &[spec], self.state.clone())?)
+    }
+
+    /// The edit: of the file as it was read, and of no other.
+    fn asked(&self, path: &OsStr, content: String) -> Result<WriteFile, Stop> {
+        let path = path.to_str().ok_or_else(|| Stop::usage(format!("{} is not Unicode", self.shown())))?;
+        let version = self.text.as_ref().map(|text| Version::of(text.as_bytes()).short());
+        Ok(WriteFile { path: path.to_owned(), content, version })
+    }
+}
+
+fn no_file(client: Client) -> String {
+    let name = client.name();
+    match client {
+        Client::ClaudeCode => format!(
+            "{name} keeps what holds for all projects itself: claude mcp add --scope user emend -- emend serve \
+             --workspace ."
+        ),
+        _ if client.file(Scope::Global, Path::new("")).is_none() => "there is no home folder".to_owned(),
+        _ => format!("{name} has no configuration of one project that is known; leave --project out"),
+    }
+}
+
+fn unfit(file: &Path, line: Option<usize>, what: &str) -> Stop {
+    let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
+    let file = file.display();
+    Stop::usage(format!("{file}{line}: {what}. Nothing was changed. Mend the file, then try again."))
+}
+
+/// Copies a file to a free name beside it, with its mode.
+fn back_up(file: &Path) -> io::Result<PathBuf> {
+    let name = file.file_name().unwrap_or_default();
+    for number in 1.. {
+        let mut backup = name.to_owned();
+        backup.push(if number == 1 { ".before-emend".to_owned() } else { format!(".before-emend-{number}") });
+        let backup = file.with_file_name(backup);
+        match fs::OpenOptions::new().write(true).create_new(true).open(&backup) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(mut copy) => {
+                // It may hold secrets: nothing is in it before it has its mode.
+                fs::set_permissions(&backup, fs::metadata(file)?.permissions())?;
+                io::copy(&mut fs::File::open(file)?, &mut copy)?;
+                return Ok(backup);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}

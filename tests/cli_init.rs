@@ -1,0 +1,163 @@
+//! `emend init` and `emend completions`: what is added to clients' configuration files, and what stays in them.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use emend_testkit::Folder;
+use serde_json::{Value, json};
+
+use crate::EMEND;
+use crate::cli::{Command, emend, on_terminal};
+
+/// The command that is written where `emend` on PATH is another, or none.
+fn own_path() -> String {
+    fs::canonicalize(EMEND).unwrap().into_os_string().into_string().unwrap()
+}
+
+fn document(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn a_configuration_that_is_not_there_is_made_for_each_client() {
+    let folder = Folder::with([("src/main.rs", "")]);
+    let here = folder.path().to_str().unwrap().to_owned();
+    let home = "../home";
+    for (client, file, key, workspace) in [
+        ("claude-code", ".mcp.json", "mcpServers", "."),
+        ("cursor", ".cursor/mcp.json", "mcpServers", "${workspaceFolder}"),
+        ("vscode", ".vscode/mcp.json", "servers", "${workspaceFolder}"),
+        ("gemini-cli", ".gemini/settings.json", "mcpServers", "."),
+        ("claude-desktop", &format!("{home}/.config/Claude/claude_desktop_config.json"), "mcpServers", &here),
+        ("zed", &format!("{home}/.config/zed/settings.json"), "context_servers", &here),
+        ("windsurf", &format!("{home}/.codeium/windsurf/mcp_config.json"), "mcpServers", &here),
+    ] {
+        emend(&folder, &["init", client, "--yes"]).ends(0);
+        let entry = document(&folder.text(file))[key]["emend"].clone();
+        assert_eq!(entry["command"], own_path(), "{client}");
+        assert_eq!(entry["args"], json!(["serve", "--workspace", workspace]), "{client}");
+        assert_eq!(entry.get("type").is_some(), client == "vscode");
+        // The second time there is nothing to do.
+        let before = folder.everything();
+        let again = emend(&folder, &["init", client, "--json"]).ends(0).document();
+        assert_eq!((&again["state"], &again["client"]), (&json!("present"), &json!(client)));
+        assert_eq!(folder.everything(), before);
+    }
+    emend(&folder, &["init", "codex", "--yes"]).ends(0);
+    let expected = format!(
+        "[mcp_servers.emend]\ncommand = \"{}\"\nargs = [\"serve\", \"--workspace\", \"{here}\"]\n",
+        own_path()
+    );
+    assert_eq!(folder.text("../home/.codex/config.toml"), expected);
+}
+
+const SETTINGS: &str = "// mine\n{\n  \"theme\": \"One\", // dark\n  \"context_servers\": {},\n}\n";
+
+#[test]
+fn the_change_is_shown_first_and_the_old_file_is_kept() {
+    let folder = Folder::with([("../home/.config/zed/settings.json", SETTINGS)]);
+    let settings = "../home/.config/zed/settings.json";
+    fs::set_permissions(folder.at(settings), fs::Permissions::from_mode(0o600)).unwrap();
+    let before = folder.everything();
+    let shown = emend(&folder, &["init", "zed", "--dry-run"]).ends(0).out;
+    assert!(shown.contains("\n+    \"emend\": {\n"), "{shown}");
+    // Nobody can be asked here.
+    emend(&folder, &["init", "zed"]).ends(2);
+    on_terminal(&folder, &["init", "zed"], "n\n").ends(1);
+    assert_eq!(folder.everything(), before);
+
+    on_terminal(&folder, &["init", "zed"], "y\n").ends(0);
+    let text = folder.text(settings);
+    assert!(
+        text.starts_with("// mine\n{\n  \"theme\": \"One\", // dark\n  \"context_servers\": {\n"),
+        "{text}"
+    );
+    let backup = folder.at("../home/.config/zed/settings.json.before-emend");
+    assert_eq!(fs::read_to_string(&backup).unwrap(), SETTINGS);
+    for file in [&backup, &folder.at(settings)] {
+        assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // It is an edit like any other.
+    let ran =
+        Command::new(&folder, &["undo", "--yes"]).inside(folder.at("../home/.config/zed")).run().ends(0);
+    assert_eq!(folder.text(settings), SETTINGS, "{ran:?}");
+    // A second change does not take the place of the first one's backup.
+    folder.write(settings, "{}");
+    let done = emend(&folder, &["init", "zed", "--yes", "--json"]).ends(0).document();
+    assert!(done["backup"].as_str().unwrap().ends_with("settings.json.before-emend-2"));
+    assert_eq!(fs::read_to_string(&backup).unwrap(), SETTINGS);
+}
+
+#[test]
+fn an_entry_that_says_something_else_is_changed_and_keeps_the_rest() {
+    let file = "{\n  \"mcpServers\": {\n    \"emend\": {\n      \"command\": \"old\",\n      \"env\": {\"A\": \
+                \"1\"}\n    }\n  }\n}\n";
+    let folder = Folder::with([(".mcp.json", file)]);
+    let done = emend(&folder, &["init", "claude-code", "--yes", "--json"]).ends(0).document();
+    assert_eq!(done["state"], "written");
+    assert!(done["diff"].as_str().unwrap().contains("\n-      \"command\": \"old\",\n"));
+    let entry = document(&folder.text(".mcp.json"))["mcpServers"]["emend"].clone();
+    assert_eq!((&entry["command"], &entry["env"]), (&json!(own_path()), &json!({"A": "1"})));
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_is_left_alone() {
+    let folder = Folder::with([(".mcp.json", "{\n  \"a\": 1\n  \"b\": 2\n}\n")]);
+    let before = folder.everything();
+    let refused = emend(&folder, &["init", "claude-code", "--yes", "--json"]).ends(2).document();
+    assert!(refused["error"]["message"].as_str().unwrap().contains("line 2"), "{refused}");
+    folder.write(".mcp.json", "{\"mcpServers\": []}");
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(2);
+    folder.write(".mcp.json", b"\xff\xfe");
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(2);
+    assert_eq!(folder.everything().len(), before.len());
+}
+
+#[test]
+fn a_link_stays_one_and_leads_to_the_changed_file() {
+    let folder = Folder::with([("../dotfiles/zed.json", SETTINGS), ("../home/.config/zed/x", "")]);
+    symlink(folder.at("../dotfiles/zed.json"), folder.at("../home/.config/zed/settings.json")).unwrap();
+    emend(&folder, &["init", "zed", "--yes"]).ends(0);
+    assert!(folder.at("../home/.config/zed/settings.json").is_symlink());
+    assert!(folder.text("../dotfiles/zed.json").contains("\"emend\""));
+    assert!(folder.has("../dotfiles/zed.json.before-emend"));
+}
+
+#[test]
+fn the_name_is_written_where_it_starts_this_executable() {
+    let folder = Folder::new();
+    fs::create_dir(folder.beside("bin")).unwrap();
+    symlink(EMEND, folder.beside("bin/emend")).unwrap();
+    let init = Command::new(&folder, &["init", "claude-code", "--yes"]);
+    init.variable("PATH", folder.beside("bin")).run().ends(0);
+    assert_eq!(document(&folder.text(".mcp.json"))["mcpServers"]["emend"]["command"], "emend");
+}
+
+#[test]
+fn what_a_client_does_not_have_is_wrong_usage() {
+    let folder = Folder::new();
+    fs::create_dir(folder.beside("home")).unwrap();
+    emend(&folder, &["init", "claude-code", "--global", "--yes"]).ends(2);
+    emend(&folder, &["init", "zed", "--project", "--yes"]).ends(2);
+    emend(&folder, &["init", "emacs", "--yes"]).ends(2);
+    emend(&folder, &["init", "zed", "--workspace", "nowhere", "--yes"]).ends(2);
+    // The home folder is no project.
+    Command::new(&folder, &["init", "zed", "--yes"]).inside(folder.beside("home")).run().ends(2);
+    assert!(folder.tree().is_empty());
+    // A configuration for all projects that names each by itself needs no project.
+    let init = Command::new(&folder, &["init", "cursor", "--global", "--yes"]).inside(folder.beside("home"));
+    init.run().ends(0);
+    let entry = document(&folder.text("../home/.cursor/mcp.json"))["mcpServers"]["emend"].clone();
+    assert_eq!(entry["args"], json!(["serve", "--workspace", "${workspaceFolder}"]));
+}
+
+#[test]
+fn each_shell_gets_its_completions() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = emend(&folder, &["completions", shell]).ends(0).out;
+        assert!(script.contains("preview") && script.contains("dry-run"), "{shell}");
+    }
+}
