@@ -288,6 +288,7 @@ fn the_help_has_the_commands_and_the_exit_codes() {
         "undo",
         "init",
         "completions",
+        "doctor",
         "serve",
         "demo",
         "Exit codes:",

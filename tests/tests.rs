@@ -9,6 +9,7 @@ mod asking;
 mod cancellation;
 mod cases;
 mod cli;
+mod cli_doctor;
 mod cli_history;
 mod cli_init;
 mod cli_log;

@@ -56,7 +56,11 @@ impl Stop {
 
     /// A mistake of whoever gave the command, unless the machine had a part in it.
     pub(crate) fn of(error: anyhow::Error) -> Self {
-        if error.chain().any(|cause| cause.is::<io::Error>()) { Self::Fault(error) } else { Self::Usage(error) }
+        if error.chain().any(|cause| cause.is::<io::Error>()) {
+            Self::Fault(error)
+        } else {
+            Self::Usage(error)
+        }
     }
 
     pub(crate) fn exit(&self) -> Exit {

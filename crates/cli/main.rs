@@ -3,6 +3,7 @@
 mod approve;
 mod completions;
 mod demo;
+mod doctor;
 mod exit;
 mod history;
 mod http;
@@ -58,6 +59,8 @@ enum Command {
     Undo(Box<undo::Arguments>),
     /// Add Emend to a client's configuration, after showing the change.
     Init(Box<init::Arguments>),
+    /// Say what is wrong with a set-up, and what to do about it.
+    Doctor(Box<doctor::Arguments>),
     /// Print what a shell needs to complete Emend's commands.
     Completions(completions::Arguments),
     /// Decide on edits that wait for a person's approval.
@@ -77,6 +80,7 @@ impl Command {
             Self::Diff(arguments) => arguments.output.output(),
             Self::Undo(arguments) => arguments.output.output(),
             Self::Init(arguments) => arguments.output.output(),
+            Self::Doctor(arguments) => arguments.output.output(),
         }
     }
 
@@ -90,6 +94,7 @@ impl Command {
             Self::Diff(arguments) => history::diff(arguments, output),
             Self::Undo(arguments) => undo::run(arguments, output),
             Self::Init(arguments) => init::run(arguments, output),
+            Self::Doctor(arguments) => doctor::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, Arguments::command(), output),
             Self::Approve(arguments) => approve::run(arguments).map_err(Stop::of),
             Self::Demo(arguments) => in_runtime(demo::run(arguments)),

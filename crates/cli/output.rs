@@ -72,6 +72,10 @@ impl Colours {
         self.paint("1", text)
     }
 
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
     pub(crate) fn red(self, text: &str) -> String {
         self.paint("31", text)
     }

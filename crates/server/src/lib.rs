@@ -18,12 +18,12 @@ pub mod session;
 pub mod tools;
 
 mod completions;
+pub mod direct;
 mod prompts;
 mod resources;
 mod subscriptions;
 mod uri;
 mod watch;
-pub mod direct;
 
 pub mod handler;
 

@@ -41,6 +41,8 @@ mod merge;
 mod prepared;
 pub mod workspace;
 
+pub mod survey;
+
 mod fault;
 mod spans;
 

@@ -88,6 +88,15 @@ impl Seal {
     }
 }
 
+/// Whether there is a key that can be used.
+pub(crate) fn is_kept(state: &Path) -> io::Result<bool> {
+    match read_key(&state.join(KEY_FILE)) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 fn random_key() -> io::Result<[u8; 32]> {
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;

@@ -8,7 +8,7 @@
 //!
 //! A `.emend/` that this user did not make for itself alone is neither used nor touched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,10 +48,43 @@ pub(crate) struct Home {
     path: PathBuf,
 }
 
+/// What is in a vault.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    /// Transactions that are not finished.
+    pub(crate) open: usize,
+    /// Those that are.
+    pub(crate) edits: usize,
+    /// How large the displaced files are.
+    pub(crate) bytes: u64,
+    /// What could neither be finished nor thrown away.
+    pub(crate) aside: usize,
+}
+
 impl Home {
     /// Where the log is.
     pub(crate) fn log_path(&self) -> PathBuf {
         self.path.join(LOG)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Counts what is in it, as far as it can be read.
+    pub(crate) fn census(&self, disk: &dyn Disk) -> Census {
+        let names = |part: &str| {
+            let dir = disk.open_dir(&self.dir, Path::new(part)).ok()?;
+            let names = disk.names(&dir).ok()?;
+            Some((dir, names))
+        };
+        let count = |part: &str| names(part).map_or(0, |(_, names)| names.len());
+        let mut census = Census { open: count(OPEN), aside: count(ASIDE), ..Census::default() };
+        if let Some((dir, names)) = names(FINISHED) {
+            census.bytes = names.iter().map(|name| size(disk, &dir, name)).sum();
+            census.edits = names.iter().map(|name| id_of(name)).collect::<BTreeSet<_>>().len();
+        }
+        census
     }
 }
 

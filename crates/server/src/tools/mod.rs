@@ -16,9 +16,9 @@ use serde_json::json;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Stopped, Workspace};
 
-pub(crate) use self::history::recent as recent_edits;
 pub(crate) use self::edit::parse_patch;
 pub(crate) use self::history::in_short;
+pub(crate) use self::history::recent as recent_edits;
 use crate::previews::Previews;
 use crate::render::{self, Tense};
 use crate::resources;

@@ -29,7 +29,7 @@ impl Linux {
 }
 
 /// Whether the file system does not know a kind of rename, as NFS does not: then it is done in several steps.
-fn is_unknown(error: Errno) -> bool {
+pub(super) fn is_unknown(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 

@@ -8,6 +8,7 @@
 //! Deliberately without an in-memory implementation: what must be proven is what the kernel does with
 //! handles, links and renames.
 
+pub mod abilities;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]

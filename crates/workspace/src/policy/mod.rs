@@ -123,6 +123,12 @@ impl Policy {
         &self.terms
     }
 
+    /// Why nothing may be read or changed at all, if that is so.
+    #[must_use]
+    pub fn closed(&self) -> Option<&str> {
+        self.broken.as_deref()
+    }
+
     /// Whether this path may be read, listed or searched, or its name told.
     pub fn may_read(&self, names: &[OsString]) -> Result<(), Kind> {
         self.may_read_folded(&Folded::new(names))

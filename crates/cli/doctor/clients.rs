@@ -1,0 +1,75 @@
+//! Whether clients that are configured to start Emend start something that is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::{Findings, Level};
+use crate::init::clients::{Client, Scope};
+use crate::init::entry;
+use crate::program;
+
+const ABOUT: &str = "clients";
+
+pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
+    let mut starts = false;
+    for client in Client::value_variants() {
+        let of_projects = projects.iter().filter_map(|project| client.file(Scope::Project, project));
+        for file in of_projects.chain(client.file(Scope::Global, Path::new(""))) {
+            starts |= configured(*client, &file, findings);
+        }
+    }
+    if !starts {
+        findings.add(
+            ABOUT,
+            Level::Note,
+            "no client is configured to start Emend",
+            "'emend init CLIENT' does that.",
+        );
+    }
+}
+
+/// Whether this file names Emend; what there is to say of it is said.
+fn configured(client: Client, file: &Path, findings: &mut Findings) -> bool {
+    let Ok(text) = fs::read_to_string(file) else { return false };
+    let (name, path) = (client.name(), file.display());
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return false;
+    }
+    let entry = match entry::read(text, client.format(), client.key()) {
+        Ok(entry) => entry,
+        Err(unfit) => {
+            let line = unfit.line.map(|line| format!(", line {line}")).unwrap_or_default();
+            let what = format!("{name}: {path}{line}: {}", unfit.what);
+            findings.add(ABOUT, Level::Warning, what, "Mend the file; the client cannot read it either.");
+            return false;
+        }
+    };
+    let Some(entry) = entry else { return false };
+    let next = format!("'emend init {name}' writes one that starts this executable.");
+    let Some(command) = entry.get("command").and_then(|command| command.as_str()) else {
+        findings.add(ABOUT, Level::Problem, format!("{name}: {path} names no command for Emend"), next);
+        return true;
+    };
+    match program_of(command) {
+        Some(program) => findings.ok(ABOUT, format!("{name}: {path} starts {}", program.display())),
+        None => {
+            let what = format!("{name}: {path} starts '{command}', which is not there");
+            findings.add(ABOUT, Level::Problem, what, next);
+        }
+    }
+    true
+}
+
+/// The executable that a command means.
+fn program_of(command: &str) -> Option<PathBuf> {
+    let path = Path::new(command);
+    match path.components().count() {
+        0 | 1 => program::on_path(command),
+        // Relative to where the client starts it, which nobody knows: that it is there cannot be told.
+        _ if path.is_relative() => Some(path.to_owned()),
+        _ => Some(path.to_owned()).filter(|path| program::is_executable(path)),
+    }
+}

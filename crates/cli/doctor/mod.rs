@@ -1,0 +1,149 @@
+//! `emend doctor`: what is wrong with a set-up, and what to do about it. It looks, and tries what a file system can do in
+//! a folder that is gone afterwards; it changes nothing else and takes up no interrupted edit.
+
+mod clients;
+mod folders;
+mod machine;
+
+use serde_json::{Value, json};
+
+use crate::exit::{Ended, Exit};
+use crate::output::{Output, OutputFlags};
+use crate::workspace::WorkspaceFlags;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
+
+    #[command(flatten)]
+    workspace: WorkspaceFlags,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    /// As it should be.
+    Ok,
+    /// Good to know.
+    Note,
+    /// It works, but perhaps not as it is meant.
+    Warning,
+    /// Something does not work.
+    Problem,
+}
+
+impl Level {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+/// Something that was found.
+struct Finding {
+    about: &'static str,
+    level: Level,
+    what: String,
+    /// What to do about it.
+    next: Option<String>,
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn ok(&mut self, about: &'static str, what: impl Into<String>) {
+        self.0.push(Finding { about, level: Level::Ok, what: what.into(), next: None });
+    }
+
+    fn add(&mut self, about: &'static str, level: Level, what: impl Into<String>, next: impl Into<String>) {
+        let next = Some(next.into()).filter(|next| !next.is_empty());
+        self.0.push(Finding { about, level, what: what.into(), next });
+    }
+
+    fn worst(&self) -> Level {
+        self.0.iter().map(|finding| finding.level).max().unwrap_or(Level::Ok)
+    }
+
+    fn document(&self) -> Value {
+        let finding = |finding: &Finding| {
+            let mut document =
+                json!({"about": finding.about, "level": finding.level.name(), "what": finding.what});
+            if let Some(next) = &finding.next {
+                document["next"] = json!(next);
+            }
+            document
+        };
+        let findings: Vec<Value> = self.0.iter().map(finding).collect();
+        json!({"version": env!("CARGO_PKG_VERSION"), "worst": self.worst().name(), "findings": findings})
+    }
+
+    fn text(&self, output: Output) -> String {
+        let colours = output.colours;
+        let mut text = String::new();
+        let mut about = "";
+        for finding in &self.0 {
+            if finding.about != about {
+                about = finding.about;
+                text.push_str(&format!("{}\n", colours.bold(about)));
+            }
+            let level = format!("{:<7}", finding.level.name());
+            let level = match finding.level {
+                Level::Ok => colours.green(&level),
+                Level::Note => colours.faint(&level),
+                Level::Warning => colours.yellow(&level),
+                Level::Problem => colours.red(&level),
+            };
+            text.push_str(&format!("  {level}  {}\n", output.plain(&finding.what)));
+            if let Some(next) = &finding.next {
+                text.push_str(&format!("           -> {}\n", output.plain(next)));
+            }
+        }
+        let count = |level| self.0.iter().filter(|finding| finding.level == level).count();
+        let end = match (count(Level::Problem), count(Level::Warning)) {
+            (0, 0) => "Everything is as it should be.".to_owned(),
+            (problems, warnings) => {
+                let s = |count| if count == 1 { "" } else { "s" };
+                format!("{problems} problem{}, {warnings} warning{}.", s(problems), s(warnings))
+            }
+        };
+        format!("{text}\n{end}\n")
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
+    let mut findings = Findings::default();
+    machine::look(&mut findings);
+    let home = crate::workspace::home();
+    match arguments.workspace.opening.policy.said(home.as_deref()) {
+        Ok(said) => folders::configuration(&said, &mut findings),
+        Err(wrong) => {
+            let next = "Mend it: no server starts with it, and no command works.";
+            findings.add("configuration", Level::Problem, format!("{wrong:#}"), next);
+        }
+    }
+    let mut projects = Vec::new();
+    match arguments.workspace.place() {
+        Ok(place) => {
+            projects.extend(place.roots.iter().flatten().map(|root| root.path.clone()));
+            folders::look(place, &mut findings);
+        }
+        // What was said of it above needs not to be said again.
+        Err(_) if findings.worst() == Level::Problem => {}
+        Err(wrong) => {
+            findings.add("configuration", Level::Problem, format!("{wrong:#}"), "Mend what it names.");
+        }
+    }
+    clients::look(&projects, &mut findings);
+    match output.json {
+        true => output.document(&findings.document())?,
+        false => output.show(&findings.text(output))?,
+    }
+    Ok(if findings.worst() == Level::Problem { Exit::Refused } else { Exit::Done })
+}

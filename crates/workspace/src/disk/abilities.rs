@@ -1,0 +1,197 @@
+//! What a file system can do, found out by trying: what a file system says of itself is not always so.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Something that edits rely on, or are better for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ability {
+    /// Two files change places in one step.
+    AtomicExchange,
+    /// A file gets a name only if that is free.
+    RenameToFree,
+    /// Files are opened beneath a folder without following links, by the kernel.
+    OpenBeneath,
+    /// Contents and names are made durable.
+    Sync,
+    /// A folder is locked against other processes.
+    Locks,
+    /// A file can have two names.
+    HardLinks,
+    /// A file can have extended attributes.
+    ExtendedAttributes,
+    /// Names that differ in case alone are different names.
+    TellsCase,
+}
+
+/// Whether a file system has an ability.
+pub type Found = io::Result<bool>;
+
+/// Tries an ability in an empty folder.
+type Attempt = fn(&Path) -> Found;
+
+/// What the file system of this folder can do. It is tried in a folder of its own there, which is gone afterwards.
+pub fn abilities(folder: &Path) -> io::Result<Vec<(Ability, Found)>> {
+    let place = Place::new(folder)?;
+    let tries: [(Ability, Attempt); 8] = [
+        (Ability::AtomicExchange, exchange),
+        (Ability::RenameToFree, rename_to_free),
+        (Ability::OpenBeneath, open_beneath),
+        (Ability::Sync, sync),
+        (Ability::Locks, locks),
+        (Ability::HardLinks, hard_links),
+        (Ability::ExtendedAttributes, attributes),
+        (Ability::TellsCase, tells_case),
+    ];
+    let found = tries.into_iter().enumerate().map(|(number, (ability, attempt))| {
+        // What one leaves is not in the way of another.
+        let own = place.0.join(number.to_string());
+        (ability, fs::create_dir(&own).and_then(|()| attempt(&own)))
+    });
+    Ok(found.collect())
+}
+
+/// A folder that is removed in the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(folder: &Path) -> io::Result<Self> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        let place = folder.join(format!("{}try-{:016x}", crate::vault::BESIDE, u64::from_ne_bytes(random)));
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&place)?;
+        Ok(Self(place))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn two_files(folder: &Path) -> io::Result<(PathBuf, PathBuf)> {
+    let (one, other) = (folder.join("one"), folder.join("other"));
+    fs::write(&one, "1")?;
+    fs::write(&other, "2")?;
+    Ok((one, other))
+}
+
+#[cfg(target_os = "linux")]
+fn exchange(folder: &Path) -> Found {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let (one, other) = two_files(folder)?;
+    known(renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE))
+        .and_then(|known| Ok(known && fs::read(one)? == b"2" && fs::read(other)? == b"1"))
+}
+
+#[cfg(target_os = "linux")]
+fn rename_to_free(folder: &Path) -> Found {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let (one, other) = two_files(folder)?;
+    match renameat_with(CWD, &one, CWD, &other, RenameFlags::NOREPLACE) {
+        Err(rustix::io::Errno::EXIST) => {
+            known(renameat_with(CWD, &one, CWD, folder.join("free"), RenameFlags::NOREPLACE))
+        }
+        Ok(()) => Ok(false),
+        refused => known(refused),
+    }
+}
+
+/// Whether the file system knows such a step at all.
+#[cfg(target_os = "linux")]
+fn known(done: rustix::io::Result<()>) -> Found {
+    match done {
+        Ok(()) => Ok(true),
+        Err(error) if super::linux::is_unknown(error) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_folder: &Path) -> Found {
+    Ok(false)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn rename_to_free(_folder: &Path) -> Found {
+    Ok(false)
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "as its neighbours")]
+fn open_beneath(_folder: &Path) -> Found {
+    #[cfg(target_os = "linux")]
+    let can = super::Linux::is_supported();
+    #[cfg(not(target_os = "linux"))]
+    let can = false;
+    Ok(can)
+}
+
+fn sync(folder: &Path) -> Found {
+    let (one, _) = two_files(folder)?;
+    File::options().write(true).open(one)?.sync_all()?;
+    File::open(folder)?.sync_all()?;
+    Ok(true)
+}
+
+fn locks(folder: &Path) -> Found {
+    let (one, other) = (File::open(folder)?, File::open(folder)?);
+    let locked = |folder: &File| match folder.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    };
+    Ok(locked(&one)? && !locked(&other)?)
+}
+
+fn hard_links(folder: &Path) -> Found {
+    let (one, _) = two_files(folder)?;
+    match fs::hard_link(one, folder.join("link")) {
+        Ok(()) => Ok(true),
+        // There is no kind of error for this that all systems share.
+        Err(_) => Ok(false),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn attributes(folder: &Path) -> Found {
+    use rustix::fs::{XattrFlags, setxattr};
+    use rustix::io::Errno;
+    let (one, _) = two_files(folder)?;
+    match setxattr(one, "user.emend", b"1", XattrFlags::empty()) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOTSUP | Errno::NOSYS | Errno::PERM) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn attributes(_folder: &Path) -> Found {
+    Ok(false)
+}
+
+fn tells_case(folder: &Path) -> Found {
+    two_files(folder)?;
+    Ok(!folder.join("ONE").try_exists()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_tried_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = abilities(folder.path()).unwrap();
+        assert_eq!(found.len(), 8);
+        for needed in [Ability::Sync, Ability::Locks] {
+            assert!(found.iter().any(|(ability, found)| *ability == needed && *found.as_ref().unwrap()));
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(abilities(&folder.path().join("gone")).is_err());
+    }
+}
