@@ -46,6 +46,8 @@ pub(crate) struct ShowArguments {
 }
 
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  emend diff                       what the newest session did\n  \
+                        emend diff --client claude-code  what the newest session of that client did")]
 pub(crate) struct DiffArguments {
     /// Only what became of this file, relative to the workspace.
     path: Option<String>,

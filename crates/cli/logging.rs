@@ -20,11 +20,18 @@ const OWN: &str = "emend";
 pub(crate) struct LogFlags {
     /// What to log on standard error: off, error, warn, info, debug or trace; or a filter such as
     /// emend_workspace=debug,warn.
-    #[arg(long, global = true, value_name = "LEVEL", env = "EMEND_LOG", default_value = "warn")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        global = true,
+        value_name = "LEVEL",
+        env = "EMEND_LOG",
+        default_value = "warn"
+    )]
     log: String,
 
     /// Log a JSON object a line.
-    #[arg(long, global = true)]
+    #[arg(hide_short_help = true, long, global = true)]
     log_json: bool,
 }
 

@@ -17,6 +17,9 @@ use crate::output::{Output, OutputFlags};
 use crate::workspace::WorkspaceFlags;
 
 #[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  git diff other | emend preview\n  emend apply fix.patch --workspace ~/project"
+)]
 pub(crate) struct Arguments {
     /// The file that holds the patch; - or nothing means standard input.
     #[arg(value_name = "PATCH")]

@@ -16,59 +16,59 @@ use emend_workspace::policy::{Mode, OnChange, RequireRead};
 #[command(next_help_heading = "Policy")]
 pub(crate) struct Flags {
     /// Read the settings from this file instead of ~/.config/emend/config.toml.
-    #[arg(long, value_name = "FILE", env = "EMEND_CONFIG")]
+    #[arg(hide_short_help = true, long, value_name = "FILE", env = "EMEND_CONFIG")]
     config: Option<PathBuf>,
 
     /// Read no file of settings but those of the workspace.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     no_config: bool,
 
     /// What becomes of an edit: auto (it is made), ask (it needs approval), preview (it is only shown), read-only.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     mode: Option<Mode>,
 
     /// Neither read nor change what matches; with ! before the pattern, take back what one before it forbids.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(hide_short_help = true, long, value_name = "GLOB")]
     forbid: Vec<String>,
 
     /// Read what matches, but do not change it.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(hide_short_help = true, long, value_name = "GLOB")]
     read_only: Vec<String>,
 
     /// Change what matches only with a person's approval.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(hide_short_help = true, long, value_name = "GLOB")]
     approve: Vec<String>,
 
     /// Change only files with this ending. May be given several times.
-    #[arg(long = "allow-extension", value_name = "EXT")]
+    #[arg(hide_short_help = true, long = "allow-extension", value_name = "EXT")]
     allowed_extensions: Option<Vec<String>>,
 
     /// The largest file that is read or written.
-    #[arg(long, value_name = "N")]
+    #[arg(hide_short_help = true, long, value_name = "N")]
     max_file_bytes: Option<u64>,
 
     /// Which edits need a reading of the file: whole (replacements of all of it) or always (every edit).
-    #[arg(long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    #[arg(hide_short_help = true, long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
     require_read: Option<RequireRead>,
 
     /// Whether an edit is refused where the file changed since it was read.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     require_mtime_check: Option<bool>,
 
     /// What becomes of an edit where the file changed elsewhere since it was read: refuse or merge.
-    #[arg(long, value_name = "WHAT")]
+    #[arg(hide_short_help = true, long, value_name = "WHAT")]
     on_change: Option<OnChange>,
 
     /// Write files in place that cannot be exchanged.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     write_in_place: Option<bool>,
 
     /// Change files that their mode lets nobody write.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     write_read_only: Option<bool>,
 
     /// Keep displaced files as the means to undo.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     track_history: Option<bool>,
 }
 

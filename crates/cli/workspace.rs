@@ -28,7 +28,7 @@ pub(crate) struct WorkspaceFlags {
 pub(crate) struct OpeningFlags {
     /// Where staged and displaced files are kept, if that is on the workspace's file system; otherwise
     /// they are kept in .emend in the workspace.
-    #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]
+    #[arg(hide_short_help = true, long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]
     state: Option<PathBuf>,
 
     #[command(flatten)]
