@@ -151,7 +151,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
 
     /// What opens a stream, or ends a session: there is nothing in it to look at.
     async fn pass(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
-        service.protocol.handle(request).await
+        let is_end = *request.method() == Method::DELETE;
+        let mut answer = service.protocol.handle(request).await;
+        // rmcp says 202, which some clients warn of.
+        if is_end && answer.status() == StatusCode::ACCEPTED {
+            *answer.status_mut() = StatusCode::NO_CONTENT;
+        }
+        answer
     }
 
     async fn post(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
