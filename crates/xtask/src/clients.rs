@@ -1,6 +1,7 @@
-//! Real MCP clients against the release build: each library lists the tools, reads, previews, applies, patches and
-//! undoes in a workspace of its own, and its script asserts the bytes on disk after every step. The rounds are in
-//! tests/clients, as scripts that are thin adapters of one round for each language; the examples are run too.
+//! Real MCP clients against the release build, over standard input and output and over HTTP: each library lists the
+//! tools, reads, previews, applies, patches, moves, deletes and undoes in a workspace of its own, and its script asserts
+//! the bytes on disk after every step. The rounds are in tests/clients, as scripts that are thin adapters of one round
+//! for each language.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use emend_testkit::Folder;
+use emend_testkit::http::HttpServer;
+use emend_testkit::{Folder, Launch};
 
 use crate::{bounded, installed};
 
@@ -49,25 +51,23 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     for name in names {
         ensure!(known.contains(name), "there is no client '{name}'; they are: {}", known.join(", "));
     }
-    let mut table = String::new();
+    let mut table = format!("{:<20}{:>10}{:>10}\n", "", "stdio", "HTTP");
     let mut failures = Vec::new();
     for client in CLIENTS.iter().filter(|(name, ..)| names.is_empty() || names.contains(name)) {
-        let (name, library, script, told) = client;
-        let Some(mut command) = library.command(script)? else {
-            table += &format!("{name:<20}skipped\n");
-            continue;
-        };
-        let folder = Folder::new();
-        command.args(*told).env("EMEND", emend);
-        command.env("EMEND_WORKSPACE", folder.path()).env("EMEND_STATE", folder.state());
-        let begun = Instant::now();
-        match bounded::run(&mut command, TIME) {
-            Ok(_) => table += &format!("{name:<20}{:>6.1} s\n", begun.elapsed().as_secs_f64()),
-            Err(error) => {
-                table += &format!("{name:<20}FAILED\n");
-                failures.push(format!("{name}: {error:#}"));
-            }
+        let name = client.0;
+        table += &format!("{name:<20}");
+        for transport in [Transport::Stdio, Transport::Http] {
+            let result = match play(emend, client, transport) {
+                Ok(Some(time)) => format!("{:.1} s", time.as_secs_f64()),
+                Ok(None) => "skipped".into(),
+                Err(error) => {
+                    failures.push(format!("{name} over {transport:?}: {error:#}"));
+                    "FAILED".into()
+                }
+            };
+            table += &format!("{result:>10}");
         }
+        table += "\n";
     }
     for failure in &failures {
         eprintln!("{failure}\n");
@@ -75,6 +75,36 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     print!("{table}");
     ensure!(failures.is_empty(), "{} of the rounds failed", failures.len());
     Ok(())
+}
+
+/// How a client reaches the server: it starts one, or there is one.
+#[derive(Clone, Copy, Debug)]
+enum Transport {
+    Stdio,
+    Http,
+}
+
+/// Plays one round. Yields how long it took; nothing where the machine has no means to.
+fn play(emend: &Path, client: &Client, transport: Transport) -> Result<Option<Duration>> {
+    let (_, library, script, told) = client;
+    let Some(mut command) = library.command(script)? else { return Ok(None) };
+    let folder = Folder::new();
+    command.args(*told).env("EMEND", emend);
+    command.env("EMEND_WORKSPACE", folder.path()).env("EMEND_STATE", folder.state());
+    let _server = match transport {
+        Transport::Stdio => None,
+        Transport::Http => {
+            let server =
+                HttpServer::start(&Launch::new(emend).workspace(folder.path()).state(folder.state()));
+            command
+                .env("EMEND_URL", format!("http://{}/mcp", server.address()))
+                .env("EMEND_TOKEN", server.token());
+            Some(server)
+        }
+    };
+    let begun = Instant::now();
+    bounded::run(&mut command, TIME)?;
+    Ok(Some(begun.elapsed()))
 }
 
 impl Library {

@@ -7,8 +7,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const NEEDED = [
-  "read_file", "list_files", "search_text", "str_replace", "replace_lines", "apply_patch", "write_file",
-  "edit_preview", "apply_preview", "undo_edit", "edit_history",
+  "read_file", "list_files", "search_text", "str_replace", "replace_lines", "apply_patch", "write_file", "move_file",
+  "delete_file", "edit_preview", "apply_preview", "undo_edit", "edit_history",
 ];
 
 const NOTES = "# Notes\n\n- tea\n- cake\n";
@@ -45,7 +45,8 @@ console.warn = (...words) => warnings.push(words.join(" "));
 
 /** The whole round. `remembers` is false of a client that starts a server for each call: it cannot apply a preview. */
 export async function play(client, { remembers = true } = {}) {
-  const [notes, menu, added] = ["notes.md", "menu.txt", "src/new.py"].map((name) => join(EMEND_WORKSPACE, name));
+  const names = ["notes.md", "menu.txt", "src/new.py", "kept/notes.md"];
+  const [notes, menu, added, kept] = names.map((name) => join(EMEND_WORKSPACE, name));
   const holds = (file, content) => assert.deepEqual(readFileSync(file), Buffer.from(content));
   writeFileSync(notes, NOTES);
   writeFileSync(menu, MENU);
@@ -85,12 +86,19 @@ export async function play(client, { remembers = true } = {}) {
   holds(menu, MENU_EDITED);
   holds(added, NEW);
 
-  const undo = async (edit) => done(await client.call("undo_edit", { edit: edit.structuredContent.edit }));
-  changed(await undo(patched), ["menu.txt", "src/new.py"]);
-  holds(menu, MENU);
-  assert(!existsSync(added));
-  changed(await undo(applied), ["notes.md"]);
+  const moved = done(await client.call("move_file", { from: "notes.md", to: "kept/notes.md" }));
+  holds(kept, NOTES_EDITED);
+  assert(!existsSync(notes));
+  const version = text(done(await client.call("read_file", { path: "kept/notes.md" }))).match(/version (\w+)$/m)[1];
+  const deleted = done(await client.call("delete_file", { path: "kept/notes.md", version }));
+  assert(!existsSync(kept));
+
+  for (const { structuredContent } of [deleted, moved, patched, applied]) {
+    done(await client.call("undo_edit", { edit: structuredContent.edit }));
+  }
   holds(notes, NOTES);
+  holds(menu, MENU);
+  assert(!existsSync(added) && !existsSync(kept));
   assert.deepEqual(warnings, []);
 }
 

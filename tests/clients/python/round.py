@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 NEEDED = {
-    "read_file", "list_files", "search_text", "str_replace", "replace_lines", "apply_patch", "write_file",
-    "edit_preview", "apply_preview", "undo_edit", "edit_history",
+    "read_file", "list_files", "search_text", "str_replace", "replace_lines", "apply_patch", "write_file", "move_file",
+    "delete_file", "edit_preview", "apply_preview", "undo_edit", "edit_history",
 }  # fmt: skip
 
 NOTES = b"# Notes\n\n- tea\n- cake\n"
@@ -97,6 +97,7 @@ class Said(logging.Handler):
 async def play(client: Client, workspace: Path) -> None:
     """The whole round."""
     notes, menu, new = workspace / "notes.md", workspace / "menu.txt", workspace / "src" / "new.py"
+    kept = workspace / "kept" / "notes.md"
     notes.write_bytes(NOTES)
     menu.write_bytes(MENU)
 
@@ -127,10 +128,17 @@ async def play(client: Client, workspace: Path) -> None:
     changed(patched, ["menu.txt", "src/new.py"])
     assert (menu.read_bytes(), new.read_bytes()) == (MENU_EDITED, NEW)
 
-    changed(done(await client.call("undo_edit", {"edit": edit_of(patched)})), ["menu.txt", "src/new.py"])
-    assert menu.read_bytes() == MENU and not new.exists()
-    changed(done(await client.call("undo_edit", {"edit": edit_of(applied)})), ["notes.md"])
-    assert notes.read_bytes() == NOTES
+    moved = done(await client.call("move_file", {"from": "notes.md", "to": "kept/notes.md"}))
+    assert kept.read_bytes() == NOTES_EDITED and not notes.exists()
+    reading = done(await client.call("read_file", {"path": "kept/notes.md"}))
+    version = re.search(r"version (\w+)$", reading.text, re.MULTILINE)[1]
+    deleted = done(await client.call("delete_file", {"path": "kept/notes.md", "version": version}))
+    assert not kept.exists()
+
+    for edit in (deleted, moved, patched, applied):
+        done(await client.call("undo_edit", {"edit": edit_of(edit)}))
+    assert (notes.read_bytes(), menu.read_bytes()) == (NOTES, MENU)
+    assert not new.exists() and not kept.exists()
 
 
 def done(answer: Answer) -> Answer:
