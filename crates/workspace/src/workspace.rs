@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use emend_edit::find::Limits;
 use emend_edit::patch::Patch;
 use emend_edit::plan::{self, Action};
-use emend_edit::problem::{Code, Kind, Problem, Release};
+use emend_edit::problem::{Code, Kind, Problem};
 use tracing::Span;
 
-use crate::approval::{Approval, Held, Stopped, Word};
+use crate::approval::{self, Approval, Held, Stopped};
 use crate::catalogue::{self, After, Child, Listed};
 use crate::commit;
 use crate::disk::Disk;
@@ -222,17 +222,7 @@ impl Workspace {
     /// model is told.
     #[must_use]
     pub fn wait_for_a_person(&self, held: &Held) -> Vec<Problem> {
-        let release = match self.past.approvals().and_then(|approvals| approvals.keep(held)) {
-            Ok(id) => Release::Command { id },
-            Err(why) => Release::Nowhere { why },
-        };
-        let told = |mut problem: Problem| {
-            if let Kind::ApprovalNeeded { release: how, .. } = &mut *problem.kind {
-                *how = release.clone();
-            }
-            problem
-        };
-        held.problems.iter().cloned().map(told).collect()
+        approval::leave_waiting(held, self.past.approvals())
     }
 
     /// The newest edits of all roots, the newest first.
@@ -387,34 +377,9 @@ impl Workspace {
         Ok(prepared)
     }
 
-    /// The last question before a commit: whether the policy lets this plan be made true now, or a person does. The lock
-    /// is held, and a yes that waited for this plan is used up.
+    /// Whether this plan may be made true now. The lock is held.
     fn permit(&self, prepared: &Prepared, approval: Option<&Approval>) -> Result<(), Stopped> {
-        let problems = prepared.held_back();
-        if problems.is_empty() {
-            return Ok(());
-        }
-        if !problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded) {
-            return Err(problems.into());
-        }
-        let held = prepared.held(self.disk(), problems)?;
-        let approvals = self.past.approvals().ok();
-        if approval.is_some_and(|approval| approval.covers(&held.digest)) {
-            if let Some(approvals) = approvals {
-                approvals.forget(&held.digest);
-            }
-            return Ok(());
-        }
-        let failed = |error: std::io::Error| io_problem("Looking for an approval", &error);
-        match approvals
-            .and_then(|approvals| approvals.take(&held.digest).transpose())
-            .transpose()
-            .map_err(failed)?
-        {
-            Some(Word::Yes) => Ok(()),
-            Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied).into()),
-            None => Err(Stopped::Held(Box::new(held))),
-        }
+        approval::permit(self.disk(), prepared, approval, || self.past.approvals())
     }
 
     /// From an edit of the past to a plan that takes it back.

@@ -7,6 +7,7 @@
 //! Who approves is asked by the client ([`Approval::of_person`]), or lets go at a terminal what [`Approvals`] keeps.
 
 mod digest;
+mod permit;
 mod visible;
 mod waiting;
 
@@ -16,8 +17,9 @@ use std::path::{Path, PathBuf};
 use emend_edit::problem::{Kind, Problem};
 
 pub use self::digest::PlanDigest;
+pub(crate) use self::permit::{leave_waiting, permit};
 pub use self::visible::{visible, visible_line};
-pub(crate) use self::waiting::Word;
+use self::waiting::Word;
 pub use self::waiting::{Approvals, Waiting};
 use crate::history::Origin;
 use crate::report::{ChangeKind, FileReport, Report};

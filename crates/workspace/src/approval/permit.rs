@@ -1,0 +1,61 @@
+//! The last question before a commit: whether a plan may be made true now.
+
+use std::io;
+
+use emend_edit::problem::{Code, Kind, Problem, Release};
+
+use super::{Approval, Approvals, Held, Stopped, Word};
+use crate::disk::Disk;
+use crate::fault::io_problem;
+use crate::prepared::Prepared;
+
+/// Whether the policy lets this plan be made true, or a person does. The root's lock is held, and a yes that waited for
+/// this plan is used up.
+pub(crate) fn permit(
+    disk: &dyn Disk,
+    prepared: &Prepared,
+    approval: Option<&Approval>,
+    approvals: impl FnOnce() -> Result<Approvals, String>,
+) -> Result<(), Stopped> {
+    let problems = prepared.held_back();
+    if problems.is_empty() {
+        return Ok(());
+    }
+    if !problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded) {
+        return Err(problems.into());
+    }
+    let held = prepared.held(disk, problems)?;
+    // Where nothing can be kept, nobody has said anything either.
+    let approvals = approvals().ok();
+    if approval.is_some_and(|approval| approval.covers(&held.digest)) {
+        if let Some(approvals) = approvals {
+            approvals.forget(&held.digest);
+        }
+        return Ok(());
+    }
+    let failed = |error: io::Error| io_problem("Looking for an approval", &error);
+    let word = match approvals {
+        Some(approvals) => approvals.take(&held.digest).map_err(failed)?,
+        None => None,
+    };
+    match word {
+        Some(Word::Yes) => Ok(()),
+        Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied).into()),
+        None => Err(Stopped::Held(Box::new(held))),
+    }
+}
+
+/// Lets this wait for a person's word. Yields what the model is told.
+pub(crate) fn leave_waiting(held: &Held, approvals: Result<Approvals, String>) -> Vec<Problem> {
+    let release = match approvals.and_then(|approvals| approvals.keep(held)) {
+        Ok(id) => Release::Command { id },
+        Err(why) => Release::Nowhere { why },
+    };
+    let told = |mut problem: Problem| {
+        if let Kind::ApprovalNeeded { release: how, .. } = &mut *problem.kind {
+            *how = release.clone();
+        }
+        problem
+    };
+    held.problems.iter().cloned().map(told).collect()
+}
