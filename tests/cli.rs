@@ -64,29 +64,11 @@ impl Command {
     }
 }
 
-/// Runs a command on a terminal where somebody types this, and shows what is on the screen in the end.
+/// Runs a command on a terminal where somebody types this. All that it says is on the screen.
 #[cfg(unix)]
 pub(crate) fn on_terminal(folder: &Folder, arguments: &[&str], typed: &str) -> Ran {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
-    let end = || fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
-    let mut command = Command::new(folder, arguments).command;
-    command.stdin(end()).stdout(end()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // It holds the other end of the terminal too.
-    drop(command);
-    let mut terminal = fs::File::from(terminal);
-    terminal.write_all(typed.as_bytes()).unwrap();
-    let mut screen = Vec::new();
-    // Once nobody holds the other end, reading fails.
-    let _ = terminal.read_to_end(&mut screen);
-    let mut log = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-    let code = child.wait().unwrap().code().unwrap();
-    Ran { code, out: String::from_utf8(screen).unwrap(), log }
+    let (status, out) = emend_testkit::at_terminal(&mut Command::new(folder, arguments).command, typed);
+    Ran { code: status.code().unwrap(), out, log: String::new() }
 }
 
 impl Ran {
@@ -206,6 +188,21 @@ fn a_mode_holds_for_people_as_for_clients() {
     assert_eq!(code(&["preview", "--json", "--mode", "read-only"]), "read-only");
     Command::new(&folder, &["preview", "--mode", "preview"]).input(UNIFIED).run().ends(0);
     assert_eq!(folder.tree(), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_edit_that_needs_approval_waits_for_a_person() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    let apply = || Command::new(&folder, &["apply", "--json", "--mode", "ask"]).input(UNIFIED).run();
+    assert_eq!(apply().ends(1).document()["error"]["code"], "approval-needed");
+    let waiting = emend(&folder, &["approve", "--json"]).ends(0).document();
+    let id = waiting[0]["id"].as_str().unwrap();
+    assert_eq!(waiting[0]["client"], "emend apply");
+    emend(&folder, &["approve", id]).ends(2);
+    on_terminal(&folder, &["approve", id], "y\n").ends(0);
+    apply().ends(0);
+    assert_eq!(folder.text("a.txt"), "one\nTWO\n");
 }
 
 #[test]

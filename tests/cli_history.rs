@@ -122,7 +122,7 @@ fn on_a_terminal_a_person_sees_what_would_change_and_is_asked() {
     on_terminal(&folder, &["undo"], "y\n").ends(0);
     assert_eq!(folder.text("b.txt"), "bee\n");
     let refused = on_terminal(&folder, &["undo", &ids[0]], "y\n").ends(1);
-    assert!(refused.log.contains("[undo-conflict]") && !refused.out.contains("Take it back?"), "{refused:?}");
+    assert!(refused.out.contains("[undo-conflict]") && !refused.out.contains("Take it back?"), "{refused:?}");
     on_terminal(&folder, &["undo", "--yes", "--color", "never"], "").ends(0);
     assert_eq!(folder.text("a.txt"), "two\n");
 }

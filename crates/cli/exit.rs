@@ -56,7 +56,7 @@ impl Stop {
 
     /// A mistake of whoever gave the command, unless the machine had a part in it.
     pub(crate) fn of(error: anyhow::Error) -> Self {
-        if error.chain().any(|cause| cause.is::<io::Error>()) {
+        if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some()) {
             Self::Fault(error)
         } else {
             Self::Usage(error)
