@@ -1,4 +1,5 @@
-//! What packages and configurations say of Emend is what Emend is: its version, its tools, its arguments.
+//! What packages, configurations and the README say of Emend is what Emend is: its version, its tools, its arguments,
+//! the code that uses it.
 
 use std::fs;
 use std::path::Path;
@@ -8,9 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, serve};
 
+fn text(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
 fn written(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    serde_json::from_str(&text(name)).unwrap()
 }
 
 #[test]
@@ -50,4 +54,17 @@ fn the_configuration_of_this_repository_opens_the_working_folder() {
     let launch = started(&written("mcp.json")["mcpServers"]["emend"]).state(folder.state());
     launch.inside(folder.path()).modern().replace("a.txt", "tea", "cake").ok();
     assert_eq!(folder.text("a.txt"), "cake\n");
+}
+
+#[test]
+fn the_code_in_the_readme_is_code_of_the_examples() {
+    let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let readme = text("README.md");
+    for (language, example) in
+        [("python", "examples/python/openai_agent.py"), ("typescript", "examples/typescript/client.ts")]
+    {
+        let (_, code) = readme.split_once(&format!("```{language}\n")).unwrap();
+        let (code, _) = code.split_once("\n```").unwrap();
+        assert!(lines(&text(example)).contains(&lines(code)), "{example} has not this code:\n{code}");
+    }
 }

@@ -1,10 +1,10 @@
 //! Real MCP clients against the release build, over standard input and output and over HTTP: each library lists the
 //! tools, reads, previews, applies, patches, moves, deletes and undoes in a workspace of its own, and its script asserts
 //! the bytes on disk after every step. The rounds are in tests/clients, as scripts that are thin adapters of one round
-//! for each language.
+//! for each language. The examples in other languages than Rust are run with the same libraries.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use emend_testkit::{Folder, Launch};
 
 use crate::{bounded, installed};
 
+/// The adapters' folders, which have the pinned versions too.
 const PYTHON: &str = "tests/clients/python";
 const NODE: &str = "tests/clients/node";
 
@@ -45,29 +46,40 @@ const CLIENTS: &[Client] = &[
     ("inspector", Library::Node, "with_inspector.mjs", &[]),
 ];
 
-/// Plays the rounds of these clients, by default of all.
+/// Each makes a workspace of its own, starts the server and asserts the bytes on disk.
+const EXAMPLES: &[(&str, Library, &str)] = &[
+    ("client.py", Library::Python, "examples/python"),
+    ("openai_agent.py", Library::Python, "examples/python"),
+    ("langchain_agent.py", Library::LangChain, "examples/python"),
+    ("client.ts", Library::Node, "examples/typescript"),
+];
+
+/// Plays the rounds of these clients and runs these examples, by default all.
 pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
-    let known: Vec<&str> = CLIENTS.iter().map(|(name, ..)| *name).collect();
+    let known: Vec<&str> =
+        CLIENTS.iter().map(|client| client.0).chain(EXAMPLES.iter().map(|example| example.0)).collect();
     for name in names {
-        ensure!(known.contains(name), "there is no client '{name}'; they are: {}", known.join(", "));
+        ensure!(known.contains(name), "there is no '{name}'; there are: {}", known.join(", "));
     }
+    let is_wanted = |name: &str| names.is_empty() || names.contains(&name);
     let mut table = format!("{:<20}{:>10}{:>10}\n", "", "stdio", "HTTP");
     let mut failures = Vec::new();
-    for client in CLIENTS.iter().filter(|(name, ..)| names.is_empty() || names.contains(name)) {
-        let name = client.0;
-        table += &format!("{name:<20}");
-        for transport in [Transport::Stdio, Transport::Http] {
-            let result = match play(emend, client, transport) {
-                Ok(Some(time)) => format!("{:.1} s", time.as_secs_f64()),
-                Ok(None) => "skipped".into(),
-                Err(error) => {
-                    failures.push(format!("{name} over {transport:?}: {error:#}"));
-                    "FAILED".into()
-                }
-            };
-            table += &format!("{result:>10}");
+    let mut entry = |what: &str, result: Result<Option<Duration>>| match result {
+        Ok(Some(time)) => format!("{:>10}", format!("{:.1} s", time.as_secs_f64())),
+        Ok(None) => format!("{:>10}", "skipped"),
+        Err(error) => {
+            failures.push(format!("{what}: {error:#}"));
+            format!("{:>10}", "FAILED")
         }
-        table += "\n";
+    };
+    for client in CLIENTS.iter().filter(|client| is_wanted(client.0)) {
+        let over = |transport| format!("{} over {transport:?}", client.0);
+        let [stdio, http] = [Transport::Stdio, Transport::Http]
+            .map(|transport| entry(&over(transport), play(emend, client, transport)));
+        table += &format!("{:<20}{stdio}{http}\n", client.0);
+    }
+    for (name, library, folder) in EXAMPLES.iter().filter(|example| is_wanted(example.0)) {
+        table += &format!("{name:<20}{}\n", entry(name, run_example(emend, name, *library, folder)));
     }
     for failure in &failures {
         eprintln!("{failure}\n");
@@ -75,6 +87,17 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     print!("{table}");
     ensure!(failures.is_empty(), "{} of the rounds failed", failures.len());
     Ok(())
+}
+
+/// Runs an example as its reader would, but for the state, which belongs to nobody's home.
+fn run_example(emend: &Path, name: &str, library: Library, folder: &str) -> Result<Option<Duration>> {
+    let Some(mut command) = library.command(folder, name)? else { return Ok(None) };
+    let home = Folder::new();
+    // A key or a model of whoever runs this would be asked, and cost something.
+    command.env("EMEND", emend).env("HOME", home.path()).env_remove("OPENAI_API_KEY").env_remove("MODEL");
+    let begun = Instant::now();
+    bounded::run(&mut command, TIME)?;
+    Ok(Some(begun.elapsed()))
 }
 
 /// How a client reaches the server: it starts one, or there is one.
@@ -87,7 +110,8 @@ enum Transport {
 /// Plays one round. Yields how long it took; nothing where the machine has no means to.
 fn play(emend: &Path, client: &Client, transport: Transport) -> Result<Option<Duration>> {
     let (_, library, script, told) = client;
-    let Some(mut command) = library.command(script)? else { return Ok(None) };
+    let from = if *library == Library::Node { NODE } else { PYTHON };
+    let Some(mut command) = library.command(from, script)? else { return Ok(None) };
     let folder = Folder::new();
     command.args(*told).env("EMEND", emend);
     command.env("EMEND_WORKSPACE", folder.path()).env("EMEND_STATE", folder.state());
@@ -108,40 +132,53 @@ fn play(emend: &Path, client: &Client, transport: Transport) -> Result<Option<Du
 }
 
 impl Library {
-    /// The command that runs a script with this library; none where the machine has no means to.
-    fn command(self, script: &str) -> Result<Option<Command>> {
-        let (program, folder) = match self {
-            Self::Python => {
-                (installed::python("python", &Path::new(PYTHON).join("requirements.txt"))?, PYTHON.into())
-            }
+    /// The command that runs a script of a folder with this library; none where the machine has no means to.
+    fn command(self, folder: &str, script: &str) -> Result<Option<Command>> {
+        let pins = Path::new(PYTHON);
+        let mut command = match self {
+            Self::Python => installed::python("python", &pins.join("requirements.txt"))?.map(Command::new),
             Self::LangChain => {
-                let pins = Path::new(PYTHON).join("requirements-langchain.txt");
-                (installed::python("langchain", &pins)?, PYTHON.into())
+                installed::python("langchain", &pins.join("requirements-langchain.txt"))?.map(Command::new)
             }
-            Self::Node => match installed::packages("node-clients", Path::new(NODE))? {
-                Some(folder) => {
-                    stage(&folder)?;
-                    (Some(installed::node()?), folder)
+            Self::Node => {
+                let Some(packages) = installed::packages("node-clients", Path::new(NODE))? else {
+                    return Ok(None);
+                };
+                stage(Path::new(folder), &packages)?;
+                if script.ends_with(".ts") {
+                    check_types(&packages, script)?;
                 }
-                None => (None, PathBuf::new()),
-            },
+                let mut node = Command::new(installed::node()?);
+                node.arg(packages.join(script));
+                return Ok(Some(node));
+            }
         };
-        Ok(program.map(|program| {
-            let mut command = Command::new(program);
+        if let Some(command) = &mut command {
             // A run leaves the tree as it was.
-            command.arg(folder.join(script)).env("PYTHONDONTWRITEBYTECODE", "1");
-            command
-        }))
+            command.arg(Path::new(folder).join(script)).env("PYTHONDONTWRITEBYTECODE", "1");
+        }
+        Ok(command)
     }
 }
 
 /// Puts the scripts beside the packages: that is where Node looks for what they import.
-fn stage(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(NODE)? {
+fn stage(from: &Path, packages: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
         let path = entry?.path();
-        if let Some(name) = path.file_name().filter(|_| path.extension().is_some_and(|end| end == "mjs")) {
-            fs::copy(&path, folder.join(name))?;
+        let is_script = path.extension().is_some_and(|end| end == "mjs" || end == "ts");
+        if let Some(name) = path.file_name().filter(|_| is_script) {
+            fs::copy(&path, packages.join(name))?;
         }
     }
+    Ok(())
+}
+
+/// Node runs TypeScript without looking at its types.
+fn check_types(packages: &Path, script: &str) -> Result<()> {
+    let compiler = packages.join("node_modules").join("typescript").join("bin").join("tsc");
+    let told = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+    let mut check = Command::new(installed::node()?);
+    check.arg(compiler).args(told).arg(script).current_dir(packages);
+    bounded::run(&mut check, TIME)?;
     Ok(())
 }
