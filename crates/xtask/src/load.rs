@@ -95,7 +95,7 @@ fn count(client: &Http, number: usize, made: &mut usize, stop: &AtomicBool) -> R
             Some("stale-file") => {}
             Some(_) => bail!("client {number}: {}", answer.text),
         }
-        if *made % 16 == 0 {
+        if made.is_multiple_of(16) {
             client.read(&name_of(number));
         }
     }
