@@ -3,8 +3,9 @@
 //! What must not be told is tested by what is told next: of two changes, the first is told first.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
-use emend_testkit::{Client, Folder};
+use emend_testkit::{Client, Folder, HttpServer};
 use serde_json::{Value, json};
 
 use crate::launch;
@@ -34,6 +35,14 @@ fn modern(folder: &Folder, uris: &[&str]) -> Client {
 /// Both ways to subscribe.
 const ERAS: [fn(&Folder, &[&str]) -> Client; 2] = [legacy, modern];
 
+/// Puts a file in place as other programs do that let nobody see half of it: then there is one change and not two.
+fn put(folder: &Folder, name: &str, content: &str) {
+    let (staged, path) = (folder.beside("staged"), folder.at(name));
+    fs::write(&staged, content).unwrap();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::rename(staged, path).unwrap();
+}
+
 /// The next resource that the client is told of.
 #[track_caller]
 fn updated(client: &mut Client) -> String {
@@ -44,7 +53,7 @@ fn updated(client: &mut Client) -> String {
 #[track_caller]
 fn hears_first_of(client: &mut Client, folder: &Folder, mark: &str) {
     let before = folder.text(mark);
-    folder.write(mark, format!("{before}!"));
+    put(folder, mark, &format!("{before}!"));
     assert_eq!(updated(client), uri(folder, mark));
     assert_eq!(client.take_notifications(), Vec::<Value>::new());
 }
@@ -72,13 +81,13 @@ fn what_other_programs_and_other_servers_do_is_told() {
         let folder = Folder::with([("deep/er/a.txt", "one\n")]);
         let file = uri(&folder, "deep/er/a.txt");
         let mut client = subscribed(&folder, &[&file]);
-        folder.write("deep/er/a.txt", "two\n");
+        put(&folder, "deep/er/a.txt", "two\n");
         assert_eq!(updated(&mut client), file);
         launch(&folder).legacy().replace("deep/er/a.txt", "two", "three").ok();
         assert_eq!(updated(&mut client), file);
         fs::remove_file(folder.at("deep/er/a.txt")).unwrap();
         assert_eq!(updated(&mut client), file);
-        folder.write("deep/er/a.txt", "four\n");
+        put(&folder, "deep/er/a.txt", "four\n");
         assert_eq!(updated(&mut client), file);
         fs::write(folder.at("new"), "five\n").unwrap();
         fs::rename(folder.at("new"), folder.at("deep/er/a.txt")).unwrap();
@@ -94,13 +103,13 @@ fn a_file_is_told_of_after_its_folders_have_gone_and_come_again() {
         let mut client = subscribed(&folder, &[&file]);
         fs::rename(folder.at("deep"), folder.at("moved")).unwrap();
         assert_eq!(updated(&mut client), file);
-        folder.write("deep/er/a.txt", "two\n");
+        put(&folder, "deep/er/a.txt", "two\n");
         assert_eq!(updated(&mut client), file);
         fs::remove_dir_all(folder.at("deep")).unwrap();
         assert_eq!(updated(&mut client), file);
-        folder.write("deep/er/a.txt", "three\n");
+        put(&folder, "deep/er/a.txt", "three\n");
         assert_eq!(updated(&mut client), file);
-        folder.write("deep/er/a.txt", "four\n");
+        put(&folder, "deep/er/a.txt", "four\n");
         assert_eq!(updated(&mut client), file);
     }
 }
@@ -113,7 +122,7 @@ fn a_file_that_is_written_again_with_the_same_content_is_not_told_of_again() {
         let mut client = subscribed(&folder, &[&file, &mark]);
         client.replace("a.txt", "one", "two").ok();
         assert_eq!(updated(&mut client), file);
-        folder.write("a.txt", "two\n");
+        put(&folder, "a.txt", "two\n");
         hears_first_of(&mut client, &folder, "mark");
     }
 }
@@ -124,7 +133,7 @@ fn a_notification_says_which_request_it_belongs_to() {
     let mut client = launch(&folder).modern();
     let file = uri(&folder, "a.txt");
     let (id, _) = client.listen(&json!({"resourceSubscriptions": [file]}));
-    folder.write("a.txt", "two\n");
+    put(&folder, "a.txt", "two\n");
     let told = client.notified(UPDATED);
     assert_eq!(told["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
 }
@@ -151,11 +160,11 @@ fn a_client_can_hear_when_what_it_has_read_changes() {
         let mark = uri(&folder, "mark");
         let mut client = subscribed(&folder, &["emend://readings", &mark]);
         client.read("a.txt");
-        folder.write("b.txt", "two\n");
+        put(&folder, "b.txt", "two\n");
         client.replace("a.txt", "one", "two").ok();
         // Neither a file that was not read nor an edit of its own.
         hears_first_of(&mut client, &folder, "mark");
-        folder.write("a.txt", "three\n");
+        put(&folder, "a.txt", "three\n");
         assert_eq!(updated(&mut client), "emend://readings");
         client.replace("a.txt", "three", "four").refused("stale-file");
         client.replace("a.txt", "three", "four").ok();
@@ -278,4 +287,72 @@ fn nothing_is_watched_unless_somebody_has_subscribed() {
     assert_eq!(watches(&client), 0);
     client.request("resources/subscribe", json!({"uri": uri(&folder, "a.txt")})).unwrap();
     assert_eq!(watches(&client), 1);
+}
+
+#[test]
+fn over_http_each_is_told_of_what_it_has_subscribed_to() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let [a, b] = ["a.txt", "b.txt"].map(|name| uri(&folder, name));
+    let server = HttpServer::start(&launch(&folder));
+
+    let mut listening = server.client().begin(
+        "subscriptions/listen",
+        json!({"notifications": {
+            "resourceSubscriptions": [a, "emend://readings"],
+        }}),
+    );
+    let acknowledged = listening.next_message().unwrap();
+    // A request that stands alone has read nothing.
+    assert_eq!(acknowledged["params"]["notifications"], json!({"resourceSubscriptions": [a]}));
+
+    let session = server.client().legacy();
+    session.request("resources/subscribe", json!({"uri": b})).unwrap();
+    session.request("resources/subscribe", json!({"uri": "emend://readings"})).unwrap();
+    session.read("a.txt");
+    let bearer = format!("Bearer {}", server.token());
+    let headers = [
+        ("Authorization", &bearer[..]),
+        ("Accept", "text/event-stream"),
+        ("Mcp-Session-Id", session.session().unwrap()),
+    ];
+    let mut stream = session.send("GET /mcp", &headers, b"");
+    assert_eq!(stream.status, 200);
+
+    // Another client of the same server, and another program.
+    server.client().replace("a.txt", "one", "two").ok();
+    let told = listening.next_message().unwrap();
+    assert_eq!((&told["method"], &told["params"]["uri"]), (&json!(UPDATED), &json!(a)));
+    assert_eq!(stream.next_message().unwrap()["params"]["uri"], "emend://readings");
+    put(&folder, "b.txt", "two\n");
+    assert_eq!(stream.next_message().unwrap()["params"]["uri"], b);
+    put(&folder, "a.txt", "three\n");
+    assert_eq!(listening.next_message().unwrap()["params"]["uri"], a);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn over_http_who_goes_is_forgotten() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = HttpServer::start(&launch(&folder));
+    let watches = || {
+        let open = fs::read_dir(format!("/proc/{}/fd", server.process())).unwrap();
+        let targets = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        targets.filter(|target| target.to_string_lossy().contains("inotify")).count()
+    };
+    let filter = json!({"notifications": {"resourceSubscriptions": [uri(&folder, "a.txt")]}});
+    let mut listening = server.client().begin("subscriptions/listen", filter);
+    listening.next_message().unwrap();
+    let session = server.client().legacy();
+    session.request("resources/subscribe", json!({"uri": uri(&folder, "a.txt")})).unwrap();
+    assert_eq!(watches(), 1);
+    drop(listening);
+    let bearer = format!("Bearer {}", server.token());
+    let headers = [("Authorization", &bearer[..]), ("Mcp-Session-Id", session.session().unwrap())];
+    assert!(session.send("DELETE /mcp", &headers, b"").finish().status < 300);
+    // Whatever else it is asked meanwhile, it notices that they are gone.
+    let until = Instant::now() + Duration::from_secs(60);
+    while watches() > 0 {
+        server.client().read("a.txt");
+        assert!(Instant::now() < until, "somebody who is gone is still listened for");
+    }
 }

@@ -39,6 +39,7 @@ pub mod report;
 mod gather;
 mod merge;
 mod prepared;
+mod under_way;
 pub mod workspace;
 
 pub mod survey;

@@ -33,6 +33,7 @@ use crate::search::{self, Found, Wanted};
 use crate::sight::{self, Sight};
 use crate::snapshot::{self, Snapshot};
 use crate::spans;
+use crate::under_way::UnderWay;
 use crate::vault;
 use crate::walk::Scope;
 
@@ -44,6 +45,7 @@ pub struct Workspace {
     limits: Limits,
     patience: Duration,
     told: Told,
+    under_way: UnderWay,
 }
 
 /// Tells of an edit.
@@ -75,7 +77,14 @@ impl Workspace {
         let roots = Roots::open(disk, specs, policy)?;
         let past = Past::new(state);
         past.recover_all(&roots);
-        Ok(Self { roots, past, limits: Limits::default(), patience: PATIENCE, told: Told::default() })
+        Ok(Self {
+            roots,
+            past,
+            limits: Limits::default(),
+            patience: PATIENCE,
+            told: Told::default(),
+            under_way: UnderWay::default(),
+        })
     }
 
     /// The same workspace, whose edits wait this long for their turn.
@@ -150,6 +159,11 @@ impl Workspace {
     /// Only the first who asks for it gets it.
     pub fn tell_edits(&self, tell: impl Fn(&Report) + Send + Sync + 'static) {
         let _ = self.told.0.set(Box::new(tell));
+    }
+
+    /// Waits until the edits that this process is writing right now are made and told of.
+    pub fn settle(&self) {
+        self.under_way.settle();
     }
 
     /// Where the edits of each root are written down, by any process, as far as there is such a file yet.
@@ -439,6 +453,8 @@ impl Workspace {
         readings: &Mutex<Readings>,
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Problem> {
+        // Until who is told of edits has been.
+        let _running = self.under_way.begin();
         let span = spans::commit(prepared.plan.files().len());
         spans::within(&span, |span| self.make_true(prepared, readings, progress, span))
     }

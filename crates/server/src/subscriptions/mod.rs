@@ -328,9 +328,17 @@ impl Subscriptions {
             self.arrange(workspace);
         }
         let (files, folders, history) = self.locked().in_question(hints, &swapped);
+        // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
+        // made it.
+        workspace.settle();
         for (path, name) in files {
+            let edits = self.locked().edits(&path);
             let now = workspace.look(&name);
-            self.locked().is_now(&path, now);
+            let mut state = self.locked();
+            // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
+            if state.edits(&path) == edits {
+                state.is_now(&path, now);
+            }
         }
         for folder in folders {
             let names = names_in(workspace, &folder);

@@ -92,6 +92,8 @@ pub(super) struct Watched {
     pub(super) name: String,
     /// What it was when it was last told of; unknown before.
     pub(super) seen: Option<Sight>,
+    /// How many edits of this process have told of it.
+    pub(super) edits: u64,
     /// Who, and under which URI.
     pub(super) tell: Vec<(u64, String)>,
 }
@@ -109,8 +111,9 @@ impl State {
         let mut files: HashMap<PathBuf, Watched> = HashMap::new();
         let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, tell: (u64, String)| {
             let watched = files.entry(path).or_insert_with_key(|path| {
-                let seen = before.remove(path).map_or(seen, |watched| watched.seen);
-                Watched { name: name.to_owned(), seen, tell: Vec::new() }
+                let (seen, edits) =
+                    before.remove(path).map_or((seen, 0), |watched| (watched.seen, watched.edits));
+                Watched { name: name.to_owned(), seen, edits, tell: Vec::new() }
             });
             watched.tell.push(tell);
         };
@@ -201,9 +204,9 @@ impl State {
         let mut list_changed = false;
         for file in &report.files {
             let path = self.path_of(&file.name);
-            self.is_now(&path, file.after.map_or(Sight::Nothing, Sight::Text));
+            self.is_made(&path, file.after.map_or(Sight::Nothing, Sight::Text));
             if let Some(from) = file.moved_from.as_ref().map(|from| self.path_of(from)) {
-                self.is_now(&from, Sight::Nothing);
+                self.is_made(&from, Sight::Nothing);
                 self.names_change(&from, false);
             }
             if file.change != ChangeKind::Modify {
@@ -217,6 +220,19 @@ impl State {
         if let Some(edit) = &report.edit {
             self.has_edit(edit);
         }
+    }
+
+    /// An edit of this process has made this of a file.
+    fn is_made(&mut self, path: &Path, now: Sight) {
+        if let Some(watched) = self.files.get_mut(path) {
+            watched.edits += 1;
+        }
+        self.is_now(path, now);
+    }
+
+    /// How many edits have told of a file.
+    pub(super) fn edits(&self, path: &Path) -> u64 {
+        self.files.get(path).map_or(0, |watched| watched.edits)
     }
 
     /// A file is this by now.
