@@ -194,6 +194,23 @@ fn edits_exclude_what_they_replace() {
     check_refused("one\n", &json!({"edits": []}), "invalid-argument");
 }
 
+/// Some model APIs make every argument required, so a model sends those it does not mean empty.
+#[test]
+fn what_is_sent_empty_is_not_meant() {
+    let edit = json!({"old_string": "one", "new_string": "1", "replace_all": false});
+    let edits = json!({
+        "edits": [edit], "old_string": "", "new_string": "", "replace_all": false, "expected_count": 0,
+    });
+    let text = json!({
+        "edits": [], "old_string": "one", "new_string": "", "replace_all": false, "expected_count": 0,
+    });
+    for (arguments, expected) in [(edits, "1 two\n"), (text, " two\n")] {
+        let (answer, after) = replace(b"one two\n", &arguments);
+        answer.ok();
+        assert_eq!(String::from_utf8(after).unwrap(), expected);
+    }
+}
+
 #[test]
 fn every_occurrence_is_replaced_when_all_are_meant() {
     let all = json!({"old_string": "x", "new_string": "yy", "replace_all": true});

@@ -2,7 +2,7 @@
 //!
 //! Names that models know from other tools are understood silently; any other unknown name is refused with
 //! the likeliest meant one, since an argument that is dropped may be the one that mattered. `null` means
-//! absent.
+//! absent, and so does what is empty and optional: some model APIs make every argument required.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -20,6 +20,10 @@ const ALIASES: &[(&str, &str)] = &[
     ("input", "patch"),
 ];
 
+/// What means something where it is empty: the text of a file that is to be created, a text to delete by, a version that
+/// no file has, and none of the hunks. The last two guard what is done, and so they are rather refused.
+const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "version", "hunks"];
+
 /// Reads the arguments of a tool whose input has this schema.
 pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Problem> {
     let checked = check(schema, arguments, "")?;
@@ -34,6 +38,8 @@ fn invalid(name: &str, message: impl Into<String>) -> Problem {
 fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<JsonObject, Problem> {
     let none = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let required: Vec<&str> = required.filter_map(Value::as_str).collect();
     let mut checked = JsonObject::new();
     for (name, value) in arguments {
         let alias = ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
@@ -47,7 +53,8 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
                 known,
             }));
         };
-        if value.is_null() {
+        let may_be_unset = !required.contains(&known.as_str()) && !MEANT_EMPTY.contains(&known.as_str());
+        if value.is_null() || may_be_unset && is_empty(property, &value) {
             continue;
         }
         let value = typed(property, value, &format!("{within}{known}"))?;
@@ -58,13 +65,23 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
             ));
         }
     }
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    for name in required.filter_map(Value::as_str) {
+    for name in required {
         if !checked.contains_key(name) {
             return Err(invalid(&format!("{within}{name}"), "it is required"));
         }
     }
     Ok(checked)
+}
+
+/// Whether it is the empty value of its type.
+fn is_empty(property: &Value, value: &Value) -> bool {
+    match (property.get("type").and_then(Value::as_str), value) {
+        (Some("string"), Value::String(text)) => text.is_empty(),
+        (Some("integer"), Value::Number(number)) => number.as_u64() == Some(0),
+        (Some("array"), Value::Array(items)) => items.is_empty(),
+        (Some("object"), Value::Object(fields)) => fields.is_empty(),
+        _ => false,
+    }
 }
 
 fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
@@ -143,6 +160,25 @@ mod tests {
         let read: Value = read(schema, arguments.as_object().unwrap().clone()).unwrap();
         assert_eq!(read, json!({"path": "a", "old_string": "x", "new_string": "y"}));
         assert!(refused(&json!({"path": "a", "file_path": "b"})).contains("given twice"));
+    }
+
+    #[test]
+    fn what_is_optional_and_empty_is_absent() {
+        let every = json!({
+            "path": "a", "old_string": "x", "new_string": "", "replace_all": false, "expected_count": 0,
+            "version": "", "edits": [],
+        });
+        let schema = |tool: &str| &tools::find(tool).unwrap().input;
+        let meant: Value = read(schema("str_replace"), every.as_object().unwrap().clone()).unwrap();
+        let expected =
+            json!({"path": "a", "old_string": "x", "new_string": "", "replace_all": false, "version": ""});
+        assert_eq!(meant, expected);
+        let none = json!({"preview": "a", "hunks": []});
+        assert_eq!(read::<Value>(schema("apply_preview"), none.as_object().unwrap().clone()).unwrap(), none);
+        let insertion = json!({"path": "a", "version": "", "start_line": 1, "end_line": 0, "new_text": ""});
+        let lines = read::<Value>(schema("replace_lines"), insertion.as_object().unwrap().clone());
+        assert_eq!(lines.unwrap(), insertion, "what is required is taken as it is");
+        assert!(refused(&json!({"path": "a", "edits": ""})).contains("it must be a list"));
     }
 
     #[test]

@@ -400,7 +400,11 @@ impl StrReplace {
         let invalid = |name: &str, message: &str| {
             Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
         };
-        match (self.edits.take(), self.old_string.take(), self.new_string.take()) {
+        let edits = self.edits.take();
+        // Whoever has to send every argument sends empty ones beside edits.
+        let is_meant = |text: &String| edits.is_none() || !text.is_empty();
+        let (old, new) = (self.old_string.take().filter(is_meant), self.new_string.take().filter(is_meant));
+        match (edits, old, new) {
             (None, Some(old), Some(new)) => Ok(vec![TextChange {
                 old,
                 new,
@@ -413,7 +417,7 @@ impl StrReplace {
                 if edits.is_empty() {
                     return Err(invalid("edits", "the list is empty"));
                 }
-                if self.replace_all.is_some() || self.expected_count.is_some() {
+                if self.replace_all == Some(true) || self.expected_count.is_some() {
                     return Err(invalid("replace_all", "with edits, it belongs into each of them"));
                 }
                 let change = |edit: OneEdit| TextChange {
