@@ -1,30 +1,28 @@
 //! The handler: one for both eras of MCP, and every transport.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-    CompleteResult, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-    Implementation, InputRequiredResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressToken, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Approval, Effort, Held, Mode, Progress, Workspace};
+use emend_edit::problem::Problem;
+use emend_workspace::{Mode, Workspace};
 
-use crate::asking::{Asking, Reply, Said};
+use crate::asking::Asking;
 use crate::previews::Previews;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
-use crate::tools::{self, Call, ToolSpec, Unanswered};
-use crate::{completions, progress, prompts, resources};
+use crate::{completions, prompts, resources, tools};
 
 /// How long a client may keep the lists of tools and prompts; they never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -53,20 +51,20 @@ undo_edit.\n\
 /// The MCP server, as one session sees it. A cheap handle: clones share everything.
 #[derive(Clone, Debug)]
 pub struct Emend {
-    shared: Arc<Shared>,
-    session: Arc<Session>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) session: Arc<Session>,
 }
 
 /// What all sessions share.
 
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     /// The files, or why there are none.
-    workspace: Result<Arc<Workspace>, Problem>,
-    previews: Previews,
-    asking: Asking,
-    subscriptions: Arc<Subscriptions>,
-    in_flight: AtomicUsize,
+    pub(crate) workspace: Result<Arc<Workspace>, Problem>,
+    pub(crate) previews: Previews,
+    pub(crate) asking: Asking,
+    pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) in_flight: AtomicUsize,
 }
 
 impl Emend {
@@ -96,13 +94,13 @@ impl Emend {
 
     /// Whether this session was there before the request and is there after it. Requests of 2026 over HTTP stand
     /// alone.
-    fn lasts(&self, context: &RequestContext<RoleServer>) -> bool {
+    pub(crate) fn lasts(&self, context: &RequestContext<RoleServer>) -> bool {
         *self.session.owner() == Owner::Process || !is_modern(context)
     }
 }
 
 /// Whether a request is of 2026, whose requests carry all that is to be known of their client.
-fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
@@ -267,29 +265,8 @@ impl ServerHandler for Emend {
             let message = format!("Unknown tool '{}'. The tools are: {}.", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
-        let said = self.shared.asking.said(self.session.owner(), &request)?;
-        let arguments = Arc::new(request.arguments.unwrap_or_default());
-        let mut result = match self.answer_once_allowed(tool, &arguments, said, &context).await {
-            Answer::Final(result) => result,
-            Answer::Question(question) => return Ok(question.into()),
-        };
-        if context.ct.is_cancelled() && tools::has_edited(&result) {
-            let late =
-                format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
-            tracing::warn!("{late}");
-            tools::remark(&mut result, std::slice::from_ref(&late));
-            // That answer is not sent any more; the next one says it.
-            self.session.will_hear(late);
-        }
-        Ok(result.into())
+        self.call(tool, request, &context).await
     }
-}
-
-/// What goes back to the client.
-enum Answer {
-    Final(CallToolResult),
-    /// It has to ask a person and to call again.
-    Question(InputRequiredResult),
 }
 
 /// Who asks for something that is not a call of a tool.
@@ -332,151 +309,6 @@ impl Emend {
             Err(ErrorData::internal_error("Emend has a bug: this request failed.", None))
         })
     }
-
-    /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made
-    /// if it is still what they have allowed. Nothing is locked meanwhile.
-    async fn answer_once_allowed(
-        &self,
-        tool: &'static ToolSpec,
-        arguments: &Arc<JsonObject>,
-        mut said: Said,
-        context: &RequestContext<RoleServer>,
-    ) -> Answer {
-        // Only the first run tells how far it has come: what is told grows.
-        let mut token = context.meta.get_progress_token();
-        loop {
-            let approval = match &said {
-                Said::Nothing | Said::Silence => None,
-                Said::Yes(approval) => Some(approval.clone()),
-                Said::No => {
-                    return Answer::Final(tools::refusal(&[Problem::new(Kind::ApprovalDenied)]));
-                }
-            };
-            let held = match self.answer(tool, arguments, approval, token.take(), context).await {
-                Ok(result) => return Answer::Final(result),
-                Err(held) => held,
-            };
-            if matches!(said, Said::Silence) {
-                return Answer::Final(self.leave_waiting(held).await);
-            }
-            let call = (self.session.owner(), tool.name, &**arguments);
-            let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
-            if context.ct.is_cancelled() {
-                return Answer::Final(tools::refusal(&[Problem::new(Kind::Cancelled)]));
-            }
-            said = match reply {
-                Reply::Said(Said::Silence) | Reply::NotHere => {
-                    return Answer::Final(self.leave_waiting(held).await);
-                }
-                Reply::Said(said) => said,
-                Reply::Later(question) => return Answer::Question(question),
-            };
-        }
-    }
-
-    /// The edit waits for a person at a terminal. Yields what the model is told.
-    async fn leave_waiting(&self, held: Box<Held>) -> CallToolResult {
-        let shared = Arc::clone(&self.shared);
-        let job = tokio::task::spawn_blocking(move || match &shared.workspace {
-            Ok(workspace) => tools::refusal(&workspace.wait_for_a_person(&held)),
-            Err(problem) => tools::refusal(std::slice::from_ref(problem)),
-        });
-        job.await.unwrap_or_else(|_| broken())
-    }
-
-    /// Runs a tool, here or on another thread.
-    async fn answer(
-        &self,
-        tool: &'static ToolSpec,
-        arguments: &Arc<JsonObject>,
-        approval: Option<Approval>,
-        token: Option<ProgressToken>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Box<Held>> {
-        let asked = Asked {
-            tool,
-            client: client_name(context),
-            lasts: self.lasts(context),
-            approval,
-            cancelled: context.ct.clone(),
-        };
-        let in_flight = InFlight::enter(&self.shared);
-        // A quick call that is alone is answered right here: handing it to another thread and back costs
-        // more than the call. Whatever would wait or take long goes to a thread where it may; over HTTP everything,
-        // since others are served meanwhile.
-        if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
-            match self.run(&asked, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
-                Ok(result) => return Ok(result),
-                Err(Unanswered::Held(held)) => return Err(held),
-                Err(Unanswered::NotQuick) => {}
-            }
-        }
-        let (teller, told) = progress::channel();
-        let teller = token.is_some().then_some(teller);
-        let (emend, arguments) = (self.clone(), Arc::clone(arguments));
-        let job = tokio::task::spawn_blocking(move || {
-            let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
-            let result = emend.run(&asked, Effort::Patient, Arc::unwrap_or_clone(arguments), &tell);
-            // Counted until the work is done, also where nobody waits for it any more.
-            drop(in_flight);
-            result
-        });
-        if let Some(token) = token {
-            told.pass_on(&context.peer, &token).await;
-        }
-        match job.await {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(Unanswered::Held(held))) => Err(held),
-            failed => {
-                tracing::error!(tool = tool.name, ?failed, "a tool failed");
-                Ok(broken())
-            }
-        }
-    }
-
-    /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
-    /// step, but perhaps in one after it.
-    fn run(
-        &self,
-        asked: &Asked,
-        effort: Effort,
-        arguments: JsonObject,
-        progress: &dyn Fn(Progress),
-    ) -> Result<CallToolResult, Unanswered> {
-        let workspace = match &self.shared.workspace {
-            Ok(workspace) => workspace,
-            Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
-        };
-        let mode = self.shared.mode();
-        if !asked.tool.is_offered(mode) {
-            return Ok(tools::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]));
-        }
-        let call = Call {
-            workspace,
-            previews: &self.shared.previews,
-            caller: Caller::new(&self.session, &asked.client, asked.lasts),
-            effort,
-            approval: asked.approval.as_ref(),
-            cancelled: &|| asked.cancelled.is_cancelled(),
-            progress,
-        };
-        let run = || {
-            let mut result = asked.tool.run(&call, arguments)?;
-            tools::remark(&mut result, &self.session.news());
-            self.shared.subscriptions.has_called(workspace, &self.session);
-            Ok(result)
-        };
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken()))
-    }
-}
-
-/// A call of a tool, and who makes it.
-struct Asked {
-    tool: &'static ToolSpec,
-    client: String,
-    lasts: bool,
-    approval: Option<Approval>,
-    cancelled: CancellationToken,
 }
 
 /// What a model reads first.
@@ -497,38 +329,13 @@ fn instructions(mode: Mode) -> String {
 
 impl Shared {
     /// What becomes of edits.
-    fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         self.workspace.as_ref().map_or(Mode::Auto, |workspace| workspace.mode())
     }
 }
 /// What the client calls itself: in this request, or when it opened the session.
-fn client_name(context: &RequestContext<RoleServer>) -> String {
+pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);
     let before = || context.peer.peer_info().map(|peer| peer.client_info.name.clone());
     here.or_else(before).unwrap_or_else(|| "a client without a name".into())
-}
-
-fn broken() -> CallToolResult {
-    let message =
-        "Emend has a bug: this call failed. Read the files that it names before you send it again.".into();
-    tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
-}
-
-/// Counts the calls that are being answered.
-struct InFlight {
-    shared: Arc<Shared>,
-    is_alone: bool,
-}
-
-impl InFlight {
-    fn enter(shared: &Arc<Shared>) -> Self {
-        let is_alone = shared.in_flight.fetch_add(1, Ordering::Relaxed) == 0;
-        Self { shared: Arc::clone(shared), is_alone }
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -25,6 +25,7 @@ mod subscriptions;
 mod uri;
 mod watch;
 
+mod calls;
 pub mod handler;
 
 mod malformed;

@@ -1,0 +1,225 @@
+//! A call of a tool, from the protocol to the thread that does the work and back: whether somebody must be asked, where it
+//! runs, and what is said of a call that was cancelled too late.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, InputRequiredResult, JsonObject, ProgressToken,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use tokio_util::sync::CancellationToken;
+
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::{Approval, Effort, Held, Progress};
+
+use crate::asking::{Reply, Said};
+use crate::handler::{Emend, Shared, client_name, is_modern};
+use crate::progress;
+use crate::session::{Caller, Owner};
+use crate::tools::{self, Call, ToolSpec, Unanswered};
+
+/// What goes back to the client.
+enum Answer {
+    Final(CallToolResult),
+    /// It has to ask a person and to call again.
+    Question(InputRequiredResult),
+}
+
+/// A call of a tool, and who makes it.
+struct Asked {
+    tool: &'static ToolSpec,
+    client: String,
+    lasts: bool,
+    approval: Option<Approval>,
+    cancelled: CancellationToken,
+}
+
+impl Emend {
+    /// Answers a call.
+    pub(crate) async fn call(
+        &self,
+        tool: &'static ToolSpec,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let said = self.shared.asking.said(self.session.owner(), &request)?;
+        let arguments = Arc::new(request.arguments.unwrap_or_default());
+        let mut result = match self.answer_once_allowed(tool, &arguments, said, context).await {
+            Answer::Final(result) => result,
+            Answer::Question(question) => return Ok(question.into()),
+        };
+        if context.ct.is_cancelled() && tools::has_edited(&result) {
+            let late =
+                format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
+            tracing::warn!("{late}");
+            tools::remark(&mut result, std::slice::from_ref(&late));
+            // That answer is not sent any more; the next one says it.
+            self.session.will_hear(late);
+        }
+        Ok(result.into())
+    }
+
+    /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made
+    /// if it is still what they have allowed. Nothing is locked meanwhile.
+    async fn answer_once_allowed(
+        &self,
+        tool: &'static ToolSpec,
+        arguments: &Arc<JsonObject>,
+        mut said: Said,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
+        // Only the first run tells how far it has come: what is told grows.
+        let mut token = context.meta.get_progress_token();
+        loop {
+            let approval = match &said {
+                Said::Nothing | Said::Silence => None,
+                Said::Yes(approval) => Some(approval.clone()),
+                Said::No => {
+                    return Answer::Final(tools::refusal(&[Problem::new(Kind::ApprovalDenied)]));
+                }
+            };
+            let held = match self.answer(tool, arguments, approval, token.take(), context).await {
+                Ok(result) => return Answer::Final(result),
+                Err(held) => held,
+            };
+            if matches!(said, Said::Silence) {
+                return Answer::Final(self.leave_waiting(held).await);
+            }
+            let call = (self.session.owner(), tool.name, &**arguments);
+            let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
+            if context.ct.is_cancelled() {
+                return Answer::Final(tools::refusal(&[Problem::new(Kind::Cancelled)]));
+            }
+            said = match reply {
+                Reply::Said(Said::Silence) | Reply::NotHere => {
+                    return Answer::Final(self.leave_waiting(held).await);
+                }
+                Reply::Said(said) => said,
+                Reply::Later(question) => return Answer::Question(question),
+            };
+        }
+    }
+
+    /// The edit waits for a person at a terminal. Yields what the model is told.
+    async fn leave_waiting(&self, held: Box<Held>) -> CallToolResult {
+        let shared = Arc::clone(&self.shared);
+        let job = tokio::task::spawn_blocking(move || match &shared.workspace {
+            Ok(workspace) => tools::refusal(&workspace.wait_for_a_person(&held)),
+            Err(problem) => tools::refusal(std::slice::from_ref(problem)),
+        });
+        job.await.unwrap_or_else(|_| broken())
+    }
+
+    /// Runs a tool, here or on another thread.
+    async fn answer(
+        &self,
+        tool: &'static ToolSpec,
+        arguments: &Arc<JsonObject>,
+        approval: Option<Approval>,
+        token: Option<ProgressToken>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Box<Held>> {
+        let asked = Asked {
+            tool,
+            client: client_name(context),
+            lasts: self.lasts(context),
+            approval,
+            cancelled: context.ct.clone(),
+        };
+        let in_flight = InFlight::enter(&self.shared);
+        // A quick call that is alone is answered right here: handing it to another thread and back costs
+        // more than the call. Whatever would wait or take long goes to a thread where it may; over HTTP everything,
+        // since others are served meanwhile.
+        if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
+            match self.run(&asked, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
+                Ok(result) => return Ok(result),
+                Err(Unanswered::Held(held)) => return Err(held),
+                Err(Unanswered::NotQuick) => {}
+            }
+        }
+        let (teller, told) = progress::channel();
+        let teller = token.is_some().then_some(teller);
+        let (emend, arguments) = (self.clone(), Arc::clone(arguments));
+        let job = tokio::task::spawn_blocking(move || {
+            let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
+            let result = emend.run(&asked, Effort::Patient, Arc::unwrap_or_clone(arguments), &tell);
+            // Counted until the work is done, also where nobody waits for it any more.
+            drop(in_flight);
+            result
+        });
+        if let Some(token) = token {
+            told.pass_on(&context.peer, &token).await;
+        }
+        match job.await {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(Unanswered::Held(held))) => Err(held),
+            failed => {
+                tracing::error!(tool = tool.name, ?failed, "a tool failed");
+                Ok(broken())
+            }
+        }
+    }
+
+    /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
+    /// step, but perhaps in one after it.
+    fn run(
+        &self,
+        asked: &Asked,
+        effort: Effort,
+        arguments: JsonObject,
+        progress: &dyn Fn(Progress),
+    ) -> Result<CallToolResult, Unanswered> {
+        let workspace = match &self.shared.workspace {
+            Ok(workspace) => workspace,
+            Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
+        };
+        let mode = self.shared.mode();
+        if !asked.tool.is_offered(mode) {
+            return Ok(tools::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]));
+        }
+        let call = Call {
+            workspace,
+            previews: &self.shared.previews,
+            caller: Caller::new(&self.session, &asked.client, asked.lasts),
+            effort,
+            approval: asked.approval.as_ref(),
+            cancelled: &|| asked.cancelled.is_cancelled(),
+            progress,
+        };
+        let run = || {
+            let mut result = asked.tool.run(&call, arguments)?;
+            tools::remark(&mut result, &self.session.news());
+            self.shared.subscriptions.has_called(workspace, &self.session);
+            Ok(result)
+        };
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken()))
+    }
+}
+
+fn broken() -> CallToolResult {
+    let message =
+        "Emend has a bug: this call failed. Read the files that it names before you send it again.".into();
+    tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
+}
+
+/// Counts the calls that are being answered.
+struct InFlight {
+    shared: Arc<Shared>,
+    is_alone: bool,
+}
+
+impl InFlight {
+    fn enter(shared: &Arc<Shared>) -> Self {
+        let is_alone = shared.in_flight.fetch_add(1, Ordering::Relaxed) == 0;
+        Self { shared: Arc::clone(shared), is_alone }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.shared.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
