@@ -94,7 +94,17 @@ fn more_requests_than_can_be_answered_at_once_are_told_to_come_again() {
     let lock = std::fs::File::open(folder.path()).unwrap();
     lock.lock().unwrap();
     let client = server.client.clone();
-    let waiting = std::thread::spawn(move || client.replace("a.txt", "one", "two"));
+    let waiting = std::thread::spawn(move || {
+        let arguments = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
+        // One that is told to come again does.
+        loop {
+            let call = json!({"name": "str_replace", "arguments": arguments});
+            let stream = client.begin("tools/call", call);
+            if stream.status == 200 {
+                return stream.last().outcome().unwrap();
+            }
+        }
+    });
     // It does not get its turn; so sooner or later this one is in its way.
     let refused = loop {
         let reply = server.client.begin("tools/list", json!({})).finish();
@@ -105,6 +115,6 @@ fn more_requests_than_can_be_answered_at_once_are_told_to_come_again() {
     assert_eq!(refused.status, 503);
     assert!(refused.header("retry-after").is_some());
     drop(lock);
-    waiting.join().unwrap().ok();
+    assert_eq!(waiting.join().unwrap()["isError"], false);
     server.client.read("a.txt");
 }
