@@ -15,6 +15,9 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Emend's own crates; a name stands for all that begin with it.
 const OWN: &str = "emend";
 
+/// Warnings, but not of what a client does wrong: it has been told, and rmcp would say it here too.
+const QUIET: &str = "warn,rmcp=error";
+
 #[derive(clap::Args)]
 #[command(next_help_heading = "Log")]
 pub(crate) struct LogFlags {
@@ -58,8 +61,8 @@ impl LogFlags {
 fn filter(said: &str) -> String {
     let level = said.trim().to_lowercase();
     match level.as_str() {
-        "" => "warn".into(),
-        "debug" | "trace" | "info" => format!("warn,{OWN}={level}"),
+        "" | "warn" => QUIET.into(),
+        "debug" | "trace" | "info" => format!("{QUIET},{OWN}={level}"),
         level if LEVELS.contains(&level) => level.into(),
         _ => said.to_owned(),
     }
@@ -71,9 +74,9 @@ mod tests {
 
     #[test]
     fn a_level_is_that_of_our_own_code_and_a_filter_is_itself() {
-        assert_eq!(filter("Debug"), "warn,emend=debug");
+        assert_eq!(filter("Debug"), "warn,rmcp=error,emend=debug");
         assert_eq!(filter("error"), "error");
-        assert_eq!(filter(""), "warn");
+        assert_eq!(filter(""), "warn,rmcp=error");
         assert_eq!(filter("rmcp=trace,warn"), "rmcp=trace,warn");
         LEVELS.iter().for_each(|level| drop(EnvFilter::try_new(filter(level)).unwrap()));
     }
