@@ -339,3 +339,32 @@ fn what_is_forbidden_by_now_is_not_told_and_not_brought_back() {
     assert!(!refused.text.contains("hush") && !refused.text.contains("secret"), "{}", refused.text);
     assert_eq!((folder.text("secret.txt"), folder.text("b.txt")), ("hush2\n".into(), "b\n".into()));
 }
+
+#[test]
+fn where_the_history_is_off_nothing_is_taken_back_and_nothing_says_that_it_could_be() {
+    let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
+    let mut before = serve(&folder);
+    let tracked = before.replace("a.txt", "one", "two").ok();
+    assert!(tracked.text.contains("undo_edit"));
+    before.close();
+    let mut client = launch(&folder).argument("--track-history=false").legacy();
+    let made = client.replace("b.txt", "one", "two").ok();
+    assert!(!made.text.contains("undo_edit"), "{}", made.text);
+    client.call("undo_edit", json!({})).refused("unknown-edit");
+    client.call("undo_edit", json!({"edit": tracked.structured["edit"]})).refused("unknown-edit");
+    client.call("undo_edit", json!({"path": "a.txt"})).refused("unknown-edit");
+    assert_eq!((folder.text("a.txt").as_str(), folder.text("b.txt").as_str()), ("two\n", "two\n"));
+}
+
+#[test]
+fn an_answer_names_the_edit_that_undo_takes_back() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    client.replace("a.txt", "one", "two").ok();
+    client.replace("a.txt", "two", "three").ok();
+    let undone = client.call("undo_edit", json!({})).ok();
+    let said = undone.text.split("undo_edit {").nth(1).and_then(|rest| rest.split('}').next()).unwrap();
+    let arguments: serde_json::Value = serde_json::from_str(&format!("{{{said}}}")).unwrap();
+    client.call("undo_edit", arguments).ok();
+    assert_eq!(folder.text("a.txt"), "three\n", "the undo was taken back, not the edit before");
+}

@@ -190,6 +190,8 @@ fn a_request_of_2026_remembers_nothing_and_relies_on_versions() {
     ann.call("undo_edit", json!({})).refused("invalid-argument");
     ann.call("undo_edit", json!({"path": "a.txt"})).refused("invalid-argument");
     ann.call("edit_history", json!({"net": true})).refused("invalid-argument");
+    let told = ann.call("edit_history", json!({})).ok().text;
+    assert!(told.contains("testkit (ann)") && !told.contains("(you)"), "{told}");
     assert_eq!(folder.text("a.txt"), "two\n");
 }
 

@@ -206,6 +206,9 @@ fn a_legacy_client_hears_of_the_list_once_it_has_asked_for_it() {
     client.call("delete_file", json!({"path": "new.txt"})).ok();
     client.notified(LIST_CHANGED);
     hears_first_of(&mut client, &folder, "mark");
+    // So it does of what others do.
+    put(&folder, "theirs.txt", "x");
+    client.notified(LIST_CHANGED);
 }
 
 #[test]

@@ -222,3 +222,14 @@ fn no_edit_makes_of_a_text_what_is_none() {
     client.preview("write_file", json!({"path": "a.txt", "content": "a\0b"})).refused("not-text");
     assert_eq!(folder.everything(), before);
 }
+
+#[test]
+fn an_empty_version_is_none() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let mut client = serve(&folder);
+    client.call("write_file", json!({"path": "new.txt", "content": "x", "version": ""})).ok();
+    assert_eq!(folder.text("new.txt"), "x");
+    client.call("write_file", json!({"path": "a.txt", "content": "x", "version": ""})).refused("not-read");
+    client.call("delete_file", json!({"path": "a.txt", "version": ""})).refused("not-read");
+    assert_eq!(folder.text("a.txt"), "one\n");
+}
