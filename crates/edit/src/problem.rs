@@ -284,6 +284,7 @@ pub enum Kind {
     },
 
     // History.
+    NoHistory,
     UnknownEdit {
         /// The edit that was named, if one was.
         edit: Option<String>,
@@ -486,7 +487,7 @@ impl Kind {
             Self::NoWorkspace { .. } => Code::NoWorkspace,
             Self::UnknownPreview => Code::UnknownPreview,
             Self::StalePreview { .. } => Code::StalePreview,
-            Self::UnknownEdit { .. } => Code::UnknownEdit,
+            Self::NoHistory | Self::UnknownEdit { .. } => Code::UnknownEdit,
             Self::UndoConflict { .. } => Code::UndoConflict,
             Self::Busy { .. } | Self::NeedsPatience => Code::Busy,
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,

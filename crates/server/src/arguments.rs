@@ -20,9 +20,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("input", "patch"),
 ];
 
-/// What means something where it is empty: the text of a file that is to be created, a text to delete by, a version that
-/// no file has, and none of the hunks. The last two guard what is done, and so they are rather refused.
-const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "version", "hunks"];
+/// What means something where it is empty: the text of a file that is to be created, a text to delete by, and none of the
+/// hunks, which guards what is done and so is rather refused.
+const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "hunks"];
 
 /// Reads the arguments of a tool whose input has this schema.
 pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Problem> {
@@ -71,6 +71,18 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
         }
     }
     Ok(checked)
+}
+
+/// Whether this is an argument of one of several tools, not of this one, and not given: null or empty. The schema that a
+/// client knows has those of all of them, and some send every argument.
+pub(crate) fn is_unset_of_another(this: &JsonObject, all: &JsonObject, name: &str, value: &Value) -> bool {
+    let of = |schema: &'_ JsonObject| schema.get("properties").and_then(|all| all.get(name)).cloned();
+    match (of(this), of(all)) {
+        (None, Some(property)) => {
+            value.is_null() || is_empty(&property, value) || *value == Value::Bool(false)
+        }
+        _ => false,
+    }
 }
 
 /// Whether it is the empty value of its type.
@@ -170,8 +182,7 @@ mod tests {
         });
         let schema = |tool: &str| &tools::find(tool).unwrap().input;
         let meant: Value = read(schema("str_replace"), every.as_object().unwrap().clone()).unwrap();
-        let expected =
-            json!({"path": "a", "old_string": "x", "new_string": "", "replace_all": false, "version": ""});
+        let expected = json!({"path": "a", "old_string": "x", "new_string": "", "replace_all": false});
         assert_eq!(meant, expected);
         let none = json!({"preview": "a", "hunks": []});
         assert_eq!(read::<Value>(schema("apply_preview"), none.as_object().unwrap().clone()).unwrap(), none);

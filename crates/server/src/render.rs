@@ -65,7 +65,11 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
         );
     }
     if let Some(edit) = outcome.edit.as_ref().filter(|_| tense == Tense::Done) {
-        let _ = writeln!(text, "This is edit {edit}; undo_edit takes it back.");
+        let undo = format!("undo_edit {{\"edit\": \"{edit}\"}} takes it back");
+        let _ = match outcome.can_be_undone {
+            true => writeln!(text, "This is edit {edit}; {undo}."),
+            false => writeln!(text, "This is edit {edit}."),
+        };
     }
     if !outcome.diff.is_empty() {
         let _ = write!(text, "\n{}", outcome.diff);

@@ -103,7 +103,7 @@ pub(crate) fn read(
         Uri::Readings if !caller.lasts() => return Err(unknown(workspace, uri)),
         Uri::Readings => (readings(workspace, caller), "text/plain"),
         Uri::Edit(id) => {
-            let edited = workspace.edited(&id, caller.session()).ok();
+            let edited = workspace.edited(&id, caller.own()).ok();
             let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| unknown(workspace, uri))?;
             (diff, "text/x-diff")
         }

@@ -137,6 +137,12 @@ impl<'a> Caller<'a> {
         }
     }
 
+    /// The session whose edits are theirs to see: none where there was nothing before this call.
+    #[must_use]
+    pub fn own(&self) -> &'a str {
+        if self.lasts { self.session() } else { "" }
+    }
+
     /// Who asks for an edit, and how. Two clients with the same name and different tokens are not the same.
     #[must_use]
     pub fn origin(&self, tool: &str, request: String) -> Origin {

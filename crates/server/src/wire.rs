@@ -242,6 +242,9 @@ pub struct Outcome {
     /// Whether that is only its beginning, and the whole is a resource.
     #[serde(skip)]
     pub diff_goes_on: bool,
+    /// Whether the edit is in the history.
+    #[serde(skip)]
+    pub can_be_undone: bool,
     /// Bytes removed plus bytes added.
     pub bytes_changed: usize,
     /// Whether the files were still what you read.
@@ -451,6 +454,7 @@ impl Outcome {
         Self {
             changed_files: report.files.iter().map(|file| file.name.clone()).collect(),
             diff,
+            can_be_undone: kept.is_some(),
             diff_goes_on: kept.is_some() && left_out > 0,
             bytes_changed: report.files.iter().map(|file| file.bytes_changed).sum(),
             mtime_check_passed: report.mtime_check_passed,

@@ -294,7 +294,12 @@ impl Workspace {
         let undo = Undo { edit: undo.edit, path: path.as_deref() };
         let session = &origin.session;
         let (root, id) = {
-            let histories = self.past.histories(&self.roots)?;
+            let mut histories = self.past.histories(&self.roots)?;
+            // Where nothing is written down, what is there is of another time, and the undo itself would not be known.
+            histories.retain(|history| history.root().policy.terms().track_history);
+            if histories.is_empty() && !self.tracks_history() {
+                return Err(Problem::new(Kind::NoHistory).into());
+            }
             let has_own = histories.iter().any(|history| history.has_own(session));
             let chosen = histories
                 .iter()

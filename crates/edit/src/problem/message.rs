@@ -203,7 +203,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(
                 f,
                 "{path} exists and {seen}, so replacing or deleting it could destroy what you have not seen. \
-                 Read all of it with read_file, then send the call again; or name its version, which is \"{}\" \
+                 Read all of it with read_file, then send the call again with the version that it gives. Its version is \"{}\" \
                  now (version, or versions of a patch).",
                 current.short()
             )
@@ -321,6 +321,9 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::StalePreview { reason } => {
             write!(f, "The preview no longer fits: {reason}. Nothing was changed. Call edit_preview again.")
         }
+        Kind::NoHistory => f.write_str(
+            "No edit can be taken back: the history is off here (track_history). Make the opposite edit instead.",
+        ),
         Kind::UnknownEdit { edit, recent } => {
             match edit {
                 Some(edit) => write!(f, "There is no edit {edit} in the history.")?,

@@ -133,6 +133,8 @@ pub(crate) fn has_listed(
     if let Some(listener) = subscriptions.locked().listeners.get_mut(&id) {
         listener.list = ListWish::Hears;
     }
+    // What it has subscribed to already is watched for this, too.
+    subscriptions.arrange(workspace);
 }
 
 /// The listener that is the session itself; one that tells its client from now on if there was none.

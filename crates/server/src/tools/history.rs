@@ -72,7 +72,7 @@ fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         if asked.path.is_some() || asked.limit.is_some() || is_net {
             return invalid("edit", "it stands alone");
         }
-        return Ok(in_full(&call.workspace.edited(id.trim(), call.caller.session())?));
+        return Ok(in_full(&call.workspace.edited(id.trim(), call.caller.own())?));
     }
     let path = asked.path.as_deref();
     if is_net && call.workspace.tracks_history() {
@@ -80,7 +80,7 @@ fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
             return invalid("limit", "with net, all edits count");
         }
         if !call.caller.lasts() {
-            return Err(needs_session("net", "name one edit, or a path"));
+            return Err(needs_session("net", "name one edit"));
         }
         return Ok(net(&call.workspace.net(path, call.caller.session())?));
     }
@@ -97,7 +97,7 @@ fn list(workspace: &Workspace, caller: Caller<'_>, asked: &Asked<'_>) -> Result<
     if !workspace.tracks_history() {
         return Ok("There is no history: track_history is off.\n".to_owned());
     }
-    let edits = workspace.history(asked, caller.session())?;
+    let edits = workspace.history(asked, caller.own())?;
     if edits.is_empty() {
         let of = asked.path.map(|path| format!(" of {path}")).unwrap_or_default();
         return Ok(format!("No edits{of} in the history.\n"));

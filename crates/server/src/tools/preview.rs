@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use rmcp::model::{CallToolResult, JsonObject};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Stopped};
+use emend_workspace::{Effort, Mode, Stopped};
 
 use super::edit::understand;
 use super::{Call, Unanswered, answer, find, unmade};
@@ -26,11 +26,16 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     let own: JsonObject = arguments.remove_entry("tool").into_iter().collect();
     let input = &find("edit_preview").expect("it is in the table").input;
     let own: EditPreview = arguments::read(input, own).map_err(one)?;
+    let other = &find(&own.tool).expect("the schema has checked it").input;
+    arguments.retain(|name, value| !arguments::is_unset_of_another(other, input, name, value));
     let asked = understand(call, &own.tool, arguments)?;
     let readings = call.caller.readings();
     let prepared = call.workspace.preview(&asked.request(call), readings)?;
     let mut outcome = Outcome::success(prepared.report());
-    outcome.preview = Some(call.previews.keep(call.caller.owner(), prepared).map_err(one)?);
+    // Where edits are only shown, a handle would promise too much.
+    if call.workspace.mode() != Mode::Preview {
+        outcome.preview = Some(call.previews.keep(call.caller.owner(), prepared).map_err(one)?);
+    }
     Ok(outcome)
 }
 
