@@ -243,6 +243,29 @@ mod tests {
     }
 
     #[test]
+    fn line_endings_of_toml_stay() {
+        check(
+            Format::Toml,
+            "mcp_servers",
+            "# mine\r\nmodel = \"o3\"\r\n\r\n[x]\r\nb = \"\"\"1\r\n2\"\"\"\r\n",
+            "# mine\r\nmodel = \"o3\"\r\n\r\n[x]\r\nb = \"\"\"1\r\n2\"\"\"\r\n\r\n[mcp_servers.emend]\r\ncommand = \
+             \"emend\"\r\nargs = [\"serve\", \"--workspace\", \".\"]\r\n",
+        );
+        let mixed = "# mine\r\nmodel = \"o3\"\n";
+        assert!(put(mixed, Format::Toml, "mcp_servers", &entry()).is_err());
+    }
+
+    #[test]
+    fn what_is_there_twice_is_refused() {
+        for text in [
+            r#"{"mcpServers": {}, "a": 1, "mcpServers": {}}"#,
+            r#"{"mcpServers": {"emend": {}, "emend": {}}}"#,
+        ] {
+            assert!(put(text, Format::Json, "mcpServers", &entry()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_broken_is_refused_with_its_line() {
         let line = |format, text: &str| put(text, format, "mcpServers", &entry()).unwrap_err().line;
         assert_eq!(line(Format::Json, "{\n  \"a\": 1\n  \"b\": 2\n}"), Some(2));
