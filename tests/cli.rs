@@ -219,6 +219,15 @@ fn wrong_usage_has_a_code_of_its_own() {
         let ran = Command::new(&folder, arguments).input(UNIFIED).run().ends(2);
         assert_eq!(ran.document()["error"]["code"], "wrong-usage", "{arguments:?}");
     }
+    for arguments in [
+        &["apply", "--json", "--format", "latin"][..],
+        &["log", "--json", "--limit", "x"],
+        &["init", "--json"],
+        &["--json", "log"],
+    ] {
+        let ran = emend(&folder, arguments).ends(2);
+        assert_eq!(ran.document()["error"]["code"], "wrong-usage", "{arguments:?}");
+    }
     for arguments in [&["aply"][..], &["apply", "--format", "latin"], &["apply", "--versions", "x"]] {
         let ran = emend(&folder, arguments).ends(2);
         assert!(ran.out.is_empty() && !ran.log.is_empty());
@@ -241,6 +250,25 @@ fn a_patch_that_is_no_text_is_refused() {
         std::iter::once(0xfeff).chain(UNIFIED.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     Command::new(&folder, &["apply"]).input(utf_16).run().ends(0);
     assert_eq!(folder.text("a.txt"), "one\nTWO\n");
+}
+
+/// A diff over files of two encodings, as git makes it, is in neither of them.
+#[test]
+fn a_patch_whose_encoding_would_be_guessed_is_refused() {
+    let (latin, utf_8) = (b"caf\xe9\ntwo\nna\xefve \xe0 la\n", "one\ntwo\n");
+    let folder = Folder::with([("a.txt", utf_8)]);
+    folder.write("b.txt", latin);
+    let of_both = b"--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+\xc3\xa9t\xc3\xa9\n\
+        --- a/b.txt\n+++ b/b.txt\n@@ -1,3 +1,3 @@\n caf\xe9\n-two\n+deux\n na\xefve \xe0 la\n";
+    let of_one = b"--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+\xe9t\xe9\n";
+    for patch in [&of_both[..], of_one] {
+        let ran = Command::new(&folder, &["apply", "--json"]).input(patch).run().ends(1);
+        assert_eq!(ran.document()["error"]["code"], "not-text");
+        folder.write("tmp.diff", patch);
+        let mut client = crate::serve(&folder);
+        client.call("apply_patch", json!({"patch_path": "tmp.diff"})).refused("not-text");
+    }
+    assert_eq!((folder.read("a.txt"), folder.read("b.txt")), (utf_8.into(), latin.to_vec()));
 }
 
 #[test]
