@@ -2,7 +2,7 @@
 //! comments, order and indentation are somebody's work.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -58,11 +58,23 @@ fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     let whole = || {
         CstInputValue::Object(entry.iter().map(|(name, value)| (name.to_string(), input(value))).collect())
     };
+    // A client takes the last of two, and which is meant nobody knows.
+    let once = |object: &CstObject, name: &str| {
+        let is_it = |own: &CstObjectProp| {
+            own.name().and_then(|own| own.decoded_value().ok()).as_deref() == Some(name)
+        };
+        match object.properties().iter().filter(|own| is_it(own)).count() {
+            0 | 1 => Ok(()),
+            _ => Err(unfit(format!("'{name}' stands twice in one object"))),
+        }
+    };
     let object = root.object_value().ok_or_else(|| unfit("it is no JSON object".into()))?;
+    once(&object, key)?;
     let servers = match object.get(key) {
         None => object.object_value_or_set(key),
         Some(servers) => servers.object_value().ok_or_else(|| unfit(format!("'{key}' is no object")))?,
     };
+    once(&servers, NAME)?;
     match servers.get(NAME) {
         None => drop(servers.append(NAME, whole())),
         Some(old) => match old.object_value() {
@@ -114,8 +126,15 @@ fn input(value: &Value) -> CstInputValue {
 }
 
 fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
-    let mut document = parse_toml(text)?;
     let unfit = |what: String| Unfit { line: None, what };
+    // What is written out has LF wherever there is no value, so the file has it throughout meanwhile.
+    let has_crlf = text.contains("\r\n");
+    let plain = text.replace("\r\n", "\n");
+    let as_it_was = |plain: &str| if has_crlf { plain.replace('\n', "\r\n") } else { plain.to_owned() };
+    if as_it_was(&plain) != text {
+        return Err(unfit("some of its lines end in CRLF and some in LF alone".into()));
+    }
+    let mut document = parse_toml(&plain)?;
     let hidden = || {
         // `[mcp_servers]` itself has nothing in it.
         let mut table = Table::new();
@@ -131,7 +150,7 @@ fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
             own.insert(name, toml_edit::value(to_toml(value)));
         }
     }
-    Ok(document.to_string())
+    Ok(as_it_was(&document.to_string()))
 }
 
 fn parse_toml(text: &str) -> Result<DocumentMut, Unfit> {
