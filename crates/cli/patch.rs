@@ -111,13 +111,11 @@ impl Arguments {
             Some(file) => std::fs::read(file)
                 .map_err(|error| Stop::usage(format!("the patch {file} cannot be read: {error}")))?,
         };
-        let not_text = || Problem::new(Kind::NotText { reason: "a patch must be valid text throughout" });
-        let name = |problem: Problem| match self.patch.as_deref() {
-            None | Some("-") => problem.at("standard input"),
-            Some(file) => problem.at(file),
+        let name = |kind: Kind| match self.patch.as_deref() {
+            None | Some("-") => Problem::new(kind).at("standard input"),
+            Some(file) => Problem::new(kind).at(file),
         };
-        let text = Text::new(bytes).map_err(|_| name(not_text()))?;
-        let patch = std::str::from_utf8(&text.bytes()[text.body()]).map_err(|_| name(not_text()))?;
-        Ok(patch.to_owned())
+        let text = Text::new(bytes).map_err(name)?;
+        Ok(text.certain().map_err(name)?.to_owned())
     }
 }

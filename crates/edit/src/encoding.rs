@@ -90,6 +90,12 @@ impl Encoding {
         matches!(self.0, Inner::Utf8 | Inner::BrokenUtf8)
     }
 
+    /// Whether its characters are certain: no other encoding was in question.
+    #[must_use]
+    pub fn is_unicode(self) -> bool {
+        matches!(self.0, Inner::Utf8 | Inner::Utf16Le | Inner::Utf16Be)
+    }
+
     /// The view of these bytes; `None` if they are not of this encoding.
     #[must_use]
     pub fn decode(self, raw: &[u8]) -> Option<Vec<u8>> {

@@ -100,6 +100,15 @@ impl Text {
         self.encoding
     }
 
+    /// The text without its mark, for whoever writes its characters elsewhere. A guess of the encoding does no harm to a
+    /// file, which keeps its bytes, but what is made of this text would be wrong without anybody noticing.
+    pub fn certain(&self) -> Result<&str, Kind> {
+        let reason = "what is to be taken from it must be UTF-8, or UTF-16 with its mark. Convert it first (iconv -f \
+                      ENCODING -t UTF-8), each part from its own encoding";
+        let text = core::str::from_utf8(&self.bytes[self.body()]).ok();
+        text.filter(|_| self.encoding.is_unicode()).ok_or(Kind::NotText { reason })
+    }
+
     /// How many bytes of memory it takes.
     #[must_use]
     pub fn footprint(&self) -> usize {

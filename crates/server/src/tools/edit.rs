@@ -126,11 +126,8 @@ fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, Problem> {
         (Some(patch), None) => Ok(patch.clone()),
         (None, Some(path)) => {
             let (name, snapshot) = call.workspace.read(path, call.effort)?;
-            let text = &snapshot.text;
-            let patch = std::str::from_utf8(&text.bytes()[text.body()]);
-            patch.map(str::to_owned).map_err(|_| {
-                Problem::new(Kind::NotText { reason: "a patch must be valid text throughout" }).at(&name)
-            })
+            let patch = snapshot.text.certain();
+            patch.map(str::to_owned).map_err(|not_text| Problem::new(not_text).at(&name))
         }
         (None, None) => Err(invalid("it is required, or patch_path")),
         (Some(_), Some(_)) => Err(invalid("give either patch or patch_path")),
