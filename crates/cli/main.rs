@@ -103,7 +103,10 @@ impl Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return not_understood(&error),
+    };
     let output = arguments.command.output();
     let ended = arguments.logging.start().and_then(|()| arguments.command.run(output));
     let exit = ended.unwrap_or_else(|stop| {
@@ -111,6 +114,19 @@ fn main() -> ExitCode {
         stop.exit()
     });
     exit.into()
+}
+
+/// A command line that clap refuses, or that asks for help, which it gives.
+fn not_understood(error: &clap::Error) -> ExitCode {
+    // No command is known that could say what it shows, so the flag counts wherever it stands.
+    let is_json =
+        std::env::args_os().skip(1).take_while(|argument| argument != "--").any(|it| it == "--json");
+    if !error.use_stderr() || !is_json {
+        error.exit();
+    }
+    let stop = Stop::usage(error.render().to_string().trim_end().trim_start_matches("error: "));
+    Output::of_documents().stop(&stop);
+    stop.exit().into()
 }
 
 /// One thread reads, answers and waits; every call is a blocking job on a thread of its own. More workers would only

@@ -117,6 +117,11 @@ impl Output {
         Self { json: false, colours: Colours(false) }
     }
 
+    /// Of a command line that asks for documents and is no command.
+    pub(crate) fn of_documents() -> Self {
+        Self { json: true, colours: Colours(false) }
+    }
+
     /// Shows a text that has no control characters but our own colours.
     pub(crate) fn show(self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
