@@ -114,6 +114,28 @@ fn a_file_is_told_of_after_its_folders_have_gone_and_come_again() {
     }
 }
 
+/// Nothing around the workspace is watched that could tell when it is back.
+#[test]
+fn a_file_is_told_of_after_the_workspace_itself_was_moved_away_and_back() {
+    for subscribed in ERAS {
+        let folder = Folder::with([("d/a.txt", "one\n")]);
+        let a = uri(&folder, "d/a.txt");
+        let mut client = subscribed(&folder, &[&a]);
+        put(&folder, "d/a.txt", "two\n");
+        assert_eq!(updated(&mut client), a);
+        fs::rename(folder.path(), folder.beside("moved")).unwrap();
+        // It is the same folder wherever it is.
+        fs::write(folder.beside("staged"), "three\n").unwrap();
+        fs::rename(folder.beside("staged"), folder.beside("moved/d/a.txt")).unwrap();
+        assert_eq!(updated(&mut client), a);
+        fs::rename(folder.beside("moved"), folder.path()).unwrap();
+        for text in ["four\n", "five\n"] {
+            put(&folder, "d/a.txt", text);
+            assert_eq!(updated(&mut client), a);
+        }
+    }
+}
+
 #[test]
 fn a_file_that_is_written_again_with_the_same_content_is_not_told_of_again() {
     for subscribed in ERAS {
