@@ -232,6 +232,9 @@ fn wrong_usage_has_a_code_of_its_own() {
         let ran = emend(&folder, arguments).ends(2);
         assert!(ran.out.is_empty() && !ran.log.is_empty());
     }
+    let state = folder.at("a.txt").display().to_string();
+    let ran = emend(&folder, &["approve", "--json", "--state-dir", &state]);
+    assert!(ran.code != 0 && ran.document()["error"]["code"].is_string(), "{ran:?}");
     assert_eq!(folder.text("a.txt"), "one\ntwo\n");
     // The home folder is too much to open unasked.
     fs::create_dir(folder.beside("home")).unwrap();

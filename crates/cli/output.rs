@@ -204,6 +204,7 @@ mod tests {
     #[test]
     fn what_could_steer_a_terminal_is_shown_as_a_sign() {
         assert_eq!(printable("a\tb\r\n\x1b[2Jc\u{9b}\x7f\rd\n"), "a\tb\n␛[2Jc\u{fffd}␡␍d\n");
+        assert_eq!(printable("a\u{202e}b\u{2066}c\u{200f}\n"), "a\u{fffd}b\u{fffd}c\u{fffd}\n");
         assert!(matches!(printable("plain → text\n"), Cow::Borrowed(_)));
     }
 
