@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 
     /// List what waits as JSON.
     #[arg(long, conflicts_with = "id")]
-    json: bool,
+    pub(crate) json: bool,
 
     /// Where the server keeps its state.
     #[arg(long = "state-dir", value_name = "DIR", env = "EMEND_STATE_DIR")]

@@ -73,6 +73,7 @@ impl Command {
     /// Where it shows what it has to say.
     fn output(&self) -> Output {
         match self {
+            Self::Approve(arguments) if arguments.json => Output::of_documents(),
             Self::Serve(_) | Self::Approve(_) | Self::Completions(_) | Self::Demo(_) => Output::of_errors(),
             Self::Apply(arguments) | Self::Preview(arguments) => arguments.output.output(),
             Self::Log(arguments) => arguments.output.output(),

@@ -180,9 +180,10 @@ impl Output {
     }
 }
 
-/// The text with a sign in the place of each control character.
+/// The text with a sign in the place of each control character, and of each that turns around what stands beside it.
 fn printable(text: &str) -> Cow<'_, str> {
-    let is_harmful = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_harmful = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || turns(c);
     if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
