@@ -80,6 +80,8 @@ pub(crate) struct Watch {
     /// `None` where the system gives none; then all is looked at now and then.
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
+    /// Whether a folder is not there and no folder around it tells when it is.
+    misses: bool,
     shared: Arc<Shared>,
 }
 
@@ -120,13 +122,14 @@ impl Watch {
         if let Err(error) = thread {
             tracing::warn!(%error, "changes by other programs are not told");
         }
-        Self { watcher: watcher.ok(), watched: BTreeSet::new(), shared }
+        Self { watcher: watcher.ok(), watched: BTreeSet::new(), misses: false, shared }
     }
 
     /// From now on watches these folders, as far as they exist, and no others. Outer folders come before those in them:
-    /// one that is made meanwhile is heard of by the one around it.
+    /// one that is made meanwhile is heard of by the one around it. Where there is none, all is looked at now and then.
     pub(crate) fn set(&mut self, folders: &BTreeSet<PathBuf>) {
         let mut polls = self.watcher.is_none();
+        self.misses = false;
         if let Some(watcher) = &mut self.watcher {
             for gone in self.watched.difference(folders) {
                 // It may have been removed, and then it is not watched any more.
@@ -139,7 +142,9 @@ impl Watch {
                 }
                 match watcher.watch(folder, RecursiveMode::NonRecursive) {
                     Ok(()) => drop(self.watched.insert(folder.clone())),
-                    Err(error) if is_absent(&error) => {}
+                    Err(error) if is_absent(&error) => {
+                        self.misses |= folder.parent().is_none_or(|outer| !folders.contains(outer));
+                    }
                     Err(error) => {
                         if !polls {
                             tracing::warn!(
@@ -152,8 +157,13 @@ impl Watch {
                 }
             }
         }
-        self.shared.locked().polls = polls;
+        self.shared.locked().polls = polls || self.misses;
         self.shared.changed.notify_one();
+    }
+
+    /// Whether folders have to be set again to find out that they are there.
+    pub(crate) fn misses(&self) -> bool {
+        self.misses
     }
 
     /// Something happened to this folder itself: what was watched in it may be another folder by now.

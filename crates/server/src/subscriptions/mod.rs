@@ -323,10 +323,14 @@ impl Subscriptions {
     /// Looks at what may be new, and has told what is. Blocks.
     fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
         let swapped = self.locked().swapped_folders(hints);
-        if !swapped.is_empty() {
-            if let Some(watch) = self.watch.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let misses = match self.watch.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(watch) => {
                 swapped.iter().for_each(|folder| watch.forget(folder));
+                watch.misses()
             }
+            None => false,
+        };
+        if !swapped.is_empty() || misses {
             self.arrange(workspace);
         }
         let (files, folders, history) = self.locked().in_question(hints, &swapped);
