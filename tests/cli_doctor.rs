@@ -153,6 +153,16 @@ fn a_client_that_starts_what_is_not_there_is_a_problem() {
     );
 }
 
+/// A project may have anything under the name of a configuration.
+#[test]
+fn a_configuration_that_is_a_pipe_is_not_waited_for() {
+    let folder = Folder::new();
+    crate::special_files::make_fifo(&folder, ".mcp.json");
+    emend(&folder, &["doctor", "--json"]).ends(0);
+    let ran = emend(&folder, &["init", "claude-code", "--json", "--yes"]).ends(2);
+    assert_eq!(ran.document()["error"]["code"], "wrong-usage");
+}
+
 #[test]
 fn another_executable_of_this_name_on_the_path_is_told_of() {
     let folder = Folder::new();
