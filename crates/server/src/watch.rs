@@ -129,6 +129,8 @@ impl Watch {
     /// one that is made meanwhile is heard of by the one around it. Where there is none, all is looked at now and then.
     pub(crate) fn set(&mut self, folders: &BTreeSet<PathBuf>) {
         let mut polls = self.watcher.is_none();
+        // It is said once, and not again with each subscription.
+        let is_known = self.shared.locked().polls;
         self.misses = false;
         if let Some(watcher) = &mut self.watcher {
             for gone in self.watched.difference(folders) {
@@ -146,7 +148,7 @@ impl Watch {
                         self.misses |= folder.parent().is_none_or(|outer| !folders.contains(outer));
                     }
                     Err(error) => {
-                        if !polls {
+                        if !polls && !is_known {
                             tracing::warn!(
                                 %error,
                                 "not every folder can be watched; subscribed files are looked at every two seconds"
