@@ -82,7 +82,7 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
     }
     if edits.is_empty() {
         let of = arguments.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
-        output.show(&format!("No edits{of} in the history.\n"))?;
+        output.show(&output.plain(&format!("No edits{of} in the history.\n")))?;
         return Ok(Exit::Done);
     }
     let text: String = edits.iter().map(|edit| told(edit, FILES, output)).collect();

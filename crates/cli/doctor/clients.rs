@@ -32,6 +32,10 @@ pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
 
 /// Whether this file names Emend; what there is to say of it is said.
 fn configured(client: Client, file: &Path, findings: &mut Findings) -> bool {
+    // A project may have anything there, and a pipe would be waited for.
+    if !fs::metadata(file).is_ok_and(|there| there.is_file()) {
+        return false;
+    }
     let Ok(text) = fs::read_to_string(file) else { return false };
     let (name, path) = (client.name(), file.display());
     let text = text.trim_start_matches('\u{feff}');

@@ -66,7 +66,9 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     };
     let preview = target.preview(&content)?;
     if !output.json {
-        output.show(&format!("{} would be changed:\n\n{}", target.shown(), output.diff(&preview.diff())))?;
+        let shown = target.shown();
+        let shown = output.plain(&shown);
+        output.show(&format!("{shown} would be changed:\n\n{}", output.diff(&preview.diff())))?;
     }
     let document = json!({"diff": preview.diff()});
     if arguments.dry_run {
@@ -100,7 +102,7 @@ fn finish(target: &Target, state: &str, mut document: Value, said: &str, output:
         document["state"] = json!(state);
         output.document(&document)?;
     } else {
-        output.show(said)?;
+        output.show(&output.plain(said))?;
     }
     Ok(Exit::Done)
 }
@@ -153,6 +155,10 @@ impl Target {
             })?,
         };
         let file = file.canonicalize().unwrap_or(file);
+        // One of a pipe would wait for somebody who writes.
+        if fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
+            return Err(unfit(&file, None, "it is no file"));
+        }
         let text = match fs::read(&file) {
             Ok(bytes) => Some(String::from_utf8(bytes).map_err(|_| unfit(&file, None, "it is not UTF-8"))?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
