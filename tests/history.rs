@@ -333,6 +333,9 @@ fn what_is_forbidden_by_now_is_not_told_and_not_brought_back() {
     let mut client = launch(&folder).argument("--forbid").argument("secret.txt").legacy();
     let listed = history(&mut client, json!({}));
     assert!(listed.contains(&both) && listed.contains("b.txt") && !listed.contains(&only), "{listed}");
+    // Asking for it by its name does not tell which edits it was part of.
+    let of_it = history(&mut client, json!({"path": "secret.txt"}));
+    assert!(!of_it.contains(&both) && !of_it.contains("b.txt"), "{of_it}");
     let full = history(&mut client, json!({"edit": both}));
     assert!(full.contains("b.txt") && !full.contains("secret") && !full.contains("hush"), "{full}");
     let refused = undo(&mut client, &both).refused("path-forbidden");
