@@ -133,14 +133,14 @@ impl<'a> History<'a> {
 
     /// The edits that are asked for, the newest first.
     pub(crate) fn edits(&self, asked: &Asked<'_>, session: &str) -> Vec<Edited> {
-        let touches = |record: &&Record| {
-            asked.path.is_none_or(|path| {
-                record
-                    .files
-                    .iter()
-                    .any(|file| self.name(file) == path || self.old_name(file).is_some_and(|old| old == path))
-            })
-        };
+        let touches =
+            |record: &&Record| {
+                asked.path.is_none_or(|path| {
+                    record.files.iter().filter(|file| self.may_show(file)).any(|file| {
+                        self.name(file) == path || self.old_name(file).is_some_and(|old| old == path)
+                    })
+                })
+            };
         let admitted = |record: &&Record| record.files.iter().any(|file| self.may_show(file));
         let shown = self.records.iter().rev().filter(touches).filter(admitted).take(asked.limit);
         shown.map(|record| self.edited(record, session)).collect()
