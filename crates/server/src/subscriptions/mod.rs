@@ -473,12 +473,19 @@ mod tests {
     fn with_the_session_its_listeners_end_and_nothing_is_watched_any_more() {
         let served = served(&["a"]);
         served.listen(&["a"]);
-        assert!(served.subscriptions.watch.lock().unwrap().is_some());
+        let watch = served.subscriptions.watch.lock().unwrap();
+        assert!(watch.is_some());
+        // Whoever goes waits for nobody, even while folders are being arranged.
         drop(served.session);
+        assert!(served.subscriptions.locked().listeners.is_empty());
+        drop(watch);
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while served.subscriptions.watch.lock().unwrap().is_some() {
+            assert!(std::time::Instant::now() < until, "it is watched on");
+            std::thread::yield_now();
+        }
         let state = served.subscriptions.locked();
-        assert!(state.listeners.is_empty() && state.files.is_empty() && state.watched.is_empty());
-        drop(state);
-        assert!(served.subscriptions.watch.lock().unwrap().is_none());
+        assert!(state.files.is_empty() && state.watched.is_empty());
     }
 
     #[test]
