@@ -9,7 +9,9 @@ mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::SubscriptionSink;
@@ -34,6 +36,8 @@ pub(crate) struct Subscriptions {
     state: Mutex<State>,
     /// Held before `state` where both are.
     watch: Mutex<Option<Watch>>,
+    /// Whether a thread is about to arrange what is watched.
+    is_due: AtomicBool,
 }
 
 /// A listener, as long as it lives.
@@ -320,6 +324,24 @@ impl Subscriptions {
         }
     }
 
+    /// The same in a thread of its own, and once for all who go at that time: a listener ends where everybody's requests
+    /// are answered, and with hundreds of others left arranging takes a while.
+    fn arrange_later(self: &Arc<Self>, workspace: &Arc<Workspace>) {
+        if self.is_due.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (subscriptions, workspace) = (Arc::clone(self), Arc::clone(workspace));
+        let arrange = move || {
+            // Whoever goes from now on may be too late for this time.
+            subscriptions.is_due.store(false, Ordering::Release);
+            subscriptions.arrange(&workspace);
+        };
+        if let Err(error) = thread::Builder::new().name("arrange".into()).spawn(arrange) {
+            self.is_due.store(false, Ordering::Release);
+            tracing::warn!(%error, "what nobody listens to is watched until somebody else comes or goes");
+        }
+    }
+
     /// Looks at what may be new, and has told what is. Blocks.
     fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
         let swapped = self.locked().swapped_folders(hints);
@@ -376,7 +398,7 @@ impl Drop for Registration {
         if let Some(listener) = forgotten {
             listener.wake.notify_one();
         }
-        self.subscriptions.arrange(&self.workspace);
+        self.subscriptions.arrange_later(&self.workspace);
     }
 }
 
