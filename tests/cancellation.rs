@@ -34,6 +34,36 @@ fn a_call_that_is_cancelled_while_it_waits_for_its_turn_changes_nothing() {
 }
 
 #[test]
+fn an_undo_or_a_preview_that_is_cancelled_while_it_waits_for_its_turn_changes_nothing() {
+    for start in ERAS {
+        for tool in ["undo_edit", "apply_preview"] {
+            let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "one\n")]);
+            let mut client = start(&launch(&folder));
+            let edit = client.replace("a.txt", "one", "two").ok().structured["edit"].clone();
+            let change = json!({"path": "a.txt", "old_string": "two", "new_string": "three"});
+            let arguments = match tool {
+                "undo_edit" => json!({"edit": edit}),
+                _ => json!({"preview": client.preview("str_replace", change).ok().handle()}),
+            };
+            let turn = File::open(folder.path()).unwrap();
+            turn.lock().unwrap();
+            let waiting = client.send_call(tool, arguments.clone());
+            // What comes first is begun first.
+            client.read("b.txt");
+            client.cancel(waiting);
+            client.read("b.txt");
+            turn.unlock().unwrap();
+            // It is made when the cancelled call has had its turn.
+            client.replace("b.txt", "one", "two").ok();
+            assert_eq!(folder.text("a.txt"), "two\n", "{tool}");
+            // It can still be done.
+            client.call(tool, arguments).ok();
+            assert_ne!(folder.text("a.txt"), "two\n", "{tool}");
+        }
+    }
+}
+
+#[test]
 fn a_call_that_is_cancelled_during_its_commit_is_completed_and_told_of() {
     const TOTAL: usize = 2_000;
     for start in ERAS {
