@@ -54,7 +54,7 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 
     // The commit takes the preview and does what was shown, or says why not and leaves everything.
-    let report = workspace.apply(preview, None, None, &readings, &|_| {});
+    let report = workspace.apply(preview, None, None, &readings, &|| false, &|_| {});
     let report = report.map_err(|(stopped, _)| all(&stopped.into_problems()))?;
     for file in &report.files {
         println!("{:?} {}", file.change, file.name);

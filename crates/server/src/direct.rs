@@ -100,7 +100,7 @@ pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<M
 pub fn undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
     let undo = Undo { edit: Some(edit), path: None };
-    let undone = workspace.undo(&undo, &origin, None, &Mutex::default(), &|_| {});
+    let undone = workspace.undo(&undo, &origin, None, &Mutex::default(), &|| false, &|_| {});
     undone.map(Made::of).map_err(|stopped| refused(workspace, stopped))
 }
 

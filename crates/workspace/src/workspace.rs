@@ -182,10 +182,7 @@ impl Workspace {
         let _locked = lock::lock(&root, patience)?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare(request, readings)?;
-        if (request.cancelled)() {
-            return Err(Problem::new(Kind::Cancelled).into());
-        }
-        self.permit(&prepared, request.approval)?;
+        self.permit_unless(request.cancelled, &prepared, request.approval)?;
         Ok(self.commit(&mut prepared, readings, request.progress)?)
     }
 
@@ -199,13 +196,15 @@ impl Workspace {
     }
 
     /// Commits a kept plan, or some hunks of it, if every file is still what it was made for. A plan that
-    /// did not get its turn, or that a person must allow first, comes back whole with the reason.
+    /// did not get its turn, or that a person must allow first, comes back whole with the reason. Whether the client
+    /// has given up meanwhile is asked until the commit begins.
     pub fn apply(
         &self,
         preview: Preview,
         hunks: Option<&[usize]>,
         approval: Option<&Approval>,
         readings: &Mutex<Readings>,
+        cancelled: &dyn Fn() -> bool,
         progress: &dyn Fn(Progress),
     ) -> Result<Report, (Stopped, Option<Box<Preview>>)> {
         let root = Arc::clone(&preview.facts.root);
@@ -222,7 +221,7 @@ impl Workspace {
             Ok((self.look_again(part, progress)?, whole))
         };
         let (mut prepared, whole) = looked().map_err(|problem: Problem| (problem.into(), None))?;
-        if let Err(stopped) = self.permit(&prepared, approval) {
+        if let Err(stopped) = self.permit_unless(cancelled, &prepared, approval) {
             let preview = match whole {
                 Some(whole) => whole.join(Preview::of(prepared)),
                 None => Preview::of(prepared),
@@ -281,13 +280,15 @@ impl Workspace {
         Ok(net)
     }
 
-    /// Takes an edit back, all of its files in one commit.
+    /// Takes an edit back, all of its files in one commit. Whether the client has given up meanwhile is asked until that
+    /// begins.
     pub fn undo(
         &self,
         undo: &Undo<'_>,
         origin: &Origin,
         approval: Option<&Approval>,
         readings: &Mutex<Readings>,
+        cancelled: &dyn Fn() -> bool,
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Stopped> {
         let path = undo.path.map(|path| self.name_of(path));
@@ -313,7 +314,7 @@ impl Workspace {
         let _locked = lock::lock(&root, self.patience)?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare_undo(&root, &id, origin)?;
-        self.permit(&prepared, approval)?;
+        self.permit_unless(cancelled, &prepared, approval)?;
         Ok(self.commit(&mut prepared, readings, progress)?)
     }
 
@@ -396,8 +397,16 @@ impl Workspace {
         Ok(prepared)
     }
 
-    /// Whether this plan may be made true now. The lock is held.
-    fn permit(&self, prepared: &Prepared, approval: Option<&Approval>) -> Result<(), Stopped> {
+    /// Whether this plan may be made true now, and the client still wants it. The lock is held.
+    fn permit_unless(
+        &self,
+        cancelled: &dyn Fn() -> bool,
+        prepared: &Prepared,
+        approval: Option<&Approval>,
+    ) -> Result<(), Stopped> {
+        if cancelled() {
+            return Err(Problem::new(Kind::Cancelled).into());
+        }
         approval::permit(self.disk(), prepared, approval, || self.past.approvals())
     }
 

@@ -72,13 +72,10 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Stopped> {
         *slot = keep(prepared);
         return Err(problem.into());
     }
-    if (call.cancelled)() {
-        *slot = keep(prepared);
-        return Err(Problem::new(Kind::Cancelled).into());
-    }
     let readings = call.caller.readings();
+    let hunks = asked.hunks.as_deref();
     let applied =
-        call.workspace.apply(prepared, asked.hunks.as_deref(), call.approval, readings, call.progress);
+        call.workspace.apply(prepared, hunks, call.approval, readings, call.cancelled, call.progress);
     let outcome = match applied {
         Ok(report) => Outcome::success(&report),
         Err((stopped, Some(unused))) => {
