@@ -3,6 +3,8 @@
 
 #![cfg(unix)]
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Command;
 
 use emend_testkit::client::patch;
@@ -339,6 +341,39 @@ fn over_http_the_question_comes_before_the_answer_of_its_call() {
     assert_eq!(client.post(&said).finish().status, 202);
     Answer::of(&stream.last().outcome().unwrap()).ok();
     assert_eq!(folder.text("a.txt"), "new\n");
+}
+
+#[test]
+fn a_server_that_is_told_to_stop_still_hears_the_answer_to_its_question() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let server = HttpServer::start(&launch(&folder).argument("--mode").argument("ask"));
+    let client = server.client().asking().legacy();
+    let call = json!({"name": "str_replace", "arguments": replace("a.txt", "old", "new")});
+    let mut stream = client.begin("tools/call", call);
+    let asked = stream.next_message().unwrap();
+    // Who stops takes no new connections: this one is kept.
+    let mut kept = TcpStream::connect(server.address()).unwrap();
+    kept.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut begin = [0; 12];
+    kept.read_exact(&mut begin).unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200");
+    server.terminate();
+    while TcpStream::connect(server.address()).is_ok() {
+        std::thread::yield_now();
+    }
+    let said = json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes()}).to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nMcp-Session-Id: {}\r\n\
+         Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         MCP-Protocol-Version: 2025-11-25\r\nContent-Length: {}\r\n\r\n",
+        server.token(),
+        client.session().unwrap(),
+        said.len()
+    );
+    kept.write_all((head + &said).as_bytes()).unwrap();
+    Answer::of(&stream.last().outcome().unwrap()).ok();
+    assert_eq!(folder.text("a.txt"), "new\n");
+    assert!(server.wait().success());
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use emend_server::Emend;
 use emend_server::http::{Guard, Limits, Tokens, serve_http};
-use emend_testkit::{Folder, Http};
-use emend_workspace::{RootSpec, Workspace, disk};
+use emend_testkit::{Answer, Folder, Http};
+use emend_workspace::{Mode, Policy, RootSpec, Settings, Workspace, disk};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -19,8 +19,13 @@ struct Server {
 }
 
 fn serve(folder: &Folder, limits: Limits) -> Server {
+    serve_with(folder, limits, &Settings::default())
+}
+
+fn serve_with(folder: &Folder, limits: Limits, settings: &Settings) -> Server {
     let roots = [RootSpec { name: None, path: folder.path().into() }];
-    let workspace = Workspace::open(disk::for_this_machine(), &roots, Some(folder.state())).unwrap();
+    let (state, policy) = (Some(folder.state()), Policy::new(settings).unwrap());
+    let workspace = Workspace::open_with_policy(disk::for_this_machine(), &roots, state, &policy).unwrap();
     let (told, stop) = oneshot::channel();
     let (announce, announced) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -117,4 +122,21 @@ fn more_requests_than_can_be_answered_at_once_are_told_to_come_again() {
     drop(lock);
     assert_eq!(waiting.join().unwrap()["isError"], false);
     server.client.read("a.txt");
+}
+
+#[test]
+fn the_answer_to_a_question_comes_in_however_many_wait_for_theirs() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let settings = Settings { mode: Some(Mode::Ask), ..Settings::default() };
+    let server = serve_with(&folder, Limits { requests: 1, ..Limits::default() }, &settings);
+    let client = server.client.clone().asking().legacy();
+    let change = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
+    let mut stream = client.begin("tools/call", json!({"name": "str_replace", "arguments": change}));
+    let asked = stream.next_message().unwrap();
+    assert_eq!(client.post(&list()).finish().status, 503);
+    let yes = json!({"action": "accept", "content": {"approve": true}});
+    let said = json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes});
+    assert_eq!(client.post(&said).finish().status, 202);
+    Answer::of(&stream.last().outcome().unwrap()).ok();
+    assert_eq!(folder.text("a.txt"), "two\n");
 }
