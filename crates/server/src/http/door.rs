@@ -117,11 +117,10 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
                 .insert(WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer realm=\"emend\""));
             return answer;
         };
-        if self.closing.is_cancelled() {
-            return later("The server is stopping.");
-        }
         if request.method() == Method::POST {
             self.post(service, request).await
+        } else if self.closing.is_cancelled() {
+            later("The server is stopping.")
         } else {
             self.pass(service, request).await
         }
@@ -185,8 +184,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
         {
             return later("This token has too many sessions open; end some with DELETE.");
         }
+        // An answer to a question of ours, or a cancellation, is no work of its own: it ends some, which waits for it.
+        let is_request = glance.id.is_some() && glance.method.is_some();
+        if is_request && self.closing.is_cancelled() {
+            return later("The server is stopping.");
+        }
         // Whoever only listens would never be through.
-        let is_work = glance.id.is_some() && glance.method.as_deref() != Some("subscriptions/listen");
+        let is_work = is_request && glance.method.as_deref() != Some("subscriptions/listen");
         let permit = match is_work.then(|| Arc::clone(&self.requests).try_acquire_owned()).transpose() {
             Ok(permit) => permit,
             Err(_) => return later("Too many requests are being answered."),
