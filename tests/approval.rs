@@ -11,7 +11,7 @@ use emend_edit::patch::{Patch, TextChange};
 use emend_edit::problem::Code;
 use emend_testkit::client::patch;
 use emend_testkit::failing_disk::FailingDisk;
-use emend_testkit::{Answer, Client, Folder, Launch, at_terminal};
+use emend_testkit::{Answer, Client, Folder, Launch, at_terminal, at_terminal_ahead};
 use emend_workspace::{
     Approval, Effort, Mode, Origin, Policy, Readings, Request, RootSpec, Settings, Stopped, Workspace, disk,
 };
@@ -119,6 +119,21 @@ fn only_somebody_at_a_terminal_can_allow_an_edit() {
     }
     assert_eq!(folder.tree(), Folder::with([("a.txt", "old\n")]).tree());
     assert!(before.keys().all(|name| folder.everything().contains_key(name)));
+}
+
+#[test]
+fn what_was_typed_before_the_question_is_no_answer_to_it() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let mut client = ask(&folder);
+    client.replace("a.txt", "old", "new").refused("approval-needed");
+    let (status, _) = at_terminal_ahead(&mut approve(&folder, &[&newest(&folder)]), "y\n", "n\n");
+    assert!(status.success());
+    client.replace("a.txt", "old", "new").refused("approval-denied");
+    // However much it is.
+    let (status, _) = at_terminal_ahead(&mut approve(&folder, &[&newest(&folder)]), "what\ny\n", "\x04");
+    assert!(status.success());
+    client.replace("a.txt", "old", "new").refused("approval-denied");
+    assert_eq!(folder.text("a.txt"), "old\n");
 }
 
 #[test]

@@ -21,4 +21,4 @@ pub use entries::{Entries, Entry, entries};
 pub use folder::{Folder, Tree};
 pub use http::{Http, HttpServer};
 #[cfg(unix)]
-pub use terminal::at_terminal;
+pub use terminal::{at_terminal, at_terminal_ahead};

@@ -8,30 +8,49 @@ use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// Runs a command at a terminal where somebody types this. Yields how it ended, and what the terminal showed.
+/// What a question ends in.
+const PROMPT: &str = "[y/N] ";
+
+/// Runs a command at a terminal where somebody types a line of this for each question. Yields how it ended, and what
+/// the terminal showed.
 #[must_use]
 pub fn at_terminal(command: &mut Command, typed: &str) -> (ExitStatus, String) {
+    at_terminal_ahead(command, "", typed)
+}
+
+/// The same, but these lines were typed before the command began.
+#[must_use]
+pub fn at_terminal_ahead(command: &mut Command, ahead: &str, typed: &str) -> (ExitStatus, String) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let name = ptsname(&master, Vec::new()).unwrap();
     let terminal = std::path::Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
     let open = || OpenOptions::new().read(true).write(true).open(terminal).unwrap();
-    let mut child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    command.stdin(open()).stdout(open()).stderr(open());
+    let mut master = File::from(master);
+    master.write_all(ahead.as_bytes()).unwrap();
+    // Once the terminal shows it, it is there to be read.
+    let mut echo = vec![0; ahead.replace('\n', "\r\n").len()];
+    master.read_exact(&mut echo).unwrap();
+    let mut child = command.spawn().unwrap();
     // Our own ends of it: otherwise the terminal never hangs up.
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
     command.stderr(std::process::Stdio::null());
-    let mut master = File::from(master);
-    let mut shown_by = master.try_clone().unwrap();
-    let reader = thread::spawn(move || {
+    let mut answers = typed.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>().into_iter();
+    let person = thread::spawn(move || {
         let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
         // On Linux, a terminal that nobody has open any more is an error to read.
-        while let Ok(read @ 1..) = shown_by.read(&mut buffer) {
+        while let Ok(read @ 1..) = master.read(&mut buffer) {
             shown.extend_from_slice(&buffer[..read]);
+            if shown.ends_with(PROMPT.as_bytes())
+                && let Some(answer) = answers.next()
+            {
+                master.write_all(answer.as_bytes()).unwrap();
+            }
         }
         String::from_utf8_lossy(&shown).replace("\r\n", "\n")
     });
-    master.write_all(typed.as_bytes()).unwrap();
     let status = child.wait().unwrap();
-    (status, reader.join().unwrap())
+    (status, person.join().unwrap())
 }
