@@ -13,6 +13,7 @@ use emend_workspace::approval::{Approvals, Waiting, visible, visible_line};
 use emend_workspace::history::ago;
 
 use crate::exit::Exit;
+use crate::output::forget_typed;
 use crate::workspace::state_folder;
 
 #[derive(clap::Args)]
@@ -161,6 +162,7 @@ fn ask() -> anyhow::Result<Option<bool>> {
     let mut answer = String::new();
     for _ in 0..3 {
         let mut out = stdout().lock();
+        forget_typed()?;
         write!(out, "\nMay exactly this be written? [y/N] ")?;
         out.flush()?;
         answer.clear();

@@ -173,11 +173,19 @@ impl Output {
 
     /// Asks a person. Anything but yes is no.
     pub(crate) fn ask(self, question: &str) -> io::Result<bool> {
+        forget_typed()?;
         self.show(&format!("{question} [y/N] "))?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
+}
+
+/// Forgets what was typed at the terminal and not read yet: before a question is there, nobody has answered it.
+pub(crate) fn forget_typed() -> io::Result<()> {
+    #[cfg(unix)]
+    rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush)?;
+    Ok(())
 }
 
 /// The text with a sign in the place of each control character, and of each that turns around what stands beside it.
