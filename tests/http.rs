@@ -160,6 +160,18 @@ fn tokens_come_from_a_file_that_others_cannot_write() {
 }
 
 #[test]
+fn tokens_that_a_variable_names_are_taken_and_are_in_nobodys_way() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let file = folder.beside("tokens");
+    std::fs::write(&file, format!("ann {ANN}\n")).unwrap();
+    let launch = launch(&folder).variable("EMEND_TOKENS", &file);
+    let server = HttpServer::start(&launch);
+    Http::new(server.address(), ANN).read("a.txt");
+    // Over standard input and output there are none.
+    launch.legacy().read("a.txt");
+}
+
+#[test]
 fn what_one_client_has_read_counts_for_no_other() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let (_server, ann, ben) = serve_two(&folder);
