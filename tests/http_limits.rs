@@ -83,6 +83,25 @@ fn a_token_opens_only_so_many_sessions_until_one_ends() {
 }
 
 #[test]
+fn a_token_listens_only_so_many_times_at_once() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder, Limits { listeners: 2, ..Limits::default() });
+    let listen = || {
+        let wanted = json!({"notifications": {"resourcesListChanged": true}});
+        server.client.begin("subscriptions/listen", wanted)
+    };
+    let (first, second) = (listen(), listen());
+    assert_eq!((first.status, second.status), (200, 200));
+    assert_eq!(listen().finish().status, 503);
+    server.client.read("a.txt");
+    drop(first);
+    // The server finds out a moment later.
+    while listen().status != 200 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn a_session_that_nobody_uses_ends_with_all_that_it_remembers() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let server = serve(&folder, Limits { session_idle: Duration::from_millis(1), ..Limits::default() });

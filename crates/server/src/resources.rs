@@ -25,6 +25,8 @@ use crate::uri::{self, HISTORY, READINGS, Uri};
 
 /// How many files a page of the list has.
 const PAGE: usize = 200;
+/// How much of a URI that nobody knows is said again.
+const LONGEST_SHOWN: usize = 200;
 /// The largest text that is sent as one resource.
 const LARGEST: usize = 4 * 1024 * 1024;
 /// How long the templates may be kept; they never change while a server runs.
@@ -134,6 +136,7 @@ pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorD
 
 /// The answer where there is no such resource, or none that may be told of.
 pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
+    let uri: String = uri.chars().take(LONGEST_SHOWN).collect();
     let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
     let message = format!(
         "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, and \

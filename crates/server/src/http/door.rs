@@ -46,6 +46,8 @@ pub(super) struct Door<H> {
 /// The protocol for whoever has one token.
 struct Service<H> {
     sessions: Arc<LocalSessionManager>,
+    /// As many permits as requests may listen at once.
+    listeners: Arc<Semaphore>,
     protocol: StreamableHttpService<H, LocalSessionManager>,
 }
 
@@ -80,7 +82,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
                 .with_cancellation_token(closed.child_token());
             let protocol =
                 StreamableHttpService::new(move || Ok(handler(&token)), Arc::clone(&sessions), config);
-            Service { sessions, protocol }
+            Service { sessions, listeners: Arc::new(Semaphore::new(limits.listeners)), protocol }
         };
         Self {
             services: tokens.all().map(service).collect(),
@@ -190,10 +192,14 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             return later("The server is stopping.");
         }
         // Whoever only listens would never be through.
-        let is_work = is_request && glance.method.as_deref() != Some("subscriptions/listen");
-        let permit = match is_work.then(|| Arc::clone(&self.requests).try_acquire_owned()).transpose() {
-            Ok(permit) => permit,
-            Err(_) => return later("Too many requests are being answered."),
+        let (counted, too_many) = match glance.method.as_deref() {
+            Some("subscriptions/listen") => {
+                (&service.listeners, "This token listens too many times at once.")
+            }
+            _ => (&self.requests, "Too many requests are being answered."),
+        };
+        let Ok(permit) = is_request.then(|| Arc::clone(counted).try_acquire_owned()).transpose() else {
+            return later(too_many);
         };
         let is_json = head
             .headers

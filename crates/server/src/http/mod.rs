@@ -37,6 +37,8 @@ pub struct Limits {
     pub requests: usize,
     /// Sessions of one token.
     pub sessions: usize,
+    /// Requests of one token that only listen.
+    pub listeners: usize,
     /// The largest request.
     pub body_bytes: usize,
     /// How long the head of a request, or all of it, may take to arrive. So long a connection may be idle, too.
@@ -53,6 +55,7 @@ impl Default for Limits {
             connections: 1_024,
             requests: 512,
             sessions: 1_000,
+            listeners: 64,
             body_bytes: 64 * 1024 * 1024,
             arrival: Duration::from_secs(75),
             session_idle: Duration::from_secs(30 * 60),
