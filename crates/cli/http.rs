@@ -1,5 +1,6 @@
 //! `emend serve --http`: the address, the tokens, and how the server is told to stop.
 
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,8 @@ use emend_server::http::{ENDPOINT, Guard, Limits, Tokens};
 
 /// The name of the token that is made where no file has any.
 const OWN_TOKEN: &str = "http";
+/// Names the file of tokens where no flag does.
+const VARIABLE: &str = "EMEND_TOKENS";
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "HTTP")]
@@ -21,9 +24,9 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
 
-    /// The bearer tokens that are taken: a file with a name and its token on each line. Without it, one is made and
-    /// shown once.
-    #[arg(long, value_name = "FILE", requires = "http", env = "EMEND_TOKENS")]
+    /// The bearer tokens that are taken: a file with a name and its token on each line. Without it, or EMEND_TOKENS
+    /// in the environment, one is made and shown once.
+    #[arg(long, value_name = "FILE", requires = "http")]
     tokens: Option<PathBuf>,
 
     /// Another name under which the server is spoken to (NAME or NAME:PORT). May be given several times.
@@ -69,28 +72,29 @@ impl Flags {
             tracing::warn!("tokens and files cross the network unencrypted; put a TLS proxy in front");
         }
         let guard = Guard::new(&hosts, &self.origins).map_err(|wrong| anyhow!("{wrong}"))?;
-        let (tokens, shown) = match &self.tokens {
-            Some(file) => (read(file)?, None),
+        // Only looked for here: clap would want --http of everybody who has set it.
+        let of_variable = || std::env::var_os(VARIABLE).filter(|file| !file.is_empty()).map(PathBuf::from);
+        let (tokens, shown) = match self.tokens.clone().or_else(of_variable) {
+            Some(file) => (read(&file)?, None),
             None => {
                 let (tokens, text) = Tokens::generate(OWN_TOKEN).map_err(|why| anyhow!("{why}"))?;
                 (tokens, Some(text))
             }
         };
-        self.announce(address, shown.as_deref());
+        self.announce(address, shown.as_deref()).context("nobody can be told where the server listens")?;
         Ok(Some(Listening { listener, tokens, guard, stop }))
     }
 
     /// Standard output is nobody's here.
-    fn announce(&self, address: SocketAddr, token: Option<&str>) {
-        let url = format!("http://{address}{ENDPOINT}");
+    fn announce(&self, address: SocketAddr, token: Option<&str>) -> io::Result<()> {
+        let (url, mut out) = (format!("http://{address}{ENDPOINT}"), io::stdout().lock());
         if self.json {
-            println!("{}", serde_json::json!({"url": url, "token": token}));
-            return;
+            return writeln!(out, "{}", serde_json::json!({"url": url, "token": token}));
         }
-        println!("Emend listens at {url}");
+        writeln!(out, "Emend listens at {url}")?;
         match token {
-            Some(token) => println!("Token (it is not shown again): {token}"),
-            None => println!("Whoever has a token of the file may edit."),
+            Some(token) => writeln!(out, "Token (it is not shown again): {token}"),
+            None => writeln!(out, "Whoever has a token of the file may edit."),
         }
     }
 }
