@@ -105,8 +105,20 @@ fn a_token_listens_only_so_many_times_at_once() {
 fn a_session_that_nobody_uses_ends_with_all_that_it_remembers() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let server = serve(&folder, Limits { session_idle: Duration::from_millis(1), ..Limits::default() });
-    let client = server.client.clone().legacy();
-    while client.post(&list()).finish().status != 404 {
+    let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "0"}});
+    let open = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
+    // Nothing more is sent to open it: it may be over by then.
+    let opened = server.client.post(&open).finish();
+    let bearer = format!("Bearer {TOKEN}");
+    let headers = [
+        ("Authorization", &bearer[..]),
+        ("Mcp-Session-Id", opened.header("mcp-session-id").unwrap()),
+        ("Content-Type", "application/json"),
+        ("Accept", "application/json, text/event-stream"),
+        ("MCP-Protocol-Version", "2025-11-25"),
+    ];
+    let body = list().to_string();
+    while server.client.send("POST /mcp", &headers, body.as_bytes()).finish().status != 404 {
         std::thread::yield_now();
     }
 }
