@@ -349,8 +349,10 @@ fn in_mode_preview_and_in_mode_ask_edits_are_shown_and_not_made() {
             check_held_back(&folder, || client.call(tool, arguments.clone()), code);
             let shown = client.preview(tool, arguments).ok();
             assert!(shown.structured["diff"].as_str().unwrap().contains("+x"));
-            let apply = json!({"preview": shown.handle()});
-            check_held_back(&folder, || client.call("apply_preview", apply), code);
+            if mode == "ask" {
+                let apply = json!({"preview": shown.handle()});
+                check_held_back(&folder, || client.call("apply_preview", apply), code);
+            }
         }
         // What does not fit is told first; what is only to be checked is checked.
         client.replace("a.txt", "nowhere", "x").refused("search-not-found");

@@ -319,6 +319,18 @@ fn a_request_that_cannot_be_understood_says_whether_its_method_or_its_parameters
 }
 
 #[test]
+fn a_request_in_which_something_cannot_be_read_is_answered_under_its_id() {
+    let mut client = serve(&Folder::new());
+    let deep = "[".repeat(1_000) + &"]".repeat(1_000);
+    for (id, inside) in [(70, r#""\ud800""#), (71, &deep[..])] {
+        client.write_line(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"read_file","arguments":{{"path":{inside}}}}}}}"#
+        ));
+        assert_eq!(client.wait(id).unwrap_err()["code"], -32700);
+    }
+}
+
+#[test]
 fn many_megabytes_in_one_message_are_no_mistake() {
     let folder = Folder::new();
     let content = "0123456789abcde\n".repeat(20 * 1024 * 1024 / 16);

@@ -27,6 +27,9 @@ use crate::{completions, prompts, resources, tools};
 /// How long a client may keep the lists of tools and prompts; they never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
 
+/// How much of a client's name is known.
+const LONGEST_NAME: usize = 200;
+
 /// The methods that have parameters; with malformed ones, a request is not recognised.
 const METHODS: [&str; 5] =
     ["tools/list", "tools/call", "prompts/get", "resources/read", "completion/complete"];
@@ -337,5 +340,7 @@ impl Shared {
 pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);
     let before = || context.peer.peer_info().map(|peer| peer.client_info.name.clone());
-    here.or_else(before).unwrap_or_else(|| "a client without a name".into())
+    let name = here.or_else(before).unwrap_or_else(|| "a client without a name".into());
+    // It goes into questions and records.
+    name.chars().take(LONGEST_NAME).collect()
 }

@@ -1,15 +1,26 @@
 //! What is answered to text that is no message, on every transport.
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
+use serde::Deserialize;
 use serde_json::Value;
+
+/// The id in an object in which something else cannot be read: half of a character, perhaps, or what is too deep. Who
+/// waits for the answer to it is then told.
+fn id_in(text: &[u8]) -> Option<RequestId> {
+    #[derive(Deserialize)]
+    struct Glance {
+        id: Option<RequestId>,
+    }
+    serde_json::from_slice::<Glance>(text).ok()?.id
+}
 
 /// What is wrong with text that is no message, and to which request that is the answer; `None` if it gets none.
 pub(crate) fn answer(text: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,
         Err(error) => {
-            let message = format!("This is not JSON: {error}.");
-            return Some((None, ErrorData::new(ErrorCode::PARSE_ERROR, message, None)));
+            let message = format!("This is not JSON that can be read: {error}.");
+            return Some((id_in(text), ErrorData::new(ErrorCode::PARSE_ERROR, message, None)));
         }
     };
     let id: Option<RequestId> = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());

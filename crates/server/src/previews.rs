@@ -18,11 +18,14 @@ use crate::wire::Outcome;
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// How many previews an owner may keep; the oldest goes first.
 const PER_OWNER: usize = 100;
+/// How many bytes of files those may hold; the newest always may.
+const BYTES_PER_OWNER: usize = 256 * 1024 * 1024;
 
 /// All kept previews.
 #[derive(Debug)]
 pub struct Previews {
     lifetime: Duration,
+    bytes_per_owner: usize,
     kept: Mutex<HashMap<String, Kept>>,
 }
 
@@ -30,7 +33,16 @@ pub struct Previews {
 struct Kept {
     owner: Owner,
     born: Instant,
+    /// What the plan holds, until it is used.
+    bytes: usize,
     slot: Arc<Mutex<Slot>>,
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        let is_used = self.slot.try_lock().is_ok_and(|slot| !matches!(*slot, Slot::Waiting(_)));
+        if is_used { 0 } else { self.bytes }
+    }
 }
 
 /// What is under a handle. Whoever holds it applies it; a second call waits and gets the same outcome.
@@ -46,7 +58,7 @@ pub enum Slot {
 
 impl Default for Previews {
     fn default() -> Self {
-        Self { lifetime: LIFETIME, kept: Mutex::default() }
+        Self { lifetime: LIFETIME, bytes_per_owner: BYTES_PER_OWNER, kept: Mutex::default() }
     }
 }
 
@@ -62,23 +74,29 @@ impl Previews {
         let handle = new_handle()?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
-        let mine = kept.iter().filter(|(_, preview)| preview.owner == *owner);
-        if mine.clone().count() >= PER_OWNER
-            && let Some(oldest) =
-                mine.min_by_key(|(_, preview)| preview.born).map(|(handle, _)| handle.clone())
-        {
-            kept.remove(&oldest);
+        let bytes = plan.bytes();
+        loop {
+            let mine = kept.iter().filter(|(_, preview)| preview.owner == *owner);
+            let held: usize = mine.clone().map(|(_, preview)| preview.bytes()).sum();
+            let is_room =
+                mine.clone().count() < PER_OWNER && held.saturating_add(bytes) <= self.bytes_per_owner;
+            let oldest = mine.min_by_key(|(_, preview)| preview.born).map(|(handle, _)| handle.clone());
+            match oldest.filter(|_| !is_room) {
+                Some(oldest) => drop(kept.remove(&oldest)),
+                None => break,
+            }
         }
         let slot = Arc::new(Mutex::new(Slot::Waiting(Box::new(plan))));
-        kept.insert(handle.clone(), Kept { owner: owner.clone(), born: Instant::now(), slot });
+        kept.insert(handle.clone(), Kept { owner: owner.clone(), born: Instant::now(), bytes, slot });
         Ok(handle)
     }
 
     /// What is under this owner's handle.
     pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<Slot>>, Problem> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
         kept.get(handle.trim())
-            .filter(|preview| preview.owner == *owner && preview.born.elapsed() < self.lifetime)
+            .filter(|preview| preview.owner == *owner)
             .map(|preview| Arc::clone(&preview.slot))
             .ok_or_else(|| Problem::new(Kind::UnknownPreview))
     }
@@ -131,5 +149,23 @@ mod tests {
             let handle = previews.keep(&Owner::Process, preview(folder.path())).unwrap();
             assert_eq!(previews.find(&Owner::Process, &handle).is_ok(), is_good);
         }
+    }
+
+    #[test]
+    fn the_oldest_go_where_all_of_an_owner_hold_too_much_and_the_newest_stays() {
+        let previews = Previews { bytes_per_owner: 10, ..Previews::default() };
+        let folders: Vec<_> = (0..4).map(|_| tempfile::tempdir().unwrap()).collect();
+        let keep = |at: usize, owner: &Owner| previews.keep(owner, preview(folders[at].path())).unwrap();
+        let other = Owner::Token(crate::session::Token::new("other"));
+        let (first, second) = (keep(0, &Owner::Process), keep(1, &Owner::Process));
+        let theirs = keep(2, &other);
+        assert!(previews.find(&Owner::Process, &first).is_ok());
+        // Each holds four bytes.
+        let third = keep(3, &Owner::Process);
+        assert!(previews.find(&Owner::Process, &first).is_err());
+        for kept in [&second, &third] {
+            assert!(previews.find(&Owner::Process, kept).is_ok());
+        }
+        assert!(previews.find(&other, &theirs).is_ok());
     }
 }

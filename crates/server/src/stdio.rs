@@ -210,6 +210,7 @@ mod tests {
         for (line, code, id) in [
             (r#"{"jsonrpc":"2.0","id":1,"#, -32700, None),
             ("hello", -32700, None),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"x":"\ud800"}}"#, -32700, Some(7)),
             ("[]", -32600, None),
             ("7", -32600, None),
             (r#"{"id":4}"#, -32600, Some(4)),

@@ -194,6 +194,20 @@ impl Preview {
         &self.report
     }
 
+    /// How many bytes of files it holds in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let files = self.plan.files().iter();
+        files
+            .map(|file| match &file.action {
+                Action::Create { content } => content.raw().len(),
+                Action::Modify { base, .. } | Action::Delete { base } | Action::Move { base, .. } => {
+                    base.raw().len()
+                }
+            })
+            .sum()
+    }
+
     /// Whether these hunks of it can be applied without the others.
     pub fn has_hunks(&self, hunks: &[usize]) -> Result<(), Problem> {
         let known: Vec<usize> =

@@ -35,8 +35,6 @@ pub(super) struct Door<H> {
     limits: Limits,
     /// For each token, in their order.
     services: Vec<Service<H>>,
-    /// As many permits as requests may be answered at once.
-    requests: Arc<Semaphore>,
     /// No request is begun any more.
     closing: CancellationToken,
     /// Nothing is answered any more.
@@ -46,6 +44,8 @@ pub(super) struct Door<H> {
 /// The protocol for whoever has one token.
 struct Service<H> {
     sessions: Arc<LocalSessionManager>,
+    /// As many permits as requests may be answered at once.
+    requests: Arc<Semaphore>,
     /// As many permits as requests may listen at once.
     listeners: Arc<Semaphore>,
     protocol: StreamableHttpService<H, LocalSessionManager>,
@@ -82,14 +82,19 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
                 .with_cancellation_token(closed.child_token());
             let protocol =
                 StreamableHttpService::new(move || Ok(handler(&token)), Arc::clone(&sessions), config);
-            Service { sessions, listeners: Arc::new(Semaphore::new(limits.listeners)), protocol }
+            let permits = |number| Arc::new(Semaphore::new(number));
+            Service {
+                sessions,
+                requests: permits(limits.requests),
+                listeners: permits(limits.listeners),
+                protocol,
+            }
         };
         Self {
             services: tokens.all().map(service).collect(),
             tokens,
             guard,
             limits,
-            requests: Arc::new(Semaphore::new(limits.requests)),
             closing: CancellationToken::new(),
             closed,
         }
@@ -196,7 +201,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             Some("subscriptions/listen") => {
                 (&service.listeners, "This token listens too many times at once.")
             }
-            _ => (&self.requests, "Too many requests are being answered."),
+            _ => (&service.requests, "Too many requests of this token are being answered."),
         };
         let Ok(permit) = is_request.then(|| Arc::clone(counted).try_acquire_owned()).transpose() else {
             return later(too_many);
@@ -217,7 +222,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     pub(super) async fn close(&self, patience: std::time::Duration) {
         self.closing.cancel();
         let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
-        if tokio::time::timeout(patience, self.requests.acquire_many(all)).await.is_err() {
+        let answered = async {
+            for service in &self.services {
+                // It is never closed.
+                let _ = service.requests.acquire_many(all).await;
+            }
+        };
+        if tokio::time::timeout(patience, answered).await.is_err() {
             tracing::warn!("some requests are still being answered");
         }
         self.closed.cancel();

@@ -33,7 +33,7 @@ pub const ENDPOINT: &str = "/mcp";
 pub struct Limits {
     /// Connections; the next one waits.
     pub connections: usize,
-    /// Requests that are being answered, those that only listen apart.
+    /// Requests of one token that are being answered, or wait for a person; those that only listen apart.
     pub requests: usize,
     /// Sessions of one token.
     pub sessions: usize,
@@ -53,7 +53,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 1_024,
-            requests: 512,
+            requests: 256,
             sessions: 1_000,
             listeners: 64,
             body_bytes: 64 * 1024 * 1024,

@@ -27,20 +27,22 @@ pub(crate) fn permit(
     let held = prepared.held(disk, problems)?;
     // Where nothing can be kept, nobody has said anything either.
     let approvals = approvals().ok();
-    if approval.is_some_and(|approval| approval.covers(&held.digest)) {
-        if let Some(approvals) = approvals {
-            approvals.forget(&held.digest);
-        }
-        return Ok(());
-    }
     let failed = |error: io::Error| io_problem("Looking for an approval", &error);
-    let word = match approvals {
+    let word = match &approvals {
         Some(approvals) => approvals.take(&held.digest).map_err(failed)?,
         None => None,
     };
+    let is_allowed = approval.is_some_and(|approval| approval.covers(&held.digest));
     match word {
-        Some(Word::Yes) => Ok(()),
+        // A no at a terminal outdoes a yes elsewhere.
         Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied).into()),
+        Some(Word::Yes) => Ok(()),
+        None if is_allowed => {
+            if let Some(approvals) = approvals {
+                approvals.forget(&held.digest);
+            }
+            Ok(())
+        }
         None => Err(Stopped::Held(Box::new(held))),
     }
 }
