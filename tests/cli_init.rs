@@ -103,6 +103,48 @@ fn an_entry_that_says_something_else_is_changed_and_keeps_the_rest() {
 }
 
 #[test]
+fn what_a_person_wrote_into_the_entry_stays() {
+    let entry = json!({
+        "command": "old",
+        "args": ["serve", "--workspace", ".", "--mode", "ask", "--forbid", "secrets/"],
+        "env": {"A": "1"},
+        "disabled": false,
+    });
+    let folder = Folder::with([(".mcp.json", json!({"mcpServers": {"emend": entry}}).to_string())]);
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
+    let mut mended = entry;
+    mended["command"] = json!(own_path());
+    assert_eq!(document(&folder.text(".mcp.json"))["mcpServers"]["emend"], mended);
+    let again = emend(&folder, &["init", "claude-code", "--json"]).ends(0).document();
+    assert_eq!(again["state"], "present");
+    // What is no command line of ours is left to the person, who is told what to do.
+    mended["args"] = json!(["run", "emend", "serve"]);
+    folder.write(".mcp.json", json!({"mcpServers": {"emend": mended}}).to_string());
+    let before = folder.everything();
+    let refused = emend(&folder, &["init", "claude-code", "--yes"]).ends(2);
+    assert!(refused.log.contains("by hand"), "{refused:?}");
+    assert_eq!(folder.everything(), before);
+}
+
+#[test]
+fn a_second_project_is_added_to_the_entry_of_all() {
+    let folder = Folder::with([("one/a.txt", ""), ("two/b.txt", "")]);
+    let path = |name: &str| folder.at(name).into_os_string().into_string().unwrap();
+    let files = ["../home/.config/zed/settings.json", "../home/.codex/config.toml"];
+    for (client, file) in ["zed", "codex"].into_iter().zip(files) {
+        for project in ["one", "two", "one"] {
+            emend(&folder, &["init", client, "--workspace", project, "--yes"]).ends(0);
+        }
+        let args = format!(
+            "[\"serve\", \"--workspace\", \"{}\", \"--workspace\", \"{}\"]",
+            path("one"),
+            path("two")
+        );
+        assert!(folder.text(file).contains(&args), "{}", folder.text(file));
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_understood_is_left_alone() {
     let folder = Folder::with([(".mcp.json", "{\n  \"a\": 1\n  \"b\": 2\n}\n")]);
     let before = folder.everything();

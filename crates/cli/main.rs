@@ -130,6 +130,22 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     stop.exit().into()
 }
 
+/// The folders that `emend` with these arguments would serve, as they are written there; or why it would not start.
+fn served(arguments: &[String]) -> Result<Vec<String>, String> {
+    if arguments.first().is_none_or(|first| first != "serve") {
+        return Err("they do not begin with \"serve\"".into());
+    }
+    let line = std::iter::once("emend").chain(arguments.iter().map(String::as_str));
+    match Arguments::try_parse_from(line) {
+        Ok(Arguments { command: Command::Serve(arguments), .. }) => Ok(arguments.workspaces),
+        Ok(_) => Err("they start no server".into()),
+        Err(wrong) => {
+            let wrong = wrong.render().to_string();
+            Err(wrong.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+        }
+    }
+}
+
 /// One thread reads, answers and waits; every call is a blocking job on a thread of its own. More workers would only
 /// add a hand-over to each message.
 fn in_runtime(command: impl Future<Output = Ended>) -> Ended {

@@ -31,6 +31,22 @@ pub(crate) fn command() -> anyhow::Result<String> {
     Ok(path.to_owned())
 }
 
+/// The executable that a command of a configuration means.
+pub(crate) fn meant_by(command: &str) -> Option<PathBuf> {
+    let path = Path::new(command);
+    match path.components().count() {
+        0 | 1 => on_path(command),
+        // Relative to where the client starts it, which nobody knows: that it is there cannot be told.
+        _ if path.is_relative() => Some(path.to_owned()),
+        _ => Some(path.to_owned()).filter(|path| is_executable(path)),
+    }
+}
+
+/// Whether this file is the executable that runs.
+pub(crate) fn is_own(file: &Path) -> bool {
+    own().is_ok_and(|own| file.is_absolute() && file.canonicalize().is_ok_and(|file| file == own))
+}
+
 /// Whether this file can be started.
 pub(crate) fn is_executable(file: &Path) -> bool {
     let Ok(metadata) = file.metadata() else { return false };

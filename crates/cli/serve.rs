@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     /// Folders whose files may be edited, as PATH or name=PATH. May be given several times; without it,
     /// those of the configuration file are meant, or else the working folder.
     #[arg(long = "workspace", value_name = "DIR", num_args = 1..)]
-    workspaces: Vec<String>,
+    pub(crate) workspaces: Vec<String>,
 
     #[command(flatten)]
     opening: OpeningFlags,

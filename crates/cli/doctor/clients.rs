@@ -57,7 +57,7 @@ fn configured(client: Client, file: &Path, findings: &mut Findings) -> bool {
         findings.add(ABOUT, Level::Problem, format!("{name}: {path} names no command for Emend"), next);
         return true;
     };
-    match program_of(command) {
+    match program::meant_by(command) {
         Some(program) => findings.ok(ABOUT, format!("{name}: {path} starts {}", program.display())),
         None => {
             let what = format!("{name}: {path} starts '{command}', which is not there");
@@ -65,15 +65,4 @@ fn configured(client: Client, file: &Path, findings: &mut Findings) -> bool {
         }
     }
     true
-}
-
-/// The executable that a command means.
-fn program_of(command: &str) -> Option<PathBuf> {
-    let path = Path::new(command);
-    match path.components().count() {
-        0 | 1 => program::on_path(command),
-        // Relative to where the client starts it, which nobody knows: that it is there cannot be told.
-        _ if path.is_relative() => Some(path.to_owned()),
-        _ => Some(path.to_owned()).filter(|path| program::is_executable(path)),
-    }
 }

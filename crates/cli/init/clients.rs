@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use serde_json::json;
 
-use super::entry::Entry;
 use crate::workspace::home;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -105,11 +103,9 @@ impl Client {
         }
     }
 
-    /// The entry that starts Emend, field by field.
-    pub(crate) fn entry(self, command: &str, folder: &str) -> Entry {
-        let kind = (self == Self::Vscode).then(|| ("type", json!("stdio")));
-        let start = [("command", json!(command)), ("args", json!(["serve", "--workspace", folder]))];
-        kind.into_iter().chain(start).collect()
+    /// What an entry says of how the server is spoken to, where this client wants that said.
+    pub(crate) fn kind(self) -> Option<&'static str> {
+        (self == Self::Vscode).then_some("stdio")
     }
 }
 

@@ -89,9 +89,21 @@ fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
 fn set(object: &CstObject, name: &str, value: &Value) {
     match object.get(name) {
         None => drop(object.append(name, input(value))),
-        Some(old) if old.value().and_then(|old| old.to_serde_value()).as_ref() == Some(value) => {}
-        Some(old) => old.set_value(input(value)),
+        Some(old) => {
+            let there = old.value().and_then(|old| old.to_serde_value());
+            match (there.as_ref().and_then(|there| more(there, value)), old.array_value()) {
+                // What stands among the items of a list, such as comments, stays too.
+                (Some(more), Some(list)) => more.iter().for_each(|item| drop(list.append(input(item)))),
+                _ if there.as_ref() == Some(value) => {}
+                _ => old.set_value(input(value)),
+            }
+        }
     }
+}
+
+/// What this list has after all of another.
+fn more<'a>(there: &Value, value: &'a Value) -> Option<&'a [Value]> {
+    value.as_array()?.strip_prefix(there.as_array()?.as_slice())
 }
 
 fn parse_json(text: &str) -> Result<CstRootNode, Unfit> {
@@ -146,8 +158,12 @@ fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     let own = servers.entry(NAME).or_insert_with(toml_edit::table);
     let own = own.as_table_like_mut().ok_or_else(|| unfit(format!("'{key}.{NAME}' is no table")))?;
     for (name, value) in entry {
-        if own.get(name).map(from_toml).as_ref() != Some(value) {
-            own.insert(name, toml_edit::value(to_toml(value)));
+        let there = own.get(name).map(from_toml);
+        let more = there.as_ref().and_then(|there| more(there, value));
+        match (more, own.get_mut(name).and_then(Item::as_array_mut)) {
+            (Some(more), Some(list)) => list.extend(more.iter().map(to_toml)),
+            _ if there.as_ref() == Some(value) => {}
+            _ => drop(own.insert(name, toml_edit::value(to_toml(value)))),
         }
     }
     Ok(as_it_was(&document.to_string()))
@@ -259,6 +275,21 @@ mod tests {
             "[mcp_servers]\nemend = { command = \"emend\", args = [] }\n",
             "[mcp_servers]\nemend = { command = \"emend\", args = [\"serve\", \"--workspace\", \".\"] }\n",
         );
+    }
+
+    #[test]
+    fn a_list_that_only_grows_keeps_what_stands_in_it() {
+        let (json, toml) = (
+            "{\"a\": {\"emend\": {\"command\": \"emend\", \"args\": [\"serve\" /* mine */]}}}",
+            "[a.emend]\ncommand = 'emend'\nargs = [\n  'serve', # mine\n]\n",
+        );
+        for (format, text) in [(Format::Json, json), (Format::Toml, toml)] {
+            let put = put(text, format, "a", &entry()).unwrap();
+            assert!(
+                put.contains(" mine") && says(&read(&put, format, "a").unwrap().unwrap(), &entry()),
+                "{put}"
+            );
+        }
     }
 
     #[test]

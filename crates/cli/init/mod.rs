@@ -3,6 +3,7 @@
 
 pub(crate) mod clients;
 pub(crate) mod entry;
+mod start;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,7 +18,8 @@ use emend_workspace::{RootSpec, Workspace, disk};
 use serde_json::{Value, json};
 
 use self::clients::{Client, Scope};
-use self::entry::{Entry, Unfit};
+use self::entry::Unfit;
+use self::start::Start;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::program;
@@ -61,7 +63,7 @@ const NAME: &str = "emend init";
 pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     let target = Target::of(arguments)?;
     let Some(content) = target.wanted()? else {
-        let said = format!("{} has Emend already, with this command. Nothing was changed.\n", target.shown());
+        let said = format!("{} has Emend already, with this folder. Nothing was changed.\n", target.shown());
         return finish(&target, "present", json!({}), &said, output);
     };
     let preview = target.preview(&content)?;
@@ -114,7 +116,7 @@ struct Target {
     file: PathBuf,
     /// What it holds; `None` where it is not there.
     text: Option<String>,
-    entry: Entry,
+    start: Start,
     state: Option<PathBuf>,
 }
 
@@ -166,9 +168,14 @@ impl Target {
                 return Err(Stop::Usage(anyhow::Error::new(error).context(format!("{}", file.display()))));
             }
         };
-        let entry = client.entry(&program::command()?, &folder);
+        let start = Start {
+            command: program::command()?,
+            kind: client.kind(),
+            folder,
+            project: (scope == Scope::Project).then_some(project),
+        };
         let state = arguments.state.clone().or_else(state_folder);
-        Ok(Self { client, file, text, entry, state })
+        Ok(Self { client, file, text, start, state })
     }
 
     fn shown(&self) -> String {
@@ -184,10 +191,26 @@ impl Target {
         let unfit = |Unfit { line, what }| unfit(&self.file, line, &what);
         let there =
             if text.trim().is_empty() { None } else { entry::read(text, format, key).map_err(unfit)? };
-        if there.is_some_and(|there| entry::says(&there, &self.entry)) {
+        let entry = match &there {
+            None => self.start.entry(),
+            Some(there) => self.start.mended(there).map_err(|why| self.by_hand(&why))?,
+        };
+        if there.is_some_and(|there| entry::says(&there, &entry)) {
             return Ok(None);
         }
-        Ok(Some(format!("{bom}{}", entry::put(text, format, key, &self.entry).map_err(unfit)?)))
+        Ok(Some(format!("{bom}{}", entry::put(text, format, key, &entry).map_err(unfit)?)))
+    }
+
+    /// What a person has written is theirs to change where it is not understood.
+    fn by_hand(&self, why: &str) -> Stop {
+        Stop::usage(format!(
+            "{}: its entry for Emend is not understood: {why}. Nothing was changed. Change it by hand, so that its \
+             command is {} and its arguments are \"serve\", \"--workspace\", {} and then what you want besides; or \
+             take it out and try again.",
+            self.shown(),
+            json!(self.start.command),
+            json!(self.start.folder)
+        ))
     }
 
     /// Shows the change. Where the file's folder is not there yet it is not made for this.

@@ -1,0 +1,151 @@
+//! How a client starts Emend: what a new entry says, and what one that is there lacks. Whatever a person has written into
+//! it stays: flags, variables, further folders. An entry that is not understood is not changed.
+
+use std::path::{Path, PathBuf};
+
+use emend_workspace::RootSpec;
+use serde_json::{Value, json};
+
+use super::entry::Entry;
+use crate::{program, served};
+
+/// What an entry must say.
+pub(crate) struct Start {
+    /// What starts this executable.
+    pub(crate) command: String,
+    /// What the client wants said of how the server is spoken to.
+    pub(crate) kind: Option<&'static str>,
+    /// The folder to serve, as this client's configuration names it.
+    pub(crate) folder: String,
+    /// The project that the file is in, where the client starts the server.
+    pub(crate) project: Option<PathBuf>,
+}
+
+impl Start {
+    /// A new entry.
+    pub(crate) fn entry(&self) -> Entry {
+        self.fields(&self.command, vec!["serve".into(), "--workspace".into(), self.folder.clone()])
+    }
+
+    /// What the entry that is there must say, and otherwise says already; or why nobody can tell.
+    pub(crate) fn mended(&self, there: &Value) -> Result<Entry, String> {
+        let fields = there.as_object().ok_or("it is no object")?;
+        if let Some(address) = ["url", "httpUrl", "serverUrl"].iter().find(|name| fields.contains_key(**name))
+        {
+            return Err(format!("it has '{address}', and so speaks to a server that is started elsewhere"));
+        }
+        let command = match fields.get("command") {
+            None => None,
+            Some(command) => Some(command.as_str().ok_or("its command is no text")?),
+        };
+        let is_ours = command.and_then(program::meant_by).is_some_and(|program| program::is_own(&program));
+        let command = command.filter(|_| is_ours).unwrap_or(&self.command);
+        let written =
+            fields.get("args").map_or(Some(Vec::new()), texts).ok_or("its args are no list of texts")?;
+        Ok(self.fields(command, self.with_folder(written)?))
+    }
+
+    fn fields(&self, command: &str, args: Vec<String>) -> Entry {
+        let kind = self.kind.map(|kind| ("type", json!(kind)));
+        kind.into_iter().chain([("command", json!(command)), ("args", json!(args))]).collect()
+    }
+
+    /// These arguments, with the folder among those that are served.
+    fn with_folder(&self, mut args: Vec<String>) -> Result<Vec<String>, String> {
+        if args.is_empty() {
+            args.push("serve".into());
+        }
+        let serves = |args: &[String]| {
+            let folders =
+                served(args).map_err(|why| format!("its args are no command line of emend ({why})"))?;
+            Ok::<_, String>(folders.iter().any(|folder| self.is_it(folder)))
+        };
+        if serves(&args)? {
+            return Ok(args);
+        }
+        args.extend(["--workspace".into(), self.folder.clone()]);
+        match serves(&args)? {
+            true => Ok(args),
+            false => Err("no folder can be added to its args".into()),
+        }
+    }
+
+    /// Whether this means the folder, as it is written or as it is reached.
+    fn is_it(&self, written: &str) -> bool {
+        let path = RootSpec::parse(written).path;
+        let (path, wanted) = match &self.project {
+            Some(project) => (project.join(path), project.join(&self.folder)),
+            None => (path, PathBuf::from(&self.folder)),
+        };
+        let reached = |path: &Path| path.canonicalize().ok().filter(|_| path.is_absolute());
+        path == wanted || reached(&path).is_some_and(|path| Some(path) == self.reached_folder(&wanted))
+    }
+
+    /// Where the folder is; a variable of the client stands for the project.
+    fn reached_folder(&self, wanted: &Path) -> Option<PathBuf> {
+        match &self.project {
+            Some(project) => project.canonicalize().ok(),
+            None => wanted.canonicalize().ok().filter(|_| wanted.is_absolute()),
+        }
+    }
+}
+
+/// A list of texts.
+fn texts(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start() -> Start {
+        Start { command: "/bin/emend".into(), kind: None, folder: "/srv/x".into(), project: None }
+    }
+
+    #[track_caller]
+    fn args(there: Value) -> Result<Value, String> {
+        let fields = start().mended(&json!({"command": "old", "args": there}))?;
+        assert_eq!(fields[0], ("command", json!("/bin/emend")));
+        Ok(fields[1].1.clone())
+    }
+
+    #[test]
+    fn a_folder_is_added_behind_what_a_person_wrote() {
+        for (there, mended) in [
+            (json!([]), json!(["serve", "--workspace", "/srv/x"])),
+            (json!(["serve"]), json!(["serve", "--workspace", "/srv/x"])),
+            (
+                json!(["serve", "--workspace", "/srv/y", "--mode", "ask"]),
+                json!(["serve", "--workspace", "/srv/y", "--mode", "ask", "--workspace", "/srv/x"]),
+            ),
+        ] {
+            assert_eq!(args(there), Ok(mended));
+        }
+        for there in [
+            json!(["serve", "--workspace", "/srv/y", "/srv/x", "--forbid", "secrets/"]),
+            json!(["serve", "--workspace=/srv/x/"]),
+            json!(["serve", "--require-read", "--workspace", "x=/srv/x", "--log", "debug"]),
+        ] {
+            assert_eq!(args(there.clone()), Ok(there));
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_left_to_a_person() {
+        for there in [
+            json!("serve"),
+            json!(["serve", 1]),
+            json!(["run", "emend", "serve"]),
+            json!(["--log", "debug", "serve"]),
+            json!(["serve", "--modus", "ask"]),
+            json!(["serve", "--mode"]),
+            json!(["serve", "--help"]),
+        ] {
+            assert!(args(there.clone()).is_err(), "{there}");
+        }
+        for there in [json!("emend"), json!({"url": "http://x/mcp"}), json!({"command": {"path": "emend"}})] {
+            assert!(start().mended(&there).is_err(), "{there}");
+        }
+    }
+}
