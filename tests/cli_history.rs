@@ -148,6 +148,38 @@ fn nothing_was_edited_yet() {
 }
 
 #[test]
+fn what_is_not_there_is_not_said_to_be_empty() {
+    let (folder, ids) = edited();
+    for (command, named) in [
+        (&["diff", "--session", "nosuch"][..], "nosuch"),
+        (&["diff", "--client", "nosuch"], "nosuch"),
+        (&["show", "nosuch"], &ids[2]),
+        (&["undo", "nosuch"], &ids[2]),
+    ] {
+        let refused = emend(&folder, &[command, &["--json"]].concat()).ends(1).document();
+        assert_eq!(refused["error"]["code"], "unknown-edit");
+        let told = emend(&folder, command).ends(1).log;
+        assert!(
+            told.contains(named) && !told.contains("This session") && !told.contains("\"edit\""),
+            "{told}"
+        );
+    }
+    emend(&folder, &["log", "--limit", "0"]).ends(2);
+}
+
+#[test]
+fn the_past_of_a_closed_folder_is_not_said_to_be_empty() {
+    let (folder, ids) = edited();
+    folder.write(".emend.toml", "nonsense = 1\n");
+    for command in
+        [&["log"][..], &["show"], &["show", &ids[0]], &["diff"], &["undo", "--yes"], &["undo", &ids[0]]]
+    {
+        let refused = emend(&folder, &[command, &["--json"]].concat()).ends(1).document();
+        assert_eq!(refused["error"]["code"], "invalid-policy", "{command:?}");
+    }
+}
+
+#[test]
 fn what_is_off_limits_by_now_is_not_told_of() {
     let (folder, ids) = edited();
     folder.write(".emend.toml", "forbidden_paths = ['b.txt']\n");

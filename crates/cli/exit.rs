@@ -23,6 +23,8 @@ pub(crate) enum Exit {
 pub(crate) enum Stop {
     /// The answer that a client would get.
     Refused(Vec<Problem>),
+    /// No edit is what was asked for.
+    Unknown(String),
     /// What was asked for is wrong.
     Usage(anyhow::Error),
     /// Something broke.
@@ -66,6 +68,7 @@ impl Stop {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Refused(problems) => Exit::of(problems),
+            Self::Unknown(_) => Exit::Refused,
             Self::Usage(_) => Exit::Usage,
             Self::Fault(_) => Exit::Fault,
         }

@@ -1,12 +1,14 @@
 //! `emend log`, `emend show` and `emend diff`: what was edited here, by any client and by hand.
 
+use std::num::NonZeroUsize;
+
 use emend_server::direct;
 use emend_workspace::Workspace;
 use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::history::{Asked, Edited};
 use serde_json::json;
 
-use crate::exit::{Ended, Exit};
+use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::workspace::WorkspaceFlags;
 
@@ -19,8 +21,8 @@ pub(crate) struct LogArguments {
     path: Option<String>,
 
     /// How many to list.
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-    limit: usize,
+    #[arg(long, short = 'n', value_name = "N", default_value = "20")]
+    limit: NonZeroUsize,
 
     #[command(flatten)]
     pub(crate) output: OutputFlags,
@@ -73,8 +75,8 @@ pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> 
 }
 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open()?;
-    let edits = edits(&workspace, arguments.path.as_deref(), arguments.limit)?;
+    let workspace = arguments.workspace.open_past()?;
+    let edits = edits(&workspace, arguments.path.as_deref(), arguments.limit.get())?;
     if output.json {
         let edits: Vec<_> = edits.iter().map(direct::document).collect();
         output.document(&json!({"edits": edits}))?;
@@ -91,7 +93,7 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
 }
 
 pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open()?;
+    let workspace = arguments.workspace.open_past()?;
     let newest = || Ok::<_, Problem>(edits(&workspace, None, 1)?.into_iter().next().map(|edit| edit.id));
     let id = match &arguments.edit {
         Some(id) => id.trim().to_owned(),
@@ -121,15 +123,8 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
 }
 
 pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open()?;
-    let session = match &arguments.session {
-        Some(session) => session.clone(),
-        None => {
-            let is_meant = |edit: &Edited| arguments.client.as_ref().is_none_or(|name| edit.client == *name);
-            let edits = edits(&workspace, None, usize::MAX)?;
-            edits.into_iter().find(is_meant).map(|edit| edit.session).ok_or_else(none_yet)?
-        }
-    };
+    let workspace = arguments.workspace.open_past()?;
+    let session = session(arguments, edits(&workspace, None, usize::MAX)?)?;
     let (diff, unknown) = workspace.net(arguments.path.as_deref(), &session)?;
     if output.json {
         output.document(&json!({"session": session, "diff": diff, "unknown": unknown}))?;
@@ -145,6 +140,26 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     }
     output.show(&text)?;
     Ok(Exit::Done)
+}
+
+/// The session that is meant, which must have edited something.
+fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, Stop> {
+    if edits.is_empty() {
+        return Err(none_yet().into());
+    }
+    let (whose, known) = match (&arguments.session, &arguments.client) {
+        (Some(session), _) => {
+            edits.retain(|edit| edit.session == *session);
+            (format!("of the session {session}"), "'emend log --json' names the sessions")
+        }
+        (None, Some(client)) => {
+            edits.retain(|edit| edit.client == *client);
+            (format!("by a client called {client}"), "'emend log' says who edited")
+        }
+        (None, None) => (String::new(), ""),
+    };
+    let newest = edits.into_iter().next().map(|edit| edit.session);
+    newest.ok_or_else(|| Stop::Unknown(format!("No edit {whose} is in the history; {known}.")))
 }
 
 /// An edit in a line, and its files.

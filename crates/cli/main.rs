@@ -15,6 +15,7 @@ mod program;
 mod serve;
 mod settings;
 mod undo;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;

@@ -9,10 +9,11 @@ use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
 use clap::ValueEnum;
 use emend_server::render::{self, Tense};
-use emend_server::wire::Outcome;
+use emend_workspace::edit::problem::Code;
 use serde_json::{Value, json};
 
 use crate::exit::Stop;
+use crate::words;
 
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct OutputFlags {
@@ -151,7 +152,8 @@ impl Output {
         if self.json {
             let error = |code: &str, error: &dyn Display| json!({"error": {"code": code, "message": format!("{error:#}")}});
             let document = match stop {
-                Stop::Refused(problems) => json!(Outcome::failure(problems)),
+                Stop::Refused(problems) => json!(words::refusal(problems)),
+                Stop::Unknown(what) => error(Code::UnknownEdit.as_str(), what),
                 Stop::Usage(wrong) => error("wrong-usage", wrong),
                 Stop::Fault(broken) => error("io-error", broken),
             };
@@ -159,7 +161,8 @@ impl Output {
             return;
         }
         let said = match stop {
-            Stop::Refused(problems) => render::outcome(&Outcome::failure(problems), Tense::Done),
+            Stop::Refused(problems) => render::outcome(&words::refusal(problems), Tense::Done),
+            Stop::Unknown(what) => format!("{what}\n[{}]", Code::UnknownEdit.as_str()),
             Stop::Usage(error) | Stop::Fault(error) => format!("{error:#}"),
         };
         let said = if io::stderr().is_terminal() { printable(&said) } else { Cow::Borrowed(&*said) };

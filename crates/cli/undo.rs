@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         let message = "name the edit to take back ('emend log' lists them), or say --yes for the newest";
         return Err(Stop::usage(message));
     }
-    let workspace = arguments.workspace.open()?;
+    let workspace = arguments.workspace.open_past()?;
     let id = match &arguments.edit {
         Some(id) => id.trim().to_owned(),
         None => newest(&workspace)?,

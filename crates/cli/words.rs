@@ -1,0 +1,42 @@
+//! What a refusal says to a person. The messages of problems speak to a model, of sessions, tools and their arguments; where
+//! a person would not know what to do with that, they get words of their own. Codes and facts are the same.
+
+use emend_server::wire::Outcome;
+use emend_workspace::edit::problem::{Kind, Problem};
+
+/// What is told of these problems.
+pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
+    let mut outcome = Outcome::failure(problems);
+    for (told, problem) in outcome.problems.iter_mut().flatten().zip(problems) {
+        told.message = message(problem).unwrap_or_else(|| std::mem::take(&mut told.message));
+    }
+    let first = outcome.problems.iter().flatten().next().map(|first| first.message.clone());
+    if let (Some(error), Some(first)) = (&mut outcome.error, first) {
+        error.message = first;
+    }
+    outcome
+}
+
+fn message(problem: &Problem) -> Option<String> {
+    match &*problem.kind {
+        Kind::UnknownEdit { edit, recent } => Some(unknown(edit.as_deref(), recent)),
+        _ => None,
+    }
+}
+
+fn unknown(edit: Option<&str>, recent: &[String]) -> String {
+    let newest = recent.join("\n  ");
+    match edit {
+        _ if recent.is_empty() && edit.is_none() => {
+            "Nothing was edited here yet: the history is empty.".into()
+        }
+        Some(edit) if recent.is_empty() => {
+            format!("There is no edit {edit}: nothing was edited here yet, and the history is empty.")
+        }
+        Some(edit) => format!("There is no edit {edit} in the history. The newest are:\n  {newest}"),
+        None => format!(
+            "No edit is left to be taken back: each was taken back already, or is itself what took one back. \
+             Name one with emend undo EDIT to do so all the same; the newest are:\n  {newest}"
+        ),
+    }
+}
