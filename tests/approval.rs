@@ -96,6 +96,20 @@ fn what_waits_is_shown_whole_before_a_person_answers() {
 }
 
 #[test]
+fn the_answer_names_the_command_that_finds_the_edit() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let mut client = ask(&folder);
+    let told = client.replace("a.txt", "old", "new").refused("approval-needed").text.clone();
+    let named = told.split('`').nth(1).unwrap_or_else(|| panic!("{told}"));
+    let arguments = named.strip_prefix("emend ").unwrap_or_else(|| panic!("{told}"));
+    let line = format!("'{EMEND}' {arguments} --deny");
+    let mut shell = Command::new("sh");
+    let ran = shell.args(["-c", &line]).env_remove("EMEND_STATE_DIR").stdout(Stdio::null());
+    assert!(ran.status().unwrap().success(), "{line}");
+    client.replace("a.txt", "old", "new").refused("approval-denied");
+}
+
+#[test]
 fn only_somebody_at_a_terminal_can_allow_an_edit() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = ask(&folder);

@@ -110,7 +110,7 @@ fn what_a_person_wrote_into_the_entry_stays() {
         "env": {"A": "1"},
         "disabled": false,
     });
-    let folder = Folder::with([(".mcp.json", json!({"mcpServers": {"emend": entry}}).to_string())]);
+    let folder = Folder::with([(".mcp.json", &json!({"mcpServers": {"emend": entry}}).to_string()[..])]);
     emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
     let mut mended = entry;
     mended["command"] = json!(own_path());

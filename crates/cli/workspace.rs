@@ -85,9 +85,11 @@ impl OpeningFlags {
             Err(problem) => return Ok(Err(problem)),
         };
         // A folder that was asked for and is not there is a mistake to fix now, not at each call.
+        let approve = approve_command(place.state.as_deref());
         let workspace =
             Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
-                .map_err(|problem| Stop::Usage(anyhow!("{problem}")))?;
+                .map_err(|problem| Stop::Usage(anyhow!("{problem}")))?
+                .with_approve_command(approve);
         for warning in workspace.warnings().map(str::to_owned).chain(workspace.findings()) {
             tracing::warn!("{warning}");
         }
@@ -109,6 +111,27 @@ impl OpeningFlags {
         }
         Ok(Place { roots, state, policy })
     }
+}
+
+/// The command that finds what waits in this state folder. A client's configuration may name one, by a flag or a variable,
+/// that the shell of a person knows nothing of.
+fn approve_command(state: Option<&Path>) -> String {
+    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match state.map(full) {
+        Some(state) if Some(&state) != state_folder().as_ref() => {
+            format!("emend approve --state-dir {}", quoted(&state.to_string_lossy()))
+        }
+        _ => "emend approve".to_owned(),
+    }
+}
+
+/// A text as a shell takes it for one word.
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What Emend keeps for itself is off limits, and so would be all of a workspace that is the same folder.
@@ -164,4 +187,22 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
         .filter(|path| path.is_absolute())
         .or_else(|| home().map(|home| home.join(".local/state")))?;
     Some(base.join(Path::new("emend")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_folder_of_ones_own_is_named_as_a_shell_takes_it() {
+        for (state, command) in [
+            (Some("/srv/state"), "emend approve --state-dir /srv/state"),
+            (Some("/srv/my state"), "emend approve --state-dir '/srv/my state'"),
+            (Some("/srv/it's $x"), r"emend approve --state-dir '/srv/it'\''s $x'"),
+            (None, "emend approve"),
+        ] {
+            assert_eq!(approve_command(state.map(Path::new)), command);
+        }
+        assert_eq!(approve_command(state_folder().as_deref()), "emend approve");
+    }
 }

@@ -318,10 +318,10 @@ pub enum Kind {
 pub enum Release {
     /// By answering whoever asks them.
     Question,
-    /// By naming this id to `emend approve`.
+    /// By running `emend approve`.
     Command {
-        /// The id under which it waits.
-        id: String,
+        /// The whole command, with the id under which it waits.
+        command: String,
     },
     /// In no way.
     Nowhere {

@@ -44,6 +44,8 @@ pub struct Workspace {
     past: Past,
     limits: Limits,
     patience: Duration,
+    /// The command by which a person allows what waits, without the id.
+    approve: String,
     told: Told,
     under_way: UnderWay,
 }
@@ -82,6 +84,7 @@ impl Workspace {
             past,
             limits: Limits::default(),
             patience: PATIENCE,
+            approve: "emend approve".into(),
             told: Told::default(),
             under_way: UnderWay::default(),
         })
@@ -91,6 +94,13 @@ impl Workspace {
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// The same workspace, for whose edits a person runs this command with an id behind it.
+    #[must_use]
+    pub fn with_approve_command(mut self, approve: String) -> Self {
+        self.approve = approve;
         self
     }
 
@@ -235,7 +245,7 @@ impl Workspace {
     /// model is told.
     #[must_use]
     pub fn wait_for_a_person(&self, held: &Held) -> Vec<Problem> {
-        approval::leave_waiting(held, self.past.approvals())
+        approval::leave_waiting(held, self.past.approvals(), &self.approve)
     }
 
     /// The newest edits of all roots, the newest first.

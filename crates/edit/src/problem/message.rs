@@ -277,9 +277,9 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "This edit{what} needs a person's approval, since {rule}. Nothing was changed. ")?;
             match release {
                 Release::Question => f.write_str("Ask the person first."),
-                Release::Command { id } => write!(
+                Release::Command { command } => write!(
                     f,
-                    "A person can allow exactly this edit by running `emend approve {id}` in a terminal; then send the \
+                    "A person can allow exactly this edit by running `{command}` in a terminal; then send the \
                      same call again. Tell them, and do not try another way."
                 ),
                 Release::Nowhere { why } => write!(

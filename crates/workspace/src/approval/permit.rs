@@ -47,10 +47,14 @@ pub(crate) fn permit(
     }
 }
 
-/// Lets this wait for a person's word. Yields what the model is told.
-pub(crate) fn leave_waiting(held: &Held, approvals: Result<Approvals, String>) -> Vec<Problem> {
+/// Lets this wait for a person's word, which they give by this command and its id. Yields what the model is told.
+pub(crate) fn leave_waiting(
+    held: &Held,
+    approvals: Result<Approvals, String>,
+    approve: &str,
+) -> Vec<Problem> {
     let release = match approvals.and_then(|approvals| approvals.keep(held)) {
-        Ok(id) => Release::Command { id },
+        Ok(id) => Release::Command { command: format!("{approve} {id}") },
         Err(why) => Release::Nowhere { why },
     };
     let told = |mut problem: Problem| {
