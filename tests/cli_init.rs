@@ -178,6 +178,31 @@ fn the_name_is_written_where_it_starts_this_executable() {
 }
 
 #[test]
+fn a_desktop_program_gets_the_whole_path() {
+    let folder = Folder::new();
+    fs::create_dir(folder.beside("bin")).unwrap();
+    symlink(EMEND, folder.beside("bin/emend")).unwrap();
+    let run = |arguments: &[&str]| {
+        Command::new(&folder, arguments).variable("PATH", folder.beside("bin")).run().ends(0)
+    };
+    let zed = "../home/.config/zed/settings.json";
+    let short = json!({"context_servers": {"emend": {"command": "emend", "args": ["serve"]}}});
+    folder.write(zed, short.to_string());
+    let found = run(&["doctor", "--json"]).document();
+    let is_of_zed = |finding: &&Value| finding["what"].as_str().unwrap().starts_with("zed: ");
+    let of_zed = found["findings"].as_array().unwrap().iter().find(is_of_zed).unwrap().clone();
+    assert_eq!(of_zed["level"], "warning");
+    for (arguments, file, key) in [
+        (&["init", "zed", "--yes"][..], zed, "context_servers"),
+        (&["init", "cursor", "--global", "--yes"], "../home/.cursor/mcp.json", "mcpServers"),
+    ] {
+        run(arguments);
+        let command = document(&folder.text(file))[key]["emend"]["command"].clone();
+        assert_eq!(command, json!(folder.beside("bin/emend")), "{file}");
+    }
+}
+
+#[test]
 fn what_a_client_does_not_have_is_wrong_usage() {
     let folder = Folder::new();
     fs::create_dir(folder.beside("home")).unwrap();

@@ -18,16 +18,28 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     env::split_paths(&paths).map(|folder| folder.join(&name)).find(|file| is_executable(file))
 }
 
-/// What to write into a configuration: the name, where that starts this very executable, or else its path.
-pub(crate) fn command() -> anyhow::Result<String> {
+/// How a configuration names this executable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// By its name, where that starts this very executable.
+    Short,
+    /// By its whole path, for programs that look along another PATH.
+    InFull,
+}
+
+/// What to write into a configuration.
+pub(crate) fn command(naming: Naming) -> anyhow::Result<String> {
     let own = own()?;
-    let named = on_path("emend").and_then(|file| file.canonicalize().ok());
-    if named.as_ref() == Some(&own) {
-        return Ok("emend".into());
-    }
-    let path = own
+    let named = on_path("emend").and_then(|file| std::path::absolute(file).ok()).filter(|file| is_own(file));
+    let path = match (named, naming) {
+        (Some(_), Naming::Short) => return Ok("emend".into()),
+        // What is on PATH stays where it is when a new version is installed.
+        (Some(named), Naming::InFull) => named,
+        (None, _) => own,
+    };
+    let path = path
         .to_str()
-        .ok_or_else(|| anyhow!("the path of this executable is not Unicode: {}", own.display()))?;
+        .ok_or_else(|| anyhow!("the path of this executable is not Unicode: {}", path.display()))?;
     Ok(path.to_owned())
 }
 

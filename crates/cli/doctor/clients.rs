@@ -16,8 +16,10 @@ pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
     let mut starts = false;
     for client in Client::value_variants() {
         let of_projects = projects.iter().filter_map(|project| client.file(Scope::Project, project));
-        for file in of_projects.chain(client.file(Scope::Global, Path::new(""))) {
-            starts |= configured(*client, &file, findings);
+        let of_projects = of_projects.map(|file| (Scope::Project, file));
+        let of_all = client.file(Scope::Global, Path::new("")).map(|file| (Scope::Global, file));
+        for (scope, file) in of_projects.chain(of_all) {
+            starts |= configured(*client, scope, &file, findings);
         }
     }
     if !starts {
@@ -31,7 +33,7 @@ pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
 }
 
 /// Whether this file names Emend; what there is to say of it is said.
-fn configured(client: Client, file: &Path, findings: &mut Findings) -> bool {
+fn configured(client: Client, scope: Scope, file: &Path, findings: &mut Findings) -> bool {
     // A project may have anything there, and a pipe would be waited for.
     if !fs::metadata(file).is_ok_and(|there| there.is_file()) {
         return false;
@@ -58,6 +60,12 @@ fn configured(client: Client, file: &Path, findings: &mut Findings) -> bool {
         return true;
     };
     match program::meant_by(command) {
+        _ if client.needs_path(scope) && Path::new(command).components().count() == 1 => {
+            let what = format!("{name}: {path} starts '{command}', which a desktop program may not find");
+            let flag = if client.file(Scope::Project, Path::new("")).is_some() { " --global" } else { "" };
+            let next = format!("'emend init {name}{flag}' writes its path in full.");
+            findings.add(ABOUT, Level::Warning, what, next);
+        }
         Some(program) => findings.ok(ABOUT, format!("{name}: {path} starts {}", program.display())),
         None => {
             let what = format!("{name}: {path} starts '{command}', which is not there");

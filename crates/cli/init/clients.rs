@@ -103,6 +103,16 @@ impl Client {
         }
     }
 
+    /// Whether the program that reads this file is started from a desktop, and so does not know the PATH of a shell. What
+    /// a project says for everybody names no path of one machine all the same.
+    pub(crate) fn needs_path(self, scope: Scope) -> bool {
+        match self {
+            Self::ClaudeDesktop | Self::Zed | Self::Windsurf => true,
+            Self::Cursor | Self::Vscode => scope == Scope::Global,
+            Self::ClaudeCode | Self::Codex | Self::GeminiCli => false,
+        }
+    }
+
     /// What an entry says of how the server is spoken to, where this client wants that said.
     pub(crate) fn kind(self) -> Option<&'static str> {
         (self == Self::Vscode).then_some("stdio")

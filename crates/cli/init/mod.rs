@@ -22,7 +22,7 @@ use self::entry::Unfit;
 use self::start::Start;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
-use crate::program;
+use crate::program::{self, Naming};
 use crate::workspace::{is_too_much, state_folder};
 
 #[derive(clap::Args)]
@@ -168,8 +168,10 @@ impl Target {
                 return Err(Stop::Usage(anyhow::Error::new(error).context(format!("{}", file.display()))));
             }
         };
+        let naming = if client.needs_path(scope) { Naming::InFull } else { Naming::Short };
         let start = Start {
-            command: program::command()?,
+            command: program::command(naming)?,
+            naming,
             kind: client.kind(),
             folder,
             project: (scope == Scope::Project).then_some(project),

@@ -7,12 +7,15 @@ use emend_workspace::RootSpec;
 use serde_json::{Value, json};
 
 use super::entry::Entry;
-use crate::{program, served};
+use crate::program::{self, Naming};
+use crate::served;
 
 /// What an entry must say.
 pub(crate) struct Start {
     /// What starts this executable.
     pub(crate) command: String,
+    /// Whether the client finds it by its name.
+    pub(crate) naming: Naming,
     /// What the client wants said of how the server is spoken to.
     pub(crate) kind: Option<&'static str>,
     /// The folder to serve, as this client's configuration names it.
@@ -38,7 +41,9 @@ impl Start {
             None => None,
             Some(command) => Some(command.as_str().ok_or("its command is no text")?),
         };
-        let is_ours = command.and_then(program::meant_by).is_some_and(|program| program::is_own(&program));
+        let found =
+            command.filter(|command| self.naming == Naming::Short || Path::new(command).is_absolute());
+        let is_ours = found.and_then(program::meant_by).is_some_and(|program| program::is_own(&program));
         let command = command.filter(|_| is_ours).unwrap_or(&self.command);
         let written =
             fields.get("args").map_or(Some(Vec::new()), texts).ok_or("its args are no list of texts")?;
@@ -100,7 +105,13 @@ mod tests {
     use super::*;
 
     fn start() -> Start {
-        Start { command: "/bin/emend".into(), kind: None, folder: "/srv/x".into(), project: None }
+        Start {
+            command: "/bin/emend".into(),
+            naming: Naming::Short,
+            kind: None,
+            folder: "/srv/x".into(),
+            project: None,
+        }
     }
 
     #[track_caller]
