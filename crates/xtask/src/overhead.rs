@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 const ROUNDS: usize = 400;
 /// What is edited: 4 KB, of which one word changes.
 const LINES: usize = 100;
+
+const MODERN: &str = "2026-07-28";
+const LEGACY: &str = "2025-11-25";
 
 /// A way to make the edit.
 type Way<'a> = Box<dyn FnMut(&str, &str) -> Result<()> + 'a>;
@@ -35,10 +38,9 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     let (library, stdio, modern, legacy) = (folder(), folder(), folder(), folder());
     let launch = |folder: &Folder| Launch::new(emend).workspace(folder.path()).state(folder.state());
     let servers = [&modern, &legacy].map(|folder| HttpServer::start(&launch(folder)));
-    let mut client = launch(&stdio).legacy();
     let mut ways: Vec<(&str, Way<'_>)> = vec![
         ("library", by_library(&library)?),
-        ("stdio", Box::new(move |old, new| over_stdio(&mut client, old, new))),
+        ("stdio", over_stdio(emend, &stdio)?),
         ("HTTP, 2026-07-28", over_http(&servers[0], false)?),
         ("HTTP, 2025-11-25", over_http(&servers[1], true)?),
     ];
@@ -91,10 +93,41 @@ fn by_library(folder: &Folder) -> Result<Way<'_>> {
     }))
 }
 
-fn over_stdio(client: &mut emend_testkit::Client, old: &str, new: &str) -> Result<()> {
-    let answer = client.replace("a.txt", old, new);
-    ensure!(!answer.is_error, "{}", answer.text);
-    Ok(())
+/// By a client that writes a line and reads one, on this thread: what a library does beside that is its own.
+fn over_stdio<'a>(emend: &Path, folder: &'a Folder) -> Result<Way<'a>> {
+    let mut command = Command::new(emend);
+    command
+        .args(["serve", "--no-config", "--workspace"])
+        .arg(folder.path())
+        .arg("--state-dir")
+        .arg(folder.state());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = child.stdin.take().context("it has an input")?;
+    let mut output = BufReader::new(child.stdout.take().context("it has an output")?);
+    let mut line = String::new();
+    Ok(Box::new(move |old, new| {
+        input.write_all(format!("{}\n", call(old, new, Some(MODERN))).as_bytes())?;
+        line.clear();
+        output.read_line(&mut line)?;
+        let answer: Value = serde_json::from_str(&line)?;
+        ensure!(answer["result"]["isError"] == false, "{answer}");
+        // The server goes with its input.
+        let _ = &child;
+        Ok(())
+    }))
+}
+
+/// The message that asks for the edit. One of 2026 says which revision it speaks.
+fn call(old: &str, new: &str, revision: Option<&str>) -> Value {
+    let arguments = json!({"path": "a.txt", "old_string": old, "new_string": new});
+    let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
+    message["params"] = json!({"name": "str_replace", "arguments": arguments});
+    if let Some(revision) = revision {
+        let meta = &mut message["params"]["_meta"];
+        meta["io.modelcontextprotocol/protocolVersion"] = revision.into();
+        meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    }
+    message
 }
 
 /// One connection for all calls, as clients keep it.
@@ -104,7 +137,7 @@ fn over_http(server: &HttpServer, in_session: bool) -> Result<Way<'_>> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
-    let version = if in_session { "2025-11-25" } else { "2026-07-28" };
+    let version = if in_session { LEGACY } else { MODERN };
     let mut head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\n",
@@ -115,15 +148,7 @@ fn over_http(server: &HttpServer, in_session: bool) -> Result<Way<'_>> {
         None => head += "Mcp-Method: tools/call\r\nMcp-Name: str_replace\r\n",
     }
     Ok(Box::new(move |old, new| {
-        let arguments = json!({"path": "a.txt", "old_string": old, "new_string": new});
-        let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
-        message["params"] = json!({"name": "str_replace", "arguments": arguments});
-        if !in_session {
-            let meta = &mut message["params"]["_meta"];
-            meta["io.modelcontextprotocol/protocolVersion"] = version.into();
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
-        }
-        let body = message.to_string();
+        let body = call(old, new, (!in_session).then_some(version)).to_string();
         writer.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
         let answer = answer(&mut reader)?;
         ensure!(answer["result"]["isError"] == false, "{answer}");
