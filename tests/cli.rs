@@ -205,6 +205,26 @@ fn an_edit_that_needs_approval_waits_for_a_person() {
     assert_eq!(folder.text("a.txt"), "one\nTWO\n");
 }
 
+#[cfg(unix)]
+#[test]
+fn whoever_applies_a_patch_at_a_terminal_is_asked_right_there() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    fs::write(folder.beside("p.diff"), UNIFIED).unwrap();
+    let apply = ["apply", "../p.diff", "--mode", "ask"];
+    let told = emend(&folder, &apply).ends(1).log;
+    assert!(told.contains("needs your approval") && told.contains("emend approve "), "{told}");
+    for no in ["n\n", "\n", "\u{4}"] {
+        let ran = on_terminal(&folder, &apply, no).ends(1);
+        assert!(ran.out.contains("+TWO"), "{ran:?}");
+        assert_eq!(folder.text("a.txt"), "one\ntwo\n");
+    }
+    on_terminal(&folder, &apply, "y\n").ends(0);
+    assert_eq!(folder.text("a.txt"), "one\nTWO\n");
+    on_terminal(&folder, &["undo", "--yes", "--mode", "ask"], "n\n").ends(1);
+    on_terminal(&folder, &["undo", "--yes", "--mode", "ask"], "y\n").ends(0);
+    assert_eq!(folder.text("a.txt"), "one\ntwo\n");
+}
+
 #[test]
 fn wrong_usage_has_a_code_of_its_own() {
     let folder = Folder::with([("a.txt", "one\ntwo\n")]);

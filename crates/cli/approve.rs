@@ -3,17 +3,19 @@
 //! Whoever says yes must be a person who sees the whole of the edit. So it is asked for at a terminal, after the diff, and
 //! there is no flag that says it.
 
-use std::io::{BufRead, IsTerminal, Write, stdin, stdout};
+use std::io::{self, BufRead, IsTerminal, Write, stdin, stdout};
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::json;
 
+use emend_server::direct::Said;
+use emend_workspace::Held;
 use emend_workspace::approval::{Approvals, Waiting, visible, visible_line};
 use emend_workspace::history::ago;
 
 use crate::exit::Exit;
-use crate::output::forget_typed;
+use crate::output::{Output, forget_typed};
 use crate::workspace::state_folder;
 
 #[derive(clap::Args)]
@@ -34,7 +36,7 @@ pub(crate) struct Arguments {
     state: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit> {
     let state = arguments.state.clone().or_else(state_folder);
     let state = state.context("there is no state folder; name it with --state-dir")?;
     let approvals = Approvals::of_user(&state)
@@ -63,7 +65,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         stdin().is_terminal() && stdout().is_terminal(),
         "a person must decide on this: run `emend approve {id}` in a terminal, without redirecting its input or output"
     );
-    show(&waiting)?;
+    Shown::of(&waiting).show(output)?;
+    if waiting.is_denied {
+        output.show("\nThis was denied before.\n")?;
+    }
     match ask()? {
         Some(true) => {
             approvals.allow(&waiting).context("your answer could not be written down")?;
@@ -127,34 +132,73 @@ fn head(waiting: &Waiting) -> String {
     format!("{}  {tool} by {client}, {}, in {root}", waiting.id(), ago(waiting.time()))
 }
 
-/// All of it, as it stands: what would not be seen is written out.
-fn show(waiting: &Waiting) -> anyhow::Result<()> {
-    let in_colour = std::env::var_os("NO_COLOR").is_none();
-    let painted = |style: &str, text: &str| match in_colour {
-        true => format!("\x1b[{style}m{text}\x1b[0m"),
-        false => text.to_owned(),
-    };
-    let mut out = stdout().lock();
-    writeln!(out, "{}", painted("1", &head(waiting)))?;
-    writeln!(out, "It needs your approval, since {}.", visible_line(&waiting.rules.join(", and ")))?;
-    for line in waiting.files.iter().chain(&waiting.notes) {
-        writeln!(out, "  {}", visible_line(line))?;
+/// All that one must know to decide.
+struct Shown<'a> {
+    head: String,
+    rules: &'a [String],
+    files: &'a [String],
+    notes: &'a [String],
+    diff: &'a str,
+}
+
+impl<'a> Shown<'a> {
+    fn of(waiting: &'a Waiting) -> Self {
+        Self {
+            head: head(waiting),
+            rules: &waiting.rules,
+            files: &waiting.files,
+            notes: &waiting.notes,
+            diff: &waiting.diff,
+        }
     }
-    writeln!(out)?;
-    for line in visible(&waiting.diff).lines() {
-        let style = match line.as_bytes().first() {
-            Some(b'+') => "32",
-            Some(b'-') => "31",
-            Some(b'@') => "36",
-            _ => "0",
+
+    /// Shows all of it, as it stands: what would not be seen is written out.
+    fn show(&self, output: Output) -> io::Result<()> {
+        let in_colour = std::env::var_os("NO_COLOR").is_none();
+        let painted = |style: &str, text: &str| match in_colour {
+            true => format!("\x1b[{style}m{text}\x1b[0m\n"),
+            false => format!("{text}\n"),
         };
-        writeln!(out, "{}", painted(style, line))?;
+        let mut text = painted("1", &self.head);
+        text.push_str(&format!(
+            "It needs your approval, since {}.\n",
+            visible_line(&self.rules.join(", and "))
+        ));
+        for line in self.files.iter().chain(self.notes) {
+            text.push_str(&format!("  {}\n", visible_line(line)));
+        }
+        text.push('\n');
+        for line in visible(self.diff).lines() {
+            let style = match line.as_bytes().first() {
+                Some(b'+') => "32",
+                Some(b'-') => "31",
+                Some(b'@') => "36",
+                _ => "0",
+            };
+            text.push_str(&painted(style, line));
+        }
+        output.show(&text)
     }
-    if waiting.is_denied {
-        writeln!(out, "\nThis was denied before.")?;
+}
+
+/// Asks the person who runs a command, at their terminal, whether its edit may be made.
+pub(crate) fn asked(held: &Held, output: Output) -> Said {
+    if !output.can_ask() {
+        return Said::Nothing;
     }
-    out.flush()?;
-    Ok(())
+    let (rules, files) = (held.rules(), held.files());
+    let shown = Shown {
+        head: format!("An edit in {}", visible_line(&held.root().display().to_string())),
+        rules: &rules,
+        files: &files,
+        notes: &held.report().notes,
+        diff: &held.report().diff(),
+    };
+    match shown.show(output).map_err(anyhow::Error::from).and_then(|()| ask()) {
+        Ok(Some(true)) => Said::Yes,
+        // Silence is no yes, and whoever ran the command can run it again.
+        _ => Said::No,
+    }
 }
 
 /// What the person answers; `None` if nothing.

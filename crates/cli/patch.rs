@@ -12,6 +12,7 @@ use emend_workspace::edit::Text;
 use emend_workspace::edit::patch::recognise::Format;
 use emend_workspace::edit::problem::{Kind, Problem};
 
+use crate::approve;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::workspace::WorkspaceFlags;
@@ -56,7 +57,9 @@ fn version(written: &str) -> Result<(String, String), String> {
 
 pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
     let workspace = arguments.workspace.open()?;
-    let made = direct::apply_patch(&workspace, arguments.asked()?, "emend apply")?;
+    let made = direct::apply_patch(&workspace, arguments.asked()?, "emend apply", &|held| {
+        approve::asked(held, output)
+    })?;
     show(&made, output)
 }
 

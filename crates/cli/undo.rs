@@ -5,6 +5,7 @@ use emend_workspace::Workspace;
 use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 
+use crate::approve;
 use crate::exit::{Ended, Exit, Stop};
 use crate::history::edits;
 use crate::output::{Output, OutputFlags};
@@ -51,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             return Ok(Exit::Refused);
         }
     }
-    patch::show(&direct::undo(&workspace, &id, CLIENT)?, output)
+    patch::show(&direct::undo(&workspace, &id, CLIENT, &|held| approve::asked(held, output))?, output)
 }
 
 /// The newest edit that can be meant.

@@ -2,7 +2,7 @@
 //! a person would not know what to do with that, they get words of their own. Codes and facts are the same.
 
 use emend_server::wire::Outcome;
-use emend_workspace::edit::problem::{Kind, Problem};
+use emend_workspace::edit::problem::{Kind, Problem, Release};
 
 /// What is told of these problems.
 pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
@@ -20,6 +20,20 @@ pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
 fn message(problem: &Problem) -> Option<String> {
     match &*problem.kind {
         Kind::UnknownEdit { edit, recent } => Some(unknown(edit.as_deref(), recent)),
+        Kind::ApprovalNeeded { rule, release } => {
+            let of = problem.path.as_deref().map(|path| format!(" of {path}")).unwrap_or_default();
+            let next = match release {
+                Release::Command { command } => format!(
+                    "To see all of it and to allow it, run `{command}` in a terminal; then give the same command again."
+                ),
+                Release::Nowhere { why } => format!("It cannot be approved here: {why}."),
+                Release::Question => String::new(),
+            };
+            Some(format!("This edit{of} needs your approval, since {rule}. Nothing was changed. {next}"))
+        }
+        Kind::ApprovalDenied => Some("You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a day \
+             unless you allow it there."
+                .into()),
         _ => None,
     }
 }

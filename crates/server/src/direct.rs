@@ -11,7 +11,7 @@ use emend_edit::patch::Patch;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
-use emend_workspace::{Effort, Mode, Origin, Readings, Report, Request, Stopped, Workspace};
+use emend_workspace::{Approval, Effort, Held, Mode, Origin, Readings, Report, Request, Stopped, Workspace};
 
 use crate::render::{self, Tense};
 use crate::tools::{in_short, parse_patch};
@@ -58,9 +58,28 @@ impl Made {
     }
 }
 
+/// What the person at hand says of an edit that needs approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It may be made. Whoever says so has asked a person who saw all of it.
+    Yes,
+    /// It may not.
+    No,
+    /// Nobody could be asked; it waits.
+    Nothing,
+}
+
+/// Asks the person at hand.
+pub type Ask<'a> = dyn Fn(&Held) -> Said + 'a;
+
 /// Applies a patch for somebody who calls himself `client`.
-pub fn apply_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> Result<Made, Vec<Problem>> {
-    Asked::patch(asked, client)?.edit(workspace)
+pub fn apply_patch(
+    workspace: &Workspace,
+    asked: ApplyPatch,
+    client: &str,
+    ask: &Ask<'_>,
+) -> Result<Made, Vec<Problem>> {
+    Asked::patch(asked, client)?.edit(workspace, ask)
 }
 
 /// Shows what the patch would do.
@@ -70,7 +89,7 @@ pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> 
 
 /// Writes a whole file, of the version that is named if it is there.
 pub fn write_file(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
-    Asked::whole(asked, client)?.edit(workspace)
+    Asked::whole(asked, client)?.edit(workspace, &|_| Said::Nothing)
 }
 
 /// Shows what writing the file would do.
@@ -97,11 +116,12 @@ pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<M
 }
 
 /// Takes this edit back.
-pub fn undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
+pub fn undo(workspace: &Workspace, edit: &str, client: &str, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
     let undo = Undo { edit: Some(edit), path: None };
-    let undone = workspace.undo(&undo, &origin, None, &Mutex::default(), &|| false, &|_| {});
-    undone.map(Made::of).map_err(|stopped| refused(workspace, stopped))
+    allowed(workspace, ask, |approval| {
+        workspace.undo(&undo, &origin, approval, &Mutex::default(), &|| false, &|_| {})
+    })
 }
 
 fn undo_origin(edit: &str, client: &str) -> Result<Origin, Vec<Problem>> {
@@ -138,26 +158,26 @@ impl Asked {
         Ok(Self { patch: Patch::write(&asked.path, asked.content), versions, origin })
     }
 
-    fn edit(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
-        let report = self.run(workspace, |request, readings| {
-            workspace.edit(request, readings).map_err(|stopped| refused(workspace, stopped))
-        })?;
-        Ok(Made::of(report))
+    fn edit(&self, workspace: &Workspace, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
+        allowed(workspace, ask, |approval| {
+            self.run(workspace, approval, |request, readings| workspace.edit(request, readings))
+        })
     }
 
     fn preview(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
-        let preview = self.run(workspace, |request, readings| workspace.preview(request, readings))?;
+        let preview = self.run(workspace, None, |request, readings| workspace.preview(request, readings))?;
         Ok(Made::of(preview.report().clone()))
     }
 
-    fn run<T>(
+    fn run<T, E: From<Vec<Problem>>>(
         &self,
         workspace: &Workspace,
-        run: impl FnOnce(&Request<'_>, &Mutex<Readings>) -> Result<T, Vec<Problem>>,
-    ) -> Result<T, Vec<Problem>> {
+        approval: Option<&Approval>,
+        run: impl FnOnce(&Request<'_>, &Mutex<Readings>) -> Result<T, E>,
+    ) -> Result<T, E> {
         // Where a client would have no tool for it.
         if workspace.mode() == Mode::ReadOnly {
-            return Err(vec![Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })]);
+            return Err(vec![Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })].into());
         }
         let request = Request {
             patch: &self.patch,
@@ -165,17 +185,31 @@ impl Asked {
             effort: Effort::Patient,
             cancelled: &|| false,
             origin: &self.origin,
-            approval: None,
+            approval,
             progress: &|_| {},
         };
         run(&request, &Mutex::default())
     }
 }
 
-/// What is told of an edit that was not made. One that a person must allow waits for that.
-fn refused(workspace: &Workspace, stopped: Stopped) -> Vec<Problem> {
-    match stopped {
-        Stopped::Problems(problems) => problems,
-        Stopped::Held(held) => workspace.wait_for_a_person(&held),
+/// Makes an edit, once the person at hand has allowed it if it needs that. Where nobody can be asked, it waits.
+fn allowed(
+    workspace: &Workspace,
+    ask: &Ask<'_>,
+    make: impl Fn(Option<&Approval>) -> Result<Report, Stopped>,
+) -> Result<Made, Vec<Problem>> {
+    let mut approval = None;
+    loop {
+        let held = match make(approval.as_ref()) {
+            Ok(report) => return Ok(Made::of(report)),
+            Err(Stopped::Problems(problems)) => return Err(problems),
+            // Also where a file has moved on since they were asked: the yes was to another plan.
+            Err(Stopped::Held(held)) => held,
+        };
+        match ask(&held) {
+            Said::Yes => approval = Some(Approval::of_person(held.digest())),
+            Said::No => return Err(vec![Problem::new(Kind::ApprovalDenied)]),
+            Said::Nothing => return Err(workspace.wait_for_a_person(&held)),
+        }
     }
 }
