@@ -201,6 +201,9 @@ fn an_edit_that_needs_approval_waits_for_a_person() {
     assert_eq!(waiting[0]["client"], "emend apply");
     emend(&folder, &["approve", id]).ends(2);
     on_terminal(&folder, &["approve", id], "y\n").ends(0);
+    let approved = emend(&folder, &["approve", "--json"]).ends(0).document();
+    assert_eq!((&approved[0]["approved"], &approved[0]["denied"]), (&json!(true), &json!(false)));
+    assert!(emend(&folder, &["approve"]).ends(0).out.contains(", approved"));
     apply().ends(0);
     assert_eq!(folder.text("a.txt"), "one\nTWO\n");
 }
@@ -321,6 +324,18 @@ fn a_reader_that_stops_reading_changes_nothing_about_the_end() {
     child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
     assert_eq!((child.wait().unwrap().code(), log.as_str()), (Some(0), ""));
     assert!(folder.has("a.txt"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_of_what_waits_may_stop_reading() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    Command::new(&folder, &["apply", "--mode", "ask"]).input(UNIFIED).run().ends(1);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(&folder, &["approve"]).command;
+    let output = command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
 #[test]

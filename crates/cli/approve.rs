@@ -11,7 +11,7 @@ use serde_json::json;
 
 use emend_server::direct::Said;
 use emend_workspace::Held;
-use emend_workspace::approval::{Approvals, Waiting, visible, visible_line};
+use emend_workspace::approval::{Approvals, Waiting, Word, visible, visible_line};
 use emend_workspace::history::ago;
 
 use crate::exit::Exit;
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
             Some(approvals) => approvals.all().context("what waits cannot be read")?,
             None => Vec::new(),
         };
-        list(&waiting, arguments.json)?;
+        list(&waiting, arguments.json, output)?;
         return Ok(Exit::Done);
     };
     let found = match &approvals {
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
     })?;
     if arguments.deny {
         approvals.deny(&waiting).context("your answer could not be written down")?;
-        println!("Denied. Nothing was changed.");
+        output.show("Denied. Nothing was changed.\n")?;
         return Ok(Exit::Done);
     }
     ensure!(
@@ -66,28 +66,29 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
         "a person must decide on this: run `emend approve {id}` in a terminal, without redirecting its input or output"
     );
     Shown::of(&waiting).show(output)?;
-    if waiting.is_denied {
-        output.show("\nThis was denied before.\n")?;
+    match waiting.word {
+        Some(Word::Yes) => output.show("\nYou have approved this already; a no takes that back.\n")?,
+        Some(Word::No) => output.show("\nYou have denied this before.\n")?,
+        None => {}
     }
     match ask()? {
         Some(true) => {
             approvals.allow(&waiting).context("your answer could not be written down")?;
-            println!(
-                "Approved, for a day and for one time. Let {} send the same call again.",
+            output.show(&format!(
+                "Approved, for a day and for one time. Let {} send the same call again.\n",
                 visible_line(&waiting.client)
-            );
+            ))?;
         }
         Some(false) => {
             approvals.deny(&waiting).context("your answer could not be written down")?;
-            println!("Denied. Nothing was changed.");
+            output.show("Denied. Nothing was changed.\n")?;
         }
-        None => println!("Left undecided. Nothing was changed."),
+        None => output.show("Left undecided. Nothing was changed.\n")?,
     }
     Ok(Exit::Done)
 }
 
-fn list(waiting: &[Waiting], as_json: bool) -> anyhow::Result<()> {
-    let mut out = stdout().lock();
+fn list(waiting: &[Waiting], as_json: bool, output: Output) -> anyhow::Result<()> {
     if as_json {
         let entry = |waiting: &Waiting| {
             let asked = waiting.time().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
@@ -100,28 +101,35 @@ fn list(waiting: &[Waiting], as_json: bool) -> anyhow::Result<()> {
                 "rules": waiting.rules,
                 "files": waiting.files,
                 "diff": waiting.diff,
-                "denied": waiting.is_denied,
+                "approved": waiting.word == Some(Word::Yes),
+                "denied": waiting.word == Some(Word::No),
             })
         };
         let all: Vec<_> = waiting.iter().map(entry).collect();
-        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+        output.show(&format!("{}\n", serde_json::to_string_pretty(&all)?))?;
         return Ok(());
     }
     if waiting.is_empty() {
-        writeln!(out, "Nothing waits for approval.")?;
+        output.show("Nothing waits for approval.\n")?;
         return Ok(());
     }
+    let mut text = String::new();
     for waiting in waiting {
-        let denied = if waiting.is_denied { ", denied" } else { "" };
-        writeln!(out, "{}{denied}", head(waiting))?;
+        let word = match waiting.word {
+            Some(Word::Yes) => ", approved: the same call makes it",
+            Some(Word::No) => ", denied",
+            None => "",
+        };
+        text.push_str(&format!("{}{word}\n", head(waiting)));
         for file in waiting.files.iter().take(10) {
-            writeln!(out, "  {}", visible_line(file))?;
+            text.push_str(&format!("  {}\n", visible_line(file)));
         }
         if waiting.files.len() > 10 {
-            writeln!(out, "  ... and {} more files", waiting.files.len() - 10)?;
+            text.push_str(&format!("  ... and {} more files\n", waiting.files.len() - 10));
         }
     }
-    writeln!(out, "To see all of one and to decide on it: emend approve ID")?;
+    text.push_str("To see all of one and to decide on it: emend approve ID\n");
+    output.show(&text)?;
     Ok(())
 }
 

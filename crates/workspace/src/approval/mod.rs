@@ -19,8 +19,7 @@ use emend_edit::problem::{Kind, Problem};
 pub use self::digest::PlanDigest;
 pub(crate) use self::permit::{leave_waiting, permit};
 pub use self::visible::{visible, visible_line};
-use self::waiting::Word;
-pub use self::waiting::{Approvals, Waiting};
+pub use self::waiting::{Approvals, Waiting, Word};
 use crate::history::Origin;
 use crate::report::{ChangeKind, FileReport, Report};
 

@@ -78,9 +78,9 @@ pub struct Waiting {
     pub notes: Vec<String>,
     /// All of what would change.
     pub diff: String,
-    /// What the person has said.
+    /// What the person has said, if anything.
     #[serde(skip)]
-    pub is_denied: bool,
+    pub word: Option<Word>,
 }
 
 impl Waiting {
@@ -100,7 +100,7 @@ impl Waiting {
 /// What a person has said of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Word {
+pub enum Word {
     /// It may be committed, once.
     Yes,
     /// It may not.
@@ -172,7 +172,7 @@ impl Approvals {
             files: held.files(),
             notes: held.report.notes.clone(),
             diff,
-            is_denied: false,
+            word: None,
         };
         let kept = self.made().and_then(|dir| {
             self.make_room(&dir, &id)?;
@@ -227,7 +227,7 @@ impl Approvals {
             return None;
         }
         let said = self.read_word(dir, name).filter(|said| said.digest == waiting.digest);
-        Some(Waiting { is_denied: said.is_some_and(|said| said.word == Word::No), ..waiting })
+        Some(Waiting { word: said.map(|said| said.word), ..waiting })
     }
 
     fn read_word(&self, dir: &Dir, id: &str) -> Option<Said> {
@@ -392,12 +392,12 @@ mod tests {
         let id = approvals.keep(&held(plan("1"))).unwrap();
         let waiting = || approvals.find(&id).unwrap().unwrap();
         approvals.deny(&waiting()).unwrap();
-        assert!(waiting().is_denied);
+        assert_eq!(waiting().word, Some(Word::No));
         for _ in 0..2 {
             assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::No));
         }
         approvals.allow(&waiting()).unwrap();
-        assert!(!waiting().is_denied);
+        assert_eq!(waiting().word, Some(Word::Yes));
         assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::Yes));
     }
 
