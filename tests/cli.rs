@@ -176,6 +176,25 @@ fn a_whole_file_goes_only_by_its_version() {
 }
 
 #[test]
+fn a_refusal_names_flags_as_a_person_gives_them() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    let apply = |patch: &str, flags: &[&str]| {
+        Command::new(&folder, &[&["apply"], flags].concat()).input(patch).run().ends(1).log
+    };
+    let fence = "Some words.\n\n```\nred\n```\n\nMore words.\n";
+    let told = apply(fence, &["--path", "a.txt"]);
+    assert!(told.contains("--format whole") && !told.contains("format: "), "{told}");
+    let delete = client::patch("*** Delete File: a.txt");
+    for flags in [&[][..], &["--versions", "a.txt=0123456789ab"], &["--require-read"]] {
+        let told = apply(&delete, flags);
+        let (_, version) = told.split_once("--versions a.txt=").unwrap_or_else(|| panic!("{told}"));
+        assert!(version.len() >= 12 && !told.contains("read_file"), "{told}");
+    }
+    let told = apply("2d\n", &["--path", "a.txt", "--format", "ed"]);
+    assert!(told.contains("--versions a.txt=") && !told.contains("send"), "{told}");
+}
+
+#[test]
 fn a_mode_holds_for_people_as_for_clients() {
     let folder = Folder::with([("a.txt", "one\ntwo\n")]);
     let before = folder.tree();
@@ -238,6 +257,7 @@ fn wrong_usage_has_a_code_of_its_own() {
         &["apply", "--json", "--config", "../gone.toml"],
         &["apply", "--json", "--workspace", "../nowhere"],
         &["apply", "--json", "--log", "a=b=c"],
+        &["apply", "--json", "--log", "nonsense"],
     ] {
         let ran = Command::new(&folder, arguments).input(UNIFIED).run().ends(2);
         assert_eq!(ran.document()["error"]["code"], "wrong-usage", "{arguments:?}");

@@ -41,8 +41,12 @@ pub(crate) struct LogFlags {
 impl LogFlags {
     /// Starts logging.
     pub(crate) fn start(&self) -> Result<(), Stop> {
-        let filter = EnvFilter::try_new(filter(&self.log))
-            .map_err(|error| Stop::usage(format!("--log (or EMEND_LOG) is not understood: {error}")))?;
+        let wrong = |why: &str| Stop::usage(format!("--log (or EMEND_LOG) is not understood: {why}"));
+        if let Some(part) = unknown_level(&self.log) {
+            let levels = LEVELS.join(", ");
+            return Err(wrong(&format!("'{part}' is no level ({levels}) and no TARGET=LEVEL")));
+        }
+        let filter = EnvFilter::try_new(filter(&self.log)).map_err(|error| wrong(&error.to_string()))?;
         // The end of a span says how long it took; nothing says so but these lines.
         let log = tracing_subscriber::fmt()
             .with_writer(io::stderr)
@@ -55,6 +59,15 @@ impl LogFlags {
         }
         Ok(())
     }
+}
+
+/// The part of what was said that a filter would take for the name of some code, all of which it would log.
+fn unknown_level(said: &str) -> Option<&str> {
+    let is_level = |part: &str| LEVELS.iter().any(|level| part.eq_ignore_ascii_case(level));
+    // Spans and their fields stand in brackets, and may have commas of their own.
+    let parts = said.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let mut unknown = parts.filter(|part| !part.contains(['=', '[', ']']) && !is_level(part));
+    unknown.next()
 }
 
 /// The filter that a level means; anything else is one already.
@@ -71,6 +84,16 @@ fn filter(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_level_is_not_taken_for_one() {
+        for said in ["", "warn", " Debug ", "emend_workspace=debug,warn", "emend[edit]=trace,OFF"] {
+            assert_eq!(unknown_level(said), None, "{said}");
+        }
+        for (said, part) in [("nonsense", "nonsense"), ("emend=debug,loud", "loud"), ("emend", "emend")] {
+            assert_eq!(unknown_level(said), Some(part));
+        }
+    }
 
     #[test]
     fn a_level_is_that_of_our_own_code_and_a_filter_is_itself() {

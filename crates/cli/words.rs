@@ -2,7 +2,10 @@
 //! a person would not know what to do with that, they get words of their own. Codes and facts are the same.
 
 use emend_server::wire::Outcome;
-use emend_workspace::edit::problem::{Kind, Problem, Release};
+use emend_workspace::edit::Version;
+use emend_workspace::edit::problem::{Again, Kind, Problem, Release};
+
+use crate::workspace::quoted;
 
 /// What is told of these problems.
 pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
@@ -18,8 +21,35 @@ pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
 }
 
 fn message(problem: &Problem) -> Option<String> {
+    let path = problem.path.as_deref().unwrap_or("PATH");
     match &*problem.kind {
         Kind::UnknownEdit { edit, recent } => Some(unknown(edit.as_deref(), recent)),
+        Kind::NotRead { current, .. } => Some(format!(
+            "{path} exists, so replacing or deleting it could destroy what you have not seen. Nothing was changed. If \
+             you mean the file as it is now, say so: {}",
+            versions(path, *current)
+        )),
+        Kind::MustRead { current } => Some(format!(
+            "Here every edit needs a reading of the file first (require_read is always). Nothing was changed. If you \
+             mean {path} as it is now, say so: {}",
+            versions(path, *current)
+        )),
+        Kind::NumbersNeedVersion { current } => Some(format!(
+            "The patch says by line numbers alone what to change in {path}, so it must name the version that has those \
+             numbers. Nothing was changed. If they are from the file as it is now, say so: {}",
+            versions(path, *current)
+        )),
+        Kind::StaleFile { claimed, current: Some(current), diff: None, again: Again::NewVersion } => Some(format!(
+            "{path} changed since version {claimed}. Nothing was changed. If the edit is still right for what the file \
+             holds now (line numbers may have moved), say so: {}",
+            versions(path, *current)
+        )),
+        Kind::InvalidFormat { .. } => Some(
+            problem
+                .to_string()
+                .replace("format: \"whole\"", "--format whole")
+                .replace("format: \"ed\", \"rcs\", \"unified\"", "--format ed, rcs or unified"),
+        ),
         Kind::ApprovalNeeded { rule, release } => {
             let of = problem.path.as_deref().map(|path| format!(" of {path}")).unwrap_or_default();
             let next = match release {
@@ -31,9 +61,11 @@ fn message(problem: &Problem) -> Option<String> {
             };
             Some(format!("This edit{of} needs your approval, since {rule}. Nothing was changed. {next}"))
         }
-        Kind::ApprovalDenied => Some("You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a day \
-             unless you allow it there."
-                .into()),
+        Kind::ApprovalDenied => Some(
+            "You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a \
+             day unless you allow it there."
+                .into(),
+        ),
         _ => None,
     }
 }
@@ -53,4 +85,9 @@ fn unknown(edit: Option<&str>, recent: &[String]) -> String {
              Name one with emend undo EDIT to do so all the same; the newest are:\n  {newest}"
         ),
     }
+}
+
+/// The flag that says which version is meant, as a shell takes it.
+fn versions(path: &str, current: Version) -> String {
+    format!("--versions {}", quoted(&format!("{path}={}", current.short())))
 }

@@ -126,8 +126,8 @@ fn approve_command(state: Option<&Path>) -> String {
 }
 
 /// A text as a shell takes it for one word.
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%".contains(c);
+pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
