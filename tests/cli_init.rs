@@ -91,6 +91,19 @@ fn the_change_is_shown_first_and_the_old_file_is_kept() {
 }
 
 #[test]
+fn nobody_reads_the_copy_who_could_not_read_the_file() {
+    for (mode, of_copy) in [(0o644, 0o644), (0o664, 0o664), (0o640, 0o600), (0o600, 0o600)] {
+        let folder = Folder::with([(".mcp.json", "{}\n")]);
+        fs::set_permissions(folder.at(".mcp.json"), fs::Permissions::from_mode(mode)).unwrap();
+        let ran = emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
+        let copy = folder.at(".mcp.json.before-emend");
+        assert!(ran.out.contains(copy.to_str().unwrap()), "{ran:?}");
+        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, of_copy);
+        assert_eq!(fs::read_to_string(&copy).unwrap(), "{}\n");
+    }
+}
+
+#[test]
 fn an_entry_that_says_something_else_is_changed_and_keeps_the_rest() {
     let file = "{\n  \"mcpServers\": {\n    \"emend\": {\n      \"command\": \"old\",\n      \"env\": {\"A\": \
                 \"1\"}\n    }\n  }\n}\n";

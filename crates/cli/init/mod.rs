@@ -273,23 +273,50 @@ fn unfit(file: &Path, line: Option<usize>, what: &str) -> Stop {
     Stop::usage(format!("{file}{line}: {what}. Nothing was changed. Mend the file, then try again."))
 }
 
-/// Copies a file to a free name beside it, with its mode.
+/// Copies a file to a free name beside it. It may hold secrets: nobody reads the copy who could not read the file.
 fn back_up(file: &Path) -> io::Result<PathBuf> {
     let name = file.file_name().unwrap_or_default();
     for number in 1.. {
         let mut backup = name.to_owned();
         backup.push(if number == 1 { ".before-emend".to_owned() } else { format!(".before-emend-{number}") });
         let backup = file.with_file_name(backup);
-        match fs::OpenOptions::new().write(true).create_new(true).open(&backup) {
+        match for_this_user_alone().open(&backup) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
-            Ok(mut copy) => {
-                // It may hold secrets: nothing is in it before it has its mode.
-                fs::set_permissions(&backup, fs::metadata(file)?.permissions())?;
-                io::copy(&mut fs::File::open(file)?, &mut copy)?;
-                return Ok(backup);
+            Ok(copy) => {
+                return match fill(file, copy) {
+                    Ok(()) => Ok(backup),
+                    Err(error) => {
+                        let _ = fs::remove_file(&backup);
+                        Err(error)
+                    }
+                };
             }
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// How a new file is made that is for nobody else, from its first moment.
+fn for_this_user_alone() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Copies the content, and the mode where everybody may read it: what only a group may read is of another group here.
+fn fill(file: &Path, mut copy: fs::File) -> io::Result<()> {
+    let mut file = fs::File::open(file)?;
+    io::copy(&mut file, &mut copy)?;
+    let permissions = file.metadata()?.permissions();
+    #[cfg(unix)]
+    let is_for_all = std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o004 != 0;
+    #[cfg(not(unix))]
+    let is_for_all = true;
+    if is_for_all {
+        copy.set_permissions(permissions)?;
+    }
+    copy.sync_all()
 }
