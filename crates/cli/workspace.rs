@@ -62,9 +62,8 @@ impl WorkspaceFlags {
     pub(crate) fn open_past(&self) -> Result<Workspace, Stop> {
         let workspace = self.open()?;
         for root in workspace.roots().all() {
-            match root.policy.may_read(&["name".into()]) {
-                Err(kind @ Kind::InvalidPolicy { .. }) => return Err(Problem::new(kind).into()),
-                _ => {}
+            if let Err(kind @ Kind::InvalidPolicy { .. }) = root.policy.may_read(&["name".into()]) {
+                return Err(Problem::new(kind).into());
             }
         }
         Ok(workspace)

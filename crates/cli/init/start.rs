@@ -27,7 +27,7 @@ pub(crate) struct Start {
 impl Start {
     /// A new entry.
     pub(crate) fn entry(&self) -> Entry {
-        self.fields(&self.command, vec!["serve".into(), "--workspace".into(), self.folder.clone()])
+        self.fields(&self.command, &["serve".into(), "--workspace".into(), self.folder.clone()])
     }
 
     /// What the entry that is there must say, and otherwise says already; or why nobody can tell.
@@ -47,10 +47,10 @@ impl Start {
         let command = command.filter(|_| is_ours).unwrap_or(&self.command);
         let written =
             fields.get("args").map_or(Some(Vec::new()), texts).ok_or("its args are no list of texts")?;
-        Ok(self.fields(command, self.with_folder(written)?))
+        Ok(self.fields(command, &self.with_folder(written)?))
     }
 
-    fn fields(&self, command: &str, args: Vec<String>) -> Entry {
+    fn fields(&self, command: &str, args: &[String]) -> Entry {
         let kind = self.kind.map(|kind| ("type", json!(kind)));
         kind.into_iter().chain([("command", json!(command)), ("args", json!(args))]).collect()
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn args(there: Value) -> Result<Value, String> {
+    fn args(there: &Value) -> Result<Value, String> {
         let fields = start().mended(&json!({"command": "old", "args": there}))?;
         assert_eq!(fields[0], ("command", json!("/bin/emend")));
         Ok(fields[1].1.clone())
@@ -131,14 +131,14 @@ mod tests {
                 json!(["serve", "--workspace", "/srv/y", "--mode", "ask", "--workspace", "/srv/x"]),
             ),
         ] {
-            assert_eq!(args(there), Ok(mended));
+            assert_eq!(args(&there), Ok(mended));
         }
         for there in [
             json!(["serve", "--workspace", "/srv/y", "/srv/x", "--forbid", "secrets/"]),
             json!(["serve", "--workspace=/srv/x/"]),
             json!(["serve", "--require-read", "--workspace", "x=/srv/x", "--log", "debug"]),
         ] {
-            assert_eq!(args(there.clone()), Ok(there));
+            assert_eq!(args(&there), Ok(there));
         }
     }
 
@@ -153,7 +153,7 @@ mod tests {
             json!(["serve", "--mode"]),
             json!(["serve", "--help"]),
         ] {
-            assert!(args(there.clone()).is_err(), "{there}");
+            assert!(args(&there).is_err(), "{there}");
         }
         for there in [json!("emend"), json!({"url": "http://x/mcp"}), json!({"command": {"path": "emend"}})] {
             assert!(start().mended(&there).is_err(), "{there}");
