@@ -18,8 +18,9 @@ const CLIENTS: usize = 64;
 const TO_A_FILE: usize = 8;
 /// How many handles the first edit opens for good: those of the state folder.
 const KEPT_HANDLES: usize = 8;
-/// How much more memory the server may have after the second half than after the first.
-const GROWTH_KB: u64 = 8 * 1024;
+/// How much more memory the server may have after the second half than after the first. It is still getting warm then:
+/// after a minute it grows no more. What each of some thousand calls left behind would be more than this.
+const GROWTH_KB: u64 = 32 * 1024;
 
 /// Runs them for this long.
 pub(crate) fn run(emend: &std::path::Path, time: Duration) -> Result<()> {
