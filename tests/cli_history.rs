@@ -132,7 +132,7 @@ fn what_a_file_holds_cannot_steer_the_terminal() {
     let folder = Folder::with([("a.txt", "one\n")]);
     launch(&folder).legacy().replace("a.txt", "one", "\u{1b}]0;title\u{7}").ok();
     let screen = on_terminal(&folder, &["show"], "").ends(0).out;
-    assert!(screen.contains("+␛]0;title␇"), "{screen}");
+    assert!(screen.contains("+\\u{1b}]0;title\\u{7}"), "{screen}");
     // For a program it is what it is.
     assert!(emend(&folder, &["show"]).ends(0).out.contains("+\u{1b}]0;title\u{7}"));
 }
