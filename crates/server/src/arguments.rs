@@ -73,7 +73,7 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
     Ok(checked)
 }
 
-/// Whether this is an argument of one of several tools, not of this one, and not given: null or empty. The schema that a
+/// Whether this is an argument of one of several tools, not of this one, and not given: null, empty or false. The schema that a
 /// client knows has those of all of them, and some send every argument.
 pub(crate) fn is_unset_of_another(this: &JsonObject, all: &JsonObject, name: &str, value: &Value) -> bool {
     let of = |schema: &'_ JsonObject| schema.get("properties").and_then(|all| all.get(name)).cloned();
