@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, ensure};
 
 use emend_workspace::Settings;
-use emend_workspace::policy::{Mode, OnChange, RequireRead};
+use emend_workspace::policy::programs::Programs;
+use emend_workspace::policy::{Mode, OnChange, RequireRead, SyntaxGuard};
 
 /// Each flag is the setting of the same name in the file, and goes before that; lists add up.
 #[derive(clap::Args)]
@@ -70,6 +71,22 @@ pub(crate) struct Flags {
     /// Keep displaced files as the means to undo.
     #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     track_history: Option<bool>,
+
+    /// Have language servers say what an edit changed, where one is found.
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    notify_lsp: Option<bool>,
+
+    /// Tell the editors of the configuration file of each edit.
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    notify_editor: Option<bool>,
+
+    /// Write the outcome of each edit to the log of events, for `emend events`.
+    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    emit_event: Option<bool>,
+
+    /// What becomes of an edit that breaks the parse of a file: off (nothing is said), warn or refuse.
+    #[arg(hide_short_help = true, long, value_name = "WHAT")]
+    syntax_guard: Option<SyntaxGuard>,
 }
 
 /// What a person says, and the files in which they may say it, there or not.
@@ -114,6 +131,12 @@ impl Flags {
             write_in_place: self.write_in_place,
             write_read_only: self.write_read_only,
             track_history: self.track_history,
+            notify_lsp: self.notify_lsp,
+            notify_editor: self.notify_editor,
+            emit_event: self.emit_event,
+            syntax_guard: self.syntax_guard,
+            // A list of words is for a file.
+            programs: Programs::default(),
         }
     }
 }

@@ -39,6 +39,7 @@ pub mod report;
 mod gather;
 mod merge;
 mod prepared;
+pub mod program;
 mod under_way;
 pub mod workspace;
 

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use emend_edit::problem::nearest;
 
+use super::programs::Programs;
 use super::settings::Settings;
 use crate::disk::{Disk, FileKind};
 use crate::fault::is_absent;
@@ -18,7 +19,7 @@ pub const WORKSPACE_FILE: &str = ".emend.toml";
 /// Nobody writes more settings than this, and what a repository brings along must not take long at each start.
 const LONGEST: u64 = 64 * 1024;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 17] = [
     "workspace",
     "forbidden_paths",
     "read_only",
@@ -32,6 +33,10 @@ const KEYS: [&str; 13] = [
     "write_in_place",
     "write_read_only",
     "track_history",
+    "notify_lsp",
+    "notify_editor",
+    "emit_event",
+    "syntax_guard",
 ];
 
 impl Settings {
@@ -84,9 +89,17 @@ impl Settings {
             "write_in_place" => self.write_in_place = truth()?,
             "write_read_only" => self.write_read_only = truth()?,
             "track_history" => self.track_history = truth()?,
+            "notify_lsp" => self.notify_lsp = truth()?,
+            "notify_editor" => self.notify_editor = truth()?,
+            "emit_event" => self.emit_event = truth()?,
+            "syntax_guard" => self.syntax_guard = Some(word()?.parse().map_err(wrong)?),
+            _ if Programs::KEYS.contains(&key) => self.programs.set(key, value)?,
             _ => {
-                let meant = nearest(key, KEYS).map(|meant| format!(" Did you mean '{meant}'?"));
-                let meant = meant.unwrap_or_else(|| format!(" The settings are: {}.", KEYS.join(", ")));
+                let known = || KEYS.into_iter().chain(Programs::KEYS);
+                let meant = nearest(key, known()).map(|meant| format!(" Did you mean '{meant}'?"));
+                let meant = meant.unwrap_or_else(|| {
+                    format!(" The settings are: {}.", known().collect::<Vec<_>>().join(", "))
+                });
                 return Err(format!("unknown setting '{key}'.{meant}"));
             }
         }
@@ -118,7 +131,7 @@ pub(super) fn of_workspace(disk: &dyn Disk, root: &Dir) -> Result<Option<Setting
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Mode, OnChange, RequireRead};
+    use crate::policy::{Mode, OnChange, RequireRead, SyntaxGuard};
 
     #[test]
     fn every_setting_can_be_said() {
@@ -136,6 +149,10 @@ on_change = "merge"
 write_in_place = true
 write_read_only = true
 track_history = false
+notify_lsp = false
+notify_editor = false
+emit_event = true
+syntax_guard = "refuse"
 "#;
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let expected = Settings {
@@ -152,6 +169,11 @@ track_history = false
             write_in_place: Some(true),
             write_read_only: Some(true),
             track_history: Some(false),
+            notify_lsp: Some(false),
+            notify_editor: Some(false),
+            emit_event: Some(true),
+            syntax_guard: Some(SyntaxGuard::Refuse),
+            programs: Programs::default(),
         };
         assert_eq!(Settings::parse(text), Ok(expected));
         assert_eq!(KEYS.iter().filter(|key| text.contains(&format!("\n{key} = "))).count(), KEYS.len());

@@ -7,6 +7,7 @@
 mod defaults;
 mod file;
 mod globs;
+pub mod programs;
 mod settings;
 mod tighten;
 
@@ -21,7 +22,7 @@ use self::globs::{Folded, Globs, folded};
 
 pub use self::defaults::FORBIDDEN;
 pub use self::file::WORKSPACE_FILE;
-pub use self::settings::{Mode, OnChange, RequireRead, Settings};
+pub use self::settings::{Mode, OnChange, RequireRead, Settings, SyntaxGuard};
 
 /// The largest file that any policy lets be read or written.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
@@ -68,6 +69,14 @@ pub struct Terms {
     pub write_read_only: bool,
     /// Whether displaced files are kept as the means to undo.
     pub track_history: bool,
+    /// Whether language servers say what an edit changed.
+    pub notify_lsp: bool,
+    /// Whether editors are told of edits.
+    pub notify_editor: bool,
+    /// Whether the outcome of each edit is written to the log of events.
+    pub emit_event: bool,
+    /// What becomes of an edit that breaks the parse of a file.
+    pub syntax_guard: SyntaxGuard,
 }
 
 impl Default for Policy {
@@ -105,6 +114,10 @@ impl Policy {
                 write_in_place: settings.write_in_place.unwrap_or(false),
                 write_read_only: settings.write_read_only.unwrap_or(false),
                 track_history: settings.track_history.unwrap_or(true),
+                notify_lsp: settings.notify_lsp.unwrap_or(true),
+                notify_editor: settings.notify_editor.unwrap_or(true),
+                emit_event: settings.emit_event.unwrap_or(false),
+                syntax_guard: settings.syntax_guard.unwrap_or(SyntaxGuard::Warn),
             },
         })
     }

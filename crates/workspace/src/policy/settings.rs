@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::programs::Programs;
+
 /// What one source says. `None` and an empty list say nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -33,6 +35,16 @@ pub struct Settings {
     pub write_read_only: Option<bool>,
     /// Whether displaced files are kept as the means to undo.
     pub track_history: Option<bool>,
+    /// Whether language servers say what an edit changed.
+    pub notify_lsp: Option<bool>,
+    /// Whether editors are told of edits.
+    pub notify_editor: Option<bool>,
+    /// Whether the outcome of each edit is written to the log of events.
+    pub emit_event: Option<bool>,
+    /// What becomes of an edit that breaks the parse of a file.
+    pub syntax_guard: Option<SyntaxGuard>,
+    /// What is run because of an edit.
+    pub programs: Programs,
 }
 
 impl Settings {
@@ -61,6 +73,11 @@ impl Settings {
             write_in_place: self.write_in_place.or(other.write_in_place),
             write_read_only: self.write_read_only.or(other.write_read_only),
             track_history: self.track_history.or(other.track_history),
+            notify_lsp: self.notify_lsp.or(other.notify_lsp),
+            notify_editor: self.notify_editor.or(other.notify_editor),
+            emit_event: self.emit_event.or(other.emit_event),
+            syntax_guard: self.syntax_guard.or(other.syntax_guard),
+            programs: if self.programs.is_empty() { other.programs } else { self.programs },
         }
     }
 }
@@ -129,6 +146,18 @@ words! {
         /// It is made if the change is elsewhere in the file.
         Merge "merge",
         /// It is refused once, with what changed.
+        Refuse "refuse",
+    }
+}
+
+words! {
+    /// What becomes of an edit that breaks the parse of a file.
+    SyntaxGuard {
+        /// It is made.
+        Off "off",
+        /// It is made, and the answer says so.
+        Warn "warn",
+        /// It is refused.
         Refuse "refuse",
     }
 }

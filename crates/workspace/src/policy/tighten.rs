@@ -80,9 +80,18 @@ impl Policy {
         keep.less("max_file_bytes", said.max_file_bytes, &mut terms.max_file_bytes);
         keep.less("write_in_place", said.write_in_place, &mut terms.write_in_place);
         keep.less("write_read_only", said.write_read_only, &mut terms.write_read_only);
+        keep.less("notify_lsp", said.notify_lsp, &mut terms.notify_lsp);
+        keep.less("notify_editor", said.notify_editor, &mut terms.notify_editor);
+        keep.less("emit_event", said.emit_event, &mut terms.emit_event);
+        keep.greater("syntax_guard", said.syntax_guard, &mut terms.syntax_guard);
         // Neither is stricter: one loses the means to undo, the other keeps copies that somebody may not want.
         if said.track_history.is_some_and(|said| said != terms.track_history) {
             ignored.push("track_history is ignored, since only you decide that".into());
+        }
+        if !said.programs.is_empty() {
+            ignored.push(
+                "hooks, editors and language servers are ignored, since only you decide what is run".into(),
+            );
         }
         if !said.workspace.is_empty() {
             ignored.push("workspace is ignored, since only you decide what is opened".into());
@@ -121,16 +130,18 @@ impl Stricter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Mode, OnChange, RequireRead, Terms};
+    use crate::policy::{Mode, OnChange, RequireRead, SyntaxGuard, Terms};
 
     fn policy(text: &str) -> Policy {
         Policy::new(&Settings::parse(text).unwrap()).unwrap()
     }
 
     const LOOSE: &str = "mode = 'auto'\nrequire_mtime_check = false\nrequire_read = 'whole'\non_change = 'merge'\n\
-                         max_file_bytes = 1000\nwrite_in_place = true\nwrite_read_only = true\n";
+                         max_file_bytes = 1000\nwrite_in_place = true\nwrite_read_only = true\n\
+                         notify_lsp = true\nnotify_editor = true\nemit_event = true\nsyntax_guard = 'off'\n";
     const STRICT: &str = "mode = 'ask'\nrequire_mtime_check = true\nrequire_read = 'always'\non_change = 'refuse'\n\
-                          max_file_bytes = 10\nwrite_in_place = false\nwrite_read_only = false\n";
+                          max_file_bytes = 10\nwrite_in_place = false\nwrite_read_only = false\n\
+                          notify_lsp = false\nnotify_editor = false\nemit_event = false\nsyntax_guard = 'refuse'\n";
 
     const STRICT_TERMS: Terms = Terms {
         mode: Mode::Ask,
@@ -141,6 +152,10 @@ mod tests {
         write_in_place: false,
         write_read_only: false,
         track_history: true,
+        notify_lsp: false,
+        notify_editor: false,
+        emit_event: false,
+        syntax_guard: SyntaxGuard::Refuse,
     };
 
     #[test]
@@ -151,9 +166,11 @@ mod tests {
         let mut loosened = policy(STRICT);
         let ignored = loosened.tighten(&Settings::parse(LOOSE).unwrap()).unwrap();
         assert_eq!(loosened.terms, STRICT_TERMS);
-        assert_eq!(ignored.len(), 7, "{ignored:?}");
-        let only_ours = Settings::parse("track_history = false\nworkspace = ['/']").unwrap();
-        assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 2);
+        assert_eq!(ignored.len(), 11, "{ignored:?}");
+        let only_ours =
+            Settings::parse("track_history = false\nworkspace = ['/']\n[[hooks.after]]\ncommand = ['x']")
+                .unwrap();
+        assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 3);
         assert_eq!(loosened.terms, STRICT_TERMS);
     }
 

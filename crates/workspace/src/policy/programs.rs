@@ -1,0 +1,369 @@
+//! The programs that a person has Emend run: hooks around an edit, language servers, editors that are told of it.
+//!
+//! Only the person's own configuration names any. A workspace comes from somebody else, and what it could have run
+//! here would be theirs.
+
+use std::time::Duration;
+
+use emend_edit::problem::nearest;
+use serde_json::{Map, Value};
+use toml::de::{DeTable, DeValue};
+
+use super::globs::Globs;
+
+/// The longest that a program may be given.
+const LONGEST_SECONDS: u64 = 600;
+
+/// What a person has Emend run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Programs {
+    /// Asked before an edit, and may refuse it.
+    pub before: Vec<Hook>,
+    /// Filters from the new text of a file to the same text formatted, one after another.
+    pub format: Vec<Hook>,
+    /// Run once an edit is made.
+    pub after: Vec<Hook>,
+    /// Editors that are told of each edit.
+    pub editors: Vec<Editor>,
+    /// What differs from the usual of language servers.
+    pub servers: Vec<Server>,
+}
+
+/// A program that is run because of an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// What it is called in answers.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Globs of the files that concern it; none means all.
+    pub files: Vec<String>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// Whether an edit is refused where the hook cannot be asked. Only of those before an edit.
+    pub required: bool,
+}
+
+/// An editor that is told of edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Editor {
+    /// The preset, or what the command is called.
+    pub name: String,
+    /// Where the editor listens, as far as its preset needs that.
+    pub server: Option<String>,
+    /// The program and its arguments, instead of those of the preset.
+    pub command: Vec<String>,
+    /// How long telling it may take.
+    pub timeout: Option<Duration>,
+}
+
+/// What is said of a language server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Which one: a known one, or one of the person's own.
+    pub name: String,
+    /// Whether it may be started.
+    pub enabled: Option<bool>,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The endings of its files.
+    pub extensions: Vec<String>,
+    /// What it calls their language.
+    pub language: Option<String>,
+    /// Its own settings.
+    pub options: Option<Value>,
+    /// Whether it may run what the project brings along: build scripts, macros, plug-ins.
+    pub runs_project_code: bool,
+}
+
+impl Programs {
+    /// The keys of a configuration file that are read here.
+    pub(super) const KEYS: [&str; 3] = ["hooks", "editors", "language_servers"];
+
+    /// Whether nothing is to be run.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Takes over one of the [`KEYS`](Self::KEYS).
+    pub(super) fn set(&mut self, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+        match key {
+            "hooks" => {
+                let table = table(value)
+                    .ok_or("hooks: it must be [[hooks.before]], [[hooks.format]] or [[hooks.after]]")?;
+                for (kind, value) in table {
+                    let what = format!("hooks.{}", kind.get_ref());
+                    let hooks = match &**kind.get_ref() {
+                        "before" => &mut self.before,
+                        "format" => &mut self.format,
+                        "after" => &mut self.after,
+                        other => return Err(unknown("hooks", other, &["before", "format", "after"])),
+                    };
+                    *hooks = each(&what, value.get_ref(), hook)?;
+                }
+            }
+            "editors" => self.editors = each("editors", value, editor)?,
+            _ => {
+                let table = table(value).ok_or("language_servers: it must be [language_servers.NAME]")?;
+                for (name, value) in table {
+                    let name = name.get_ref().to_string();
+                    self.servers.push(server(&format!("language_servers.{name}"), name, value.get_ref())?);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn hook(what: &str, value: &DeValue<'_>) -> Result<Hook, String> {
+    let mut fields = Fields::of(what, value, &["name", "command", "files", "timeout", "required"])?;
+    let command = fields.command()?.ok_or_else(|| fields.lacks("command"))?;
+    let name = fields.text("name")?.unwrap_or_else(|| base_name(&command));
+    let files = fields.texts("files")?.unwrap_or_default();
+    Globs::new(files.iter().map(String::as_str)).map_err(|why| format!("{what}.files: {why}"))?;
+    let (timeout, required) = (fields.seconds("timeout")?, fields.truth("required")?.unwrap_or(false));
+    if required && what != "hooks.before" {
+        return Err(format!("{what}.required: only a hook before an edit can be required"));
+    }
+    Ok(Hook { name, command, files, timeout, required })
+}
+
+fn editor(what: &str, value: &DeValue<'_>) -> Result<Editor, String> {
+    const PRESETS: [&str; 3] = ["neovim", "vscode", "emacs"];
+    let mut fields = Fields::of(what, value, &["editor", "name", "server", "command", "timeout"])?;
+    let (preset, server, command) = (fields.text("editor")?, fields.text("server")?, fields.command()?);
+    let name = match (&preset, &command) {
+        (Some(preset), _) if PRESETS.contains(&preset.as_str()) => preset.clone(),
+        (Some(other), _) => return Err(unknown("editors", other, &PRESETS)),
+        (None, Some(command)) => fields.text("name")?.unwrap_or_else(|| base_name(command)),
+        (None, None) => return Err(format!("{what}: name an editor ({}) or a command", PRESETS.join(", "))),
+    };
+    if preset.as_deref() == Some("neovim") && server.is_none() && command.is_none() {
+        return Err(format!(
+            "{what}: neovim needs server, the address that it listens at (:echo v:servername)"
+        ));
+    }
+    Ok(Editor { name, server, command: command.unwrap_or_default(), timeout: fields.seconds("timeout")? })
+}
+
+fn server(what: &str, name: String, value: &DeValue<'_>) -> Result<Server, String> {
+    let known = ["enabled", "command", "extensions", "language", "options", "runs_project_code"];
+    let mut fields = Fields::of(what, value, &known)?;
+    Ok(Server {
+        name,
+        enabled: fields.truth("enabled")?,
+        command: fields.command()?.unwrap_or_default(),
+        extensions: fields.texts("extensions")?.unwrap_or_default(),
+        language: fields.text("language")?,
+        options: fields.take("options").map(json),
+        runs_project_code: fields.truth("runs_project_code")?.unwrap_or(false),
+    })
+}
+
+/// The fields of a table, each of which is known.
+struct Fields<'a, 'i> {
+    what: &'a str,
+    table: &'a DeTable<'i>,
+}
+
+impl<'a, 'i> Fields<'a, 'i> {
+    fn of(what: &'a str, value: &'a DeValue<'i>, known: &[&str]) -> Result<Self, String> {
+        let table = table(value).ok_or_else(|| format!("{what}: it must be a table"))?;
+        let stranger = table.keys().find(|key| !known.contains(&&**key.get_ref()));
+        match stranger {
+            Some(stranger) => Err(unknown(what, stranger.get_ref(), known)),
+            None => Ok(Self { what, table }),
+        }
+    }
+
+    fn take(&self, name: &str) -> Option<&'a DeValue<'i>> {
+        self.table.iter().find(|(key, _)| &**key.get_ref() == name).map(|(_, value)| value.get_ref())
+    }
+
+    fn must(&self, name: &str, be: &str) -> String {
+        format!("{}.{name}: it must be {be}", self.what)
+    }
+
+    fn lacks(&self, name: &str) -> String {
+        format!("{}: {name} is missing", self.what)
+    }
+
+    fn text(&mut self, name: &str) -> Result<Option<String>, String> {
+        let text = |value: &DeValue<'_>| value.as_str().map(str::to_owned);
+        self.take(name).map(|value| text(value).ok_or_else(|| self.must(name, "a string"))).transpose()
+    }
+
+    fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, String> {
+        let text = |value: &DeValue<'_>| value.as_str().map(str::to_owned);
+        let texts = |value: &DeValue<'_>| {
+            value.as_array().and_then(|all| all.iter().map(|item| text(item.get_ref())).collect())
+        };
+        let wrong = || self.must(name, "a list of strings");
+        self.take(name).map(|value| texts(value).ok_or_else(wrong)).transpose()
+    }
+
+    /// A program and its arguments, as a list: there is no shell to take a line apart.
+    fn command(&mut self) -> Result<Option<Vec<String>>, String> {
+        let command = self.texts("command")?;
+        match &command {
+            Some(command) if command.first().is_none_or(String::is_empty) => {
+                Err(self.must("command", "a program and its arguments, as in [\"ruff\", \"format\", \"-\"]"))
+            }
+            _ => Ok(command),
+        }
+    }
+
+    fn truth(&mut self, name: &str) -> Result<Option<bool>, String> {
+        let wrong = || self.must(name, "true or false");
+        self.take(name).map(|value| value.as_bool().ok_or_else(wrong)).transpose()
+    }
+
+    fn seconds(&mut self, name: &str) -> Result<Option<Duration>, String> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = value.as_integer().map(|number| number.as_str().to_owned());
+        let number = number.or_else(|| value.as_float().map(|number| number.as_str().to_owned()));
+        let seconds = number.and_then(|number| number.replace('_', "").parse::<f64>().ok());
+        let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_SECONDS as f64);
+        match seconds {
+            Some(seconds) => Ok(Some(Duration::from_secs_f64(seconds))),
+            None => Err(self.must(name, &format!("seconds, more than 0 and at most {LONGEST_SECONDS}"))),
+        }
+    }
+}
+
+/// Every table of a list of them.
+fn each<T>(
+    what: &str,
+    value: &DeValue<'_>,
+    read: impl Fn(&str, &DeValue<'_>) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let all = value.as_array().ok_or_else(|| format!("{what}: write [[{what}]]"))?;
+    all.iter().map(|item| read(what, item.get_ref())).collect()
+}
+
+fn table<'a, 'i>(value: &'a DeValue<'i>) -> Option<&'a DeTable<'i>> {
+    match value {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+fn unknown(what: &str, key: &str, known: &[&str]) -> String {
+    let meant = nearest(key, known.iter().copied()).map(|meant| format!(" Did you mean '{meant}'?"));
+    let meant = meant.unwrap_or_else(|| format!(" Known are: {}.", known.join(", ")));
+    format!("{what}: unknown '{key}'.{meant}")
+}
+
+fn base_name(command: &[String]) -> String {
+    let program = command.first().map(String::as_str).unwrap_or_default();
+    program.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// A value of TOML as one of JSON.
+fn json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => Value::from(&**text),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
+        }
+        DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
+        DeValue::Boolean(truth) => Value::from(*truth),
+        DeValue::Datetime(time) => Value::from(time.to_string()),
+        DeValue::Array(all) => all.iter().map(|item| json(item.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let fields = table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref())));
+            Value::Object(fields.collect::<Map<_, _>>())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Settings;
+
+    fn programs(text: &str) -> Result<Programs, String> {
+        Settings::parse(text).map(|settings| settings.programs)
+    }
+
+    #[test]
+    fn every_program_can_be_said() {
+        let said = programs(
+            r#"
+[[hooks.before]]
+name = "no secrets"
+command = ["/opt/scan", "-"]
+files = ["*.py", "!gen/"]
+timeout = 2.5
+required = true
+
+[[hooks.format]]
+command = ["/usr/bin/ruff", "format", "--stdin-filename", "{path}", "-"]
+
+[[hooks.after]]
+command = ["make", "tags"]
+timeout = 30
+
+[[editors]]
+editor = "neovim"
+server = "/run/nvim"
+
+[[editors]]
+name = "mine"
+command = ["tell", "{file}"]
+
+[language_servers.pyright]
+enabled = false
+
+[language_servers.zls]
+command = ["zls"]
+extensions = ["zig"]
+language = "zig"
+runs_project_code = true
+options = { a = { b = [1, "x", true, 0x10] } }
+"#,
+        )
+        .unwrap();
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let before = &said.before[0];
+        assert_eq!((before.name.as_str(), &before.command), ("no secrets", &words(&["/opt/scan", "-"])));
+        assert_eq!(before.files, ["*.py", "!gen/"]);
+        assert_eq!((before.timeout, before.required), (Some(Duration::from_millis(2500)), true));
+        assert_eq!((said.format[0].name.as_str(), said.format[0].timeout), ("ruff", None));
+        assert_eq!(said.after[0].timeout, Some(Duration::from_secs(30)));
+        assert_eq!(said.editors[0].server.as_deref(), Some("/run/nvim"));
+        assert_eq!((said.editors[1].name.as_str(), said.editors[1].command.len()), ("mine", 2));
+        let [pyright, zls] = &said.servers[..] else { panic!() };
+        assert_eq!((pyright.enabled, pyright.command.len()), (Some(false), 0));
+        assert_eq!((zls.language.as_deref(), zls.runs_project_code), (Some("zig"), true));
+        assert_eq!(zls.options, Some(serde_json::json!({"a": {"b": [1, "x", true, 16]}})));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_an_error() {
+        for (text, telling) in [
+            ("[[hooks.befor]]\ncommand = ['x']", "'before'"),
+            ("[[hooks.before]]\nname = 'x'", "command is missing"),
+            ("[[hooks.before]]\ncommand = 'x y'", "a list of strings"),
+            ("[[hooks.before]]\ncommand = []", "a program and its arguments"),
+            ("[[hooks.before]]\ncommand = ['']", "a program and its arguments"),
+            ("[[hooks.before]]\ncomand = ['x']", "'command'"),
+            ("[[hooks.after]]\ncommand = ['x']\ntimeout = 0", "more than 0"),
+            ("[[hooks.after]]\ncommand = ['x']\ntimeout = 6000", "at most 600"),
+            ("[[hooks.after]]\ncommand = ['x']\nrequired = true", "before an edit"),
+            ("[[hooks.after]]\ncommand = ['x']\nfiles = ['[']", "cannot be used"),
+            ("[hooks.after]\ncommand = ['x']", "[[hooks.after]]"),
+            ("hooks = 1", "[[hooks.before]]"),
+            ("[[editors]]\neditor = 'vi'", "neovim"),
+            ("[[editors]]\neditor = 'neovim'", "server"),
+            ("[[editors]]\nserver = 'x'", "or a command"),
+            ("language_servers = ['x']", "[language_servers.NAME]"),
+            ("[language_servers.x]\nenabled = 'no'", "true or false"),
+            ("[language_servers.x]\npath = 'no'", "unknown 'path'"),
+        ] {
+            let error = programs(text).unwrap_err();
+            assert!(error.starts_with("line ") && error.contains(telling), "{text}: {error}");
+        }
+    }
+}

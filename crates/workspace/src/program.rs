@@ -1,0 +1,382 @@
+//! Running a program of the person's, such as a hook: with its arguments as a list, what it gets on its standard
+//! input, and limits on its time and on what it says. Whatever it does, this comes back.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// A program that is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// What to run, as [`find`] yields it.
+    pub path: &'a Path,
+    /// Its arguments.
+    pub arguments: &'a [String],
+    /// The folder that it runs in.
+    pub folder: &'a Path,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// How many bytes it may say on its standard output.
+    pub most: usize,
+    /// Whether what it started may go on after it.
+    pub leaves: bool,
+}
+
+/// What became of a program.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it said on its standard output.
+    pub output: Vec<u8>,
+    /// The beginning of what it said on its standard error.
+    pub errors: String,
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It took too long, and was killed.
+    TimedOut,
+    /// It said too much, and was killed.
+    Flooded,
+    /// It could not be run at all.
+    Failed(io::Error),
+}
+
+/// The program of this name: an absolute path, or what is found in the folders of `PATH`. Never one in these roots, where
+/// edits could change what it does. The error says why there is none.
+pub fn find(name: &str, search: Option<&OsStr>, roots: &[&Path]) -> Result<PathBuf, String> {
+    let candidates: Vec<PathBuf> = if Path::new(name).is_absolute() {
+        vec![name.into()]
+    } else if name.contains('/') {
+        return Err(format!("'{name}' is neither a name nor an absolute path"));
+    } else {
+        // Relative entries would be found in whichever folder this runs in.
+        let folders = std::env::split_paths(search.unwrap_or_default()).filter(|folder| folder.is_absolute());
+        folders.map(|folder| folder.join(name)).collect()
+    };
+    let mut inside = None;
+    for candidate in candidates {
+        let Some(real) = candidate.canonicalize().ok().filter(|real| is_program(real)) else { continue };
+        let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
+        if is_in(&real) || is_in(&candidate) {
+            inside.get_or_insert(candidate);
+        } else {
+            return Ok(candidate);
+        }
+    }
+    Err(match inside {
+        Some(inside) => {
+            format!("{} is inside the workspace, where edits could change it", inside.display())
+        }
+        None => format!("there is no program '{name}'"),
+    })
+}
+
+/// The folders that programs are looked for in.
+#[must_use]
+pub fn search_path() -> Option<OsString> {
+    std::env::var_os("PATH")
+}
+
+fn is_program(path: &Path) -> bool {
+    let Ok(metadata) = path.metadata() else { return false };
+    #[cfg(unix)]
+    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let may_run = true;
+    metadata.is_file() && may_run
+}
+
+impl Program<'_> {
+    /// Runs it with this on its standard input. Blocks until it has ended, its time is over or it has said too much; then
+    /// it is killed with all that it started.
+    #[must_use]
+    pub fn run(&self, input: &[u8]) -> Ran {
+        attended::run(self, input).unwrap_or_else(|error| Ran {
+            ended: Ended::Failed(error),
+            output: Vec::new(),
+            errors: String::new(),
+        })
+    }
+}
+
+impl Ran {
+    /// What it said, if it ended well.
+    pub fn done(self) -> Result<Vec<u8>, String> {
+        match &self.ended {
+            Ended::Exited(status) if status.success() => Ok(self.output),
+            _ => Err(self.why()),
+        }
+    }
+
+    /// How it ended, and the beginning of what it complained about, in words.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let how = match &self.ended {
+            Ended::Exited(status) => match status.code() {
+                Some(code) => format!("it ended with exit code {code}"),
+                None => "it was killed".to_owned(),
+            },
+            Ended::TimedOut => "it took too long and was ended".to_owned(),
+            Ended::Flooded => "it said too much and was ended".to_owned(),
+            Ended::Failed(error) => format!("it could not be run: {error}"),
+        };
+        let said: Vec<&str> = self.errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        if said.is_empty() { how } else { format!("{how}: {}", said.join(" / ")) }
+    }
+}
+
+#[cfg(unix)]
+mod attended {
+    //! One loop over the pipes of a program, none of which it waits for alone. Nothing of it stays: where what the program
+    //! started holds a pipe open, our end of it is closed.
+
+    use std::io::{self, Read, Write};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::ioctl_fionbio;
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+    use super::{Ended, Program, Ran};
+
+    /// How much of a program's standard error is kept.
+    const MOST_ERRORS: usize = 2 * 1024;
+    /// How often it is looked at whether a program has ended that still has its pipes open.
+    const GLANCE: Duration = Duration::from_millis(20);
+    /// The same for one that has closed them, and so is about to end.
+    const SHORT_GLANCE: Duration = Duration::from_millis(1);
+
+    pub(super) fn run(program: &Program<'_>, input: &[u8]) -> io::Result<Ran> {
+        let mut command = Command::new(program.path);
+        command.args(program.arguments).current_dir(program.folder);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own, so that what it starts can be killed with it.
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let attended = Attended::to(&mut child, program).and_then(|mut attended| {
+            let ended_by = attended.until_it_ends(&child, input)?;
+            Ok((ended_by, attended.output, attended.errors))
+        });
+        let must_go = !matches!(attended, Ok((None, ..)) if program.leaves);
+        if must_go {
+            // It is not reaped yet, so the group is still its own.
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+        }
+        let status = child.wait()?;
+        let (stopped, output, errors) = attended?;
+        let ended = stopped.unwrap_or(Ended::Exited(status));
+        Ok(Ran { ended, output, errors: String::from_utf8_lossy(&errors).into_owned() })
+    }
+
+    /// The pipes of a program, as far as they are open, and what has come out of them.
+    struct Attended {
+        stdin: Option<ChildStdin>,
+        stdout: Option<ChildStdout>,
+        stderr: Option<ChildStderr>,
+        output: Vec<u8>,
+        errors: Vec<u8>,
+        deadline: Instant,
+        most: usize,
+    }
+
+    impl Attended {
+        fn to(child: &mut Child, program: &Program<'_>) -> io::Result<Self> {
+            let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+            stdin.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
+            stdout.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
+            stderr.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
+            let deadline = Instant::now() + program.timeout;
+            let (output, errors) = Default::default();
+            Ok(Self { stdin, stdout, stderr, output, errors, deadline, most: program.most })
+        }
+
+        /// Feeds it and listens to it until it has ended. Yields why it must be ended, if so.
+        fn until_it_ends(&mut self, child: &Child, mut input: &[u8]) -> io::Result<Option<Ended>> {
+            let mut room = vec![0; 64 * 1024];
+            loop {
+                if input.is_empty() {
+                    self.stdin = None;
+                }
+                let Some(left) = self.deadline.checked_duration_since(Instant::now()) else {
+                    return Ok(Some(Ended::TimedOut));
+                };
+                let is_quiet = self.stdout.is_none() && self.stderr.is_none();
+                let is_idle = self.wait(left.min(if is_quiet { SHORT_GLANCE } else { GLANCE }))?;
+                self.feed(&mut input);
+                hear(&mut self.stdout, &mut room, |bytes| self.output.extend_from_slice(bytes));
+                hear(&mut self.stderr, &mut room, |bytes| {
+                    let fits = bytes.len().min(MOST_ERRORS - self.errors.len());
+                    self.errors.extend_from_slice(&bytes[..fits]);
+                });
+                if self.output.len() > self.most {
+                    return Ok(Some(Ended::Flooded));
+                }
+                // What it left in its pipes is taken first; what others write there later is not its own.
+                if (is_idle || is_quiet) && has_ended(child)? {
+                    return Ok(None);
+                }
+            }
+        }
+
+        /// Waits until there is something to do. Yields whether there is nothing.
+        fn wait(&self, patience: Duration) -> io::Result<bool> {
+            let mut pipes = Vec::with_capacity(3);
+            pipes.extend(self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+            pipes.extend(self.stdout.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            pipes.extend(self.stderr.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+            let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+            match poll(&mut pipes, Some(&patience)) {
+                Ok(ready) => Ok(ready == 0),
+                Err(rustix::io::Errno::INTR) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        fn feed(&mut self, input: &mut &[u8]) {
+            let Some(pipe) = &mut self.stdin else { return };
+            match pipe.write(input) {
+                Ok(taken) => *input = &input[taken..],
+                Err(error) if is_for_later(&error) => {}
+                // It does not want the rest.
+                Err(_) => *input = &[],
+            }
+        }
+    }
+
+    /// Takes what is in a pipe, at most as much as there is room at once, and closes it at its end.
+    fn hear(pipe: &mut Option<impl Read>, room: &mut [u8], take: impl FnOnce(&[u8])) {
+        let Some(open) = pipe else { return };
+        match open.read(room) {
+            Ok(0) => *pipe = None,
+            Ok(count) => take(&room[..count]),
+            Err(error) if is_for_later(&error) => {}
+            Err(_) => *pipe = None,
+        }
+    }
+
+    fn is_for_later(error: &io::Error) -> bool {
+        matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+    }
+
+    /// Whether it has ended; it is not reaped.
+    fn has_ended(child: &Child) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+    }
+}
+
+#[cfg(not(unix))]
+mod attended {
+    use std::io;
+
+    use super::{Program, Ran};
+
+    pub(super) fn run(_program: &Program<'_>, _input: &[u8]) -> io::Result<Ran> {
+        Err(io::Error::other("programs are not run on this system yet"))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, input: &[u8], limits: impl FnOnce(&mut Program<'_>)) -> Ran {
+        let arguments = ["-c".to_owned(), script.to_owned()];
+        let mut program = Program {
+            path: Path::new("/bin/sh"),
+            arguments: &arguments,
+            folder: Path::new("/"),
+            timeout: Duration::from_secs(60),
+            most: 1 << 20,
+            leaves: false,
+        };
+        limits(&mut program);
+        program.run(input)
+    }
+
+    #[test]
+    fn what_goes_in_and_comes_out_is_whole() {
+        let input: Vec<u8> = (0..300_000u32).map(|n| n as u8).collect();
+        assert_eq!(shell("cat", &input, |_| {}).done().unwrap(), input);
+        assert_eq!(shell("echo -n done; exec cat >/dev/null", &input, |_| {}).done().unwrap(), b"done");
+        // It need not read what it gets.
+        assert_eq!(shell("echo -n done", &input, |_| {}).done().unwrap(), b"done");
+    }
+
+    #[test]
+    fn how_it_ends_is_told() {
+        let why = |script: &str| shell(script, b"", |_| {}).done().unwrap_err();
+        assert_eq!(why("echo no >&2; exit 3"), "it ended with exit code 3: no");
+        assert_eq!(why("kill -9 $$"), "it was killed");
+        let absent = Program { path: Path::new("/none"), ..program(&[]) };
+        assert!(matches!(absent.run(b"").ended, Ended::Failed(_)));
+    }
+
+    #[test]
+    fn what_hangs_or_floods_is_ended_with_all_that_it_started() {
+        let soon = |program: &mut Program<'_>| program.timeout = Duration::from_millis(50);
+        assert!(matches!(shell("sleep 1000", b"", soon).ended, Ended::TimedOut));
+        assert!(matches!(shell("sleep 1000 & sleep 1000", b"", soon).ended, Ended::TimedOut));
+        assert!(matches!(shell("exec <&- >&- 2>&-; sleep 1000", b"", soon).ended, Ended::TimedOut));
+        let flooded = shell("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", b"", |program| {
+            program.most = 1000
+        });
+        assert!(matches!(flooded.ended, Ended::Flooded));
+        let complains =
+            shell("i=0; while [ $i -lt 20000 ]; do echo xxxxxxxxxx >&2; i=$((i+1)); done", b"", |_| {});
+        assert!(complains.errors.len() <= 2048 && complains.done().is_ok());
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_not_waited_for() {
+        let ran = shell("sleep 1000 & echo -n done", b"", |_| {});
+        assert_eq!(ran.done().unwrap(), b"done");
+        // It may go on where that is wanted.
+        let ran = shell("sleep 1000 & echo -n $!", b"", |program| program.leaves = true);
+        let left = String::from_utf8(ran.done().unwrap()).unwrap();
+        let left = rustix::process::Pid::from_raw(left.parse().unwrap()).unwrap();
+        rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
+    }
+
+    #[test]
+    fn no_program_of_the_workspace_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let inside = root.join("sh");
+        std::fs::copy("/bin/sh", &inside).unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let link = outside.path().join("sh");
+        std::os::unix::fs::symlink(&inside, &link).unwrap();
+        let roots = [root.as_path()];
+        let search = std::env::join_paths([root.as_path(), Path::new("."), Path::new("/bin")]).unwrap();
+        assert_eq!(find("sh", Some(&search), &roots).unwrap(), Path::new("/bin/sh"));
+        for absolute in [&inside, &link] {
+            assert!(find(absolute.to_str().unwrap(), Some(&search), &roots).unwrap_err().contains("inside"));
+        }
+        for wrong in ["./sh", "bin/sh", "no-such-program", "/bin"] {
+            assert!(find(wrong, Some(&search), &roots).is_err(), "{wrong}");
+        }
+        assert!(find("sh", Some(OsStr::new(".:")), &[]).is_err());
+    }
+
+    fn program(arguments: &[String]) -> Program<'_> {
+        let timeout = Duration::from_secs(60);
+        Program {
+            path: Path::new("/bin/sh"),
+            arguments,
+            folder: Path::new("/"),
+            timeout,
+            most: 1,
+            leaves: false,
+        }
+    }
+}
