@@ -291,7 +291,7 @@ fn the_outcome_says_what_was_done() {
     let (said, file) = (&outcome.structured, &outcome.structured["files"][0]);
     assert_eq!(said["changed_files"], json!(["src/a.txt"]));
     assert_eq!(said["bytes_changed"], "two".len() + "TWO!\nand more".len());
-    assert_eq!(said["side_effects_fired"], json!([]));
+    assert_eq!(said["side_effects_fired"], json!(["history"]));
     assert!(said["edit"].as_str().is_some_and(|id| !id.is_empty()));
     assert_eq!(
         said["diff"],

@@ -1,13 +1,11 @@
 //! A call of a tool, from the protocol to the thread that does the work and back: whether somebody must be asked, where it
-//! runs, and what is said of a call that was cancelled too late.
+//! runs, what follows an edit, and what is said of a call that was cancelled too late.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, InputRequiredResult, JsonObject, ProgressToken,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult, JsonObject, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
@@ -19,13 +17,19 @@ use crate::asking::{Reply, Said};
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
 use crate::session::{Caller, Owner};
-use crate::tools::{self, Call, ToolSpec, Unanswered};
+use crate::tools::{Answer, Call, ToolSpec, Unanswered};
 
 /// What goes back to the client.
-enum Answer {
-    Final(CallToolResult),
+enum Turn {
+    Answered(Answer),
     /// It has to ask a person and to call again.
     Question(InputRequiredResult),
+}
+
+impl From<Answer> for Turn {
+    fn from(answer: Answer) -> Self {
+        Self::Answered(answer)
+    }
 }
 
 /// A call of a tool, and who makes it.
@@ -47,19 +51,19 @@ impl Emend {
     ) -> Result<CallToolResponse, ErrorData> {
         let said = self.shared.asking.said(self.session.owner(), &request)?;
         let arguments = Arc::new(request.arguments.unwrap_or_default());
-        let mut result = match self.answer_once_allowed(tool, &arguments, said, context).await {
-            Answer::Final(result) => result,
-            Answer::Question(question) => return Ok(question.into()),
+        let mut answer = match self.answer_once_allowed(tool, &arguments, said, context).await {
+            Turn::Answered(answer) => answer,
+            Turn::Question(question) => return Ok(question.into()),
         };
-        if context.ct.is_cancelled() && tools::has_edited(&result) {
+        if context.ct.is_cancelled() && answer.edit().is_some() {
             let late =
                 format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
             tracing::warn!("{late}");
-            tools::remark(&mut result, std::slice::from_ref(&late));
+            answer.remark([late.clone()]);
             // That answer is not sent any more; the next one says it.
             self.session.will_hear(late);
         }
-        Ok(result.into())
+        Ok(answer.into_result().into())
     }
 
     /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made
@@ -70,7 +74,7 @@ impl Emend {
         arguments: &Arc<JsonObject>,
         mut said: Said,
         context: &RequestContext<RoleServer>,
-    ) -> Answer {
+    ) -> Turn {
         // Only the first run tells how far it has come: what is told grows.
         let mut token = context.meta.get_progress_token();
         loop {
@@ -78,37 +82,37 @@ impl Emend {
                 Said::Nothing | Said::Silence => None,
                 Said::Yes(approval) => Some(approval.clone()),
                 Said::No => {
-                    return Answer::Final(tools::refusal(&[Problem::new(Kind::ApprovalDenied)]));
+                    return Answer::refusal(&[Problem::new(Kind::ApprovalDenied)]).into();
                 }
             };
             let held = match self.answer(tool, arguments, approval, token.take(), context).await {
-                Ok(result) => return Answer::Final(result),
+                Ok(answer) => return answer.into(),
                 Err(held) => held,
             };
             if matches!(said, Said::Silence) {
-                return Answer::Final(self.leave_waiting(held).await);
+                return self.leave_waiting(held).await.into();
             }
             let call = (self.session.owner(), tool.name, &**arguments);
             let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
             if context.ct.is_cancelled() {
-                return Answer::Final(tools::refusal(&[Problem::new(Kind::Cancelled)]));
+                return Answer::refusal(&[Problem::new(Kind::Cancelled)]).into();
             }
             said = match reply {
                 Reply::Said(Said::Silence) | Reply::NotHere => {
-                    return Answer::Final(self.leave_waiting(held).await);
+                    return self.leave_waiting(held).await.into();
                 }
                 Reply::Said(said) => said,
-                Reply::Later(question) => return Answer::Question(question),
+                Reply::Later(question) => return Turn::Question(question),
             };
         }
     }
 
     /// The edit waits for a person at a terminal. Yields what the model is told.
-    async fn leave_waiting(&self, held: Box<Held>) -> CallToolResult {
+    async fn leave_waiting(&self, held: Box<Held>) -> Answer {
         let shared = Arc::clone(&self.shared);
         let job = tokio::task::spawn_blocking(move || match &shared.workspace {
-            Ok(workspace) => tools::refusal(&workspace.wait_for_a_person(&held)),
-            Err(problem) => tools::refusal(std::slice::from_ref(problem)),
+            Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held)),
+            Err(problem) => Answer::refusal(std::slice::from_ref(problem)),
         });
         job.await.unwrap_or_else(|_| broken())
     }
@@ -121,7 +125,7 @@ impl Emend {
         approval: Option<Approval>,
         token: Option<ProgressToken>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Box<Held>> {
+    ) -> Result<Answer, Box<Held>> {
         let asked = Asked {
             tool,
             client: client_name(context),
@@ -171,18 +175,19 @@ impl Emend {
         effort: Effort,
         arguments: JsonObject,
         progress: &dyn Fn(Progress),
-    ) -> Result<CallToolResult, Unanswered> {
+    ) -> Result<Answer, Unanswered> {
         let workspace = match &self.shared.workspace {
             Ok(workspace) => workspace,
-            Err(problem) => return Ok(tools::refusal(std::slice::from_ref(problem))),
+            Err(problem) => return Ok(Answer::refusal(std::slice::from_ref(problem))),
         };
         let mode = self.shared.mode();
         if !asked.tool.is_offered(mode) {
-            return Ok(tools::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]));
+            return Ok(Answer::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]));
         }
         let call = Call {
             workspace,
             previews: &self.shared.previews,
+            effects: &self.shared.effects,
             caller: Caller::new(&self.session, &asked.client, asked.lasts),
             effort,
             approval: asked.approval.as_ref(),
@@ -190,19 +195,19 @@ impl Emend {
             progress,
         };
         let run = || {
-            let mut result = asked.tool.run(&call, arguments)?;
-            tools::remark(&mut result, &self.session.news());
+            let mut answer = asked.tool.run(&call, arguments)?;
+            answer.remark(self.session.news());
             self.shared.subscriptions.has_called(workspace, &self.session);
-            Ok(result)
+            Ok(answer)
         };
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken()))
     }
 }
 
-fn broken() -> CallToolResult {
+fn broken() -> Answer {
     let message =
         "Emend has a bug: this call failed. Read the files that it names before you send it again.".into();
-    tools::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
+    Answer::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
 }
 
 /// Counts the calls that are being answered.

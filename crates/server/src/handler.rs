@@ -19,6 +19,7 @@ use emend_edit::problem::Problem;
 use emend_workspace::{Mode, Workspace};
 
 use crate::asking::Asking;
+use crate::effects::Effects;
 use crate::previews::Previews;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
@@ -67,24 +68,30 @@ pub(crate) struct Shared {
     pub(crate) previews: Previews,
     pub(crate) asking: Asking,
     pub(crate) subscriptions: Arc<Subscriptions>,
+    pub(crate) effects: Arc<Effects>,
     pub(crate) in_flight: AtomicUsize,
 }
 
 impl Emend {
-    /// A server for this workspace; or one that answers every call with why there is none.
+    /// A server for this workspace, by which nothing but the edits themselves is run; or one that answers every call with
+    /// why there is none.
     #[must_use]
     pub fn new(workspace: Result<Workspace, Problem>) -> Self {
-        Self::with_previews(workspace, Previews::default())
+        Self::with_effects(workspace, Effects::none())
     }
 
-    /// The same, with previews kept in this way.
+    /// The same, where this follows each edit.
     #[must_use]
-    pub fn with_previews(workspace: Result<Workspace, Problem>, previews: Previews) -> Self {
+    pub fn with_effects(workspace: Result<Workspace, Problem>, effects: Arc<Effects>) -> Self {
         let workspace = workspace.map(Arc::new);
+        if let Ok(workspace) = &workspace {
+            effects.follow(workspace);
+        }
+        let previews = Previews::default();
         let subscriptions =
             workspace.as_ref().map_or_else(|_| Arc::default(), |workspace| Subscriptions::of(workspace));
         let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { workspace, previews, asking, subscriptions, in_flight });
+        let shared = Arc::new(Shared { workspace, previews, asking, subscriptions, effects, in_flight });
         Self { shared, session: Arc::new(Session::new(Owner::Process)) }
     }
 

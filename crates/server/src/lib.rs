@@ -26,6 +26,7 @@ mod uri;
 mod watch;
 
 mod calls;
+pub mod effects;
 pub mod handler;
 
 mod malformed;
@@ -33,6 +34,7 @@ mod malformed;
 pub mod http;
 mod stdio;
 
+pub use effects::Effects;
 pub use handler::Emend;
 pub use http::serve_http;
 pub use stdio::serve_stdio;

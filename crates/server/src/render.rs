@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::wire::{Outcome, WireFile};
+use crate::wire::{Outcome, WireFile, WireProblem};
 
 /// What an outcome is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,19 +21,27 @@ pub enum Tense {
 /// The outcome as text.
 #[must_use]
 pub fn outcome(outcome: &Outcome, tense: Tense) -> String {
-    match &outcome.problems {
-        Some(problems) if problems.len() == 1 => {
-            format!("{}\n[{}]", problems[0].message.trim_end(), problems[0].code)
-        }
-        Some(problems) => {
+    match outcome.problems.as_deref() {
+        Some(problems) => refusal(outcome, problems),
+        None => success(outcome, tense),
+    }
+}
+
+fn refusal(outcome: &Outcome, problems: &[WireProblem]) -> String {
+    let mut text = match problems {
+        [only] => format!("{}\n[{}]", only.message.trim_end(), only.code),
+        _ => {
             let mut text = format!("{} problems; nothing was changed.\n", problems.len());
             for (i, problem) in problems.iter().enumerate() {
                 let _ = write!(text, "\n{}. {}\n[{}]\n", i + 1, problem.message.trim_end(), problem.code);
             }
             text
         }
-        None => success(outcome, tense),
+    };
+    for note in outcome.notes.iter().flatten() {
+        let _ = write!(text, "\n{note}\n");
     }
+    text
 }
 
 fn success(outcome: &Outcome, tense: Tense) -> String {

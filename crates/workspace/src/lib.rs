@@ -37,6 +37,7 @@ pub mod history;
 pub mod report;
 
 mod gather;
+mod landed;
 mod merge;
 mod prepared;
 pub mod program;
@@ -51,6 +52,7 @@ mod spans;
 pub use approval::{Approval, Held, Stopped};
 pub use emend_edit as edit;
 pub use history::Origin;
+pub use landed::{Landed, LandedFile};
 pub use policy::{Mode, Policy, Settings};
 pub use prepared::{Effort, Phase, Preview, Progress, Request};
 pub use readings::Readings;

@@ -328,7 +328,7 @@ mod tests {
         assert!(matches!(shell("sleep 1000 & sleep 1000", b"", soon).ended, Ended::TimedOut));
         assert!(matches!(shell("exec <&- >&- 2>&-; sleep 1000", b"", soon).ended, Ended::TimedOut));
         let flooded = shell("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", b"", |program| {
-            program.most = 1000
+            program.most = 1000;
         });
         assert!(matches!(flooded.ended, Ended::Flooded));
         let complains =

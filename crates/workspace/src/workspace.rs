@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use emend_edit::find::Limits;
@@ -21,6 +21,7 @@ use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
+use crate::landed::Landed;
 use crate::list::{self, Listing};
 use crate::lock::{self, PATIENCE};
 use crate::past::Past;
@@ -51,15 +52,21 @@ pub struct Workspace {
 }
 
 /// Tells of an edit.
-type Tell = Box<dyn Fn(&Report) + Send + Sync>;
+type Tell = Box<dyn Fn(&Landed<'_>) + Send + Sync>;
 
 /// Who is told of each edit.
 #[derive(Default)]
-struct Told(OnceLock<Tell>);
+struct Told(RwLock<Vec<Tell>>);
 
 impl fmt::Debug for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Told({})", self.0.get().is_some())
+        write!(f, "Told({})", self.everybody().len())
+    }
+}
+
+impl Told {
+    fn everybody(&self) -> RwLockReadGuard<'_, Vec<Tell>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -166,9 +173,8 @@ impl Workspace {
     }
 
     /// Has this called after each edit that is made through this workspace, by the thread that made it.
-    /// Only the first who asks for it gets it.
-    pub fn tell_edits(&self, tell: impl Fn(&Report) + Send + Sync + 'static) {
-        let _ = self.told.0.set(Box::new(tell));
+    pub fn tell_edits(&self, tell: impl Fn(&Landed<'_>) + Send + Sync + 'static) {
+        self.told.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(tell));
     }
 
     /// Waits until the edits that this process is writing right now are made and told of.
@@ -547,9 +553,8 @@ impl Workspace {
         drop(readings);
         report.edit = Some(id);
         report.notes.extend(self.past.news());
-        if let Some(tell) = self.told.0.get() {
-            tell(&report);
-        }
+        let landed = Landed { report: &report, origin: &facts.origin, root: &root, jobs: &jobs };
+        self.told.everybody().iter().for_each(|tell| tell(&landed));
         Ok(report)
     }
 }

@@ -237,9 +237,9 @@ impl Subscriptions {
         subscriptions.locked().roots =
             roots.iter().map(|root| (root.path.clone(), prefix(&root.name))).collect();
         let told = Arc::downgrade(&subscriptions);
-        workspace.tell_edits(move |report| {
+        workspace.tell_edits(move |landed| {
             if let Some(subscriptions) = told.upgrade() {
-                subscriptions.locked().edited(report);
+                subscriptions.locked().edited(landed.report);
             }
         });
         subscriptions

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::JsonObject;
 
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Origin, Request, Stopped};
 
-use super::{Call, Unanswered, answer, find, unmade, wrapper};
+use super::{Answer, Call, Unanswered, find, wrapper};
 use crate::arguments;
 use crate::render::Tense;
 use crate::wire::{ApplyPatch, DeleteFile, MoveFile, Outcome, ReplaceLines, StrReplace, WriteFile};
@@ -43,10 +43,10 @@ impl Asked {
     }
 }
 
-pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Answer, Unanswered> {
     match edit(call, tool, arguments) {
-        Ok((outcome, tense)) => Ok(answer(&outcome, tense)),
-        Err(stopped) => unmade(stopped),
+        Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
+        Err(stopped) => Answer::unmade(stopped),
     }
 }
 
@@ -59,7 +59,7 @@ fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, 
         return Ok((Outcome::success(prepared.report()), Tense::Validated));
     }
     let report = call.workspace.edit(&request, readings)?;
-    Ok((Outcome::success(&report), Tense::Done))
+    Ok((call.done(&report), Tense::Done))
 }
 
 /// From the arguments of an edit tool to the patch that they mean.

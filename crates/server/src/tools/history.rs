@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Asked, Edited, EditedFile, ago};
 use emend_workspace::{ChangeKind, Effort, Origin, Stopped, Workspace};
 
-use super::{Call, Unanswered, answer, find, refusal, unmade};
+use super::{Answer, Call, Unanswered, find};
 use crate::arguments;
 use crate::render::Tense;
 use crate::session::Caller;
@@ -24,14 +24,14 @@ const FILES: usize = 20;
 /// How much is shown of a diff, and of a request: as much as of a file.
 const SHOWN: usize = 48_000;
 
-pub(super) fn undo_edit(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn undo_edit(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     if call.effort == Effort::Quick {
         return Err(Unanswered::NotQuick);
     }
     let origin = call.origin("undo_edit", &arguments);
     match undo(call, &origin, arguments) {
-        Ok(outcome) => Ok(answer(&outcome, Tense::Done)),
-        Err(stopped) => unmade(stopped),
+        Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
+        Err(stopped) => Answer::unmade(stopped),
     }
 }
 
@@ -49,16 +49,16 @@ fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outco
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
     let undone =
         call.workspace.undo(&undo, origin, call.approval, readings, call.cancelled, call.progress)?;
-    Ok(Outcome::success(&undone))
+    Ok(call.done(&undone))
 }
 
-pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     if call.effort == Effort::Quick {
         return Err(Unanswered::NotQuick);
     }
     match tell(call, arguments) {
-        Ok(text) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
-        Err(problem) => Ok(refusal(&[problem])),
+        Ok(text) => Ok(Answer::text(text)),
+        Err(problem) => Ok(Answer::refusal(&[problem])),
     }
 }
 

@@ -3,23 +3,23 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::list::{Entry, Listing, What};
 use emend_workspace::roots::{Root, Roots};
 use emend_workspace::{Effort, Scope, Unseen};
 
-use super::{Call, Unanswered, find, reading};
+use super::{Answer, Call, Unanswered, find};
 use crate::arguments;
 use crate::wire::ListFiles;
 
-pub(super) fn list_files(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn list_files(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     if call.effort == Effort::Quick {
         // There may be any number of files.
         return Err(Unanswered::NotQuick);
     }
-    reading(list(call, arguments))
+    Answer::reading(list(call, arguments))
 }
 
 fn list(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {

@@ -1,5 +1,6 @@
 //! The tools: one table with what a model reads of each, and one function for each.
 
+mod answer;
 mod edit;
 mod history;
 mod list;
@@ -10,18 +11,17 @@ mod wrapper;
 
 use std::sync::{Arc, OnceLock};
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
-use serde_json::json;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Stopped, Workspace};
+use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Workspace};
 
+pub use self::answer::Answer;
 pub(crate) use self::edit::parse_patch;
 pub(crate) use self::history::in_short;
 pub(crate) use self::history::recent as recent_edits;
+use crate::effects::Effects;
 use crate::previews::Previews;
-use crate::render::{self, Tense};
-use crate::resources;
 use crate::schema;
 use crate::session::Caller;
 use crate::wire::{self, Outcome};
@@ -39,7 +39,7 @@ pub struct ToolSpec {
     pub input: Arc<JsonObject>,
     /// What it is like.
     pub effect: Effect,
-    run: fn(&Call<'_>, JsonObject) -> Result<CallToolResult, Unanswered>,
+    run: fn(&Call<'_>, JsonObject) -> Result<Answer, Unanswered>,
 }
 
 /// What a tool does to files.
@@ -60,6 +60,8 @@ pub struct Call<'a> {
     pub workspace: &'a Workspace,
     /// What waits to be applied.
     pub previews: &'a Previews,
+    /// What follows edits.
+    pub effects: &'a Effects,
     /// Who is calling.
     pub caller: Caller<'a>,
     /// How long the call may take.
@@ -73,6 +75,13 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// The outcome of an edit that was made, with what was begun for it.
+    fn done(&self, report: &Report) -> Outcome {
+        let mut outcome = Outcome::success(report);
+        outcome.side_effects_fired = self.effects.fired(report);
+        outcome
+    }
+
     /// Who asks for an edit, and how.
     fn origin(&self, tool: &str, arguments: &JsonObject) -> Origin {
         self.caller.origin(tool, serde_json::to_string(arguments).unwrap_or_default())
@@ -225,7 +234,7 @@ pub fn find(name: &str) -> Option<&'static ToolSpec> {
 
 impl ToolSpec {
     /// Runs the tool. Blocks.
-    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+    pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
         (self.run)(call, arguments)
     }
 
@@ -261,68 +270,6 @@ impl ToolSpec {
 fn outcome_schema() -> Arc<JsonObject> {
     static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
     Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::of_answer::<Outcome>())))
-}
-
-/// The answer that an outcome makes: the same as text and as structured content.
-fn answer(outcome: &Outcome, tense: Tense) -> CallToolResult {
-    let mut content = vec![ContentBlock::text(render::outcome(outcome, tense))];
-    if let Some(edit) = outcome.edit.as_ref().filter(|_| outcome.diff_goes_on) {
-        content.push(ContentBlock::resource_link(resources::link_to_diff(edit)));
-    }
-    let mut result =
-        if outcome.is_failure() { CallToolResult::error(content) } else { CallToolResult::success(content) };
-    result.structured_content = serde_json::to_value(outcome).ok();
-    result
-}
-
-/// Adds what has nothing to do with the call itself, in both places where an answer is read.
-pub(crate) fn remark(result: &mut CallToolResult, remarks: &[String]) {
-    for remark in remarks {
-        result.content.push(ContentBlock::text(format!("\n{remark}\n")));
-        if let Some(outcome) = &mut result.structured_content
-            && let Some(notes) = outcome
-                .as_object_mut()
-                .and_then(|outcome| outcome.entry("notes").or_insert_with(|| json!([])).as_array_mut())
-        {
-            notes.push(remark.as_str().into());
-        }
-    }
-}
-
-/// Whether an answer is that of an edit that was made.
-pub(crate) fn has_edited(result: &CallToolResult) -> bool {
-    result.structured_content.as_ref().is_some_and(|outcome| outcome.get("edit").is_some())
-}
-
-/// The answer to an edit that was not made, if it has one.
-fn unmade(stopped: Stopped) -> Result<CallToolResult, Unanswered> {
-    match stopped {
-        Stopped::Held(held) => Err(Unanswered::Held(held)),
-        Stopped::Problems(problems) if Unanswered::is_not_quick(&problems) => Err(Unanswered::NotQuick),
-        Stopped::Problems(problems) => Ok(refusal(&problems)),
-    }
-}
-
-/// The answer of a tool that only reads: text, without structured content, also where it is refused.
-fn reading(text: Result<String, Problem>) -> Result<CallToolResult, Unanswered> {
-    match text {
-        Ok(text) => Ok(CallToolResult::success(vec![ContentBlock::text(text)])),
-        Err(problem) if Unanswered::is_not_quick(std::slice::from_ref(&problem)) => Err(Unanswered::NotQuick),
-        Err(problem) => {
-            let code = problem.code();
-            Ok(CallToolResult::error(vec![ContentBlock::text(format!("{problem}\n[{code}]"))]))
-        }
-    }
-}
-
-/// Nobody mends more problems than these from one answer.
-const SHOWN_PROBLEMS: usize = 100;
-
-/// The answer to a request that was refused.
-pub(crate) fn refusal(problems: &[Problem]) -> CallToolResult {
-    let shown = &problems[..problems.len().min(SHOWN_PROBLEMS)];
-    tracing::debug!(code = shown.first().map(|first| first.code().as_str()), "refused");
-    answer(&Outcome::failure(shown), Tense::Done)
 }
 
 const READ_FILE: &str = "Read a text file: numbered lines under a header with its line count, line endings \

@@ -2,22 +2,22 @@
 
 use std::sync::PoisonError;
 
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Effort, Mode, Stopped};
 
 use super::edit::understand;
-use super::{Call, Unanswered, answer, find, unmade};
+use super::{Answer, Call, Unanswered, find};
 use crate::arguments;
 use crate::previews::Slot;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
 
-pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     match preview(call, arguments) {
-        Ok(outcome) => Ok(answer(&outcome, Tense::Previewed)),
-        Err(problems) => unmade(problems.into()),
+        Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
+        Err(problems) => Answer::unmade(problems.into()),
     }
 }
 
@@ -39,14 +39,14 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     Ok(outcome)
 }
 
-pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     if call.effort == Effort::Quick {
         // It may wait for another call with the same handle.
         return Err(Unanswered::NotQuick);
     }
     match apply(call, arguments) {
-        Ok(outcome) => Ok(answer(&outcome, Tense::Done)),
-        Err(stopped) => unmade(stopped),
+        Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
+        Err(stopped) => Answer::unmade(stopped),
     }
 }
 
@@ -77,7 +77,7 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Stopped> {
     let applied =
         call.workspace.apply(prepared, hunks, call.approval, readings, call.cancelled, call.progress);
     let outcome = match applied {
-        Ok(report) => Outcome::success(&report),
+        Ok(report) => call.done(&report),
         Err((stopped, Some(unused))) => {
             *slot = keep(*unused);
             return Err(stopped);

@@ -5,15 +5,15 @@ use serde_json::json;
 
 use emend_edit::problem::Problem;
 
-use super::{Call, Unanswered, find, reading};
+use super::{Answer, Call, Unanswered, find};
 use crate::arguments;
 use crate::wire::ReadFile;
 
-pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
-    read(call, arguments).or_else(|problem| reading(Err(problem)))
+pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
+    read(call, arguments).or_else(|problem| Answer::reading(Err(problem)))
 }
 
-fn read(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Problem> {
+fn read(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Problem> {
     let input = &find("read_file").expect("it is in the table").input;
     let asked: ReadFile = arguments::read(input, arguments)?;
     let (name, snapshot) = call.workspace.read(&asked.path, call.effort)?;
@@ -32,5 +32,5 @@ fn read(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Proble
         "emend/lines": shown.total,
     });
     result.meta = facts.as_object().cloned().map(MetaObject);
-    Ok(result)
+    Ok(Answer::Text(Box::new(result)))
 }

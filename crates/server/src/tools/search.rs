@@ -2,23 +2,23 @@
 
 use std::fmt::Write;
 
-use rmcp::model::{CallToolResult, JsonObject};
+use rmcp::model::JsonObject;
 
 use emend_edit::problem::Problem;
 use emend_workspace::search::{Found, FoundIn, Wanted};
 use emend_workspace::{Effort, Scope};
 
 use super::list::{closed, counted, plain, plural, unseen};
-use super::{Call, Unanswered, find, reading};
+use super::{Answer, Call, Unanswered, find};
 use crate::arguments;
 use crate::wire::SearchText;
 
-pub(super) fn search_text(call: &Call<'_>, arguments: JsonObject) -> Result<CallToolResult, Unanswered> {
+pub(super) fn search_text(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     if call.effort == Effort::Quick {
         // There may be any number of files.
         return Err(Unanswered::NotQuick);
     }
-    reading(search(call, arguments))
+    Answer::reading(search(call, arguments))
 }
 
 fn search(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {

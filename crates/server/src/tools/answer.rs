@@ -1,0 +1,110 @@
+//! What a tool answers: as values until it goes to the client, since what follows an edit is still told in it.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+
+use emend_edit::problem::Problem;
+use emend_workspace::Stopped;
+
+use super::Unanswered;
+use crate::render::{self, Tense};
+use crate::resources;
+use crate::wire::Outcome;
+
+/// Nobody mends more problems than these from one answer.
+const SHOWN_PROBLEMS: usize = 100;
+
+/// What a tool answers.
+#[derive(Debug)]
+pub enum Answer {
+    /// What happened to files, or would happen, or why nothing did.
+    Outcome(Box<Outcome>, Tense),
+    /// Text for a model to read.
+    Text(Box<CallToolResult>),
+}
+
+impl Answer {
+    /// The answer of an edit that was made, or would be.
+    pub(super) fn of(outcome: Outcome, tense: Tense) -> Self {
+        Self::Outcome(Box::new(outcome), tense)
+    }
+
+    /// The answer to a request that was refused.
+    pub(crate) fn refusal(problems: &[Problem]) -> Self {
+        let shown = &problems[..problems.len().min(SHOWN_PROBLEMS)];
+        tracing::debug!(code = shown.first().map(|first| first.code().as_str()), "refused");
+        Self::of(Outcome::failure(shown), Tense::Done)
+    }
+
+    /// The answer to an edit that was not made, if it has one.
+    pub(super) fn unmade(stopped: Stopped) -> Result<Self, Unanswered> {
+        match stopped {
+            Stopped::Held(held) => Err(Unanswered::Held(held)),
+            Stopped::Problems(problems) if Unanswered::is_not_quick(&problems) => Err(Unanswered::NotQuick),
+            Stopped::Problems(problems) => Ok(Self::refusal(&problems)),
+        }
+    }
+
+    /// The answer of a tool that only reads: text, without structured content, also where it is refused.
+    pub(super) fn reading(text: Result<String, Problem>) -> Result<Self, Unanswered> {
+        match text {
+            Ok(text) => Ok(Self::text(text)),
+            Err(problem) if Unanswered::is_not_quick(std::slice::from_ref(&problem)) => {
+                Err(Unanswered::NotQuick)
+            }
+            Err(problem) => {
+                let code = problem.code();
+                let content = vec![ContentBlock::text(format!("{problem}\n[{code}]"))];
+                Ok(Self::Text(Box::new(CallToolResult::error(content))))
+            }
+        }
+    }
+
+    /// Text.
+    pub(super) fn text(text: String) -> Self {
+        Self::Text(Box::new(CallToolResult::success(vec![ContentBlock::text(text)])))
+    }
+
+    /// The outcome, if it is one.
+    pub(crate) fn outcome(&mut self) -> Option<&mut Outcome> {
+        match self {
+            Self::Outcome(outcome, _) => Some(outcome),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// The edit that was made, if one was.
+    pub(crate) fn edit(&self) -> Option<&str> {
+        match self {
+            Self::Outcome(outcome, _) => outcome.edit.as_deref(),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// Adds what has nothing to do with the call itself.
+    pub(crate) fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
+        for remark in remarks {
+            match self {
+                Self::Outcome(outcome, _) => outcome.notes.get_or_insert_default().push(remark),
+                Self::Text(result) => result.content.push(ContentBlock::text(format!("\n{remark}\n"))),
+            }
+        }
+    }
+
+    /// The same for the protocol: an outcome once as text and once as structured content.
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let (outcome, tense) = match self {
+            Self::Outcome(outcome, tense) => (outcome, tense),
+            Self::Text(result) => return *result,
+        };
+        let mut content = vec![ContentBlock::text(render::outcome(&outcome, tense))];
+        if let Some(edit) = outcome.edit.as_ref().filter(|_| outcome.diff_goes_on) {
+            content.push(ContentBlock::resource_link(resources::link_to_diff(edit)));
+        }
+        let mut result = match outcome.is_failure() {
+            true => CallToolResult::error(content),
+            false => CallToolResult::success(content),
+        };
+        result.structured_content = serde_json::to_value(outcome).ok();
+        result
+    }
+}
