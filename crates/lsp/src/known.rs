@@ -1,0 +1,207 @@
+//! The servers that are known without being configured: for which files they are, how they are started, and what they are
+//! told so that they run nothing that the workspace brings along.
+//!
+//! Each of them would, left alone: rust-analyzer builds scripts and macros and lets `cargo` and `rustup` choose their
+//! programs by files of the workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them
+//! take from `PATH` what they start themselves, which `program` sees to.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::program;
+
+/// A known server.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    /// How files end, and what the language of them is called.
+    pub(crate) extensions: &'static [(&'static str, &'static str)],
+    /// The commands that start it; the first whose program is there does.
+    pub(crate) commands: &'static [&'static [&'static str]],
+    pub(crate) kind: Kind,
+}
+
+/// In what a server differs from others in how it is talked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It does what the protocol says.
+    Plain,
+    /// It works through a program of its own for Go, Python or C.
+    Pyright,
+    /// Its diagnostics say not of which version they are; TypeScript's own server is asked through it instead.
+    TypeScript,
+    /// It says when it has read the workspace, and before that its answers are worth nothing.
+    RustAnalyzer,
+}
+
+pub(crate) const KNOWN: &[Known] = &[
+    Known {
+        name: "rust-analyzer",
+        extensions: &[("rs", "rust")],
+        commands: &[&["rust-analyzer"]],
+        kind: Kind::RustAnalyzer,
+    },
+    Known {
+        name: "pyright",
+        extensions: &[("py", "python"), ("pyi", "python")],
+        commands: &[&["pyright-langserver", "--stdio"], &["basedpyright-langserver", "--stdio"]],
+        kind: Kind::Pyright,
+    },
+    Known {
+        name: "typescript-language-server",
+        extensions: &[
+            ("ts", "typescript"),
+            ("tsx", "typescriptreact"),
+            ("mts", "typescript"),
+            ("cts", "typescript"),
+            ("js", "javascript"),
+            ("jsx", "javascriptreact"),
+            ("mjs", "javascript"),
+            ("cjs", "javascript"),
+        ],
+        commands: &[&["typescript-language-server", "--stdio"]],
+        kind: Kind::TypeScript,
+    },
+    Known { name: "gopls", extensions: &[("go", "go")], commands: &[&["gopls"]], kind: Kind::Plain },
+    Known {
+        name: "clangd",
+        extensions: &[
+            ("c", "c"),
+            ("h", "c"),
+            ("cc", "cpp"),
+            ("cpp", "cpp"),
+            ("cxx", "cpp"),
+            ("hpp", "cpp"),
+            ("hh", "cpp"),
+            ("cu", "cuda-cpp"),
+            ("m", "objective-c"),
+            ("mm", "objective-cpp"),
+        ],
+        // Without --query-driver it starts no compiler, whatever a .clangd or a compile_commands.json names, and it
+        // loads no plugin of theirs either. Its index would be written into the workspace.
+        commands: &[&["clangd", "--background-index=false", "--log=error"]],
+        kind: Kind::Plain,
+    },
+];
+
+/// What a server is told at its start, under what the settings say.
+pub(crate) struct Start {
+    pub(crate) options: Value,
+    /// Variables of its environment, beside `PATH`.
+    pub(crate) environment: Vec<(&'static str, String)>,
+}
+
+/// What this kind of server is told, whose program is this one. An error says what it lacks.
+pub(crate) fn start(
+    kind: Kind,
+    program: &Path,
+    roots: &[PathBuf],
+    runs_project_code: bool,
+) -> Result<Start, String> {
+    let nothing = Start { options: json!({}), environment: Vec::new() };
+    Ok(match kind {
+        Kind::Plain => nothing,
+        Kind::Pyright => Start {
+            // More would be looked at with each edit than the files that were edited.
+            options: json!({"python": {"analysis": {"diagnosticMode": "openFilesOnly"}},
+                "basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}}),
+            ..nothing
+        },
+        Kind::TypeScript if runs_project_code => nothing,
+        Kind::TypeScript => {
+            let tsserver = beside(program)
+                .filter(|tsserver| !program::is_inside(tsserver, roots))
+                .ok_or("there is no TypeScript with a tsserver.js beside it (npm install -g typescript@5)")?;
+            // The path is taken before the node_modules of the workspace are looked at. Types are fetched by running npm.
+            Start {
+                options: json!({"tsserver": {"path": tsserver}, "disableAutomaticTypingAcquisition": true}),
+                ..nothing
+            }
+        }
+        Kind::RustAnalyzer if runs_project_code => nothing,
+        Kind::RustAnalyzer => Start { options: for_rust_analyzer(), environment: for_cargo() },
+    })
+}
+
+/// The tsserver of the TypeScript that is installed beside this program, as Node looks for it.
+fn beside(program: &Path) -> Option<PathBuf> {
+    let program = program.canonicalize().ok()?;
+    let inside = ["typescript", "lib", "tsserver.js"].iter().collect::<PathBuf>();
+    program.ancestors().map(|folder| folder.join("node_modules").join(&inside)).find(|found| found.is_file())
+}
+
+fn for_rust_analyzer() -> Value {
+    json!({
+        "cargo": {"buildScripts": {"enable": false}},
+        "procMacro": {"enable": false},
+        "checkOnSave": false,
+        "cachePriming": {"enable": false},
+        // What is only there because of the above.
+        "diagnostics": {"disabled": ["macro-error", "proc-macro-disabled", "unresolved-proc-macro", "inactive-code", "unlinked-file"]},
+    })
+}
+
+/// `.cargo/config.toml` of the workspace may name a compiler and wrappers around it, and `rust-toolchain.toml` a folder of
+/// programs; what the environment says goes before both.
+fn for_cargo() -> Vec<(&'static str, String)> {
+    let ours = |name: &'static str, otherwise: Option<String>| {
+        let value = std::env::var(name).ok().or(otherwise)?;
+        Some((name, value))
+    };
+    [
+        ours("RUSTC", Some("rustc".into())),
+        ours("RUSTC_WRAPPER", Some(String::new())),
+        ours("RUSTC_WORKSPACE_WRAPPER", Some(String::new())),
+        ours("RUSTUP_TOOLCHAIN", default_toolchain()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The toolchain that the person has chosen for everything. Where it is not known, there is no rustup that would obey the
+/// workspace.
+fn default_toolchain() -> Option<String> {
+    let home = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".rustup")))?;
+    let settings = std::fs::read_to_string(home.join("settings.toml")).ok()?;
+    let line = settings.lines().find_map(|line| line.strip_prefix("default_toolchain = "))?;
+    Some(line.trim().trim_matches('"').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_ending_belongs_to_one_known_server() {
+        let mut endings: Vec<&str> =
+            KNOWN.iter().flat_map(|known| known.extensions).map(|(ending, _)| *ending).collect();
+        let all = endings.len();
+        endings.sort_unstable();
+        endings.dedup();
+        assert_eq!(endings.len(), all);
+    }
+
+    #[test]
+    fn typescript_is_taken_from_beside_its_server_and_never_from_a_root() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().canonicalize().expect("there");
+        let modules = folder.join("node_modules");
+        let program = modules.join("typescript-language-server/lib/cli.mjs");
+        let tsserver = modules.join("typescript/lib/tsserver.js");
+        for file in [&program, &tsserver] {
+            std::fs::create_dir_all(file.parent().expect("in a folder")).expect("made");
+            std::fs::write(file, "").expect("written");
+        }
+        let path = |roots: &[PathBuf]| {
+            start(Kind::TypeScript, &program, roots, false)
+                .map(|start| start.options["tsserver"]["path"].clone())
+        };
+        assert_eq!(path(&[]), Ok(json!(tsserver)));
+        assert!(path(std::slice::from_ref(&folder)).is_err());
+        std::fs::remove_file(&tsserver).expect("removed");
+        assert!(path(&[]).is_err());
+    }
+}

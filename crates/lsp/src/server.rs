@@ -1,0 +1,172 @@
+//! Which servers there are: the known ones with what the settings say of them, and the settings' own.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::known::{self, KNOWN, Kind, Start};
+use crate::program::Search;
+use crate::requests;
+use crate::settings::ServerSetting;
+
+/// A server as it is to be used, whether it is there or not.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) is_enabled: bool,
+    /// The endings of its files, and what it calls their languages.
+    pub(crate) extensions: Vec<(String, String)>,
+    commands: Vec<Vec<String>>,
+    options: Value,
+    runs_project_code: bool,
+    /// What was found when it was looked for.
+    found: Mutex<Option<Found>>,
+}
+
+/// The program and its arguments, or why there is none.
+pub(crate) type Found = Result<(PathBuf, Vec<String>), String>;
+
+/// All that there are.
+pub(crate) fn all(settings: &[ServerSetting]) -> Vec<Server> {
+    let known = KNOWN.iter().map(|known| {
+        let owned = |(ending, language): &(&str, &str)| ((*ending).to_owned(), (*language).to_owned());
+        let command = |command: &&[&str]| command.iter().map(|word| (*word).to_owned()).collect();
+        Server {
+            name: known.name.to_owned(),
+            kind: known.kind,
+            is_enabled: true,
+            extensions: known.extensions.iter().map(owned).collect(),
+            commands: known.commands.iter().map(command).collect(),
+            options: Value::Null,
+            runs_project_code: false,
+            found: Mutex::default(),
+        }
+    });
+    let mut servers: Vec<Server> = known.collect();
+    for setting in settings {
+        let at = servers.iter().position(|server| server.name == setting.name).unwrap_or_else(|| {
+            servers.push(Server::unknown(&setting.name));
+            servers.len() - 1
+        });
+        servers[at].obey(setting);
+    }
+    servers
+}
+
+impl Server {
+    fn unknown(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: Kind::Plain,
+            is_enabled: true,
+            extensions: Vec::new(),
+            commands: Vec::new(),
+            options: Value::Null,
+            runs_project_code: false,
+            found: Mutex::default(),
+        }
+    }
+
+    fn obey(&mut self, setting: &ServerSetting) {
+        self.is_enabled = setting.enabled.unwrap_or(self.is_enabled);
+        if let Some(command) = &setting.command {
+            self.commands = vec![command.clone()];
+        }
+        if !setting.extensions.is_empty() {
+            let language = |ending: &str| {
+                let known = self.extensions.iter().find(|(known, _)| known == ending);
+                known.map_or_else(|| ending.to_owned(), |(_, language)| language.clone())
+            };
+            let plain = |ending: &String| ending.trim_start_matches('.').to_owned();
+            let endings = setting.extensions.iter().map(plain);
+            self.extensions = endings.map(|ending| (ending.clone(), language(&ending))).collect();
+        }
+        if let Some(language) = &setting.language {
+            self.extensions.iter_mut().for_each(|extension| extension.1.clone_from(language));
+        }
+        if let Some(options) = &setting.options {
+            requests::lay_over(&mut self.options, options);
+        }
+        self.runs_project_code |= setting.runs_project_code;
+    }
+
+    /// What it calls the language of a file that ends so; none where it is not for such files.
+    pub(crate) fn language(&self, ending: &str) -> Option<&str> {
+        self.extensions.iter().find(|(known, _)| known == ending).map(|(_, language)| language.as_str())
+    }
+
+    /// Its program, as it was found when it was last looked for.
+    pub(crate) fn found(&self, search: &Search) -> Found {
+        self.found
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(|| self.look(search))
+            .clone()
+    }
+
+    /// Looks for its program anew.
+    pub(crate) fn find(&self, search: &Search) -> Found {
+        let found = self.look(search);
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+        found
+    }
+
+    fn look(&self, search: &Search) -> Found {
+        let mut reason = "its command is not configured".to_owned();
+        for command in &self.commands {
+            let Some((program, arguments)) = command.split_first() else { continue };
+            let found = search.find(program).and_then(|program| {
+                known::start(self.kind, &program, search.roots(), self.runs_project_code).map(|_| program)
+            });
+            match found {
+                Ok(program) => return Ok((program, arguments.to_vec())),
+                Err(why) => reason = why,
+            }
+        }
+        Err(reason)
+    }
+
+    /// What it is told when it starts.
+    pub(crate) fn start(&self, program: &std::path::Path, search: &Search) -> Result<Start, String> {
+        let mut start = known::start(self.kind, program, search.roots(), self.runs_project_code)?;
+        if !self.options.is_null() {
+            requests::lay_over(&mut start.options, &self.options);
+        }
+        Ok(start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_change_known_servers_and_add_others() {
+        let setting = |name: &str| ServerSetting { name: name.into(), ..ServerSetting::default() };
+        let servers = all(&[
+            ServerSetting { enabled: Some(false), ..setting("gopls") },
+            ServerSetting {
+                options: Some(json!({"a": 1})),
+                extensions: vec!["py".into()],
+                ..setting("pyright")
+            },
+            ServerSetting {
+                extensions: vec![".zig".into()],
+                command: Some(vec!["zls".into()]),
+                ..setting("zls")
+            },
+        ]);
+        let named = |name: &str| servers.iter().find(|server| server.name == name).expect("there");
+        assert!(!named("gopls").is_enabled && named("clangd").is_enabled);
+        assert_eq!(named("pyright").language("py"), Some("python"));
+        assert_eq!(named("pyright").language("pyi"), None);
+        assert_eq!(named("zls").language("zig"), Some("zig"));
+        let search = Search::new(Some("".into()), &[]);
+        assert!(named("zls").found(&search).is_err());
+        let start = named("pyright").start("/pyright".as_ref(), &search).expect("nothing is lacking");
+        assert_eq!(start.options["a"], json!(1));
+        assert!(start.options["python"].is_object());
+    }
+}

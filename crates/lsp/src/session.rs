@@ -1,0 +1,463 @@
+//! A server that is ready: the documents that are open in it, and what it says of exactly the texts that it was told.
+//!
+//! Versions only grow, also across closing and opening again, so that what is published late of an older text is never
+//! taken for what is said of a newer one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lsp_server::ErrorCode;
+use lsp_types::notification::{
+    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
+    DidSaveTextDocument, Initialized,
+};
+use lsp_types::{
+    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, DidSaveTextDocumentParams, FileChangeType, FileEvent, InitializedParams,
+    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
+    VersionedTextDocumentIdentifier,
+};
+use serde_json::{Value, json};
+
+use crate::aftermath::{Changes, Diagnostic, Severity};
+use crate::compare::{Carry, compare};
+use crate::finding::{self, Finding, Units};
+use crate::known::Kind;
+use crate::process::{Failure, Process};
+use crate::requests;
+use crate::settings::Limits;
+use crate::wire;
+
+/// How many other open files are asked about after an edit, where a server tells only what it is asked.
+const OTHERS: usize = 10;
+/// How long is waited before a question is put again that came at a bad moment.
+const AGAIN: Duration = Duration::from_millis(50);
+
+type Findings = Arc<Vec<Finding>>;
+
+/// A server that has been initialized.
+pub(crate) struct Session {
+    process: Arc<Process>,
+    kind: Kind,
+    limits: Limits,
+    units: Units,
+    /// Whether it answers questions about diagnostics; else it publishes them.
+    answers: bool,
+    /// Whether it wants to be told of saving, and with the text.
+    saving: Option<bool>,
+    /// It publishes without saying of which version.
+    is_unversioned: bool,
+    documents: HashMap<PathBuf, Document>,
+    version: i32,
+    /// Whether it has answered for an edit. Before that, what it says of files that it was not told of is old.
+    is_settled: bool,
+}
+
+struct Document {
+    /// Of this text, and the order in which documents were used.
+    version: i32,
+    text: String,
+    /// What it answered for this text, where nothing has changed since.
+    answered: Option<Findings>,
+}
+
+impl Document {
+    fn is_on_disk(&self, path: &Path) -> bool {
+        let has_length = |found: std::fs::Metadata| found.is_file() && found.len() == self.text.len() as u64;
+        path.symlink_metadata().is_ok_and(has_length)
+            && std::fs::read(path).is_ok_and(|bytes| bytes == self.text.as_bytes())
+    }
+}
+
+/// A file as an edit left it.
+pub(crate) struct Edited<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) language: &'a str,
+    pub(crate) before: Option<&'a str>,
+    pub(crate) after: Option<&'a str>,
+}
+
+impl Session {
+    pub(crate) fn initialize(
+        process: Arc<Process>,
+        kind: Kind,
+        root: &Path,
+        options: &Value,
+        limits: Limits,
+    ) -> Result<Self, Failure> {
+        let deadline = Instant::now() + limits.initialize;
+        let answer = process.ask("initialize", introduction(root, options), deadline)?;
+        let offered = &answer["capabilities"];
+        let chosen = serde_json::from_value(offered["positionEncoding"].clone()).ok();
+        let save = &offered["textDocumentSync"]["save"];
+        let session = Self {
+            kind,
+            limits,
+            units: Units::chosen(chosen.as_ref()),
+            answers: offered["diagnosticProvider"].is_object(),
+            saving: match save {
+                // Only a server that says more than a number of what it wants can say that it wants this.
+                Value::Null => offered["textDocumentSync"].is_number().then_some(false),
+                Value::Bool(wanted) => wanted.then_some(false),
+                save => Some(save["includeText"].as_bool().unwrap_or(false)),
+            },
+            is_unversioned: false,
+            documents: HashMap::new(),
+            version: 0,
+            is_settled: false,
+            process,
+        };
+        session.process.notify::<Initialized>(InitializedParams {})?;
+        Ok(session)
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Tells it of an edit. Yields what that changed.
+    pub(crate) fn edit(&mut self, files: &[Edited<'_>], deadline: Instant) -> Result<Changes, Failure> {
+        self.await_quiescence(deadline)?;
+        for file in files {
+            if let (Some(before), Some(_)) = (file.before, file.after) {
+                self.show(file.path, file.language, before)?;
+            }
+        }
+        let mut old: BTreeMap<PathBuf, Findings> = BTreeMap::new();
+        for file in files.iter().filter(|file| file.before.is_some()) {
+            let findings = match file.after {
+                Some(_) => self.findings(file.path, deadline)?,
+                // One that is deleted is not opened for it.
+                None => self.known(file.path).unwrap_or_default(),
+            };
+            old.insert(file.path.to_owned(), findings);
+        }
+        let others = self.others(files);
+        self.tell(files)?;
+        let mut changes = Changes::default();
+        for file in files {
+            let new = match file.after {
+                Some(_) => self.findings(file.path, deadline)?,
+                None => Findings::default(),
+            };
+            let count = |severity| new.iter().filter(|new| new.severity == severity).count();
+            changes.errors += count(Severity::Error);
+            changes.warnings += count(Severity::Warning);
+            let carry = Carry::new(file.before.unwrap_or_default(), file.after.unwrap_or_default());
+            let old = old.remove(file.path).unwrap_or_default();
+            self.compare(file.path, &old, &new, &carry, &mut changes);
+        }
+        self.forget_answers(files);
+        for (path, old) in others {
+            let Some(new) = self.now(&path, deadline)? else { continue };
+            self.compare(&path, &old, &new, &Carry::default(), &mut changes);
+        }
+        self.is_settled = true;
+        changes.new.sort();
+        Ok(changes)
+    }
+
+    /// What it says of these texts.
+    pub(crate) fn ask(
+        &mut self,
+        texts: &[(PathBuf, String, String)],
+        deadline: Instant,
+    ) -> Result<Vec<Diagnostic>, Failure> {
+        self.await_quiescence(deadline)?;
+        let mut found = Vec::new();
+        // Opening one may close another, so that each is asked about while it is open.
+        for (path, language, text) in texts {
+            self.show(path, language, text)?;
+            let findings = self.findings(path, deadline)?;
+            found.extend(findings.iter().map(|finding| finding.told(path, Some(text), self.units)));
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Files were changed by others. What was open is read again by the server itself, until it is told more.
+    pub(crate) fn changed_outside(&mut self, paths: &[PathBuf]) -> Result<(), Failure> {
+        let mut events = Vec::new();
+        for path in paths {
+            // Our own edits are heard of as well.
+            if self.documents.get(path).is_some_and(|document| document.is_on_disk(path)) {
+                continue;
+            }
+            let was_open = self.close(path)?;
+            let kind = match (path.symlink_metadata().is_ok(), was_open) {
+                (false, _) => FileChangeType::DELETED,
+                (true, true) => FileChangeType::CHANGED,
+                // Whether it was there before is not known, and only this has a server look for files that it misses.
+                (true, false) => FileChangeType::CREATED,
+            };
+            events.extend(wire::uri(path).map(|uri| FileEvent::new(uri, kind)));
+        }
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.forget_answers(&[]);
+        self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes: events })
+    }
+
+    /// What is known of the files that the edit does not name.
+    fn others(&self, files: &[Edited<'_>]) -> Vec<(PathBuf, Findings)> {
+        let is_named = |path: &Path| files.iter().any(|file| file.path == path);
+        if !self.publishes() {
+            let mut open: Vec<_> = self.documents.iter().filter(|(path, _)| !is_named(path)).collect();
+            open.sort_unstable_by_key(|(_, document)| std::cmp::Reverse(document.version));
+            let known =
+                open.into_iter().filter_map(|(path, open)| Some((path.clone(), open.answered.clone()?)));
+            return known.take(OTHERS).collect();
+        }
+        let mut others: Vec<(PathBuf, Findings)> = self.process.heard(|heard| {
+            let others = heard.published.iter().filter(|(path, _)| !is_named(path));
+            others.map(|(path, published)| (path.clone(), Arc::clone(&published.findings))).collect()
+        });
+        others.retain(|(path, _)| self.is_settled || self.documents.contains_key(path));
+        others
+    }
+
+    /// What it says of another file after the edit; none where that is not known by now.
+    fn now(&mut self, path: &Path, deadline: Instant) -> Result<Option<Findings>, Failure> {
+        if self.publishes() {
+            let published = |heard: &mut crate::process::Heard| {
+                heard.published.get(path).map(|published| Arc::clone(&published.findings))
+            };
+            return Ok(self.process.heard(published));
+        }
+        match self.findings(path, deadline) {
+            Ok(findings) => Ok(Some(findings)),
+            Err(Failure::Ended(why)) => Err(Failure::Ended(why)),
+            // The answer for the edited files is not held up by these.
+            Err(Failure::Late | Failure::Refused { .. }) => Ok(None),
+        }
+    }
+
+    fn compare(&self, path: &Path, old: &[Finding], new: &Findings, carry: &Carry, changes: &mut Changes) {
+        let difference = compare(old, new.to_vec(), carry);
+        let text = self.documents.get(path).map(|document| document.text.as_str());
+        changes.gone += difference.gone;
+        changes.new.extend(difference.new.iter().map(|new| new.told(path, text, self.units)));
+    }
+
+    fn publishes(&self) -> bool {
+        !self.answers && self.kind != Kind::TypeScript
+    }
+
+    fn await_quiescence(&self, deadline: Instant) -> Result<(), Failure> {
+        if self.kind != Kind::RustAnalyzer {
+            return Ok(());
+        }
+        self.process.wait(deadline, |heard| (heard.is_quiescent == Some(true)).then_some(()))
+    }
+
+    /// Has a document open with this text.
+    fn show(&mut self, path: &Path, language: &str, text: &str) -> Result<(), Failure> {
+        if self.documents.get(path).is_some_and(|document| document.text == text) {
+            return Ok(());
+        }
+        self.version += 1;
+        let version = self.version;
+        let uri = uri(path)?;
+        let document = Document { version, text: text.to_owned(), answered: None };
+        if self.documents.insert(path.to_owned(), document).is_some() {
+            // The whole text is one of the changes that every server takes which takes any.
+            let changes = vec![TextDocumentContentChangeEvent {
+                range: None,
+                range_length: None,
+                text: text.to_owned(),
+            }];
+            return self.process.notify::<DidChangeTextDocument>(DidChangeTextDocumentParams {
+                text_document: VersionedTextDocumentIdentifier { uri, version },
+                content_changes: changes,
+            });
+        }
+        self.process.heard(|heard| heard.open.insert(path.to_owned()));
+        let text_document =
+            TextDocumentItem { uri, language_id: language.to_owned(), version, text: text.to_owned() };
+        self.process.notify::<DidOpenTextDocument>(DidOpenTextDocumentParams { text_document })?;
+        self.close_surplus()
+    }
+
+    fn close_surplus(&mut self) -> Result<(), Failure> {
+        while self.documents.len() > self.limits.documents.max(1) {
+            let oldest = self.documents.iter().min_by_key(|(_, document)| document.version);
+            let Some(oldest) = oldest.map(|(path, _)| path.clone()) else { return Ok(()) };
+            self.close(&oldest)?;
+        }
+        Ok(())
+    }
+
+    /// Closes a document. Yields whether it was open.
+    fn close(&mut self, path: &Path) -> Result<bool, Failure> {
+        if self.documents.remove(path).is_none() {
+            return Ok(false);
+        }
+        self.process.heard(|heard| {
+            heard.open.remove(path);
+            heard.published.remove(path);
+        });
+        let text_document = TextDocumentIdentifier { uri: uri(path)? };
+        self.process.notify::<DidCloseTextDocument>(DidCloseTextDocumentParams { text_document })?;
+        Ok(true)
+    }
+
+    /// Tells of an edit whose files are open with the old text.
+    fn tell(&mut self, files: &[Edited<'_>]) -> Result<(), Failure> {
+        let mut events = Vec::new();
+        for file in files {
+            let kind = match (file.before, file.after) {
+                (Some(_), Some(after)) => {
+                    self.show(file.path, file.language, after)?;
+                    FileChangeType::CHANGED
+                }
+                (None, Some(_)) => FileChangeType::CREATED,
+                (_, None) => {
+                    self.close(file.path)?;
+                    FileChangeType::DELETED
+                }
+            };
+            events.push(FileEvent::new(uri(file.path)?, kind));
+        }
+        self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes: events })?;
+        for file in files {
+            let Some(after) = file.after else { continue };
+            self.show(file.path, file.language, after)?;
+            let Some(with_text) = self.saving else { continue };
+            self.process.notify::<DidSaveTextDocument>(DidSaveTextDocumentParams {
+                text_document: TextDocumentIdentifier { uri: uri(file.path)? },
+                text: with_text.then(|| after.to_owned()),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What it answered of other files may have changed with these.
+    fn forget_answers(&mut self, files: &[Edited<'_>]) {
+        for (path, document) in &mut self.documents {
+            if files.iter().all(|file| file.path != path) {
+                document.answered = None;
+            }
+        }
+    }
+
+    /// What it says of an open document with the text that it has.
+    fn findings(&mut self, path: &Path, deadline: Instant) -> Result<Findings, Failure> {
+        if let Some(known) = self.known(path) {
+            return Ok(known);
+        }
+        let Some(document) = self.documents.get(path) else {
+            let message = "more files were changed at once than are kept open".to_owned();
+            return Err(Failure::Refused { code: 0, message });
+        };
+        let version = document.version;
+        let answered = if self.kind == Kind::TypeScript {
+            self.ask_typescript(path, deadline)?
+        } else if self.answers {
+            self.ask_diagnostics(path, deadline)?
+        } else {
+            return self.await_published(path, version, deadline);
+        };
+        if let Some(document) = self.documents.get_mut(path) {
+            document.answered = Some(Arc::clone(&answered));
+        }
+        Ok(answered)
+    }
+
+    /// What it has said of exactly this text already.
+    fn known(&self, path: &Path) -> Option<Findings> {
+        let document = self.documents.get(path)?;
+        if self.publishes() {
+            return self.process.heard(|heard| heard.published_of(path, document.version));
+        }
+        document.answered.clone()
+    }
+
+    fn await_published(&mut self, path: &Path, version: i32, deadline: Instant) -> Result<Findings, Failure> {
+        if !self.is_unversioned {
+            let found = self.process.wait(deadline, |heard| heard.published_of(path, version));
+            let is_late = found == Err(Failure::Late);
+            if !is_late || !self.process.heard(|heard| heard.is_published_without_version(path)) {
+                return found;
+            }
+            self.is_unversioned = true;
+        }
+        let message = "it does not say of which version of a file its diagnostics are".to_owned();
+        Err(Failure::Refused { code: 0, message })
+    }
+
+    fn ask_diagnostics(&self, path: &Path, deadline: Instant) -> Result<Findings, Failure> {
+        let params = json!({"textDocument": {"uri": uri(path)?}});
+        loop {
+            let answer = match self.process.ask("textDocument/diagnostic", params.clone(), deadline) {
+                Err(Failure::Refused { code, .. }) if is_moment(code) && Instant::now() < deadline => {
+                    let _ = self.process.wait(Instant::now() + AGAIN, |_| None::<()>);
+                    continue;
+                }
+                answer => answer?,
+            };
+            let items = serde_json::from_value(answer["items"].clone());
+            let items = items.map_err(|error| unexpected(&format!("its diagnostics are none: {error}")))?;
+            return Ok(Arc::new(finding::findings(items)));
+        }
+    }
+
+    /// Asks TypeScript's own server, which answers for the text that it has at that moment.
+    fn ask_typescript(&self, path: &Path, deadline: Instant) -> Result<Findings, Failure> {
+        let mut found = Vec::new();
+        for command in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync"] {
+            let arguments = json!([command, {"file": uri(path)?}]);
+            let params = json!({"command": "typescript.tsserverRequest", "arguments": arguments});
+            let answer = self.process.ask("workspace/executeCommand", params, deadline)?;
+            if !answer["body"].is_array() {
+                return Err(unexpected(answer["message"].as_str().unwrap_or("tsserver has not answered")));
+            }
+            found.extend(finding::of_typescript(&answer["body"]));
+        }
+        Ok(Arc::new(found))
+    }
+}
+
+fn unexpected(message: &str) -> Failure {
+    Failure::Refused { code: 0, message: message.to_owned() }
+}
+
+/// Whether a refusal only says that something has just changed.
+fn is_moment(code: i32) -> bool {
+    [ErrorCode::ContentModified, ErrorCode::ServerCancelled, ErrorCode::RequestCanceled]
+        .iter()
+        .any(|moment| *moment as i32 == code)
+}
+
+fn uri(path: &Path) -> Result<lsp_types::Uri, Failure> {
+    wire::uri(path).ok_or_else(|| unexpected("its name cannot be told"))
+}
+
+/// Who speaks, and what it understands.
+fn introduction(root: &Path, options: &Value) -> Value {
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": {"name": "emend", "version": env!("CARGO_PKG_VERSION")},
+        "rootPath": root,
+        "rootUri": wire::uri(root),
+        "workspaceFolders": requests::folders(root),
+        "initializationOptions": options,
+        "capabilities": {
+            "general": {"positionEncodings": ["utf-8", "utf-16"]},
+            "textDocument": {
+                "synchronization": {"didSave": true},
+                "publishDiagnostics": {"versionSupport": true},
+                "diagnostic": {"dynamicRegistration": false, "relatedDocumentSupport": false},
+            },
+            "workspace": {
+                "configuration": true,
+                "didChangeWatchedFiles": {"dynamicRegistration": true},
+                "workspaceFolders": true,
+            },
+            "window": {"workDoneProgress": true},
+            "experimental": {"serverStatusNotification": true},
+        },
+    })
+}
