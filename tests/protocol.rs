@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 13] = [
+const TOOLS: [&str; 14] = [
     "read_file",
     "list_files",
     "search_text",
@@ -23,6 +23,7 @@ const TOOLS: [&str; 13] = [
     "apply_preview",
     "undo_edit",
     "edit_history",
+    "diagnostics",
 ];
 
 fn names(tools: &[Value]) -> Vec<&str> {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
-use crate::workspace::WorkspaceFlags;
+use crate::workspace::{Opened, WorkspaceFlags};
 
 /// How many files of each edit are listed.
 const FILES: usize = 20;
@@ -75,7 +75,7 @@ pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> 
 }
 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open_past()?;
+    let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let edits = edits(&workspace, arguments.path.as_deref(), arguments.limit.get())?;
     if output.json {
         let edits: Vec<_> = edits.iter().map(direct::document).collect();
@@ -93,7 +93,7 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
 }
 
 pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open_past()?;
+    let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let newest = || Ok::<_, Problem>(edits(&workspace, None, 1)?.into_iter().next().map(|edit| edit.id));
     let id = match &arguments.edit {
         Some(id) => id.trim().to_owned(),
@@ -123,7 +123,7 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
 }
 
 pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open_past()?;
+    let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let session = session(arguments, edits(&workspace, None, usize::MAX)?)?;
     let (diff, unknown) = workspace.net(arguments.path.as_deref(), &session)?;
     if output.json {

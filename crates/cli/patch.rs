@@ -15,7 +15,7 @@ use emend_workspace::edit::problem::{Kind, Problem};
 use crate::approve;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
-use crate::workspace::WorkspaceFlags;
+use crate::workspace::{Opened, WorkspaceFlags};
 
 #[derive(clap::Args)]
 #[command(
@@ -56,11 +56,13 @@ fn version(written: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
-    let workspace = arguments.workspace.open()?;
-    let made = direct::apply_patch(&workspace, arguments.asked()?, "emend apply", &|held| {
+    let Opened { workspace, effects } = arguments.workspace.open_to_edit()?;
+    let made = direct::apply_patch(&workspace, &effects, arguments.asked()?, "emend apply", &|held| {
         approve::asked(held, output)
     })?;
-    show(&made, output)
+    let shown = show(&made, output);
+    effects.finish();
+    shown
 }
 
 pub(crate) fn preview(arguments: &Arguments, output: Output) -> Ended {

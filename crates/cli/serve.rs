@@ -1,12 +1,14 @@
 //! `emend serve`: the workspace, then the server, on standard input and output or on HTTP.
 
+use std::sync::Arc;
+
 use anyhow::anyhow;
 
-use emend_server::{Emend, serve_stdio};
+use emend_server::{Effects, Emend, serve_stdio};
 
 use crate::exit::{Ended, Exit, Stop};
 use crate::http;
-use crate::workspace::{For, OpeningFlags};
+use crate::workspace::{For, Opened, OpeningFlags};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -23,10 +25,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
-    let emend = Emend::new(arguments.opening.open(&arguments.workspaces, For::Client)?);
+    let (workspace, effects) = match arguments.opening.open(&arguments.workspaces, For::Client)? {
+        Ok(Opened { workspace, effects }) => (Ok(workspace), effects),
+        Err(problem) => (Err(problem), Effects::none()),
+    };
+    let emend = Emend::with_effects(workspace, Arc::clone(&effects));
     match arguments.http.listen().await.map_err(Stop::of)? {
         Some(listening) => listening.serve(emend).await,
         None => serve_stdio(emend).await.map_err(|error| anyhow!("serving failed: {error}"))?,
     }
+    effects.finish();
     Ok(Exit::Done)
 }

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
 
@@ -87,6 +88,10 @@ pub(crate) struct Flags {
     /// What becomes of an edit that breaks the parse of a file: off (nothing is said), warn or refuse.
     #[arg(hide_short_help = true, long, value_name = "WHAT")]
     syntax_guard: Option<SyntaxGuard>,
+
+    /// How long the answer to an edit waits for what language servers say (default 1.5).
+    #[arg(hide_short_help = true, long, value_name = "SECONDS", value_parser = Settings::wait)]
+    diagnostics_wait: Option<Duration>,
 }
 
 /// What a person says, and the files in which they may say it, there or not.
@@ -135,6 +140,7 @@ impl Flags {
             notify_editor: self.notify_editor,
             emit_event: self.emit_event,
             syntax_guard: self.syntax_guard,
+            diagnostics_wait: self.diagnostics_wait,
             // A list of words is for a file.
             programs: Programs::default(),
         }

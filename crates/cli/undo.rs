@@ -10,7 +10,7 @@ use crate::exit::{Ended, Exit, Stop};
 use crate::history::edits;
 use crate::output::{Output, OutputFlags};
 use crate::patch;
-use crate::workspace::WorkspaceFlags;
+use crate::workspace::{Opened, WorkspaceFlags};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         let message = "name the edit to take back ('emend log' lists them), or say --yes for the newest";
         return Err(Stop::usage(message));
     }
-    let workspace = arguments.workspace.open_past()?;
+    let Opened { workspace, effects } = arguments.workspace.open_past()?;
     let id = match &arguments.edit {
         Some(id) => id.trim().to_owned(),
         None => newest(&workspace)?,
@@ -52,7 +52,10 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             return Ok(Exit::Refused);
         }
     }
-    patch::show(&direct::undo(&workspace, &id, CLIENT, &|held| approve::asked(held, output))?, output)
+    let made = direct::undo(&workspace, &effects, &id, CLIENT, &|held| approve::asked(held, output))?;
+    let shown = patch::show(&made, output);
+    effects.finish();
+    shown
 }
 
 /// The newest edit that can be meant.

@@ -2,9 +2,12 @@
 //! command that a person types.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, anyhow, ensure};
 
+use emend_server::Effects;
+use emend_server::effects::Wishes;
 use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk};
 
@@ -50,23 +53,38 @@ pub(crate) struct Place {
     pub(crate) roots: Result<Vec<RootSpec>, Problem>,
     pub(crate) state: Option<PathBuf>,
     pub(crate) policy: Policy,
+    /// What follows an edit.
+    pub(crate) wishes: Wishes,
+}
+
+/// A workspace, and what follows its edits.
+pub(crate) struct Opened {
+    pub(crate) workspace: Workspace,
+    pub(crate) effects: Arc<Effects>,
 }
 
 impl WorkspaceFlags {
     /// The workspace of a person, who is told at once if there is none.
     pub(crate) fn open(&self) -> Result<Workspace, Stop> {
-        Ok(self.opening.open(&self.workspaces, For::Person)??)
+        Ok(self.open_to_edit()?.workspace)
+    }
+
+    /// The same for whoever edits in it.
+    pub(crate) fn open_to_edit(&self) -> Result<Opened, Stop> {
+        let opened = self.opening.open(&self.workspaces, For::Person)??;
+        opened.effects.follow(&opened.workspace);
+        Ok(opened)
     }
 
     /// The same for whoever asks what was edited: where a folder is closed, its history would seem to be empty.
-    pub(crate) fn open_past(&self) -> Result<Workspace, Stop> {
-        let workspace = self.open()?;
-        for root in workspace.roots().all() {
+    pub(crate) fn open_past(&self) -> Result<Opened, Stop> {
+        let opened = self.open_to_edit()?;
+        for root in opened.workspace.roots().all() {
             if let Err(kind @ Kind::InvalidPolicy { .. }) = root.policy.may_read(&["name".into()]) {
                 return Err(Problem::new(kind).into());
             }
         }
-        Ok(workspace)
+        Ok(opened)
     }
 
     /// What is to be opened, as far as it can be told without opening it.
@@ -77,7 +95,7 @@ impl WorkspaceFlags {
 
 impl OpeningFlags {
     /// The workspace; or why no folder was opened, which is an answer of its own.
-    pub(crate) fn open(&self, asked: &[String], whom: For) -> Result<Result<Workspace, Problem>, Stop> {
+    pub(crate) fn open(&self, asked: &[String], whom: For) -> Result<Result<Opened, Problem>, Stop> {
         let place = self.place(asked, whom).map_err(Stop::Usage)?;
         let roots = match place.roots {
             Ok(roots) => roots,
@@ -92,7 +110,8 @@ impl OpeningFlags {
         for warning in workspace.warnings().map(str::to_owned).chain(workspace.findings()) {
             tracing::warn!("{warning}");
         }
-        Ok(Ok(workspace))
+        let effects = Effects::of(&workspace, &place.wishes);
+        Ok(Ok(Opened { workspace, effects }))
     }
 
     fn place(&self, asked: &[String], whom: For) -> anyhow::Result<Place> {
@@ -108,7 +127,13 @@ impl OpeningFlags {
         if let Ok(roots) = &roots {
             check_apart(roots, state.as_deref())?;
         }
-        Ok(Place { roots, state, policy })
+        let wishes = Wishes {
+            // A server that starts for one command would still be starting when that has ended.
+            asks_servers: whom == For::Client,
+            diagnostics_wait: said.settings.diagnostics_wait,
+            programs: said.settings.programs,
+        };
+        Ok(Place { roots, state, policy, wishes })
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn configuration(said: &Said, findings: &mut Findings) {
 }
 
 pub(super) fn look(place: Place, findings: &mut Findings) {
-    let Place { roots, state, policy } = place;
+    let Place { roots, state, policy, .. } = place;
     const ABOUT: &str = "workspace";
     let specs = match roots {
         Ok(specs) => specs,

@@ -53,6 +53,11 @@ impl Servers {
         self.root_of(path).is_some() && self.of(path).next().is_some()
     }
 
+    /// The endings of all files that a server is known for, whether it is there or not.
+    pub fn extensions(&self) -> impl Iterator<Item = &str> {
+        self.servers.iter().flat_map(|server| server.extensions.iter().map(|(ending, _)| ending.as_str()))
+    }
+
     /// Tells the servers of an edit that has been made. None where it concerns no server. Nothing is waited for, and
     /// nothing can go wrong.
     pub fn edited(&self, changes: Vec<FileChange>) -> Option<Pending> {

@@ -14,6 +14,7 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Approval, Effort, Held, Progress};
 
 use crate::asking::{Reply, Said};
+use crate::effects::Checking;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
 use crate::session::{Caller, Owner};
@@ -21,14 +22,27 @@ use crate::tools::{Answer, Call, ToolSpec, Unanswered};
 
 /// What goes back to the client.
 enum Turn {
-    Answered(Answer),
+    Answered(Answered),
     /// It has to ask a person and to call again.
     Question(InputRequiredResult),
 }
 
+/// An answer, and what may still be told in it.
+#[derive(Debug)]
+struct Answered {
+    answer: Answer,
+    checking: Option<Checking>,
+}
+
+impl From<Answer> for Answered {
+    fn from(answer: Answer) -> Self {
+        Self { answer, checking: None }
+    }
+}
+
 impl From<Answer> for Turn {
     fn from(answer: Answer) -> Self {
-        Self::Answered(answer)
+        Self::Answered(answer.into())
     }
 }
 
@@ -51,10 +65,15 @@ impl Emend {
     ) -> Result<CallToolResponse, ErrorData> {
         let said = self.shared.asking.said(self.session.owner(), &request)?;
         let arguments = Arc::new(request.arguments.unwrap_or_default());
-        let mut answer = match self.answer_once_allowed(tool, &arguments, said, context).await {
-            Turn::Answered(answer) => answer,
-            Turn::Question(question) => return Ok(question.into()),
-        };
+        let Answered { mut answer, checking } =
+            match self.answer_once_allowed(tool, &arguments, said, context).await {
+                Turn::Answered(answered) => answered,
+                Turn::Question(question) => return Ok(question.into()),
+            };
+        if let (Some(checking), Ok(workspace)) = (checking, &self.shared.workspace) {
+            let session = self.lasts(context).then_some(&self.session);
+            checking.tell_in(&mut answer, workspace, session, &context.ct).await;
+        }
         if context.ct.is_cancelled() && answer.edit().is_some() {
             let late =
                 format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
@@ -86,7 +105,7 @@ impl Emend {
                 }
             };
             let held = match self.answer(tool, arguments, approval, token.take(), context).await {
-                Ok(answer) => return answer.into(),
+                Ok(answered) => return Turn::Answered(answered),
                 Err(held) => held,
             };
             if matches!(said, Said::Silence) {
@@ -125,7 +144,7 @@ impl Emend {
         approval: Option<Approval>,
         token: Option<ProgressToken>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Answer, Box<Held>> {
+    ) -> Result<Answered, Box<Held>> {
         let asked = Asked {
             tool,
             client: client_name(context),
@@ -162,7 +181,7 @@ impl Emend {
             Ok(Err(Unanswered::Held(held))) => Err(held),
             failed => {
                 tracing::error!(tool = tool.name, ?failed, "a tool failed");
-                Ok(broken())
+                Ok(broken().into())
             }
         }
     }
@@ -175,14 +194,14 @@ impl Emend {
         effort: Effort,
         arguments: JsonObject,
         progress: &dyn Fn(Progress),
-    ) -> Result<Answer, Unanswered> {
+    ) -> Result<Answered, Unanswered> {
         let workspace = match &self.shared.workspace {
             Ok(workspace) => workspace,
-            Err(problem) => return Ok(Answer::refusal(std::slice::from_ref(problem))),
+            Err(problem) => return Ok(Answer::refusal(std::slice::from_ref(problem)).into()),
         };
         let mode = self.shared.mode();
         if !asked.tool.is_offered(mode) {
-            return Ok(Answer::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]));
+            return Ok(Answer::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]).into());
         }
         let call = Call {
             workspace,
@@ -196,11 +215,12 @@ impl Emend {
         };
         let run = || {
             let mut answer = asked.tool.run(&call, arguments)?;
+            let checking = self.shared.effects.checking(&answer);
             answer.remark(self.session.news());
             self.shared.subscriptions.has_called(workspace, &self.session);
-            Ok(answer)
+            Ok(Answered { answer, checking })
         };
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken()))
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken().into()))
     }
 }
 

@@ -13,6 +13,7 @@ use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::{Approval, Effort, Held, Mode, Origin, Readings, Report, Request, Stopped, Workspace};
 
+use crate::effects::Effects;
 use crate::render::{self, Tense};
 use crate::tools::{in_short, parse_patch};
 use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
@@ -22,6 +23,8 @@ use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
 pub struct Made {
     report: Report,
     tense: Tense,
+    /// What was begun for it.
+    fired: Vec<String>,
 }
 
 impl Made {
@@ -29,7 +32,7 @@ impl Made {
     #[must_use]
     pub fn of(report: Report) -> Self {
         let tense = if report.edit.is_some() { Tense::Done } else { Tense::Previewed };
-        Self { report, tense }
+        Self { report, tense, fired: Vec::new() }
     }
 
     /// What happened, in words, without the diff and without how a model takes it back.
@@ -54,7 +57,7 @@ impl Made {
     /// The outcome, as on the wire.
     #[must_use]
     pub fn document(&self) -> Value {
-        json!(Outcome::success(&self.report))
+        json!(Outcome { side_effects_fired: self.fired.clone(), ..Outcome::success(&self.report) })
     }
 }
 
@@ -75,11 +78,12 @@ pub type Ask<'a> = dyn Fn(&Held) -> Said + 'a;
 /// Applies a patch for somebody who calls himself `client`.
 pub fn apply_patch(
     workspace: &Workspace,
+    effects: &Effects,
     asked: ApplyPatch,
     client: &str,
     ask: &Ask<'_>,
 ) -> Result<Made, Vec<Problem>> {
-    Asked::patch(asked, client)?.edit(workspace, ask)
+    Asked::patch(asked, client)?.edit(workspace, effects, ask)
 }
 
 /// Shows what the patch would do.
@@ -89,7 +93,7 @@ pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> 
 
 /// Writes a whole file, of the version that is named if it is there.
 pub fn write_file(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
-    Asked::whole(asked, client)?.edit(workspace, &|_| Said::Nothing)
+    Asked::whole(asked, client)?.edit(workspace, &Effects::none(), &|_| Said::Nothing)
 }
 
 /// Shows what writing the file would do.
@@ -116,10 +120,16 @@ pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<M
 }
 
 /// Takes this edit back.
-pub fn undo(workspace: &Workspace, edit: &str, client: &str, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
+pub fn undo(
+    workspace: &Workspace,
+    effects: &Effects,
+    edit: &str,
+    client: &str,
+    ask: &Ask<'_>,
+) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
     let undo = Undo { edit: Some(edit), path: None };
-    allowed(workspace, ask, |approval| {
+    allowed(workspace, effects, ask, |approval| {
         workspace.undo(&undo, &origin, approval, &Mutex::default(), &|| false, &|_| {})
     })
 }
@@ -158,8 +168,8 @@ impl Asked {
         Ok(Self { patch: Patch::write(&asked.path, asked.content), versions, origin })
     }
 
-    fn edit(&self, workspace: &Workspace, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
-        allowed(workspace, ask, |approval| {
+    fn edit(&self, workspace: &Workspace, effects: &Effects, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
+        allowed(workspace, effects, ask, |approval| {
             self.run(workspace, approval, |request, readings| workspace.edit(request, readings))
         })
     }
@@ -195,13 +205,17 @@ impl Asked {
 /// Makes an edit, once the person at hand has allowed it if it needs that. Where nobody can be asked, it waits.
 fn allowed(
     workspace: &Workspace,
+    effects: &Effects,
     ask: &Ask<'_>,
     make: impl Fn(Option<&Approval>) -> Result<Report, Stopped>,
 ) -> Result<Made, Vec<Problem>> {
     let mut approval = None;
     loop {
         let held = match make(approval.as_ref()) {
-            Ok(report) => return Ok(Made::of(report)),
+            Ok(report) => {
+                let fired = effects.fired(&report);
+                return Ok(Made { fired, ..Made::of(report) });
+            }
             Err(Stopped::Problems(problems)) => return Err(problems),
             // Also where a file has moved on since they were asked: the yes was to another plan.
             Err(Stopped::Held(held)) => held,

@@ -13,6 +13,7 @@ pub mod previews;
 mod progress;
 pub mod reading;
 pub mod render;
+pub mod says;
 pub mod session;
 
 pub mod tools;

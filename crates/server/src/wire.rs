@@ -14,6 +14,8 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::{Edited, EditedFile};
 use emend_workspace::{ChangeKind, FileReport, Report};
 
+use crate::says::ServerSays;
+
 /// How many lines of diff an outcome carries.
 const DIFF_LINES: usize = 100;
 /// How much of a long line it shows.
@@ -65,21 +67,22 @@ pub struct StrReplace {
     pub path: String,
     /// The exact text to replace, copied from the file without line numbers. Must occur once.
     pub old_string: Option<String>,
-    /// The text to put in its place, literally. Empty deletes.
+    /// What to put in its place, literally. Empty deletes.
     pub new_string: Option<String>,
     /// Replace every occurrence.
     pub replace_all: Option<bool>,
-    /// Refuse unless there are exactly this many occurrences; then replace all of them.
+    /// Refuse unless there are exactly so many occurrences; then replace all.
     pub expected_count: Option<usize>,
     /// The version you read; refuse if the file has another by now.
     pub version: Option<String>,
-    /// Several replacements in one call instead of old_string and new_string. All are found in the same
-    /// starting text and must not overlap.
+    /// Several replacements in one call instead of old_string and new_string, all found in the same text; no
+    /// overlaps.
     pub edits: Option<Vec<OneEdit>>,
 }
 
 /// One replacement of several.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 #[serde(deny_unknown_fields)]
 pub struct OneEdit {
     /// The exact text to replace.
@@ -208,6 +211,14 @@ pub struct ApplyPreview {
     pub hunks: Option<Vec<usize>>,
 }
 
+/// Arguments of `diagnostics`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Diagnostics {
+    /// Files (default: those that you read or edited).
+    pub paths: Option<Vec<String>>,
+}
+
 /// Arguments of `undo_edit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -267,6 +278,9 @@ pub struct Outcome {
     /// Each file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<WireFile>>,
+    /// What language servers say of the edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diagnostics: Option<Vec<ServerSays>>,
     /// Remarks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<String>>,

@@ -296,6 +296,18 @@ impl Workspace {
         Ok(net)
     }
 
+    /// Whether language servers are to be asked, in any root.
+    #[must_use]
+    pub fn asks_servers(&self) -> bool {
+        self.roots.all().iter().any(|root| root.policy.terms().notify_lsp)
+    }
+
+    /// Where the file that is written so is, without links.
+    pub fn path_of(&self, written: &str) -> Result<PathBuf, Problem> {
+        let path = self.roots.admit(written)?;
+        Ok(path.root.path.join(path.place.names.iter().collect::<PathBuf>()))
+    }
+
     /// Takes an edit back, all of its files in one commit. Whether the client has given up meanwhile is asked until that
     /// begins.
     pub fn undo(

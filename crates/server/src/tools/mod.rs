@@ -1,6 +1,7 @@
 //! The tools: one table with what a model reads of each, and one function for each.
 
 mod answer;
+mod diagnostics;
 mod edit;
 mod history;
 mod list;
@@ -222,6 +223,14 @@ pub fn all() -> &'static [ToolSpec] {
                 effect: Effect::Reads,
                 run: history::edit_history,
             },
+            ToolSpec {
+                name: "diagnostics",
+                title: "Show errors and warnings",
+                description: DIAGNOSTICS,
+                input: Arc::new(schema::of::<wire::Diagnostics>()),
+                effect: Effect::Reads,
+                run: diagnostics::diagnostics,
+            },
         ]
     })
 }
@@ -332,6 +341,8 @@ without one, your newest edit. Refused if a file changed since. To have it again
 
 const EDIT_HISTORY: &str = "What was edited, the newest first: id, time, client, files. With edit: that one's diff \
 and original request. With net: one diff over all of your edits in this session.";
+
+const DIAGNOSTICS: &str = "What language servers find wrong in files now. The answer to an edit tells what it changed.";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 //! was to protect something.
 
 use cap_std::fs::Dir;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
 use emend_edit::problem::nearest;
 
@@ -19,7 +19,7 @@ pub const WORKSPACE_FILE: &str = ".emend.toml";
 /// Nobody writes more settings than this, and what a repository brings along must not take long at each start.
 const LONGEST: u64 = 64 * 1024;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "workspace",
     "forbidden_paths",
     "read_only",
@@ -37,6 +37,7 @@ const KEYS: [&str; 17] = [
     "notify_editor",
     "emit_event",
     "syntax_guard",
+    "diagnostics_wait",
 ];
 
 impl Settings {
@@ -93,6 +94,12 @@ impl Settings {
             "notify_editor" => self.notify_editor = truth()?,
             "emit_event" => self.emit_event = truth()?,
             "syntax_guard" => self.syntax_guard = Some(word()?.parse().map_err(wrong)?),
+            "diagnostics_wait" => {
+                let written = value.as_integer().map(DeInteger::as_str);
+                let written = written.or_else(|| value.as_float().map(DeFloat::as_str));
+                let written = written.ok_or_else(|| must("a number of seconds"))?;
+                self.diagnostics_wait = Some(Self::wait(written).map_err(wrong)?);
+            }
             _ if Programs::KEYS.contains(&key) => self.programs.set(key, value)?,
             _ => {
                 let known = || KEYS.into_iter().chain(Programs::KEYS);
@@ -130,6 +137,8 @@ pub(super) fn of_workspace(disk: &dyn Disk, root: &Dir) -> Result<Option<Setting
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::policy::{Mode, OnChange, RequireRead, SyntaxGuard};
 
@@ -153,6 +162,7 @@ notify_lsp = false
 notify_editor = false
 emit_event = true
 syntax_guard = "refuse"
+diagnostics_wait = 0.5
 "#;
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let expected = Settings {
@@ -173,6 +183,7 @@ syntax_guard = "refuse"
             notify_editor: Some(false),
             emit_event: Some(true),
             syntax_guard: Some(SyntaxGuard::Refuse),
+            diagnostics_wait: Some(Duration::from_millis(500)),
             programs: Programs::default(),
         };
         assert_eq!(Settings::parse(text), Ok(expected));
@@ -194,6 +205,8 @@ syntax_guard = "refuse"
             ("max_file_bytes = -1", 1, "0 or more"),
             ("max_file_bytes = \"1\"", 1, "whole number"),
             ("track_history = \"no\"", 1, "true or false"),
+            ("diagnostics_wait = -1", 1, "0 to 60"),
+            ("diagnostics_wait = true", 1, "seconds"),
             ("mode = \"ask\"\nmode = \"auto\"", 2, "duplicate"),
             ("[policy]\nmode = \"ask\"", 1, "unknown setting 'policy'"),
             ("# fine\nmode = ", 2, ""),

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use super::programs::Programs;
 
@@ -43,6 +44,8 @@ pub struct Settings {
     pub emit_event: Option<bool>,
     /// What becomes of an edit that breaks the parse of a file.
     pub syntax_guard: Option<SyntaxGuard>,
+    /// How long an answer waits for what language servers say.
+    pub diagnostics_wait: Option<Duration>,
     /// What is run because of an edit.
     pub programs: Programs,
 }
@@ -77,8 +80,21 @@ impl Settings {
             notify_editor: self.notify_editor.or(other.notify_editor),
             emit_event: self.emit_event.or(other.emit_event),
             syntax_guard: self.syntax_guard.or(other.syntax_guard),
+            diagnostics_wait: self.diagnostics_wait.or(other.diagnostics_wait),
             programs: if self.programs.is_empty() { other.programs } else { self.programs },
         }
+    }
+}
+
+impl Settings {
+    /// The longest that an answer may be made to wait.
+    const LONGEST_WAIT: f64 = 60.0;
+
+    /// So many seconds, as they are written, to wait for what language servers say.
+    pub fn wait(seconds: &str) -> Result<Duration, String> {
+        let seconds = seconds.replace('_', "").parse::<f64>().ok();
+        let seconds = seconds.filter(|seconds| (0.0..=Self::LONGEST_WAIT).contains(seconds));
+        seconds.map(Duration::from_secs_f64).ok_or_else(|| "it must be seconds, from 0 to 60".into())
     }
 }
 

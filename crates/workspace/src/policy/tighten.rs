@@ -88,6 +88,9 @@ impl Policy {
         if said.track_history.is_some_and(|said| said != terms.track_history) {
             ignored.push("track_history is ignored, since only you decide that".into());
         }
+        if said.diagnostics_wait.is_some() {
+            ignored.push("diagnostics_wait is ignored, since only you decide how long answers wait".into());
+        }
         if !said.programs.is_empty() {
             ignored.push(
                 "hooks, editors and language servers are ignored, since only you decide what is run".into(),
@@ -168,9 +171,9 @@ mod tests {
         assert_eq!(loosened.terms, STRICT_TERMS);
         assert_eq!(ignored.len(), 11, "{ignored:?}");
         let only_ours =
-            Settings::parse("track_history = false\nworkspace = ['/']\n[[hooks.after]]\ncommand = ['x']")
+            Settings::parse("track_history = false\nworkspace = ['/']\ndiagnostics_wait = 1\n[[hooks.after]]\ncommand = ['x']")
                 .unwrap();
-        assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 3);
+        assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 4);
         assert_eq!(loosened.terms, STRICT_TERMS);
     }
 

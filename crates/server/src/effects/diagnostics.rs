@@ -1,0 +1,205 @@
+//! What language servers say of an edit: asked once it is made, told in its answer if they say it in time, else in the
+//! next answer.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use emend_edit::Text;
+use emend_edit::plan::Action;
+use emend_lsp::{Aftermath, Content, FileChange, ServerSetting, Servers, Settings, State};
+use emend_workspace::policy::programs::{Programs, Server};
+use emend_workspace::{Landed, Workspace};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::says::{self, Finding, ServerSays};
+use crate::session::Session;
+use crate::tools::Answer;
+
+/// How long an answer waits for what servers say, unless the person says otherwise.
+pub(super) const PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// The language servers of a workspace.
+#[derive(Debug)]
+pub(crate) struct Diagnostics {
+    servers: Servers,
+    /// Those of the files that a known server is for.
+    endings: BTreeSet<String>,
+    patience: Duration,
+}
+
+/// What servers have been asked of an edit.
+#[derive(Debug)]
+pub(crate) struct Checking {
+    edit: String,
+    pending: emend_lsp::Pending,
+    patience: Duration,
+}
+
+impl Diagnostics {
+    /// Starts nothing yet.
+    pub(super) fn of(workspace: &Workspace, programs: &Programs, patience: Option<Duration>) -> Self {
+        let roots = workspace.roots().all().iter();
+        let roots = roots.filter(|root| root.policy.terms().notify_lsp).map(|root| root.path.clone());
+        let servers = programs.servers.iter().map(setting).collect();
+        let servers = Servers::new(Settings { roots: roots.collect(), servers, ..Settings::default() });
+        let endings = servers.extensions().map(str::to_owned).collect();
+        Self { servers, endings, patience: patience.unwrap_or(PATIENCE) }
+    }
+
+    /// Asks of an edit that was made just now, if a server is there for one of its files.
+    pub(super) fn begin(&self, landed: &Landed<'_>) -> Option<Checking> {
+        let edit = landed.report.edit.clone()?;
+        let files = landed.files().flat_map(|file| {
+            let (path, action) = (file.path(), &file.plan().action);
+            let before = action.base().map(|base| content(Arc::clone(base)));
+            match (file.moved_from(), action) {
+                (Some(from), Action::Move { .. }) => {
+                    let gone = FileChange { path: from, before, after: None };
+                    vec![gone, FileChange { path, before: None, after: after(action) }]
+                }
+                _ => vec![FileChange { path, before, after: after(action) }],
+            }
+        });
+        let concerned: Vec<_> = files.filter(|file| self.servers.concerns(&file.path)).collect();
+        if concerned.is_empty() {
+            return None;
+        }
+        let pending = self.servers.edited(concerned)?;
+        Some(Checking { edit, pending, patience: self.patience })
+    }
+
+    /// What the servers say now of these files, as far as they say it in time. Blocks.
+    pub(crate) fn ask(
+        &self,
+        workspace: &Workspace,
+        files: &[(PathBuf, String)],
+        patience: Duration,
+    ) -> Vec<ServerSays> {
+        let answers = self.servers.ask(files, Instant::now() + patience);
+        answers
+            .into_iter()
+            .map(|answer| {
+                let says = ServerSays::of(&answer.server, &answer.state);
+                let (now, hidden) = told(workspace, &answer.diagnostics);
+                says.telling(None, (answer.state == State::Ready).then_some(now), hidden)
+            })
+            .collect()
+    }
+
+    /// Whether a server for such files is known, there or not.
+    pub(crate) fn is_known(&self, path: &Path) -> bool {
+        let ending = path.extension().and_then(OsStr::to_str);
+        ending.is_some_and(|ending| self.endings.contains(ending))
+    }
+
+    /// Ends all servers.
+    pub(super) fn stop(&self) {
+        self.servers.stop();
+    }
+}
+
+impl Checking {
+    /// Tells in this answer what the servers say, if they do in time; else in the next one of this session, if there is
+    /// one.
+    pub(crate) async fn tell_in(
+        self,
+        answer: &mut Answer,
+        workspace: &Arc<Workspace>,
+        session: Option<&Arc<Session>>,
+        cancelled: &CancellationToken,
+    ) {
+        let (send, receive) = oneshot::channel();
+        let later = session.map(Arc::downgrade);
+        let is_told_later = later.is_some();
+        let (edit, held) = (self.edit, Arc::downgrade(workspace));
+        self.pending.on_done(move |aftermath| {
+            if let Err(late) = send.send(aftermath) {
+                tell_later(&edit, &late, &held, later.as_ref());
+            }
+        });
+        let in_time = tokio::time::timeout(self.patience, receive);
+        let aftermath = tokio::select! {
+            aftermath = in_time => aftermath.ok().and_then(Result::ok),
+            () = cancelled.cancelled() => None,
+        };
+        let Some(outcome) = answer.outcome() else { return };
+        outcome.diagnostics = Some(match aftermath {
+            Some(aftermath) => says(workspace, &aftermath),
+            None => vec![ServerSays::pending(is_told_later)],
+        });
+    }
+}
+
+/// The next answer of the session says what comes too late for that of the edit.
+fn tell_later(
+    edit: &str,
+    aftermath: &Aftermath,
+    workspace: &Weak<Workspace>,
+    session: Option<&Weak<Session>>,
+) {
+    let session = session.and_then(Weak::upgrade);
+    if let (Some(session), Some(workspace)) = (session, workspace.upgrade()) {
+        let said = says::prose(&says(&workspace, aftermath));
+        session.will_hear(format!("Of edit {edit}: {}", said.trim_end()));
+    }
+}
+
+/// What the servers say of an edit, as far as it may be told.
+fn says(workspace: &Workspace, aftermath: &Aftermath) -> Vec<ServerSays> {
+    let server = |report: &emend_lsp::Report| {
+        let mut says = ServerSays::of(&report.server, &report.state);
+        says.why = says.why.or_else(|| report.crashed.clone());
+        let Some(changes) = &report.changes else { return says };
+        says.gone = Some(changes.gone);
+        says.errors = Some(changes.errors);
+        says.warnings = Some(changes.warnings);
+        let (new, hidden) = told(workspace, &changes.new);
+        says.telling(Some(new), None, hidden)
+    };
+    aftermath.servers.iter().map(server).collect()
+}
+
+/// What may be told of these, and how many may not: a server reads more than a client may.
+fn told(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Finding>, usize) {
+    let name = |path: &Path| workspace.roots().admit(path.to_str()?).ok().map(|path| path.name);
+    let told: Vec<Finding> = diagnostics
+        .iter()
+        .filter_map(|found| name(&found.path).map(|name| Finding::of(name, found)))
+        .collect();
+    let hidden = diagnostics.len() - told.len();
+    (told, hidden)
+}
+
+/// The text of a file, made when a server is told of it.
+fn content(text: Arc<Text>) -> Content {
+    Box::new(move || String::from_utf8_lossy(text.bytes()).into_owned())
+}
+
+/// The same of what an edit makes of a file; none where it makes it go.
+fn after(action: &Action) -> Option<Content> {
+    let action = action.clone();
+    match action {
+        Action::Delete { .. } => None,
+        Action::Create { content: text } => Some(content(text)),
+        Action::Modify { .. } | Action::Move { .. } => Some(Box::new(move || {
+            let view = action.view().unwrap_or_default().concat();
+            String::from_utf8(view).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
+        })),
+    }
+}
+
+fn setting(server: &Server) -> ServerSetting {
+    ServerSetting {
+        name: server.name.clone(),
+        enabled: server.enabled,
+        command: (!server.command.is_empty()).then(|| server.command.clone()),
+        extensions: server.extensions.clone(),
+        language: server.language.clone(),
+        options: server.options.clone(),
+        runs_project_code: server.runs_project_code,
+    }
+}

@@ -1,0 +1,230 @@
+//! What language servers say, on the wire and as prose: of an edit what it changed, of files what is wrong with them.
+
+use std::fmt::Write;
+
+use emend_lsp::{Severity, State};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many of them are told at once.
+const TOLD: usize = 30;
+/// How much of a message is.
+const LONGEST: usize = 400;
+
+/// What one language server says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerSays {
+    /// Its name; absent where several are awaited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// ready, pending, starting, idle, crashed, silent, not-installed or disabled.
+    pub state: String,
+    /// Why it says nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Errors and warnings that the edit brought.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Vec<Finding>>,
+    /// How many errors and warnings went with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone: Option<usize>,
+    /// Errors in the edited files now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<usize>,
+    /// Warnings in them now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<usize>,
+    /// All errors and warnings of the files that were asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<Vec<Finding>>,
+    /// How many are left out: too many to tell, or in files that may not be read here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+}
+
+/// An error or a warning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The file.
+    pub path: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// Its column, from 1.
+    pub column: u32,
+    /// error or warning.
+    pub severity: String,
+    /// What is wrong.
+    pub message: String,
+    /// What the server calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl ServerSays {
+    /// A server in this state, which says nothing yet.
+    #[must_use]
+    pub fn of(server: &str, state: &State) -> Self {
+        let (word, why) = match state {
+            State::Ready => ("ready", None),
+            State::Starting => ("starting", None),
+            State::Idle => ("idle", None),
+            State::Crashed { why, restarts_in } if restarts_in.is_zero() => ("crashed", Some(why.clone())),
+            State::Crashed { why, restarts_in } => {
+                let seconds = restarts_in.as_secs_f64().ceil();
+                ("crashed", Some(format!("{why}; it can be started again in {seconds} s")))
+            }
+            State::NotInstalled { why } => ("not-installed", Some(why.clone())),
+            State::Disabled => ("disabled", None),
+            State::Silent { why } => ("silent", Some(why.clone())),
+        };
+        Self {
+            server: Some(server.to_owned()),
+            state: word.to_owned(),
+            why: why.as_deref().map(shown),
+            ..Self::default()
+        }
+    }
+
+    /// Servers that have not answered yet, and whether the next answer says what they do.
+    #[must_use]
+    pub fn pending(is_told_later: bool) -> Self {
+        let why = match is_told_later {
+            true => "the next answer tells them, or call diagnostics",
+            false => "call diagnostics for them",
+        };
+        Self { state: "pending".to_owned(), why: Some(why.to_owned()), ..Self::default() }
+    }
+
+    /// The same with these, as many as can be told at once, and so many that may not be told.
+    pub(crate) fn telling(
+        mut self,
+        new: Option<Vec<Finding>>,
+        now: Option<Vec<Finding>>,
+        hidden: usize,
+    ) -> Self {
+        self.left_out = hidden;
+        let mut cut = |findings: Option<Vec<Finding>>| {
+            findings.map(|mut findings| {
+                // Errors first, so that a flood of warnings hides none.
+                findings.sort_by(|one, other| one.severity.cmp(&other.severity));
+                self.left_out += findings.len().saturating_sub(TOLD);
+                findings.truncate(TOLD);
+                findings
+            })
+        };
+        (self.new, self.now) = (cut(new), cut(now));
+        self
+    }
+}
+
+impl Finding {
+    /// The same, of the file that is called so here.
+    #[must_use]
+    pub fn of(path: String, found: &emend_lsp::Diagnostic) -> Self {
+        let severity = match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        Self {
+            path,
+            line: found.line,
+            column: found.column,
+            severity: severity.to_owned(),
+            message: shown(&found.message),
+            code: found.code.clone(),
+        }
+    }
+}
+
+/// A text of somebody else's in one line, and not too much of it.
+fn shown(text: &str) -> String {
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if words.len() > LONGEST {
+            let cut = words.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST).last();
+            words.truncate(cut.unwrap_or_default());
+            words.push_str("...");
+            break;
+        }
+    }
+    words
+}
+
+/// What servers say, as prose: a line for each, and one for each error.
+#[must_use]
+pub fn prose(says: &[ServerSays]) -> String {
+    let mut text = String::new();
+    for says in says {
+        let _ = writeln!(text, "{}", summary(says));
+        for finding in says.new.iter().chain(&says.now).flatten() {
+            let code = finding.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
+            let Finding { path, line, column, severity, message, .. } = finding;
+            let _ = writeln!(text, "{path}:{line}:{column}: {severity}: {message}{code}");
+        }
+        if says.left_out > 0 {
+            let _ = writeln!(text, "... and {} more", says.left_out);
+        }
+    }
+    text
+}
+
+fn summary(says: &ServerSays) -> String {
+    let name = says.server.as_deref().unwrap_or("Diagnostics");
+    let why = says.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    let crashed = match says.state.as_str() {
+        "ready" => says.why.as_deref().map(|why| format!(" (it had crashed and was started again: {why})")),
+        _ => None,
+    };
+    let crashed = crashed.unwrap_or_default();
+    match (says.state.as_str(), &says.new, &says.now) {
+        ("ready", Some(new), _) => {
+            let new = new.len() + says.left_out;
+            let left = match (says.errors, says.warnings) {
+                (Some(0), Some(0)) => "; none are left in the edited files".to_owned(),
+                (Some(errors), Some(warnings)) => {
+                    format!(
+                        "; the edited files have {} and {} now",
+                        counted(errors, "error"),
+                        counted(warnings, "warning")
+                    )
+                }
+                _ => String::new(),
+            };
+            let went = says.gone.unwrap_or_default();
+            let what = match (new, went) {
+                (0, 0) => "this edit brought no errors or warnings".to_owned(),
+                (0, went) => format!("this edit brought none and {went} went"),
+                (new, 0) => format!("this edit brought {new}"),
+                (new, went) => format!("this edit brought {new}, and {went} went"),
+            };
+            format!("{name}{crashed}: {what}{left}.")
+        }
+        ("ready", None, Some(now)) => match now.len() + says.left_out {
+            0 => format!("{name}{crashed}: no errors or warnings."),
+            some => format!("{name}{crashed}: {}.", counted(some, "error or warning")),
+        },
+        ("starting", ..) => format!("{name} is starting; ask again in a moment."),
+        ("idle", ..) => format!("{name} is there and starts when it is needed."),
+        ("pending", ..) => format!("{name} are pending{why}."),
+        ("crashed", ..) => format!("{name} crashed, so it is not known what it would say{why}."),
+        ("not-installed", ..) => format!("{name} is not installed{why}."),
+        ("disabled", ..) => format!("{name} is disabled in the configuration."),
+        (state, ..) => format!("{name} is {state}{why}."),
+    }
+}
+
+fn counted(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {}", what.replace("error", "errors").replace("warning", "warnings")),
+    }
+}

@@ -1,0 +1,74 @@
+//! `diagnostics`: what language servers say now.
+
+use std::path::PathBuf;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+
+use emend_edit::problem::Problem;
+use emend_workspace::Effort;
+
+use super::{Answer, Call, Unanswered, find};
+use crate::arguments;
+use crate::says;
+use crate::wire::Diagnostics;
+
+/// How many files are asked about at once.
+const FILES: usize = 50;
+/// How long an answer may take: a server that starts is often there by then.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(super) fn diagnostics(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
+    if call.effort == Effort::Quick {
+        return Err(Unanswered::NotQuick);
+    }
+    Answer::reading(ask(call, arguments))
+}
+
+fn ask(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
+    let input = &find("diagnostics").expect("it is in the table").input;
+    let asked: Diagnostics = arguments::read(input, arguments)?;
+    let servers = call.effects.diagnostics().filter(|_| call.workspace.asks_servers());
+    let Some(servers) = servers else {
+        return Ok("Language servers are not asked here: notify_lsp is off.\n".to_owned());
+    };
+    let named = asked.paths.is_some();
+    let paths = asked.paths.unwrap_or_else(|| known(call));
+    let mut text = String::new();
+    let mut files = Vec::new();
+    for path in paths.iter().take(FILES) {
+        match call.workspace.read(path, call.effort) {
+            Ok((name, snapshot)) => files.push((name, snapshot)),
+            // A file that was read once may be gone by now.
+            Err(_) if !named => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    let mut texts: Vec<(PathBuf, String)> = Vec::new();
+    for (name, snapshot) in &files {
+        let path = call.workspace.path_of(name)?;
+        if servers.is_known(&path) {
+            texts.push((path, String::from_utf8_lossy(snapshot.text.bytes()).into_owned()));
+        } else if named {
+            text.push_str(&format!("No language server is known for {name}.\n"));
+        }
+    }
+    if texts.is_empty() && !named {
+        text.push_str("No file that you read or edited has a language server. Name files with paths.\n");
+    }
+    text.push_str(&says::prose(&servers.ask(call.workspace, &texts, PATIENCE)));
+    if paths.len() > FILES {
+        text.push_str(&format!(
+            "{} more files were not asked about; name at most {FILES}.\n",
+            paths.len() - FILES
+        ));
+    }
+    Ok(text)
+}
+
+/// The files that this client has read or edited.
+fn known(call: &Call<'_>) -> Vec<String> {
+    let readings = call.caller.readings().lock().unwrap_or_else(PoisonError::into_inner);
+    readings.versions().into_iter().map(|(name, _)| name).collect()
+}
