@@ -127,7 +127,7 @@ impl Queue {
         }
         if changes.len() > FILES {
             reply.otherwise(|report| {
-                report.state = silent("more files were changed than it is told of at once")
+                report.state = silent("more files were changed than it is told of at once");
             });
             return Some(Job::Edit { changes, reply });
         }
