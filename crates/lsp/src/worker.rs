@@ -240,7 +240,7 @@ impl Worker {
             Err(Failure::Late) => {
                 let why = format!("it has not answered within {:?}", self.limits.job);
                 // One that says something is busy. One that says nothing may never do so again.
-                if ready.process().spoke_since(begun) {
+                if ready.process().spoke_since(begun + self.limits.job / 2) {
                     return Err(silent(&why));
                 }
                 ready.process().end(&why);

@@ -1,0 +1,252 @@
+//! A language server that does what its tests want: it finds an error in each line with `BAD` and a warning in each with
+//! `DUBIOUS`, and misbehaves as it is told by its arguments and by words in the texts.
+//!
+//! ```text
+//! fake-language-server [LOG=FILE] [HABIT...]
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, StdinLock, StdoutLock, Write};
+use std::process::{Command, exit};
+
+use lsp_server::{Message, Notification, Request, RequestId, Response, ResponseError};
+use serde_json::{Value, json};
+
+fn main() {
+    let (mut habits, mut log) = (Vec::new(), None);
+    for argument in std::env::args().skip(1) {
+        match argument.strip_prefix("LOG=") {
+            Some(file) => log = OpenOptions::new().append(true).create(true).open(file).ok(),
+            None => habits.push(argument),
+        }
+    }
+    let from = BufReader::new(io::stdin().lock());
+    Fake { habits, log, from, to: io::stdout().lock(), files: BTreeMap::new() }.serve();
+}
+
+struct Fake {
+    habits: Vec<String>,
+    log: Option<File>,
+    from: BufReader<StdinLock<'static>>,
+    to: StdoutLock<'static>,
+    /// The version and the text of each open file.
+    files: BTreeMap<String, (i64, String)>,
+}
+
+impl Fake {
+    fn has(&self, habit: &str) -> bool {
+        self.habits.iter().any(|one| one == habit)
+    }
+
+    fn serve(&mut self) {
+        if self.has("die-at-start") {
+            eprintln!("there is nothing to serve here");
+            exit(3);
+        }
+        self.note(&format!("start {}", std::process::id()));
+        while let Ok(Some(message)) = Message::read(&mut self.from) {
+            match message {
+                Message::Request(request) => self.answer(request),
+                Message::Notification(told) => self.hear(&told),
+                Message::Response(response) => self.note(&format!("answer {}", said(&response))),
+            }
+        }
+        if self.has("outlives") {
+            hang();
+        }
+    }
+
+    fn answer(&mut self, request: Request) {
+        self.note(&request.method);
+        let result = match request.method.as_str() {
+            "initialize" => self.initialize(),
+            "textDocument/diagnostic" => {
+                let uri = uri_of(&request.params);
+                let text = self.files.get(uri).map_or("", |(_, text)| text.as_str());
+                if text.contains("MOMENT") && !self.has("was-asked") {
+                    self.habits.push("was-asked".into());
+                    let error =
+                        ResponseError { code: -32802, message: "something changed".into(), data: None };
+                    return self.send(Response { id: request.id, response_result: Err(error) }.into());
+                }
+                json!({"kind": "full", "items": diagnostics(text)})
+            }
+            "shutdown" if self.has("does-not-stop") => hang(),
+            _ => Value::Null,
+        };
+        self.send(Response { id: request.id, response_result: Ok(result) }.into());
+    }
+
+    fn initialize(&mut self) -> Value {
+        if self.has("hang-at-start") {
+            hang();
+        }
+        if self.has("has-child")
+            && let Ok(child) = Command::new("sleep").arg("1000").spawn()
+        {
+            self.note(&format!("child {}", child.id()));
+        }
+        let mut offered =
+            json!({"textDocumentSync": {"openClose": true, "change": 1, "save": {"includeText": true}}});
+        if self.has("pull") {
+            offered["diagnosticProvider"] =
+                json!({"interFileDependencies": true, "workspaceDiagnostics": false});
+        }
+        if self.has("utf-8") {
+            offered["positionEncoding"] = json!("utf-8");
+        }
+        json!({"capabilities": offered})
+    }
+
+    fn hear(&mut self, told: &Notification) {
+        let uri = uri_of(&told.params).to_owned();
+        let name = uri.rsplit('/').next().unwrap_or_default().to_owned();
+        self.note(format!("{} {name}", told.method).trim());
+        let document = &told.params["textDocument"];
+        match told.method.as_str() {
+            "initialized" if self.has("asks") => self.ask(),
+            "textDocument/didOpen" => {
+                let text = document["text"].as_str().unwrap_or_default().to_owned();
+                self.changed(uri, document["version"].as_i64().unwrap_or(0), text);
+            }
+            "textDocument/didChange" => {
+                let text = told.params["contentChanges"][0]["text"].as_str().unwrap_or_default().to_owned();
+                self.changed(uri, document["version"].as_i64().unwrap_or(0), text);
+            }
+            "textDocument/didClose" => drop(self.files.remove(&uri)),
+            "workspace/didChangeWatchedFiles" => {
+                for change in told.params["changes"].as_array().map(Vec::as_slice).unwrap_or_default() {
+                    let name =
+                        change["uri"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+                    self.note(&format!("event {name} {}", change["type"]));
+                }
+            }
+            "exit" => exit(0),
+            _ => {}
+        }
+    }
+
+    fn changed(&mut self, uri: String, version: i64, text: String) {
+        self.files.insert(uri.clone(), (version, text.clone()));
+        self.misbehave(&text, &uri);
+        if self.has("pull") {
+            return;
+        }
+        if self.has("stale") {
+            // Late for an older version, and without any: neither is what was asked for.
+            self.publish(&uri, Some(version - 1), &json!([]));
+            self.publish(&uri, None, &json!([]));
+        }
+        if text.contains("BREAKS OTHERS") {
+            for (other, (version, _)) in self.files.clone() {
+                if other != uri {
+                    self.publish(&other, Some(version), &diagnostics("BAD because of another"));
+                }
+            }
+        }
+        let version = (!self.has("unversioned")).then_some(version);
+        self.publish(&uri, version, &diagnostics(&text));
+    }
+
+    fn misbehave(&mut self, text: &str, uri: &str) {
+        if text.contains("HANG") {
+            hang();
+        }
+        if text.contains("DIE") {
+            eprintln!("this text cannot be borne");
+            exit(7);
+        }
+        if text.contains("RUBBISH") {
+            self.write(b"what a lovely day\r\n\r\n");
+            hang();
+        }
+        if text.contains("HUGE") {
+            self.write(b"Content-Length: 99999999999999\r\n\r\n");
+            hang();
+        }
+        if text.contains("FLOOD") {
+            loop {
+                self.publish(uri, Some(-1), &diagnostics(&"BAD\n".repeat(100)));
+            }
+        }
+        if text.contains("COMPLAIN") {
+            let line = "x".repeat(1000);
+            for _ in 0..2000 {
+                eprintln!("{line}");
+            }
+        }
+    }
+
+    fn ask(&mut self) {
+        let asked = [
+            ("workspace/configuration", json!({"items": [{"section": "fake.part"}, {"section": "absent"}]})),
+            ("workspace/applyEdit", json!({"edit": {}})),
+            ("client/registerCapability", json!({"registrations": []})),
+            ("window/showMessageRequest", json!({"type": 1, "message": "well?"})),
+            ("fake/unknown", Value::Null),
+        ];
+        for (id, (method, params)) in asked.into_iter().enumerate() {
+            let id = RequestId::from(id.to_string());
+            self.send(Request { id, method: method.to_owned(), params }.into());
+        }
+    }
+
+    fn publish(&mut self, uri: &str, version: Option<i64>, diagnostics: &Value) {
+        let mut params = json!({"uri": uri, "diagnostics": diagnostics});
+        if let Some(version) = version {
+            params["version"] = json!(version);
+        }
+        self.send(Notification::new("textDocument/publishDiagnostics".to_owned(), params).into());
+    }
+
+    fn send(&mut self, message: Message) {
+        if message.write(&mut self.to).is_err() {
+            exit(0);
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.to.write_all(bytes).and_then(|()| self.to.flush()).is_err() {
+            exit(0);
+        }
+    }
+
+    fn note(&mut self, line: &str) {
+        if let Some(log) = &mut self.log {
+            let _ = log.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+}
+
+fn diagnostics(text: &str) -> Value {
+    let mut found = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        for (word, severity) in [("BAD", 1), ("DUBIOUS", 2), ("HINT", 4)] {
+            if let Some(column) = line.find(word) {
+                let units = line[..column].encode_utf16().count();
+                let place = json!({"line": at, "character": units});
+                let range = json!({"start": place, "end": place});
+                found.push(json!({"range": range, "severity": severity, "message": line, "code": word, "source": "fake"}));
+            }
+        }
+    }
+    found.into()
+}
+
+fn uri_of(params: &Value) -> &str {
+    params["textDocument"]["uri"].as_str().unwrap_or_default()
+}
+
+fn said(response: &Response) -> String {
+    match &response.response_result {
+        Ok(result) => format!("{} {result}", response.id),
+        Err(error) => format!("{} error {}", response.id, error.code),
+    }
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::park();
+    }
+}

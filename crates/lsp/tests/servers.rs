@@ -1,0 +1,469 @@
+//! Servers that behave, and servers that do not. Each test starts the server of `fake/server.rs`, which finds an error in
+//! each line with `BAD`, and looks at what is told of edits.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use emend_lsp::{
+    Aftermath, Changes, Diagnostic, FileChange, Limits, Report, ServerSetting, Servers, Settings, Severity,
+    State,
+};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// So long is waited for what must come.
+const GENEROUS: Duration = Duration::from_secs(60);
+/// So long a server may take that will not answer anyway.
+const SHORT: Duration = Duration::from_millis(300);
+
+struct Scene {
+    servers: Servers,
+    folder: tempfile::TempDir,
+    state: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(habits: &[&str]) -> Self {
+        Self::within(habits, Limits { back_off: Duration::ZERO, ..Limits::default() })
+    }
+
+    fn within(habits: &[&str], limits: Limits) -> Self {
+        let state = tempfile::tempdir().expect("a folder");
+        let mut command = vec![env!("CARGO_BIN_EXE_fake-language-server").to_owned()];
+        command.push(format!("LOG={}", state.path().join("log").display()));
+        command.extend(habits.iter().map(|habit| (*habit).to_owned()));
+        Self::of(command, state, limits)
+    }
+
+    fn of(command: Vec<String>, state: tempfile::TempDir, limits: Limits) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let fake = ServerSetting {
+            name: "fake".into(),
+            command: Some(command),
+            extensions: vec!["fake".into()],
+            options: Some(serde_json::json!({"fake": {"part": 5}})),
+            ..ServerSetting::default()
+        };
+        let settings = Settings {
+            roots: vec![folder.path().to_owned()],
+            servers: vec![fake],
+            search: Some("/usr/bin:/bin".into()),
+            limits,
+        };
+        Self { servers: Servers::new(settings), folder, state }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn change(&self, name: &str, before: Option<&str>, after: Option<&str>) -> FileChange {
+        let content = |text: Option<&str>| {
+            let text = text?.to_owned();
+            Some(Box::new(move || text) as Box<dyn FnOnce() -> String + Send>)
+        };
+        FileChange { path: self.path(name), before: content(before), after: content(after) }
+    }
+
+    /// What is told of an edit in the end.
+    fn edit(&self, changes: Vec<FileChange>) -> Report {
+        let pending = self.servers.edited(changes).expect("the files concern the server");
+        only(pending.wait(Instant::now() + GENEROUS).expect("it is known in the end"))
+    }
+
+    fn edit_one(&self, before: &str, after: &str) -> Report {
+        self.edit(vec![self.change("a.fake", Some(before), Some(after))])
+    }
+
+    fn changes(&self, before: &str, after: &str) -> Changes {
+        changes(self.edit_one(before, after))
+    }
+
+    /// Why the server is down after an edit to this text.
+    fn crash(&self, after: &str) -> String {
+        match self.edit_one("one\n", after).state {
+            State::Crashed { why, .. } => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn state(&self) -> State {
+        let states = self.servers.states();
+        states.into_iter().find(|state| state.server == "fake").expect("it is known").state
+    }
+
+    /// What the servers were told so far.
+    fn log(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.state.path().join("log")).unwrap_or_default();
+        log.lines().map(str::to_owned).collect()
+    }
+
+    /// Waits until a server was told something, and yields what comes behind these words.
+    fn await_log(&self, words: &str) -> String {
+        let deadline = Instant::now() + GENEROUS;
+        loop {
+            let log = self.log();
+            if let Some(found) = log.iter().find_map(|line| line.strip_prefix(words)) {
+                return found.trim().to_owned();
+            }
+            assert!(Instant::now() < deadline, "nobody was told '{words}', but {log:#?}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn only(aftermath: Aftermath) -> Report {
+    let [report] = aftermath.servers.try_into().expect("one server");
+    report
+}
+
+fn changes(report: Report) -> Changes {
+    assert_eq!(report.state, State::Ready);
+    report.changes.expect("it is ready")
+}
+
+fn places(changes: &Changes) -> Vec<(u32, u32)> {
+    changes.new.iter().map(|new| (new.line, new.column)).collect()
+}
+
+fn pid(written: &str) -> Pid {
+    Pid::from_raw(written.parse().expect("a number")).expect("a process")
+}
+
+fn await_end(process: Pid) {
+    let deadline = Instant::now() + GENEROUS;
+    while test_kill_process(process).is_ok() {
+        assert!(Instant::now() < deadline, "{process:?} lives");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn an_edit_is_told_with_what_it_brought_and_what_went() {
+    for habits in [&[][..], &["pull"], &["stale"]] {
+        let scene = Scene::new(habits);
+        let broken = scene.changes("one\n\ntwo\n", "one\n\n  😀 BAD two\nDUBIOUS\nHINT\n");
+        let expected = Diagnostic {
+            path: scene.path("a.fake"),
+            line: 3,
+            column: 5,
+            severity: Severity::Error,
+            message: "  😀 BAD two".into(),
+            source: Some("fake".into()),
+            code: Some("BAD".into()),
+        };
+        assert_eq!(broken.new[0], expected);
+        assert_eq!((places(&broken), broken.gone), (vec![(3, 5), (4, 1)], 0), "{habits:?}");
+        assert_eq!((broken.errors, broken.warnings), (1, 1));
+        let mended = scene.changes("one\n\n  😀 BAD two\nDUBIOUS\nHINT\n", "one\nnew\n\nDUBIOUS\nHINT\n");
+        assert_eq!(
+            (places(&mended), mended.gone, mended.errors, mended.warnings),
+            (vec![], 1, 0, 1),
+            "{habits:?}"
+        );
+        // Somebody else has changed it meanwhile: what was wrong before the edit is not blamed on it.
+        let other = scene.changes("BAD other\n", "BAD other\nBAD more\n");
+        assert_eq!((places(&other), other.gone, other.errors), (vec![(2, 1)], 0, 2), "{habits:?}");
+    }
+}
+
+#[test]
+fn columns_are_counted_as_the_server_says_that_it_does() {
+    // It counts UTF-16 all the same, so that this shows.
+    let scene = Scene::new(&["utf-8"]);
+    assert_eq!(places(&scene.changes("\n", "üü BAD\n")), [(1, 2)]);
+}
+
+#[test]
+fn files_come_and_go() {
+    let scene = Scene::new(&[]);
+    let made = changes(scene.edit(vec![scene.change("new.fake", None, Some("BAD\n"))]));
+    assert_eq!((places(&made), made.gone, made.errors), (vec![(1, 1)], 0, 1));
+    let log = scene.log();
+    let at = |words: &str| log.iter().position(|line| line == words).expect(words);
+    assert!(at("event new.fake 1") < at("textDocument/didOpen new.fake"), "{log:?}");
+    assert!(at("textDocument/didOpen new.fake") < at("textDocument/didSave new.fake"), "{log:?}");
+    let moved =
+        vec![scene.change("new.fake", Some("BAD\n"), None), scene.change("b.fake", None, Some("fine\n"))];
+    let moved = changes(scene.edit(moved));
+    assert_eq!((places(&moved), moved.gone, moved.errors), (vec![], 1, 0));
+    scene.await_log("textDocument/didClose new.fake");
+    scene.await_log("event new.fake 3");
+}
+
+#[test]
+fn what_breaks_elsewhere_is_told_too() {
+    let scene = Scene::new(&[]);
+    scene.edit(vec![scene.change("b.fake", Some("one\n"), Some("two\n"))]);
+    let broken = scene.changes("one\n", "BREAKS OTHERS\n");
+    let paths: Vec<PathBuf> = broken.new.iter().map(|new| new.path.clone()).collect();
+    assert_eq!((paths, broken.errors), (vec![scene.path("b.fake")], 0));
+}
+
+#[test]
+fn a_question_is_put_again_that_came_at_a_bad_moment() {
+    let scene = Scene::new(&["pull"]);
+    assert_eq!(places(&scene.changes("one\n", "MOMENT\nBAD\n")), [(2, 1)]);
+}
+
+#[test]
+fn a_server_that_names_no_version_is_not_believed() {
+    let scene = Scene::within(&["unversioned"], Limits { job: SHORT, ..Limits::default() });
+    for _ in 0..2 {
+        let report = scene.edit_one("one\n", "BAD\n");
+        assert!(
+            matches!(&report.state, State::Silent { why } if why.contains("version")),
+            "{:?}",
+            report.state
+        );
+        assert_eq!(report.changes, None);
+    }
+}
+
+#[test]
+fn a_server_that_hangs_holds_nobody_up() {
+    let scene = Scene::within(&["hang-at-start"], Limits { initialize: SHORT, ..Limits::default() });
+    let pending =
+        scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("BAD\n"))]).expect("concerned");
+    assert_eq!(pending.wait(Instant::now()), None);
+    let (send, receive) = mpsc::channel();
+    pending.on_done(move |aftermath| send.send(aftermath).expect("heard"));
+    let report = only(receive.recv_timeout(GENEROUS).expect("told"));
+    assert!(
+        matches!(&report.state, State::Crashed { why, .. } if why.contains("not ready")),
+        "{:?}",
+        report.state
+    );
+
+    let limits = Limits { job: 5 * SHORT, back_off: Duration::ZERO, ..Limits::default() };
+    let scene = Scene::within(&[], limits);
+    assert!(scene.crash("HANG\n").contains("has not answered"));
+    let after = scene.edit_one("one\n", "BAD\n");
+    assert_eq!((after.crashed, places(&after.changes.expect("started again"))), (None, vec![(1, 1)]));
+}
+
+#[test]
+fn a_server_that_starts_says_so() {
+    let scene = Scene::new(&["hang-at-start"]);
+    assert_eq!(scene.state(), State::Idle);
+    let _dropped = scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]);
+    scene.await_log("initialize");
+    assert_eq!(scene.state(), State::Starting);
+    let answers = scene.servers.ask(&[(scene.path("a.fake"), "BAD\n".into())], Instant::now());
+    assert_eq!(answers[0].state, State::Starting);
+}
+
+#[test]
+fn whatever_a_server_writes_costs_that_server_alone() {
+    let limits = Limits { flood: 1 << 20, back_off: Duration::ZERO, ..Limits::default() };
+    let scene = Scene::within(&[], limits);
+    for (word, why) in [
+        ("RUBBISH", "no message"),
+        ("HUGE", "the limit"),
+        ("FLOOD", "without end"),
+        ("DIE", "exit status: 7; its last words: this text cannot be borne"),
+    ] {
+        // What a file contains when a server reads it first is the edit's old text, so both are tried.
+        let crash = scene.crash(word);
+        assert!(crash.contains(why), "{word}: {crash}");
+        let State::Crashed { why: crash, .. } = scene.edit_one(word, "BAD\n").state else { panic!("{word}") };
+        assert!(crash.contains(why), "{word}: {crash}");
+    }
+    assert_eq!(places(&scene.changes("one\n", "COMPLAIN\nBAD\n")), [(2, 1)]);
+}
+
+#[test]
+fn a_server_that_can_say_nothing_any_more_is_ended() {
+    let command = ["sh", "-c", "exec >&-; exec sleep 1000"].map(str::to_owned);
+    let scene = Scene::of(command.into(), tempfile::tempdir().expect("a folder"), Limits::default());
+    assert!(scene.crash("BAD\n").contains("closed its standard output"));
+}
+
+#[test]
+fn all_that_waits_is_answered_by_a_crash_and_none_is_started_meanwhile() {
+    let hour = Duration::from_secs(3600);
+    let limits = Limits { back_off: hour, longest_back_off: 2 * hour, ..Limits::default() };
+    let scene = Scene::within(&["die-at-start"], limits);
+    let edit = |after| scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some(after))]);
+    let pending: Vec<_> = ["two\n", "three\n", "four\n"].into_iter().filter_map(edit).collect();
+    for pending in pending {
+        let report = only(pending.wait(Instant::now() + GENEROUS).expect("answered"));
+        let State::Crashed { why, restarts_in } = report.state else { panic!("{:?}", report.state) };
+        assert!(why.contains("exit status: 3; its last words: there is nothing to serve here"), "{why}");
+        assert!(restarts_in > Duration::ZERO && restarts_in <= hour);
+    }
+    assert!(matches!(scene.state(), State::Crashed { .. }));
+    assert!(matches!(scene.edit_one("one\n", "two\n").state, State::Crashed { .. }));
+}
+
+#[test]
+fn a_crash_between_two_edits_is_told_once_and_survived() {
+    let scene = Scene::new(&[]);
+    assert_eq!(places(&scene.changes("one\n", "BAD\n")), [(1, 1)]);
+    let process = pid(&scene.await_log("start"));
+    kill_process(process, Signal::KILL).expect("killed");
+    let deadline = Instant::now() + GENEROUS;
+    while !matches!(scene.state(), State::Crashed { .. }) {
+        assert!(Instant::now() < deadline, "its end is noticed");
+        std::thread::yield_now();
+    }
+    let report = scene.edit_one("BAD\n", "fine\n");
+    assert!(report.crashed.as_ref().is_some_and(|why| why.contains("signal: 9")), "{:?}", report.crashed);
+    let mended = changes(report);
+    assert_eq!((places(&mended), mended.gone), (vec![], 1));
+    assert_eq!(scene.edit_one("fine\n", "still fine\n").crashed, None);
+}
+
+#[test]
+fn a_text_that_cannot_be_made_costs_one_answer() {
+    let scene = Scene::new(&[]);
+    let change =
+        FileChange { after: Some(Box::new(|| panic!("no text"))), ..scene.change("a.fake", None, None) };
+    let report = scene.edit(vec![change]);
+    assert!(matches!(report.state, State::Silent { .. }), "{:?}", report.state);
+    assert_eq!(places(&scene.changes("one\n", "BAD\n")), [(1, 1)]);
+}
+
+#[test]
+fn large_texts_are_not_told() {
+    let scene = Scene::within(&[], Limits { text: 10, ..Limits::default() });
+    let report = scene.edit_one("one\n", &"BAD\n".repeat(10));
+    assert!(matches!(&report.state, State::Silent { why } if why.contains("10 bytes")), "{:?}", report.state);
+    assert_eq!(places(&scene.changes("one\n", "BAD\n")), [(1, 1)]);
+}
+
+#[test]
+fn only_so_many_files_are_open() {
+    let scene = Scene::within(&[], Limits { documents: 2, ..Limits::default() });
+    for name in ["a.fake", "b.fake", "c.fake"] {
+        scene.edit(vec![scene.change(name, Some("one\n"), Some("two\n"))]);
+    }
+    scene.await_log("textDocument/didClose a.fake");
+    assert!(!scene.log().contains(&"textDocument/didClose b.fake".to_owned()));
+}
+
+#[test]
+fn what_others_change_is_told_and_read_again() {
+    let scene = Scene::new(&[]);
+    scene.servers.changed_outside(&[scene.path("a.fake")]);
+    assert_eq!(scene.state(), State::Idle, "nobody is started for it");
+    fs::write(scene.path("b.fake"), "two\n").expect("written");
+    let files = ["a.fake", "b.fake"].map(|name| scene.change(name, Some("one\n"), Some("two\n")));
+    scene.edit(files.into());
+    fs::write(scene.path("a.fake"), "BAD\n").expect("written");
+    fs::write(scene.path("c.fake"), "BAD\n").expect("written");
+    let paths = ["a.fake", "b.fake", "c.fake", "d.fake"].map(|name| scene.path(name));
+    scene.servers.changed_outside(&paths);
+    let after = scene.changes("BAD\n", "BAD\nBAD\n");
+    assert_eq!((places(&after), after.gone), (vec![(2, 1)], 0));
+    let log = scene.log();
+    let count = |words: &str| log.iter().filter(|line| *line == words).count();
+    assert_eq!(
+        (count("textDocument/didClose a.fake"), count("textDocument/didClose b.fake")),
+        (1, 0),
+        "{log:?}"
+    );
+    assert_eq!(
+        (count("event c.fake 1"), count("event d.fake 3"), count("event b.fake 2")),
+        (1, 1, 1),
+        "{log:?}"
+    );
+}
+
+#[test]
+fn a_question_is_answered_for_its_texts_by_all_that_are_for_them() {
+    let scene = Scene::new(&[]);
+    let files = [("a.fake", "BAD\n"), ("b.fake", "\nDUBIOUS\n"), ("c.go", ""), ("none", "")];
+    let files = files.map(|(name, text)| (scene.path(name), text.to_owned()));
+    let answers = scene.servers.ask(&files, Instant::now() + GENEROUS);
+    let of = |name: &str| answers.iter().find(|answer| answer.server == name).expect("it is asked");
+    assert_eq!(answers.len(), 2);
+    let State::NotInstalled { why } = &of("gopls").state else { panic!("{answers:?}") };
+    assert!(why.contains("gopls"), "{why}");
+    let found: Vec<_> =
+        of("fake").diagnostics.iter().map(|one| (one.path.clone(), one.line, one.severity)).collect();
+    let expected = [(scene.path("a.fake"), 1, Severity::Error), (scene.path("b.fake"), 2, Severity::Warning)];
+    assert_eq!((&of("fake").state, found), (&State::Ready, expected.to_vec()));
+}
+
+#[test]
+fn what_is_nobodys_concern_starts_nobody() {
+    let scene = Scene::new(&[]);
+    let outside = scene.state.path().join("a.fake");
+    for (path, concerns) in [
+        (scene.path("a.fake"), true),
+        (scene.path("a.go"), false),
+        (scene.path("a"), false),
+        (outside, false),
+    ] {
+        assert_eq!(scene.servers.concerns(&path), concerns, "{}", path.display());
+    }
+    assert!(scene.servers.edited(vec![scene.change("a.go", None, Some(""))]).is_none());
+    let disabled = ServerSetting { name: "gopls".into(), enabled: Some(false), ..ServerSetting::default() };
+    let servers = Servers::new(Settings { servers: vec![disabled], ..Settings::default() });
+    let states = servers.states();
+    assert_eq!(states.iter().find(|state| state.server == "gopls").expect("known").state, State::Disabled);
+}
+
+#[test]
+fn a_server_is_answered_and_edits_nothing() {
+    let scene = Scene::new(&["asks"]);
+    scene.changes("one\n", "two\n");
+    let answers =
+        ["\"0\" ", "\"1\" ", "\"2\" ", "\"3\" ", "\"4\" "].map(|id| scene.await_log(&format!("answer {id}")));
+    assert_eq!((answers[0].as_str(), answers[2].as_str(), answers[3].as_str()), ("[5,null]", "null", "null"));
+    assert!(answers[1].contains("\"applied\":false"), "{answers:?}");
+    assert_eq!(answers[4], "error -32601");
+}
+
+#[test]
+fn a_server_is_stopped_politely_and_otherwise_ended_with_its_children() {
+    for (habits, is_polite) in
+        [(&["has-child"][..], true), (&["has-child", "does-not-stop", "outlives"], false)]
+    {
+        let scene = Scene::within(
+            habits,
+            Limits { stop: if is_polite { GENEROUS } else { SHORT }, ..Limits::default() },
+        );
+        scene.changes("one\n", "two\n");
+        let processes = ["start", "child"].map(|words| pid(&scene.await_log(words)));
+        scene.servers.stop();
+        processes.into_iter().for_each(await_end);
+        assert_eq!(scene.log().contains(&"exit".to_owned()), is_polite);
+        let report = scene.edit_one("one\n", "BAD\n");
+        assert!(matches!(report.state, State::Silent { .. }), "nothing is started again: {report:?}");
+    }
+}
+
+#[test]
+fn what_waits_is_answered_when_all_is_stopped() {
+    let scene = Scene::within(&["hang-at-start"], Limits { stop: SHORT, ..Limits::default() });
+    let edit = || {
+        scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]).expect("concerned")
+    };
+    let pending = [edit(), edit()];
+    scene.await_log("initialize");
+    scene.servers.stop();
+    for pending in pending {
+        let report = only(pending.wait(Instant::now() + GENEROUS).expect("answered"));
+        assert_eq!(report.changes, None);
+    }
+}
+
+#[test]
+fn edits_that_pile_up_are_all_answered() {
+    let scene = Scene::new(&[]);
+    let texts: Vec<String> = (0..50).map(|at| format!("text {at}\n")).chain(["BAD\n".into()]).collect();
+    let edit =
+        |pair: &[String]| scene.servers.edited(vec![scene.change("a.fake", Some(&pair[0]), Some(&pair[1]))]);
+    let pending: Vec<_> = texts.windows(2).filter_map(edit).collect();
+    let told =
+        pending.into_iter().map(|pending| only(pending.wait(Instant::now() + GENEROUS).expect("answered")));
+    let told: Vec<Report> = told.collect();
+    assert_eq!(told.len(), 50);
+    let last = told.last().and_then(|report| report.changes.as_ref()).expect("the last is told");
+    assert_eq!(places(last), [(1, 1)]);
+}
