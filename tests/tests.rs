@@ -17,6 +17,7 @@ mod concurrency;
 mod configuration;
 mod crashes;
 mod demo;
+mod diagnostics;
 mod differential;
 mod encodings;
 mod faults;

@@ -115,7 +115,8 @@ impl Launch {
             command.env_remove(name);
         }
         if !self.is_configured {
-            command.arg("--no-config");
+            // Nor are the language servers of the machine.
+            command.args(["--no-config", "--notify-lsp=false"]);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {

@@ -342,7 +342,8 @@ without one, your newest edit. Refused if a file changed since. To have it again
 const EDIT_HISTORY: &str = "What was edited, the newest first: id, time, client, files. With edit: that one's diff \
 and original request. With net: one diff over all of your edits in this session.";
 
-const DIAGNOSTICS: &str = "What language servers find wrong in files now. The answer to an edit tells what it changed.";
+const DIAGNOSTICS: &str =
+    "What language servers find wrong in files now. The answer to an edit tells what it changed.";
 
 #[cfg(test)]
 mod tests {
