@@ -204,7 +204,7 @@ fn no_server_is_started_where_nobody_wants_it_or_from_inside_the_workspace() {
     let text = client.call("diagnostics", json!({"paths": ["a.fake"]})).text;
     assert!(text.contains("inside"), "{text}");
     // A workspace's own file names no programs.
-    folder.write(".emend.toml", &std::fs::read_to_string(folder.beside("config.toml")).unwrap());
+    folder.write(".emend.toml", std::fs::read_to_string(folder.beside("config.toml")).unwrap());
     let mut client = launch(&folder).legacy();
     client.replace("a.fake", "two", "three").ok();
     assert_eq!(starts(&folder), 0);

@@ -4,6 +4,7 @@
 mod clients;
 mod folders;
 mod machine;
+mod programs;
 
 use serde_json::{Value, json};
 
@@ -132,6 +133,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     match arguments.workspace.place() {
         Ok(place) => {
             projects.extend(place.roots.iter().flatten().map(|root| root.path.clone()));
+            programs::look(&place.wishes.programs, &projects, &mut findings);
             folders::look(place, &mut findings);
         }
         // What was said of it above needs not to be said again.

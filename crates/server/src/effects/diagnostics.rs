@@ -19,6 +19,45 @@ use crate::says::{self, Finding, ServerSays};
 use crate::session::Session;
 use crate::tools::Answer;
 
+/// A language server, for whoever wants to know which there are.
+#[derive(Clone, Debug)]
+pub struct KnownServer {
+    /// Its name.
+    pub name: String,
+    /// The endings of its files.
+    pub extensions: Vec<String>,
+    /// Whether it can be started.
+    pub found: Found,
+}
+
+/// Whether a language server can be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// This is its program.
+    At(PathBuf),
+    /// The configuration says that it is not to be.
+    Disabled,
+    /// It has none, and why.
+    Nowhere(String),
+}
+
+/// The language servers that are known and that a person has named. None is started.
+#[must_use]
+pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServer> {
+    let servers = programs.servers.iter().map(setting).collect();
+    let servers = Servers::new(Settings { roots: roots.to_vec(), servers, ..Settings::default() });
+    let known = |server: emend_lsp::ServerState| {
+        let found = match (server.state, server.program) {
+            (State::Disabled, _) => Found::Disabled,
+            (State::NotInstalled { why }, _) => Found::Nowhere(why),
+            (_, Some(program)) => Found::At(program),
+            (_, None) => Found::Nowhere("it is not there".to_owned()),
+        };
+        KnownServer { name: server.server, extensions: server.extensions, found }
+    };
+    servers.states().into_iter().map(known).collect()
+}
+
 /// How long an answer waits for what servers say, unless the person says otherwise.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1_500);
 

@@ -17,6 +17,7 @@ use self::diagnostics::Diagnostics;
 use crate::tools::Answer;
 
 pub(crate) use self::diagnostics::Checking;
+pub use self::diagnostics::{Found, KnownServer, language_servers};
 
 /// What follows each edit of a workspace.
 #[derive(Default)]

@@ -1,0 +1,53 @@
+//! The programs that follow an edit: language servers, hooks, editors. Which of them are there.
+
+use std::path::{Path, PathBuf};
+
+use emend_server::effects::{Found, language_servers};
+use emend_workspace::policy::programs::{Hook, Programs};
+use emend_workspace::program;
+
+use super::{Findings, Level};
+
+pub(super) fn look(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
+    servers(programs, roots, findings);
+    let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
+    for hook in programs.before.iter().chain(&programs.format).chain(&programs.after) {
+        self::hook(hook, &roots, findings);
+    }
+    for editor in programs.editors.iter().filter(|editor| !editor.command.is_empty()) {
+        named("editors", &editor.name, &editor.command, &roots, findings);
+    }
+}
+
+fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
+    const ABOUT: &str = "language servers";
+    for server in language_servers(roots, programs) {
+        let is_named = programs.servers.iter().any(|named| named.name == server.name);
+        let (name, files) = (&server.name, server.extensions.join(", "));
+        match server.found {
+            Found::At(program) => findings.ok(ABOUT, format!("{name} for {files}: {}", program.display())),
+            Found::Disabled => findings.ok(ABOUT, format!("{name} for {files}: disabled")),
+            Found::Nowhere(why) if is_named => {
+                let next = "Install it, or correct its command in the configuration file.";
+                findings.add(ABOUT, Level::Warning, format!("{name} for {files}: {why}"), next);
+            }
+            Found::Nowhere(why) => findings.ok(ABOUT, format!("{name} for {files}: {why}")),
+        }
+    }
+}
+
+fn hook(hook: &Hook, roots: &[&Path], findings: &mut Findings) {
+    named("hooks", &hook.name, &hook.command, roots, findings);
+}
+
+fn named(about: &'static str, name: &str, command: &[String], roots: &[&Path], findings: &mut Findings) {
+    let program = command.first().map(String::as_str).unwrap_or_default();
+    match program::find(program, program::search_path().as_deref(), roots) {
+        Ok(found) => findings.ok(about, format!("{name}: {}", found.display())),
+        Err(why) => {
+            let next =
+                "Install it, or correct its command in the configuration file: until then it is not run.";
+            findings.add(about, Level::Warning, format!("{name}: {why}"), next);
+        }
+    }
+}
