@@ -96,7 +96,8 @@ fn a_preview_takes_every_argument_of_every_tool_that_it_previews() {
 fn what_changes_nothing_says_so() {
     for tool in serve(&Folder::new()).tools() {
         let name = tool["name"].as_str().unwrap();
-        let is_text = matches!(name, "read_file" | "list_files" | "search_text" | "edit_history");
+        let is_text =
+            matches!(name, "read_file" | "list_files" | "search_text" | "edit_history" | "diagnostics");
         let reads = is_text || name == "edit_preview";
         assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
         let destroys = tool["annotations"].get("destructiveHint");
