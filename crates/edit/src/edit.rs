@@ -233,6 +233,14 @@ impl Edit {
         self
     }
 
+    /// The same edit without the spans that put in place what is there.
+    pub(crate) fn without_idle(mut self, base: &Text) -> Self {
+        if self.encoding == base.encoding() {
+            self.spans.retain(|span| base.bytes()[span.range.clone()] != span.new[..]);
+        }
+        self
+    }
+
     /// The same edit, whose result is in this encoding: another file takes the place of its base.
     pub(crate) fn into_encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;

@@ -10,6 +10,7 @@
 mod back;
 mod beside;
 mod carry;
+mod format;
 mod overlay;
 mod place;
 mod replace;
