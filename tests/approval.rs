@@ -40,7 +40,7 @@ fn newest(folder: &Folder) -> String {
 }
 
 /// A person says this of the newest that waits. Yields what they were shown.
-fn say(folder: &Folder, word: &str) -> String {
+pub(crate) fn say(folder: &Folder, word: &str) -> String {
     let (status, shown) = at_terminal(&mut approve(folder, &[&newest(folder)]), &format!("{word}\n"));
     assert!(status.success(), "{shown}");
     shown

@@ -106,7 +106,9 @@ impl OpeningFlags {
         let workspace =
             Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
                 .map_err(|problem| Stop::Usage(anyhow!("{problem}")))?
-                .with_approve_command(approve);
+                .with_approve_command(approve)
+                .with_hooks(&place.wishes.programs)
+                .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
         for warning in workspace.warnings().map(str::to_owned).chain(workspace.findings()) {
             tracing::warn!("{warning}");
         }

@@ -185,6 +185,10 @@ pub enum Kind {
     NoOp {
         reason: &'static str,
     },
+    FormattedBack {
+        /// The formatters that did it.
+        by: String,
+    },
     UnknownArgument {
         name: String,
         suggestion: Option<String>,
@@ -258,6 +262,14 @@ pub enum Kind {
     InvalidPolicy {
         reason: String,
     },
+    HookRefused {
+        hook: String,
+        said: String,
+    },
+    HookNotAsked {
+        hook: String,
+        why: String,
+    },
 
     // Paths.
     PathOutsideWorkspace {
@@ -301,6 +313,9 @@ pub enum Kind {
     // The machine.
     Busy {
         seconds: u64,
+    },
+    Overtaken {
+        times: usize,
     },
     NeedsPatience,
     RecoveryNeeded {
@@ -418,6 +433,7 @@ codes! {
     ApprovalNeeded "approval-needed",
     ApprovalDenied "approval-denied",
     InvalidPolicy "invalid-policy",
+    HookRefused "hook-refused",
     PathOutsideWorkspace "path-outside-workspace",
     PathForbidden "path-forbidden",
     AmbiguousPath "ambiguous-path",
@@ -462,7 +478,7 @@ impl Kind {
             Self::IndentationMismatch { .. } => Code::IndentationMismatch,
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::InvalidFormat { .. } => Code::InvalidFormat,
-            Self::NoOp { .. } => Code::NoOp,
+            Self::NoOp { .. } | Self::FormattedBack { .. } => Code::NoOp,
             Self::UnknownArgument { .. } => Code::UnknownArgument,
             Self::InvalidArgument { .. } | Self::NoSuchLines { .. } => Code::InvalidArgument,
             Self::MissingOriginal { .. } => Code::MissingOriginal,
@@ -480,6 +496,7 @@ impl Kind {
             Self::ApprovalNeeded { .. } => Code::ApprovalNeeded,
             Self::ApprovalDenied => Code::ApprovalDenied,
             Self::InvalidPolicy { .. } => Code::InvalidPolicy,
+            Self::HookRefused { .. } | Self::HookNotAsked { .. } => Code::HookRefused,
             Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
             Self::PathForbidden { .. } => Code::PathForbidden,
             Self::AmbiguousPath { .. } => Code::AmbiguousPath,
@@ -489,7 +506,7 @@ impl Kind {
             Self::StalePreview { .. } => Code::StalePreview,
             Self::NoHistory | Self::UnknownEdit { .. } => Code::UnknownEdit,
             Self::UndoConflict { .. } => Code::UndoConflict,
-            Self::Busy { .. } | Self::NeedsPatience => Code::Busy,
+            Self::Busy { .. } | Self::Overtaken { .. } | Self::NeedsPatience => Code::Busy,
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
             Self::IoError { .. } => Code::IoError,
             Self::Cancelled => Code::Cancelled,

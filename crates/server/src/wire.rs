@@ -472,6 +472,7 @@ impl Outcome {
             diff_goes_on: kept.is_some() && left_out > 0,
             bytes_changed: report.files.iter().map(|file| file.bytes_changed).sum(),
             mtime_check_passed: report.mtime_check_passed,
+            side_effects_fired: report.fired.clone(),
             edit: report.edit.clone(),
             files: Some(report.files.iter().map(WireFile::of).collect()),
             notes: (!report.notes.is_empty()).then(|| report.notes.clone()),

@@ -18,6 +18,8 @@ pub struct Report {
     pub notes: Vec<String>,
     /// Whether what the client had seen was checked; `None` when there was nothing to check against.
     pub mtime_check_passed: Option<bool>,
+    /// What else ran because of it, such as `format:ruff`, each once and in the order of its first time.
+    pub fired: Vec<String>,
 }
 
 /// What happened to one file.
@@ -59,7 +61,15 @@ impl Report {
     #[must_use]
     pub fn of(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
         let files = plan.files().iter().map(FileReport::of).collect();
-        Self { edit: None, is_recorded: false, files, notes: plan.notes().to_vec(), mtime_check_passed }
+        let notes = plan.notes().to_vec();
+        Self { edit: None, is_recorded: false, files, notes, mtime_check_passed, fired: Vec::new() }
+    }
+
+    /// Says that this ran.
+    pub(crate) fn fire(&mut self, fired: String) {
+        if !self.fired.contains(&fired) {
+            self.fired.push(fired);
+        }
     }
 
     /// All diffs, one after another.

@@ -1,5 +1,7 @@
 //! The workspace as a whole: read, plan under the lock, check, commit, report.
 
+mod hooked;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,6 +15,7 @@ use emend_edit::plan::{self, Action};
 use emend_edit::problem::{Code, Kind, Problem};
 use tracing::Span;
 
+use self::hooked::Hooked;
 use crate::approval::{self, Approval, Held, Stopped};
 use crate::catalogue::{self, After, Child, Listed};
 use crate::commit;
@@ -21,12 +24,13 @@ use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
+use crate::hooks::Hooks;
 use crate::landed::Landed;
 use crate::list::{self, Listing};
 use crate::lock::{self, PATIENCE};
 use crate::past::Past;
 use crate::policy::{Mode, Policy};
-use crate::prepared::{Effort, Facts, Phase, Prepared, Preview, Progress, Request};
+use crate::prepared::{Effort, Facts, Phase, Prepared, Preview, Progress, Request, Whole};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
@@ -49,6 +53,7 @@ pub struct Workspace {
     approve: String,
     told: Told,
     under_way: UnderWay,
+    hooks: Hooks,
 }
 
 /// Tells of an edit.
@@ -94,6 +99,7 @@ impl Workspace {
             approve: "emend approve".into(),
             told: Told::default(),
             under_way: UnderWay::default(),
+            hooks: Hooks::default(),
         })
     }
 
@@ -188,16 +194,29 @@ impl Workspace {
         self.past.logs(&self.roots)
     }
 
-    /// Plans, checks and commits a request, under the root's lock from the reading on.
+    /// Plans, checks and commits a request, under the root's lock from the reading on; where hooks are to run, under the
+    /// lock from the last look at its files on.
     pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
         let root = self.root_of(request.patch)?;
         let patience = match request.effort {
             Effort::Quick => Duration::ZERO,
             Effort::Patient => self.patience,
         };
-        let _locked = lock::lock(&root, patience)?;
+        let locked = lock::lock(&root, patience)?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare(request, readings)?;
+        if self.has_hooks_before(&prepared) {
+            drop(locked);
+            let Request { approval, cancelled, progress, .. } = *request;
+            let plan = || self.prepare(request, readings);
+            return match request.effort {
+                Effort::Quick => Err(Problem::new(Kind::NeedsPatience).into()),
+                Effort::Patient => {
+                    let hooked = Hooked { plan: &plan, approval, readings, cancelled, progress };
+                    self.edit_with_hooks(prepared, &hooked)
+                }
+            };
+        }
         self.permit_unless(request.cancelled, &prepared, request.approval)?;
         Ok(self.commit(&mut prepared, readings, request.progress)?)
     }
@@ -208,7 +227,11 @@ impl Workspace {
         request: &Request<'_>,
         readings: &Mutex<Readings>,
     ) -> Result<Preview, Vec<Problem>> {
-        self.prepare(request, readings).map(Preview::of)
+        let prepared = self.prepare(request, readings)?;
+        if request.effort == Effort::Quick && self.has_formatters(&prepared) {
+            return Err(one(Problem::new(Kind::NeedsPatience)));
+        }
+        self.format(prepared, request.cancelled).map(Preview::of).map_err(one)
     }
 
     /// Commits a kept plan, or some hunks of it, if every file is still what it was made for. A plan that
@@ -224,26 +247,35 @@ impl Workspace {
         progress: &dyn Fn(Progress),
     ) -> Result<Report, (Stopped, Option<Box<Preview>>)> {
         let root = Arc::clone(&preview.facts.root);
+        let split = match hunks {
+            Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole))),
+            None => Ok((preview, None)),
+        };
+        let (part, whole) = split.map_err(|problem| (problem.into(), None))?;
+        let back = |part: Preview, whole: Option<Whole>, stopped: Stopped| {
+            (
+                stopped,
+                Some(Box::new(match whole {
+                    Some(whole) => whole.join(part),
+                    None => part,
+                })),
+            )
+        };
+        let report = match self.ask_about(&part, cancelled) {
+            Ok(report) => report,
+            Err(problem) => return Err(back(part, whole, problem.into())),
+        };
         let _locked = match lock::lock(&root, self.patience) {
             Ok(locked) => locked,
-            Err(problem) => return Err((problem.into(), Some(Box::new(preview)))),
+            Err(problem) => return Err(back(part, whole, problem.into())),
         };
-        let looked = || {
-            self.past.recover(self.disk(), &root)?;
-            let (part, whole) = match hunks {
-                Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole)))?,
-                None => (preview, None),
-            };
-            Ok((self.look_again(part, progress)?, whole))
-        };
-        let (mut prepared, whole) = looked().map_err(|problem: Problem| (problem.into(), None))?;
+        let recovered = self.past.recover(self.disk(), &root);
+        let looked = recovered.and_then(|()| self.look_again(part, progress));
+        let mut prepared = looked.map_err(|problem| (problem.into(), None))?;
         if let Err(stopped) = self.permit_unless(cancelled, &prepared, approval) {
-            let preview = match whole {
-                Some(whole) => whole.join(Preview::of(prepared)),
-                None => Preview::of(prepared),
-            };
-            return Err((stopped, Some(Box::new(preview))));
+            return Err(back(Preview::of(prepared), whole, stopped));
         }
+        prepared.report = report;
         self.commit(&mut prepared, readings, progress).map_err(|problem| (problem.into(), None))
     }
 
@@ -339,9 +371,15 @@ impl Workspace {
             };
             (Arc::clone(history.root()), id.to_owned())
         };
-        let _locked = lock::lock(&root, self.patience)?;
+        let locked = lock::lock(&root, self.patience)?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare_undo(&root, &id, origin)?;
+        if self.has_hooks_before(&prepared) {
+            drop(locked);
+            let plan = || self.prepare_undo(&root, &id, origin);
+            let hooked = Hooked { plan: &plan, approval, readings, cancelled, progress };
+            return self.edit_with_hooks(prepared, &hooked);
+        }
         self.permit_unless(cancelled, &prepared, approval)?;
         Ok(self.commit(&mut prepared, readings, progress)?)
     }
@@ -380,6 +418,11 @@ impl Workspace {
         Ok(self.roots.admit(first)?.root)
     }
 
+    /// The limits of planning in this root.
+    fn limits_of(&self, root: &Root) -> Limits {
+        Limits { file_bytes: root.policy.terms().max_file_bytes as usize, ..self.limits }
+    }
+
     /// From the request to a plan that may be committed: everything is read, found and checked.
     fn prepare(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
         spans::within(&spans::plan(|| request.patch.paths().count()), |_| self.plan(request, readings))
@@ -396,8 +439,7 @@ impl Workspace {
         none(gathered.check_read(&claimed, &seen, &locked(readings)))?;
         none(gathered.check_numbers(request.patch, &claimed))?;
         let unseen = |discarded| gathered.check_whole(discarded, &claimed, &locked(readings));
-        let largest = gathered.root.as_ref().map(|root| root.policy.terms().max_file_bytes as usize);
-        let limits = Limits { file_bytes: largest.unwrap_or(self.limits.file_bytes), ..self.limits };
+        let limits = gathered.root.as_ref().map_or(self.limits, |root| self.limits_of(root));
         let plan = plan::build(request.patch, &gathered.sources, &limits).map_err(|problems| {
             let mut all = unseen(gathered.replaced(request.patch));
             all.extend(problems);

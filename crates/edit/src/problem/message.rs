@@ -179,6 +179,11 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::WorkLimit { what } => write!(f, "Too much work: {what}. Split the request."),
         Kind::InvalidFormat { message } => f.write_str(message),
         Kind::NoOp { reason } => write!(f, "Nothing would change{hunk}: {reason}."),
+        Kind::FormattedBack { by } => write!(
+            f,
+            "Nothing would change: what this edit does to {path} is undone by {by}, which formats every new text here. If \
+             the edit was only about layout, leave it out."
+        ),
         Kind::UnknownArgument { name, suggestion, known } => {
             write!(f, "Unknown argument '{name}'.")?;
             if let Some(suggestion) = suggestion {
@@ -296,6 +301,17 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "{reason}\nThat file says what may be read and changed here, so until a person has mended it, nothing is."
         ),
+        Kind::HookRefused { hook, said } => write!(
+            f,
+            "The hook {hook}, which this person has set up, refused the edit. Nothing was changed. It says:\n{}\nSending \
+             the same call again does not help: change what the hook objects to, or ask the person.",
+            if said.trim().is_empty() { "(nothing)" } else { said.trim_end() }
+        ),
+        Kind::HookNotAsked { hook, why } => write!(
+            f,
+            "The person wants the hook {hook} to look at each edit, and it could not: {why}. Nothing was changed. Sending the \
+             same call again does not help before it can; tell the person."
+        ),
         Kind::PathOutsideWorkspace { roots, why } => {
             let shown = problem.path.as_deref().unwrap_or("The path");
             write!(f, "{shown} is outside the workspace: {why}. The workspace is {}.", roots.join(", "))?;
@@ -344,6 +360,11 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::Busy { seconds } => write!(
             f,
             "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
+        ),
+        Kind::Overtaken { times } => write!(
+            f,
+            "While the hooks of this edit ran, its files were changed by others, {times} times in a row. Nothing was changed. \
+             Send the call again."
         ),
         Kind::NeedsPatience => f.write_str("This needs more time than was given. Nothing was changed."),
         Kind::RecoveryNeeded { what } => f.write_str(what),

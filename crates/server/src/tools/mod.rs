@@ -79,7 +79,7 @@ impl Call<'_> {
     /// The outcome of an edit that was made, with what was begun for it.
     fn done(&self, report: &Report) -> Outcome {
         let mut outcome = Outcome::success(report);
-        outcome.side_effects_fired = self.effects.fired(report);
+        outcome.side_effects_fired.extend(self.effects.fired(report));
         outcome
     }
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use emend_edit::problem::{Kind, Problem};
 
 pub use self::digest::PlanDigest;
-pub(crate) use self::permit::{leave_waiting, permit};
+pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
 pub use self::visible::{visible, visible_line};
 pub use self::waiting::{Approvals, Waiting, Word};
 use crate::history::Origin;

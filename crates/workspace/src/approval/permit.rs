@@ -17,12 +17,9 @@ pub(crate) fn permit(
     approval: Option<&Approval>,
     approvals: impl FnOnce() -> Result<Approvals, String>,
 ) -> Result<(), Stopped> {
-    let problems = prepared.held_back();
+    let problems = refuse_unless_allowable(prepared)?;
     if problems.is_empty() {
         return Ok(());
-    }
-    if !problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded) {
-        return Err(problems.into());
     }
     let held = prepared.held(disk, problems)?;
     // Where nothing can be kept, nobody has said anything either.
@@ -45,6 +42,13 @@ pub(crate) fn permit(
         }
         None => Err(Stopped::Held(Box::new(held))),
     }
+}
+
+/// Refuses a plan that no person could allow. Yields why one must be asked, if so.
+pub(crate) fn refuse_unless_allowable(prepared: &Prepared) -> Result<Vec<Problem>, Vec<Problem>> {
+    let problems = prepared.held_back();
+    let is_allowable = problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded);
+    if is_allowable { Ok(problems) } else { Err(problems) }
 }
 
 /// Lets this wait for a person's word, which they give by this command and its id. Yields what the model is told.

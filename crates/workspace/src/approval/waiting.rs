@@ -349,6 +349,7 @@ mod tests {
             notes: Vec::new(),
             mtime_check_passed: None,
             is_recorded: false,
+            fired: Vec::new(),
         };
         Held { digest: plan, problems: Vec::new(), report, origin: Origin::default(), root: PathBuf::new() }
     }

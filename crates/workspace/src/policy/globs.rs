@@ -19,7 +19,7 @@ const MOST: usize = 1000;
 
 /// A list of patterns.
 #[derive(Clone, Debug)]
-pub(super) struct Globs {
+pub(crate) struct Globs {
     /// Those without a slash, for one name. Apart from the others, most of them need no regular expression, the
     /// making of which would be felt at each start.
     of_names: Numbered,
@@ -38,7 +38,7 @@ struct Numbered {
 
 impl Globs {
     /// Reads these patterns. The last that matches decides.
-    pub(super) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+    pub(crate) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let (mut of_names, mut of_paths) = (Vec::new(), Vec::new());
         let mut kept = Vec::new();
         for (number, written) in patterns.into_iter().enumerate() {
@@ -72,7 +72,7 @@ impl Globs {
     }
 
     /// The pattern that catches this path, or a folder that it is in.
-    pub(super) fn catching(&self, path: &Folded) -> Option<&str> {
+    pub(crate) fn catching(&self, path: &Folded) -> Option<&str> {
         let mut found = Vec::new();
         path.prefixes().zip(path.names()).find_map(|(prefix, name)| {
             let last = self.of_names.last(name, &mut found).max(self.of_paths.last(prefix, &mut found));
@@ -102,14 +102,14 @@ impl Numbered {
 
 /// A path below a root, made ready for comparing: names that some disk takes for the same are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Folded {
+pub(crate) struct Folded {
     path: String,
     /// Where in `path` each name ends.
     ends: Vec<usize>,
 }
 
 impl Folded {
-    pub(super) fn new(names: &[OsString]) -> Self {
+    pub(crate) fn new(names: &[OsString]) -> Self {
         let mut new = Self::default();
         for name in names {
             if !new.path.is_empty() {
@@ -127,20 +127,20 @@ impl Folded {
     }
 
     /// Its names.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
         starts.zip(&self.ends).map(|(start, &end)| &self.path[start..end])
     }
 
     /// Whether it is `other`, or beneath it.
-    pub(super) fn is_within(&self, other: &Self) -> bool {
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
         self.prefixes().any(|prefix| prefix == other.path)
     }
 }
 
 /// A name or pattern as a disk may see it that minds neither case nor invisible characters nor in which of two ways a
 /// character is written: to some, `.GIT` and a `.git` with a zero-width joiner in it are `.git`.
-pub(super) fn folded(written: &str) -> String {
+pub(crate) fn folded(written: &str) -> String {
     if written.is_ascii() {
         return written.to_ascii_lowercase();
     }

@@ -6,7 +6,7 @@
 
 mod defaults;
 mod file;
-mod globs;
+pub(crate) mod globs;
 pub mod programs;
 mod settings;
 mod tighten;

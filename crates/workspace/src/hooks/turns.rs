@@ -1,0 +1,119 @@
+//! The turns of edits that hooks concern: those of one file go in the order in which they came, so that none of them
+//! plans for what the one before it is about to change.
+//!
+//! A turn is a courtesy, not a right: nothing relies on it, since every file is looked at again under the root's lock. So
+//! whoever has waited long enough goes on without.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often it is asked whether the client has given up.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Who has come, and for which files.
+#[derive(Debug, Default)]
+pub(crate) struct Turns {
+    come: Mutex<Come>,
+    gone: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Come {
+    last: u64,
+    here: BTreeMap<u64, BTreeSet<String>>,
+}
+
+impl Come {
+    fn is_first(&self, number: u64) -> bool {
+        let Some(names) = self.here.get(&number) else { return true };
+        self.here.range(..number).all(|(_, earlier)| earlier.is_disjoint(names))
+    }
+}
+
+/// The place of one edit among the others. Given up when dropped.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    turns: &'a Turns,
+    number: u64,
+    /// Whether others were before it.
+    pub(crate) has_waited: bool,
+}
+
+impl Turns {
+    /// Waits until no earlier edit of any of these files is under way, for at most `patience`.
+    pub(crate) fn wait(
+        &self,
+        names: BTreeSet<String>,
+        patience: Duration,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Turn<'_> {
+        let until = Instant::now() + patience;
+        let mut come = self.come();
+        come.last += 1;
+        let number = come.last;
+        come.here.insert(number, names);
+        let mut turn = Turn { turns: self, number, has_waited: false };
+        while !come.is_first(number) && !cancelled() {
+            let Some(left) = until.checked_duration_since(Instant::now()) else { break };
+            turn.has_waited = true;
+            let waited = self.gone.wait_timeout(come, left.min(GLANCE));
+            come = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(come);
+        turn
+    }
+
+    fn come(&self) -> MutexGuard<'_, Come> {
+        self.come.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.turns.come().here.remove(&self.number);
+        self.turns.gone.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).into()).collect()
+    }
+
+    #[test]
+    fn edits_of_the_same_file_go_in_the_order_in_which_they_came() {
+        let turns = Turns::default();
+        let order = Mutex::new(Vec::new());
+        let first = turns.wait(names(&["a"]), Duration::ZERO, &|| false);
+        assert!(!turns.wait(names(&["b"]), Duration::from_secs(60), &|| false).has_waited);
+        std::thread::scope(|scope| {
+            for number in 1..=4 {
+                scope.spawn({
+                    let (turns, order) = (&turns, &order);
+                    move || {
+                        let _turn = turns.wait(names(&["a", "c"]), Duration::from_secs(60), &|| false);
+                        order.lock().unwrap().push(number);
+                    }
+                });
+                while turns.come().here.len() < number + 1 {
+                    std::thread::yield_now();
+                }
+            }
+            drop(first);
+        });
+        assert_eq!(*order.lock().unwrap(), [1, 2, 3, 4]);
+        assert!(turns.come().here.is_empty());
+    }
+
+    #[test]
+    fn nobody_waits_for_ever() {
+        let turns = Turns::default();
+        let _first = turns.wait(names(&["a"]), Duration::ZERO, &|| false);
+        assert!(!turns.wait(names(&["a"]), Duration::ZERO, &|| false).has_waited);
+        assert!(!turns.wait(names(&["a"]), Duration::from_secs(60), &|| true).has_waited);
+    }
+}

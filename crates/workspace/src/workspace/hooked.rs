@@ -1,0 +1,135 @@
+//! Edits that hooks concern. Nothing is locked while a hook runs: the edit is planned, hooks run on the plan, and then it is
+//! committed under the lock if its files still are what it was planned for. If they are not, all of it begins anew.
+
+use std::sync::{Arc, Mutex};
+
+use emend_edit::problem::{Code, Kind, Problem};
+
+use super::Workspace;
+use crate::approval::{self, Approval, Stopped};
+use crate::hooks::after::Done;
+use crate::hooks::{Hooks, Turn};
+use crate::lock::{self, Locked};
+use crate::policy::programs::Programs;
+use crate::prepared::{Prepared, Preview, Progress};
+use crate::readings::Readings;
+use crate::report::Report;
+use crate::roots::Root;
+
+/// How often an edit is planned anew because others have changed its files while hooks ran.
+const TRIES: usize = 20;
+
+/// An edit that hooks concern: how it is planned anew, and for whom.
+pub(super) struct Hooked<'a> {
+    pub(super) plan: &'a dyn Fn() -> Result<Prepared, Vec<Problem>>,
+    pub(super) approval: Option<&'a Approval>,
+    pub(super) readings: &'a Mutex<Readings>,
+    pub(super) cancelled: &'a dyn Fn() -> bool,
+    pub(super) progress: &'a dyn Fn(Progress),
+}
+
+impl Workspace {
+    /// The same workspace, around whose edits these programs run. The error says which pattern is wrong.
+    pub fn with_hooks(mut self, programs: &Programs) -> Result<Self, String> {
+        self.hooks = Hooks::new(programs, &self.roots)?;
+        Ok(self)
+    }
+
+    /// What is to be run after this edit, such as `after:tags`.
+    #[must_use]
+    pub fn hooks_after(&self, report: &Report) -> Vec<String> {
+        self.hooks.would_run_after(report)
+    }
+
+    /// Runs the hooks after an edit that was made, each with this document on its standard input. Blocks until the last has
+    /// ended, so it belongs on a thread of its own.
+    #[must_use]
+    pub fn run_hooks_after(&self, report: &Report, document: &[u8]) -> Done {
+        self.hooks.after(report, document)
+    }
+
+    /// Whether hooks are to run before this plan is committed.
+    pub(super) fn has_hooks_before(&self, prepared: &Prepared) -> bool {
+        self.has_formatters(prepared) || self.hooks.would_ask(&prepared.report)
+    }
+
+    /// Whether some of its new text is to be formatted. What takes an edit back restores exactly what was there.
+    pub(super) fn has_formatters(&self, prepared: &Prepared) -> bool {
+        prepared.facts.undoes.is_none() && self.hooks.would_format(prepared)
+    }
+
+    /// Has a plan formatted.
+    pub(super) fn format(
+        &self,
+        mut prepared: Prepared,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Problem> {
+        if self.has_formatters(&prepared) {
+            let limits = self.limits_of(&prepared.facts.root);
+            self.hooks.format(&mut prepared, &limits, cancelled)?;
+        }
+        Ok(prepared)
+    }
+
+    /// Makes an edit that hooks concern; `first` is how it is planned by now. The lock is not held.
+    pub(super) fn edit_with_hooks(&self, first: Prepared, hooked: &Hooked<'_>) -> Result<Report, Stopped> {
+        let root = Arc::clone(&first.facts.root);
+        let turn = self.turn(&first, hooked.cancelled);
+        let mut planned = Some(first).filter(|_| !turn.has_waited);
+        for _ in 0..TRIES {
+            if (hooked.cancelled)() {
+                return Err(Problem::new(Kind::Cancelled).into());
+            }
+            let prepared = match planned.take() {
+                Some(prepared) => prepared,
+                None => {
+                    // So that what the client has read and what is there belong together.
+                    let _locked = self.locked(&root)?;
+                    (hooked.plan)()?
+                }
+            };
+            approval::refuse_unless_allowable(&prepared)?;
+            let mut prepared = self.format(prepared, hooked.cancelled)?;
+            self.hooks.ask(&mut prepared.report, &prepared.facts, hooked.cancelled)?;
+            let _locked = self.locked(&root)?;
+            let mut prepared = match self.is_still(prepared, hooked.progress) {
+                Ok(prepared) => prepared,
+                Err(problem) if problem.code() == Code::StalePreview => continue,
+                Err(problem) => return Err(problem.into()),
+            };
+            self.permit_unless(hooked.cancelled, &prepared, hooked.approval)?;
+            return Ok(self.commit(&mut prepared, hooked.readings, hooked.progress)?);
+        }
+        Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
+    }
+
+    /// The lock of a root in which nothing is left to be taken up.
+    fn locked<'a>(&self, root: &'a Root) -> Result<Locked<'a>, Problem> {
+        let locked = lock::lock(root, self.patience)?;
+        self.past.recover(self.disk(), root)?;
+        Ok(locked)
+    }
+
+    /// Asks the hooks about a kept plan. Yields its report with what came of that.
+    pub(super) fn ask_about(
+        &self,
+        preview: &Preview,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Report, Problem> {
+        let mut report = preview.report.clone();
+        self.hooks.ask(&mut report, &preview.facts, cancelled)?;
+        Ok(report)
+    }
+
+    /// The turn of this edit among those of the same files.
+    fn turn(&self, prepared: &Prepared, cancelled: &dyn Fn() -> bool) -> Turn<'_> {
+        self.hooks.turns.wait(prepared.files.keys().cloned().collect(), self.patience, cancelled)
+    }
+
+    /// Under the lock: is every file still what the plan was made for?
+    fn is_still(&self, mut prepared: Prepared, progress: &dyn Fn(Progress)) -> Result<Prepared, Problem> {
+        let likes = std::mem::take(&mut prepared.likes);
+        let again = self.look_again(Preview::of(prepared), progress)?;
+        Ok(Prepared { likes, ..again })
+    }
+}
