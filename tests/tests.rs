@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
+mod after_hooks;
 mod apply_patch;
 mod approval;
 mod asking;

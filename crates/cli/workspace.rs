@@ -59,13 +59,13 @@ pub(crate) struct Place {
 
 /// A workspace, and what follows its edits.
 pub(crate) struct Opened {
-    pub(crate) workspace: Workspace,
+    pub(crate) workspace: Arc<Workspace>,
     pub(crate) effects: Arc<Effects>,
 }
 
 impl WorkspaceFlags {
     /// The workspace of a person, who is told at once if there is none.
-    pub(crate) fn open(&self) -> Result<Workspace, Stop> {
+    pub(crate) fn open(&self) -> Result<Arc<Workspace>, Stop> {
         Ok(self.open_to_edit()?.workspace)
     }
 
@@ -113,7 +113,7 @@ impl OpeningFlags {
             tracing::warn!("{warning}");
         }
         let effects = Effects::of(&workspace, &place.wishes);
-        Ok(Ok(Opened { workspace, effects }))
+        Ok(Ok(Opened { workspace: Arc::new(workspace), effects }))
     }
 
     fn place(&self, asked: &[String], whom: For) -> anyhow::Result<Place> {

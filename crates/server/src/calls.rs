@@ -217,6 +217,7 @@ impl Emend {
             let mut answer = asked.tool.run(&call, arguments)?;
             let checking = self.shared.effects.checking(&answer);
             answer.remark(self.session.news());
+            answer.remark(self.shared.effects.news(call.caller.session()));
             self.shared.subscriptions.has_called(workspace, &self.session);
             Ok(Answered { answer, checking })
         };

@@ -57,7 +57,9 @@ impl Made {
     /// The outcome, as on the wire.
     #[must_use]
     pub fn document(&self) -> Value {
-        json!(Outcome { side_effects_fired: self.fired.clone(), ..Outcome::success(&self.report) })
+        let mut outcome = Outcome::success(&self.report);
+        outcome.side_effects_fired.extend(self.fired.iter().cloned());
+        json!(outcome)
     }
 }
 

@@ -77,13 +77,12 @@ impl Emend {
     /// why there is none.
     #[must_use]
     pub fn new(workspace: Result<Workspace, Problem>) -> Self {
-        Self::with_effects(workspace, Effects::none())
+        Self::with_effects(workspace.map(Arc::new), Effects::none())
     }
 
     /// The same, where this follows each edit.
     #[must_use]
-    pub fn with_effects(workspace: Result<Workspace, Problem>, effects: Arc<Effects>) -> Self {
-        let workspace = workspace.map(Arc::new);
+    pub fn with_effects(workspace: Result<Arc<Workspace>, Problem>, effects: Arc<Effects>) -> Self {
         if let Ok(workspace) = &workspace {
             effects.follow(workspace);
         }

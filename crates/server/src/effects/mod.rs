@@ -4,25 +4,39 @@
 //! own with all that it needs. The answer then says what was begun, `side_effects_fired`.
 
 mod diagnostics;
+mod later;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use emend_workspace::policy::programs::Programs;
 use emend_workspace::{Landed, Report, Workspace};
 
 use self::diagnostics::Diagnostics;
+use self::later::Later;
 use crate::tools::Answer;
 
 pub(crate) use self::diagnostics::Checking;
 pub use self::diagnostics::{Found, KnownServer, language_servers};
 
+/// How long hooks that still run are waited for at the end.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// How many sessions have something to be told.
+const SESSIONS: usize = 1_000;
+/// How much each.
+const NEWS: usize = 20;
+
 /// What follows each edit of a workspace.
 #[derive(Default)]
 pub struct Effects {
+    /// Set once it follows a workspace.
+    workspace: OnceLock<Weak<Workspace>>,
     diagnostics: Option<Diagnostics>,
+    hooks: Later,
+    /// What failed and is still to be told, by the session of the edit.
+    failed: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
     /// By the ids of edits that have not been answered yet.
     begun: Mutex<BTreeMap<String, Begun>>,
 }
@@ -72,8 +86,9 @@ impl Effects {
     }
 
     /// From now on follows the edits of this workspace.
-    pub fn follow(self: &Arc<Self>, workspace: &Workspace) {
+    pub fn follow(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         let effects = Arc::downgrade(self);
+        let _ = self.workspace.set(Arc::downgrade(workspace));
         workspace.tell_edits(move |landed| {
             if let Some(effects) = effects.upgrade() {
                 effects.begin(landed);
@@ -92,8 +107,14 @@ impl Effects {
         self.locked().remove(answer.edit()?)?.checking
     }
 
-    /// Ends what runs, and waits for that, but not for long.
+    /// What is to be told in the next answer of this session.
+    pub(crate) fn news(&self, session: &str) -> Vec<String> {
+        locked(&self.failed).remove(session).unwrap_or_default()
+    }
+
+    /// Waits for what still follows, but not for long, and ends what runs.
     pub fn finish(&self) {
+        self.hooks.finish(FAREWELL);
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.stop();
         }
@@ -109,12 +130,56 @@ impl Effects {
         if begun.checking.is_some() {
             begun.fired.push("diagnostics".to_owned());
         }
+        begun.fired.extend(self.begin_hooks(landed));
         if let Some(edit) = &landed.report.edit {
             self.locked().insert(edit.clone(), begun);
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<String, Begun>> {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Has the hooks run that a person wants to be run after an edit. Yields their names.
+    fn begin_hooks(&self, landed: &Landed<'_>) -> Vec<String> {
+        let Some(workspace) = self.workspace.get().and_then(Weak::upgrade) else { return Vec::new() };
+        let names = workspace.hooks_after(landed.report);
+        if names.is_empty() {
+            return names;
+        }
+        let (report, origin) = (landed.report.clone(), landed.origin.clone());
+        let (root, failed) = (landed.root.path.clone(), Arc::clone(&self.failed));
+        let session = origin.session.clone();
+        let run = move || {
+            let done = workspace.run_hooks_after(&report, &origin, &root);
+            tell(&failed, &origin.session, done.failed);
+        };
+        if self.hooks.do_next(run) {
+            return names;
+        }
+        let left_out = format!("{} did not run: too many hooks wait already.", names.join(", "));
+        tell(&self.failed, &session, vec![left_out]);
+        Vec::new()
     }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<String, Begun>> {
+        locked(&self.begun)
+    }
+}
+
+/// Has the next answer of a session say this.
+fn tell(failed: &Mutex<BTreeMap<String, Vec<String>>>, session: &str, what: Vec<String>) {
+    if what.is_empty() {
+        return;
+    }
+    what.iter().for_each(|what| tracing::warn!("{what}"));
+    let mut failed = locked(failed);
+    // Those that never come back must not pile up.
+    if failed.len() >= SESSIONS {
+        failed.pop_first();
+    }
+    let news = failed.entry(session.to_owned()).or_default();
+    news.extend(what);
+    let superfluous = news.len().saturating_sub(NEWS);
+    news.drain(..superfluous);
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,10 @@
 //! Hooks that are run once an edit is made. What they write is another program's change like anybody's.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::{Allowance, Armed, Hooks, told};
+use crate::history::Origin;
 use crate::report::{ChangeKind, FileReport, Report};
 
 /// How long a hook may take unless the person says otherwise.
@@ -25,14 +27,15 @@ impl Hooks {
         self.due(report).map(|(armed, _)| format!("after:{}", armed.hook.name)).collect()
     }
 
-    /// Runs the hooks that a made edit concerns, one after another, each with this document on its standard input.
+    /// Runs the hooks that a made edit concerns, one after another, each with the edit's document on its standard input.
     /// Blocks until the last has ended or its time is over.
-    pub(crate) fn after(&self, report: &Report, document: &[u8]) -> Done {
+    pub(crate) fn after(&self, report: &Report, origin: &Origin, root: &Path) -> Done {
+        let document = self.document(report, origin, root, None);
         let mut done = Done::default();
         for (armed, files) in self.due(report) {
             let name = &armed.hook.name;
             let allowance = Allowance { timeout: TIMEOUT, most: MOST, leaves: true };
-            let ended = self.run(armed, &files, document, allowance).and_then(|ran| {
+            let ended = self.run(armed, &files, &document, allowance).and_then(|ran| {
                 done.fired.push(format!("after:{name}"));
                 ran.done()
             });

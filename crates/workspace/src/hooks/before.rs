@@ -37,7 +37,7 @@ impl Hooks {
         if !self.would_ask(report) {
             return Ok(());
         }
-        let document = self.document(report, &facts.origin, &facts.root, facts.undoes.as_deref());
+        let document = self.document(report, &facts.origin, &facts.root.path, facts.undoes.as_deref());
         for armed in &self.before {
             let files = self.concerned(armed, &report.files);
             if files.is_empty() {

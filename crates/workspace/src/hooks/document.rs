@@ -1,12 +1,13 @@
 //! What a hook is told of an edit: one JSON document on its standard input. Its fields are documented in the README; new
 //! ones may come, and what is there keeps its meaning within a version.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::Hooks;
 use crate::history::Origin;
 use crate::report::{ChangeKind, FileReport, Report};
-use crate::roots::Root;
 
 /// The version of the document.
 const VERSION: u32 = 1;
@@ -18,6 +19,8 @@ struct Document<'a> {
     client: &'a str,
     session: &'a str,
     root: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edit: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     undoes: Option<&'a str>,
     files: Vec<File<'a>>,
@@ -39,12 +42,12 @@ struct File<'a> {
 }
 
 impl Hooks {
-    /// The document of an edit that is about to be made, which may take another one back.
+    /// The document of an edit that is about to be made or was made, which may take another one back.
     pub(super) fn document(
         &self,
         report: &Report,
         origin: &Origin,
-        root: &Root,
+        root: &Path,
         undoes: Option<&str>,
     ) -> Vec<u8> {
         let document = Document {
@@ -52,7 +55,8 @@ impl Hooks {
             tool: &origin.tool,
             client: &origin.client,
             session: &origin.session,
-            root: root.path.to_string_lossy().into_owned(),
+            root: root.to_string_lossy().into_owned(),
+            edit: report.edit.as_deref(),
             undoes,
             files: report.files.iter().map(|file| self.file(file)).collect(),
         };

@@ -1,12 +1,14 @@
 //! Edits that hooks concern. Nothing is locked while a hook runs: the edit is planned, hooks run on the plan, and then it is
 //! committed under the lock if its files still are what it was planned for. If they are not, all of it begins anew.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use emend_edit::problem::{Code, Kind, Problem};
 
 use super::Workspace;
 use crate::approval::{self, Approval, Stopped};
+use crate::history::Origin;
 use crate::hooks::after::Done;
 use crate::hooks::{Hooks, Turn};
 use crate::lock::{self, Locked};
@@ -41,11 +43,11 @@ impl Workspace {
         self.hooks.would_run_after(report)
     }
 
-    /// Runs the hooks after an edit that was made, each with this document on its standard input. Blocks until the last has
-    /// ended, so it belongs on a thread of its own.
+    /// Runs the hooks after an edit that was made in this root. Blocks until the last has ended, so it belongs on a thread of
+    /// its own.
     #[must_use]
-    pub fn run_hooks_after(&self, report: &Report, document: &[u8]) -> Done {
-        self.hooks.after(report, document)
+    pub fn run_hooks_after(&self, report: &Report, origin: &Origin, root: &Path) -> Done {
+        self.hooks.after(report, origin, root)
     }
 
     /// Whether hooks are to run before this plan is committed.
