@@ -1,0 +1,98 @@
+//! The brackets of a text that have no partner.
+//!
+//! A grammar that meets an unclosed bracket finds its error wherever the text stops making sense, often hundreds of lines
+//! below. Who looks at the brackets alone, and at the indentation of the lines where they stand, comes nearer.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use tree_sitter::Tree;
+
+use crate::fault::leaves;
+
+/// A bracket without a partner.
+#[derive(Debug, Clone)]
+pub(crate) struct Single {
+    pub(crate) at: Range<usize>,
+    pub(crate) opens: bool,
+}
+
+/// The brackets without a partner, those first that the indentation betrays.
+///
+/// Only tokens count, so what stands in strings and comments does not.
+pub(crate) fn singles(tree: &Tree, text: &[u8]) -> Vec<Single> {
+    let mut open: Vec<(u8, Range<usize>)> = Vec::new();
+    let mut singles = Vec::new();
+    let mut odd_pairs = OddPairs::default();
+    for leaf in leaves(tree).filter(|leaf| !leaf.is_named() && !leaf.is_missing()) {
+        let at = leaf.byte_range();
+        let token = leaf.kind().as_bytes();
+        if let Some(partner) = token.last().copied().and_then(partner) {
+            open.push((partner, at));
+        } else if let &[bracket @ (b')' | b']' | b'}')] = token {
+            match open.iter().rposition(|(partner, _)| *partner == bracket) {
+                None => singles.push(Single { at, opens: false }),
+                Some(partner) => {
+                    singles.extend(open.drain(partner + 1..).map(|(_, at)| Single { at, opens: true }));
+                    if let Some((_, opening)) = open.pop() {
+                        odd_pairs.see(text, opening, at);
+                    }
+                }
+            }
+        }
+    }
+    singles.extend(open.into_iter().map(|(_, at)| Single { at, opens: true }));
+    odd_pairs.betrayed(singles)
+}
+
+/// What closes a bracket.
+fn partner(opening: u8) -> Option<u8> {
+    Some(match opening {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        _ => return None,
+    })
+}
+
+/// The first pairs whose lines are indented differently: one of the two belongs to another bracket.
+#[derive(Default)]
+struct OddPairs {
+    unclosed: Option<Range<usize>>,
+    unopened: Option<Range<usize>>,
+}
+
+impl OddPairs {
+    fn see(&mut self, text: &[u8], opening: Range<usize>, closing: Range<usize>) {
+        let Some(here) = indentation_alone(text, closing.start) else { return };
+        match here.cmp(&indentation(text, opening.start)) {
+            Ordering::Less => _ = self.unclosed.get_or_insert(opening),
+            Ordering::Greater => _ = self.unopened.get_or_insert(closing),
+            Ordering::Equal => {}
+        }
+    }
+
+    /// The pairs say nothing of their own, since code need not be indented well; they say which of several it is.
+    fn betrayed(self, singles: Vec<Single>) -> Vec<Single> {
+        let known = |opens| singles.iter().any(|single| single.opens == opens);
+        let unclosed = self.unclosed.filter(|_| known(true)).map(|at| Single { at, opens: true });
+        let unopened = self.unopened.filter(|_| known(false)).map(|at| Single { at, opens: false });
+        unclosed.into_iter().chain(unopened).chain(singles).collect()
+    }
+}
+
+/// How many bytes of white space the line of a place begins with.
+fn indentation(text: &[u8], at: usize) -> usize {
+    let line = line_start(text, at);
+    text[line..at].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// The same where nothing else stands before the place.
+fn indentation_alone(text: &[u8], at: usize) -> Option<usize> {
+    let line = line_start(text, at);
+    text[line..at].iter().all(u8::is_ascii_whitespace).then_some(at - line)
+}
+
+fn line_start(text: &[u8], at: usize) -> usize {
+    memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1)
+}

@@ -1,0 +1,124 @@
+//! What is wrong in a tree with errors, and in which line: the one place that whoever made the edit has to look at.
+
+use std::iter;
+use std::ops::Range;
+
+use tree_sitter::{Node, Tree};
+
+use crate::brackets::{self, Single};
+
+/// How much of the text near an error is shown.
+const SHOWN: usize = 40;
+
+pub(crate) struct Fault {
+    pub(crate) line: usize,
+    pub(crate) what: String,
+}
+
+/// The fault of `after`. It is looked for in the lines that `before` does not have, since the rest was whole.
+pub(crate) fn find(tree: &Tree, before: &[u8], after: &[u8]) -> Fault {
+    let changed = changed(before, after);
+    let singles = brackets::singles(tree, after);
+    let within = |at: &Range<usize>| changed.start <= at.start && at.start < changed.end;
+    if let Some(single) = singles.iter().find(|single| within(&single.at)).or(singles.first()) {
+        return of_bracket(single, after);
+    }
+    let errors =
+        || errors(tree).filter(|node| node.start_byte() < changed.end && changed.start <= node.end_byte());
+    let Some(error) = errors().find(Node::is_missing).or_else(|| errors().next()) else {
+        return unexpected(changed.start, after);
+    };
+    match error.is_missing() {
+        true => {
+            Fault { line: line(after, error.start_byte()), what: format!("`{}` is missing", error.kind()) }
+        }
+        false => unexpected(error.start_byte().max(changed.start), after),
+    }
+}
+
+fn of_bracket(single: &Single, text: &[u8]) -> Fault {
+    let bracket = String::from_utf8_lossy(&text[single.at.clone()]);
+    let what = match single.opens {
+        true => format!("`{bracket}` is not closed"),
+        false => format!("`{bracket}` closes nothing"),
+    };
+    Fault { line: line(text, single.at.start), what }
+}
+
+fn unexpected(at: usize, text: &[u8]) -> Fault {
+    // An error may begin with the white space before it.
+    let at = at + text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let rest = text[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let near = String::from_utf8_lossy(&rest[..rest.len().min(4 * SHOWN)]);
+    let near: String = near.trim_end().chars().take(SHOWN).collect();
+    let what = match near.is_empty() {
+        true => "unexpected end".to_owned(),
+        false => format!("unexpected text near `{near}`"),
+    };
+    Fault { line: line(text, at), what }
+}
+
+/// The bytes of `after` that stand between what it has in common with `before`, in whole lines.
+fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
+    let same = |(one, other): &(&u8, &u8)| one == other;
+    let prefix = iter::zip(before, after).take_while(same).count();
+    let suffix =
+        iter::zip(before[prefix..].iter().rev(), after[prefix..].iter().rev()).take_while(same).count();
+    let start = memchr::memrchr(b'\n', &after[..prefix]).map_or(0, |newline| newline + 1);
+    let end = after.len() - suffix;
+    let end = memchr::memchr(b'\n', &after[end..]).map_or(after.len(), |newline| end + newline + 1);
+    start..end
+}
+
+fn line(text: &[u8], at: usize) -> usize {
+    1 + memchr::memchr_iter(b'\n', &text[..at]).count()
+}
+
+/// The tokens of a tree, in their order.
+pub(crate) fn leaves(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
+    walk(tree, |_| true).filter(|node| node.child_count() == 0)
+}
+
+/// The nodes that are an error, or are there only because they are missing, in their order.
+fn errors(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
+    walk(tree, Node::has_error).filter(|node| node.is_error() || node.is_missing())
+}
+
+/// The nodes of a tree, each before its children, which are left out where `enter` says so. A loop: trees can be deep.
+fn walk<'t>(tree: &'t Tree, enter: impl Fn(&Node<'t>) -> bool) -> impl Iterator<Item = Node<'t>> {
+    let mut cursor = tree.walk();
+    let mut ended = false;
+    iter::from_fn(move || {
+        if ended {
+            return None;
+        }
+        let node = cursor.node();
+        if !(enter(&node) && cursor.goto_first_child()) {
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    ended = true;
+                    break;
+                }
+            }
+        }
+        Some(node)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_is_told_in_whole_lines() {
+        assert_eq!(changed(b"one\ntwo\nthree\n", b"one\ntow\nthree\n"), 4..8);
+        assert_eq!(changed(b"", b"one\ntwo"), 0..7);
+        assert_eq!(changed(b"one\ntwo\n", b"one\n"), 4..4);
+        assert_eq!(changed(b"aaaa", b"aa"), 0..2);
+    }
+
+    #[test]
+    fn lines_begin_with_one() {
+        assert_eq!([0, 1, 2].map(|at| line(b"a\nb", at)), [1, 1, 2]);
+    }
+}
