@@ -52,6 +52,7 @@ mod special_files;
 mod stale;
 mod str_replace;
 mod subscriptions;
+mod syntax_guard;
 mod tidy;
 mod write_file;
 

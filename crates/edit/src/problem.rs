@@ -80,6 +80,7 @@ impl Problem {
             | Kind::ExpectedCount { lines, .. }
             | Kind::OverlappingPlaces { lines } => lines,
             Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => near.numbers(),
+            Kind::SyntaxBroken { line, .. } => core::slice::from_ref(line),
             _ => &[],
         }
     }
@@ -270,6 +271,10 @@ pub enum Kind {
         hook: String,
         why: String,
     },
+    SyntaxBroken {
+        line: usize,
+        what: String,
+    },
 
     // Paths.
     PathOutsideWorkspace {
@@ -434,6 +439,7 @@ codes! {
     ApprovalDenied "approval-denied",
     InvalidPolicy "invalid-policy",
     HookRefused "hook-refused",
+    SyntaxBroken "syntax-broken",
     PathOutsideWorkspace "path-outside-workspace",
     PathForbidden "path-forbidden",
     AmbiguousPath "ambiguous-path",
@@ -497,6 +503,7 @@ impl Kind {
             Self::ApprovalDenied => Code::ApprovalDenied,
             Self::InvalidPolicy { .. } => Code::InvalidPolicy,
             Self::HookRefused { .. } | Self::HookNotAsked { .. } => Code::HookRefused,
+            Self::SyntaxBroken { .. } => Code::SyntaxBroken,
             Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
             Self::PathForbidden { .. } => Code::PathForbidden,
             Self::AmbiguousPath { .. } => Code::AmbiguousPath,

@@ -37,6 +37,7 @@ pub mod history;
 pub mod report;
 
 mod gather;
+mod guard;
 pub mod hooks;
 mod landed;
 mod merge;

@@ -22,6 +22,7 @@ use crate::commit;
 use crate::disk::Disk;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
+use crate::guard;
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
 use crate::hooks::Hooks;
@@ -217,6 +218,7 @@ impl Workspace {
                 }
             };
         }
+        guard::refuse(&prepared)?;
         self.permit_unless(request.cancelled, &prepared, request.approval)?;
         Ok(self.commit(&mut prepared, readings, request.progress)?)
     }
@@ -231,7 +233,9 @@ impl Workspace {
         if request.effort == Effort::Quick && self.has_formatters(&prepared) {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
-        self.format(prepared, request.cancelled).map(Preview::of).map_err(one)
+        let mut prepared = self.format(prepared, request.cancelled).map_err(one)?;
+        guard::warn(&mut prepared);
+        Ok(Preview::of(prepared))
     }
 
     /// Commits a kept plan, or some hunks of it, if every file is still what it was made for. A plan that
@@ -272,7 +276,8 @@ impl Workspace {
         let recovered = self.past.recover(self.disk(), &root);
         let looked = recovered.and_then(|()| self.look_again(part, progress));
         let mut prepared = looked.map_err(|problem| (problem.into(), None))?;
-        if let Err(stopped) = self.permit_unless(cancelled, &prepared, approval) {
+        let is_whole = guard::refuse(&prepared).map_err(Stopped::from);
+        if let Err(stopped) = is_whole.and_then(|()| self.permit_unless(cancelled, &prepared, approval)) {
             return Err(back(Preview::of(prepared), whole, stopped));
         }
         prepared.report = report;
@@ -553,6 +558,8 @@ impl Workspace {
         let root = Arc::clone(&prepared.facts.root);
         let terms = *root.policy.terms();
         let vault = self.past.vault(self.disk(), &root)?;
+        // The disk takes longer.
+        let look = guard::begin(prepared);
         let (id, committed) = loop {
             let id = edit_id()?;
             span.record("edit", id.as_str());
@@ -572,6 +579,9 @@ impl Workspace {
             }
         };
         let mut report = prepared.report.clone();
+        if let Some(look) = look {
+            look.end(&mut report);
+        }
         if !terms.track_history {
             vault::remove(self.disk(), &vault.kept, &committed.name);
         } else {

@@ -312,6 +312,12 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "The person wants the hook {hook} to look at each edit, and it could not: {why}. Nothing was changed. Sending the \
              same call again does not help before it can; tell the person."
         ),
+        Kind::SyntaxBroken { line, what } => write!(
+            f,
+            "This edit would break the parse of {path} at line {line} of the new content: {what}. Nothing was changed. Mend \
+             the new text and send the call again; what takes several steps must come as one patch. (The person has set \
+             syntax_guard to refuse.)"
+        ),
         Kind::PathOutsideWorkspace { roots, why } => {
             let shown = problem.path.as_deref().unwrap_or("The path");
             write!(f, "{shown} is outside the workspace: {why}. The workspace is {}.", roots.join(", "))?;

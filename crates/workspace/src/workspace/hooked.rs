@@ -8,6 +8,7 @@ use emend_edit::problem::{Code, Kind, Problem};
 
 use super::Workspace;
 use crate::approval::{self, Approval, Stopped};
+use crate::guard;
 use crate::history::Origin;
 use crate::hooks::after::Done;
 use crate::hooks::{Hooks, Turn};
@@ -92,6 +93,7 @@ impl Workspace {
             };
             approval::refuse_unless_allowable(&prepared)?;
             let mut prepared = self.format(prepared, hooked.cancelled)?;
+            guard::refuse(&prepared)?;
             self.hooks.ask(&mut prepared.report, &prepared.facts, hooked.cancelled)?;
             let _locked = self.locked(&root)?;
             let mut prepared = match self.is_still(prepared, hooked.progress) {

@@ -1,0 +1,77 @@
+//! The syntax guard: an edit that breaks the parse of a file is told of, or refused where the person wants that.
+
+use emend_testkit::{Answer, Client, Folder};
+use serde_json::{Value, json};
+
+use crate::policy::serve_with;
+
+const WHOLE: &str = "def f(a):\n    return (a + 1)\n\n\ndef g():\n    pass\n";
+
+/// A server with this guard.
+fn guarded(folder: &Folder, guard: &str) -> Client {
+    serve_with(folder, &["--syntax-guard", guard])
+}
+
+fn breaking() -> Value {
+    json!({"path": "a.py", "old_string": "(a + 1)", "new_string": "(a + 2"})
+}
+
+/// Whether the answer says that a file was broken, and names it.
+fn warns(answer: &Answer) -> bool {
+    let fired = answer.structured["side_effects_fired"].as_array().unwrap();
+    let notes = answer.structured["notes"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_noted = notes.iter().any(|note| note.as_str().unwrap().contains("a.py"));
+    assert_eq!(fired.contains(&json!("syntax")), is_noted, "{answer:#?}");
+    is_noted
+}
+
+#[test]
+fn an_edit_that_breaks_a_file_is_made_and_told() {
+    let folder = Folder::with([("a.py", WHOLE), ("a.txt", WHOLE)]);
+    let mut client = guarded(&folder, "warn");
+    assert!(!warns(&client.replace("a.py", "a + 1", "a + 3").ok()));
+    assert!(warns(&client.replace("a.py", "(a + 3)", "(a + 2").ok()));
+    // What was broken before is not told again, nor what an undo does.
+    assert!(!warns(&client.replace("a.py", "(a + 2", "((a + 2").ok()));
+    assert!(!warns(&client.replace("a.py", "((a + 2", "(a + 2)").ok()));
+    assert!(!warns(&client.call("undo_edit", json!({})).ok()));
+    assert!(!warns(&client.replace("a.txt", "(a + 1)", "(a + 2").ok()));
+    assert_eq!(folder.text("a.py"), WHOLE.replace("(a + 1)", "((a + 2"));
+}
+
+#[test]
+fn a_preview_tells_and_applying_it_tells_once() {
+    let folder = Folder::with([("a.py", WHOLE)]);
+    let mut client = guarded(&folder, "warn");
+    let shown = client.preview("str_replace", breaking()).ok();
+    assert!(warns(&shown));
+    let done = client.call("apply_preview", json!({"preview": shown.handle()})).ok();
+    assert!(warns(&done));
+    assert_eq!(done.structured["notes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn where_the_person_wants_it_no_edit_breaks_a_file() {
+    let folder = Folder::with([("a.py", WHOLE), ("b.txt", "b\n")]);
+    let mut client = guarded(&folder, "refuse");
+    let refused = client.call("str_replace", breaking()).refused("syntax-broken");
+    assert_eq!(refused.problems()[0]["path"], json!("a.py"));
+    assert_eq!(refused.problems()[0]["lines"], json!([2]));
+    let both =
+        "*** Update File: b.txt\n@@\n-b\n+B\n*** Update File: a.py\n@@\n-    return (a + 1)\n+    return (a";
+    client.patch(both).refused("syntax-broken");
+    client.call("write_file", json!({"path": "new.rs", "content": "fn f( {}\n"})).refused("syntax-broken");
+    let shown = client.preview("str_replace", breaking()).ok();
+    assert!(warns(&shown));
+    client.call("apply_preview", json!({"preview": shown.handle()})).refused("syntax-broken");
+    assert_eq!(folder.tree(), Folder::with([("a.py", WHOLE), ("b.txt", "b\n")]).tree());
+    client.replace("a.py", "(a + 1)", "(a + 2)").ok();
+}
+
+#[test]
+fn where_it_is_off_nothing_is_told() {
+    let folder = Folder::with([("a.py", WHOLE)]);
+    let mut client = guarded(&folder, "off");
+    assert!(!warns(&client.preview("str_replace", breaking()).ok()));
+    assert!(!warns(&client.call("str_replace", breaking()).ok()));
+}
