@@ -30,6 +30,8 @@ const UNREAD: usize = 1000;
 const FILES: usize = 200;
 /// What is kept of the end of its standard error.
 const LAST_WORDS: usize = 2000;
+/// How long a process may live that says nothing any more.
+const DUMB: Duration = Duration::from_secs(5);
 /// How long the last of what a process wrote is awaited after its end.
 const LAST: Duration = Duration::from_millis(500);
 
@@ -237,7 +239,7 @@ impl Shared {
                 Ok(Some((message, length))) => self.hear(message, length, client),
                 // It is about to end, or it will never say anything again.
                 Ok(None) => {
-                    let (heard, time) = (self.locked(), LAST);
+                    let (heard, time) = (self.locked(), DUMB);
                     let over = |heard: &mut Heard| heard.ended.is_none();
                     let waited = self.changed.wait_timeout_while(heard, time, over);
                     if waited.is_ok_and(|(_, waited)| waited.timed_out()) {
@@ -292,6 +294,8 @@ impl Shared {
 
     fn await_end(&self) {
         let how = self.group.wait();
+        // What is held against it only because it has ended is not why.
+        let how = self.locked().fault.clone().unwrap_or(how);
         let last = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.silence.wait_timeout_while(last, LAST, |last| !last.are_said);
         let last = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -299,7 +303,6 @@ impl Shared {
         drop(last);
         let words = String::from_utf8_lossy(&bytes);
         let mut heard = self.locked();
-        let how = heard.fault.clone().unwrap_or(how);
         let why =
             if words.trim().is_empty() { how } else { format!("{how}; its last words: {}", words.trim()) };
         tracing::debug!(%why, "a language server has ended");

@@ -50,7 +50,7 @@ impl Scene {
         let settings = Settings {
             roots: vec![folder.path().to_owned()],
             servers: vec![fake],
-            search: Some("/usr/bin:/bin".into()),
+            search: Some("/nowhere".into()),
             limits,
         };
         Self { servers: Servers::new(settings), folder, state }
@@ -182,6 +182,7 @@ fn files_come_and_go() {
     let scene = Scene::new(&[]);
     let made = changes(scene.edit(vec![scene.change("new.fake", None, Some("BAD\n"))]));
     assert_eq!((places(&made), made.gone, made.errors), (vec![(1, 1)], 0, 1));
+    scene.await_log("textDocument/didSave new.fake");
     let log = scene.log();
     let at = |words: &str| log.iter().position(|line| line == words).expect(words);
     assert!(at("event new.fake 1") < at("textDocument/didOpen new.fake"), "{log:?}");
@@ -277,7 +278,7 @@ fn whatever_a_server_writes_costs_that_server_alone() {
 
 #[test]
 fn a_server_that_can_say_nothing_any_more_is_ended() {
-    let command = ["sh", "-c", "exec >&-; exec sleep 1000"].map(str::to_owned);
+    let command = ["/bin/sh", "-c", "exec >&-; exec /bin/sleep 1000"].map(str::to_owned);
     let scene = Scene::of(command.into(), tempfile::tempdir().expect("a folder"), Limits::default());
     assert!(scene.crash("BAD\n").contains("closed its standard output"));
 }

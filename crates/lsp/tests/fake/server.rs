@@ -68,14 +68,14 @@ impl Fake {
                     self.habits.push("was-asked".into());
                     let error =
                         ResponseError { code: -32802, message: "something changed".into(), data: None };
-                    return self.send(Response { id: request.id, response_result: Err(error) }.into());
+                    return self.send(&Response { id: request.id, response_result: Err(error) }.into());
                 }
                 json!({"kind": "full", "items": diagnostics(text)})
             }
             "shutdown" if self.has("does-not-stop") => hang(),
             _ => Value::Null,
         };
-        self.send(Response { id: request.id, response_result: Ok(result) }.into());
+        self.send(&Response { id: request.id, response_result: Ok(result) }.into());
     }
 
     fn initialize(&mut self) -> Value {
@@ -83,7 +83,7 @@ impl Fake {
             hang();
         }
         if self.has("has-child")
-            && let Ok(child) = Command::new("sleep").arg("1000").spawn()
+            && let Ok(child) = Command::new("/bin/sleep").arg("1000").spawn()
         {
             self.note(&format!("child {}", child.id()));
         }
@@ -107,12 +107,12 @@ impl Fake {
         match told.method.as_str() {
             "initialized" if self.has("asks") => self.ask(),
             "textDocument/didOpen" => {
-                let text = document["text"].as_str().unwrap_or_default().to_owned();
-                self.changed(uri, document["version"].as_i64().unwrap_or(0), text);
+                let text = document["text"].as_str().unwrap_or_default();
+                self.changed(&uri, document["version"].as_i64().unwrap_or(0), text);
             }
             "textDocument/didChange" => {
-                let text = told.params["contentChanges"][0]["text"].as_str().unwrap_or_default().to_owned();
-                self.changed(uri, document["version"].as_i64().unwrap_or(0), text);
+                let text = told.params["contentChanges"][0]["text"].as_str().unwrap_or_default();
+                self.changed(&uri, document["version"].as_i64().unwrap_or(0), text);
             }
             "textDocument/didClose" => drop(self.files.remove(&uri)),
             "workspace/didChangeWatchedFiles" => {
@@ -127,16 +127,16 @@ impl Fake {
         }
     }
 
-    fn changed(&mut self, uri: String, version: i64, text: String) {
-        self.files.insert(uri.clone(), (version, text.clone()));
-        self.misbehave(&text, &uri);
+    fn changed(&mut self, uri: &str, version: i64, text: &str) {
+        self.files.insert(uri.to_owned(), (version, text.to_owned()));
+        self.misbehave(text, uri);
         if self.has("pull") {
             return;
         }
         if self.has("stale") {
             // Late for an older version, and without any: neither is what was asked for.
-            self.publish(&uri, Some(version - 1), &json!([]));
-            self.publish(&uri, None, &json!([]));
+            self.publish(uri, Some(version - 1), &json!([]));
+            self.publish(uri, None, &json!([]));
         }
         if text.contains("BREAKS OTHERS") {
             for (other, (version, _)) in self.files.clone() {
@@ -146,7 +146,7 @@ impl Fake {
             }
         }
         let version = (!self.has("unversioned")).then_some(version);
-        self.publish(&uri, version, &diagnostics(&text));
+        self.publish(uri, version, &diagnostics(text));
     }
 
     fn misbehave(&mut self, text: &str, uri: &str) {
@@ -188,7 +188,7 @@ impl Fake {
         ];
         for (id, (method, params)) in asked.into_iter().enumerate() {
             let id = RequestId::from(id.to_string());
-            self.send(Request { id, method: method.to_owned(), params }.into());
+            self.send(&Request { id, method: method.to_owned(), params }.into());
         }
     }
 
@@ -197,10 +197,10 @@ impl Fake {
         if let Some(version) = version {
             params["version"] = json!(version);
         }
-        self.send(Notification::new("textDocument/publishDiagnostics".to_owned(), params).into());
+        self.send(&Notification::new("textDocument/publishDiagnostics".to_owned(), params).into());
     }
 
-    fn send(&mut self, message: Message) {
+    fn send(&mut self, message: &Message) {
         if message.write(&mut self.to).is_err() {
             exit(0);
         }
