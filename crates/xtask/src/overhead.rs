@@ -1,5 +1,6 @@
 //! What a call costs beside its edit: the same small edit by the library in this process, over standard input and output,
-//! and over HTTP in both eras. All take turns, so that a slow moment of the disk is a slow moment of each.
+//! and over HTTP in both eras; and what it costs that something may follow an edit, where no language server is there. All
+//! take turns, so that a slow moment of the disk is a slow moment of each.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -17,6 +18,8 @@ use serde_json::{Value, json};
 
 /// How many edits each makes.
 const ROUNDS: usize = 400;
+/// The file that is edited where it does not matter which.
+const TEXT: &str = "a.txt";
 /// What is edited: 4 KB, of which one word changes.
 const LINES: usize = 100;
 
@@ -35,15 +38,54 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
         ensure!(Command::new(cargo).args(again).status()?.success(), "it failed");
         return Ok(());
     }
-    let (library, stdio, modern, legacy) = (folder(), folder(), folder(), folder());
+    transports(emend)?;
+    for file in ["a.txt", "a.py"] {
+        effects(emend, file)?;
+    }
+    Ok(())
+}
+
+/// What the ways to call cost.
+fn transports(emend: &Path) -> Result<()> {
+    let (library, stdio, modern, legacy) = (folder(TEXT), folder(TEXT), folder(TEXT), folder(TEXT));
     let launch = |folder: &Folder| Launch::new(emend).workspace(folder.path()).state(folder.state());
     let servers = [&modern, &legacy].map(|folder| HttpServer::start(&launch(folder)));
     let mut ways: Vec<(&str, Way<'_>)> = vec![
         ("library", by_library(&library)?),
-        ("stdio", over_stdio(emend, &stdio)?),
+        ("stdio", over_stdio(emend, &stdio, TEXT, &[])?),
         ("HTTP, 2026-07-28", over_http(&servers[0], false)?),
         ("HTTP, 2025-11-25", over_http(&servers[1], true)?),
     ];
+    let medians = medians(&mut ways)?;
+    for ((name, _), median) in ways.iter().zip(&medians) {
+        let over = median.saturating_sub(medians[0]);
+        println!("{name:<18} {:.3} ms, {:.3} ms over the edit itself", millis(*median), millis(over));
+    }
+    Ok(())
+}
+
+/// What it costs that something may follow an edit of this file.
+fn effects(emend: &Path, file: &str) -> Result<()> {
+    const OFF: [&str; 4] =
+        ["--notify-lsp=false", "--notify-editor=false", "--emit-event=false", "--syntax-guard=off"];
+    const ON: [&str; 4] = ["--notify-lsp", "--notify-editor", "--emit-event", "--syntax-guard=warn"];
+    let folders = [folder(file), folder(file), folder(file)];
+    let without_history: Vec<&str> = OFF.into_iter().chain(["--track-history=false"]).collect();
+    let mut ways: Vec<(&str, Way<'_>)> = vec![
+        ("everything off", over_stdio(emend, &folders[0], file, &OFF)?),
+        ("everything on", over_stdio(emend, &folders[1], file, &ON)?),
+        ("no history either", over_stdio(emend, &folders[2], file, &without_history)?),
+    ];
+    let medians = medians(&mut ways)?;
+    for ((name, _), median) in ways.iter().zip(&medians) {
+        let ratio = median.as_secs_f64() / medians[0].as_secs_f64();
+        println!("{file}, {name:<18} {:.3} ms, {:.1} %", millis(*median), (ratio - 1.0) * 100.0);
+    }
+    Ok(())
+}
+
+/// Has each way make its edits, in turn.
+fn medians(ways: &mut [(&str, Way<'_>)]) -> Result<Vec<Duration>> {
     let mut times = vec![Vec::with_capacity(ROUNDS); ways.len()];
     for round in 0..ROUNDS {
         let (old, new) = if round % 2 == 0 { ("before", "after") } else { ("after", "before") };
@@ -53,19 +95,17 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
             times.push(begun.elapsed());
         }
     }
-    let medians: Vec<Duration> = times.iter_mut().map(|times| median(times)).collect();
-    for ((name, _), median) in ways.iter().zip(&medians) {
-        let over = median.saturating_sub(medians[0]);
-        println!("{name:<18} {:.3} ms, {:.3} ms over the edit itself", millis(*median), millis(over));
-    }
-    Ok(())
+    Ok(times.iter_mut().map(|times| median(times)).collect())
 }
 
-fn folder() -> Folder {
+fn folder(file: &str) -> Folder {
     let folder = Folder::new();
-    let mut text = "Forty characters of a line of some text.\n".repeat(LINES);
-    text += "before\n";
-    folder.write("a.txt", text);
+    let line = if file == TEXT {
+        "Forty characters of a line of some text.\n"
+    } else {
+        "value = function(argument, 1234567890.1)\n"
+    };
+    folder.write(file, line.repeat(LINES) + "before\n");
     folder
 }
 
@@ -76,7 +116,7 @@ fn by_library(folder: &Folder) -> Result<Way<'_>> {
     let readings = Mutex::new(Readings::default());
     Ok(Box::new(move |old, new| {
         let change = TextChange { old: old.into(), new: new.into(), all: false, expected: None };
-        let patch = Patch::replace("a.txt", vec![change]).map_err(|problem| anyhow::anyhow!("{problem}"))?;
+        let patch = Patch::replace(TEXT, vec![change]).map_err(|problem| anyhow::anyhow!("{problem}"))?;
         let request = Request {
             patch: &patch,
             versions: &Default::default(),
@@ -94,19 +134,22 @@ fn by_library(folder: &Folder) -> Result<Way<'_>> {
 }
 
 /// By a client that writes a line and reads one, on this thread: what a library does beside that is its own.
-fn over_stdio<'a>(emend: &Path, folder: &'a Folder) -> Result<Way<'a>> {
+fn over_stdio<'a>(emend: &Path, folder: &'a Folder, file: &'a str, flags: &[&str]) -> Result<Way<'a>> {
     let mut command = Command::new(emend);
     command
         .args(["serve", "--no-config", "--workspace"])
         .arg(folder.path())
         .arg("--state-dir")
-        .arg(folder.state());
+        .arg(folder.state())
+        .args(flags)
+        // No language server of this machine is found.
+        .env("PATH", "/nowhere");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = child.stdin.take().context("it has an input")?;
     let mut output = BufReader::new(child.stdout.take().context("it has an output")?);
     let mut line = String::new();
     Ok(Box::new(move |old, new| {
-        input.write_all(format!("{}\n", call(old, new, Some(MODERN))).as_bytes())?;
+        input.write_all(format!("{}\n", call(file, old, new, Some(MODERN))).as_bytes())?;
         line.clear();
         output.read_line(&mut line)?;
         let answer: Value = serde_json::from_str(&line)?;
@@ -118,8 +161,8 @@ fn over_stdio<'a>(emend: &Path, folder: &'a Folder) -> Result<Way<'a>> {
 }
 
 /// The message that asks for the edit. One of 2026 says which revision it speaks.
-fn call(old: &str, new: &str, revision: Option<&str>) -> Value {
-    let arguments = json!({"path": "a.txt", "old_string": old, "new_string": new});
+fn call(file: &str, old: &str, new: &str, revision: Option<&str>) -> Value {
+    let arguments = json!({"path": file, "old_string": old, "new_string": new});
     let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
     message["params"] = json!({"name": "str_replace", "arguments": arguments});
     if let Some(revision) = revision {
@@ -148,7 +191,7 @@ fn over_http(server: &HttpServer, in_session: bool) -> Result<Way<'_>> {
         None => head += "Mcp-Method: tools/call\r\nMcp-Name: str_replace\r\n",
     }
     Ok(Box::new(move |old, new| {
-        let body = call(old, new, (!in_session).then_some(version)).to_string();
+        let body = call(TEXT, old, new, (!in_session).then_some(version)).to_string();
         writer.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
         let answer = answer(&mut reader)?;
         ensure!(answer["result"]["isError"] == false, "{answer}");
