@@ -15,6 +15,7 @@
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
+//! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! ```
 
 mod bounded;
@@ -30,6 +31,7 @@ mod overhead;
 mod power;
 mod race;
 mod random;
+mod servers;
 mod strace;
 mod tools;
 
@@ -74,6 +76,7 @@ fn run() -> Result<()> {
         ("overhead", _) => overhead::run(&emend()?),
         ("power", _) => power::run(&emend()?, time()?),
         ("race", _) => race::run(&emend()?, time()?),
+        ("servers", names) => servers::run(names),
         ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point),
         ("strace", _) => {
             let time = number(0, "SECONDS")?.map(Duration::from_secs);
@@ -82,7 +85,7 @@ fn run() -> Result<()> {
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
             "the tasks are: bundle, clients [NAME...], conformance, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
-             race [SECONDS], strace [SECONDS [SEED]], strace POINT, tools"
+             race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }
 }

@@ -1,0 +1,195 @@
+//! Real language servers, each in a workspace of its own: an edit that breaks a type names the error and its line, the one
+//! that mends it says so, and a server that is killed in between is told of and started again. The workspace brings
+//! programs of the servers' names along, none of which may ever run.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use emend_lsp::{Changes, FileChange, Report, Servers, Settings, State};
+use emend_testkit::Folder;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::installed;
+
+/// What npm has of them, with the pinned versions.
+const PINNED: &str = "tests/servers";
+
+/// How long an answer may take, that of a server which starts included.
+const TIME: Duration = Duration::from_secs(120);
+
+/// A server and what it is to find.
+struct Subject {
+    name: &'static str,
+    file: &'static str,
+    /// What stands beside the file.
+    beside: &'static [(&'static str, &'static str)],
+    whole: &'static str,
+    /// The same with a wrong type in this line.
+    broken: &'static str,
+    line: u32,
+}
+
+const SUBJECTS: &[Subject] = &[
+    Subject {
+        name: "pyright",
+        file: "sum.py",
+        beside: &[],
+        whole: "def double(of: int) -> int:\n    return of * 2\n\n\ntotal: int = double(4)\n",
+        broken: "def double(of: int) -> int:\n    return of * 2\n\n\n# Wrong.\ntotal: str = double(4)\n",
+        line: 6,
+    },
+    Subject {
+        name: "typescript-language-server",
+        file: "sum.ts",
+        beside: &[("tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}\n")],
+        whole: "export const double = (of: number): number => of * 2;\nexport const total: number = double(4);\n",
+        broken: "export const double = (of: number): number => of * 2;\n\nexport const total: string = double(4);\n",
+        line: 3,
+    },
+    Subject {
+        name: "clangd",
+        file: "sum.cpp",
+        beside: &[],
+        whole: "int twice(int of) { return of * 2; }\nint total = twice(4);\n",
+        broken: "int twice(int of) { return of * 2; }\n\nint *total = twice(4);\n",
+        line: 3,
+    },
+    Subject {
+        name: "gopls",
+        file: "sum.go",
+        beside: &[("go.mod", "module sum\n\ngo 1.19\n")],
+        whole: "package sum\n\nfunc double(of int) int { return of * 2 }\n\nvar Total int = double(4)\n",
+        broken: "package sum\n\nfunc double(of int) int { return of * 2 }\n\nvar Total string = double(4)\n",
+        line: 5,
+    },
+];
+
+/// Programs that servers start, and that the workspace has under the same names.
+const TRAPS: &[&str] = &["node", "python", "python3", "go", "clang", "clang++", "gcc", "g++", "npm"];
+
+/// Plays the round of these servers, by default of all.
+pub(crate) fn run(names: &[&str]) -> Result<()> {
+    for name in names {
+        let known: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
+        ensure!(known.contains(name), "there is no '{name}'; there are: {}", known.join(", "));
+    }
+    let mut failures = Vec::new();
+    for subject in SUBJECTS.iter().filter(|subject| names.is_empty() || names.contains(&subject.name)) {
+        let begun = Instant::now();
+        match play(subject) {
+            Ok(true) => println!("{:<30}{:>10.1} s", subject.name, begun.elapsed().as_secs_f64()),
+            Ok(false) => println!("{:<30}{:>12}", subject.name, "skipped"),
+            Err(error) => failures.push(format!("{}: {error:#}", subject.name)),
+        }
+    }
+    for failure in &failures {
+        eprintln!("{failure}");
+    }
+    ensure!(failures.is_empty(), "{} of the rounds failed", failures.len());
+    Ok(())
+}
+
+/// Plays one round. Yields whether the server is there.
+fn play(subject: &Subject) -> Result<bool> {
+    let folder = Folder::new();
+    let root = folder.path().canonicalize()?;
+    let trapped = root.join("trapped");
+    set_traps(&root, &trapped, subject)?;
+    for (name, content) in subject.beside {
+        fs::write(root.join(name), content)?;
+    }
+    let servers = Servers::new(Settings {
+        roots: vec![root.clone()],
+        search: Some(search(&root)?),
+        ..Settings::default()
+    });
+    let file = root.join(subject.file);
+    if !servers.concerns(&file) {
+        return Ok(false);
+    }
+    let edit = |before: &'static str, after: &'static str| -> Result<Report> {
+        fs::write(&file, after)?;
+        let content = |text: &'static str| Some(Box::new(|| text.to_owned()) as emend_lsp::Content);
+        let change = FileChange { path: file.clone(), before: content(before), after: content(after) };
+        let pending = servers.edited(vec![change]).context("the file concerns a server")?;
+        let aftermath = pending.wait(Instant::now() + TIME).context("there is no answer")?;
+        aftermath.servers.into_iter().next().context("there is no report")
+    };
+    let breaks = |changes: Changes| {
+        let lines: Vec<u32> = changes.new.iter().map(|new| new.line).collect();
+        ensure!(lines == [subject.line] && changes.gone == 0, "an edit that breaks a type: {changes:?}");
+        Ok(())
+    };
+    breaks(ready(edit(subject.whole, subject.broken)?)?)?;
+    let mended = ready(edit(subject.broken, subject.whole)?)?;
+    ensure!(
+        mended.new.is_empty() && mended.gone == 1 && mended.errors == 0,
+        "the edit that mends it: {mended:?}"
+    );
+
+    let states = servers.states();
+    let process = states.iter().find(|state| state.server == subject.name).and_then(|state| state.process);
+    let process = process.and_then(|id| Pid::from_raw(id.try_into().ok()?)).context("it has no process")?;
+    kill_process(process, Signal::KILL)?;
+    // Whoever edits at once is told that it is down; the first edit after that is answered, and told of the crash if
+    // nobody was.
+    let deadline = Instant::now() + TIME;
+    let mut is_told = false;
+    let again = loop {
+        let report = edit(subject.whole, subject.broken)?;
+        is_told |= report.crashed.is_some() || matches!(report.state, State::Crashed { .. });
+        if report.changes.is_some() {
+            break report;
+        }
+        ensure!(Instant::now() < deadline, "it does not come back: {:?}", report.state);
+        if let State::Crashed { restarts_in, .. } = report.state {
+            std::thread::sleep(restarts_in);
+        }
+    };
+    ensure!(is_told, "nobody was told of the crash: {again:?}");
+    breaks(ready(again)?)?;
+    servers.stop();
+    ensure!(!trapped.exists(), "a program of the workspace ran: {}", fs::read_to_string(&trapped)?);
+    Ok(true)
+}
+
+fn ready(report: Report) -> Result<Changes> {
+    match (report.state, report.changes) {
+        (State::Ready, Some(changes)) => Ok(changes),
+        (state, _) => bail!("it is not ready: {state:?}"),
+    }
+}
+
+/// Where the servers are: first of all the workspace, then what npm has installed, then the machine.
+fn search(root: &Path) -> Result<OsString> {
+    let mut folders = vec![root.join("bin")];
+    if let Some(packages) = installed::packages("servers", Path::new(PINNED))? {
+        folders.push(packages.join("node_modules").join(".bin"));
+    }
+    folders.extend(installed::node()?.parent().filter(|folder| folder.is_absolute()).map(PathBuf::from));
+    folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    Ok(std::env::join_paths(folders)?)
+}
+
+/// Programs and a TypeScript in the workspace that tell when they are run.
+fn set_traps(root: &Path, trapped: &Path, subject: &Subject) -> Result<()> {
+    let bin = root.join("bin");
+    fs::create_dir(&bin)?;
+    let program = format!("#!/bin/sh\necho \"$0\" >> '{}'\n", trapped.display());
+    for name in TRAPS.iter().chain(&[subject.name, "pyright-langserver", "basedpyright-langserver"]) {
+        fs::write(bin.join(name), &program)?;
+        fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755))?;
+    }
+    let typescript = root.join("node_modules").join("typescript");
+    fs::create_dir_all(typescript.join("lib"))?;
+    fs::write(typescript.join("package.json"), "{\"name\": \"typescript\", \"version\": \"5.9.3\"}\n")?;
+    let script = format!("require('fs').appendFileSync('{}', 'typescript');\n", trapped.display());
+    for name in ["tsserver.js", "typescript.js"] {
+        fs::write(typescript.join("lib").join(name), &script)?;
+    }
+    Ok(())
+}
