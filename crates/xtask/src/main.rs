@@ -76,7 +76,7 @@ fn run() -> Result<()> {
         ("overhead", _) => overhead::run(&emend()?),
         ("power", _) => power::run(&emend()?, time()?),
         ("race", _) => race::run(&emend()?, time()?),
-        ("servers", names) => servers::run(names),
+        ("servers", names) => servers::run(&emend()?, names),
         ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point),
         ("strace", _) => {
             let time = number(0, "SECONDS")?.map(Duration::from_secs);

@@ -8,17 +8,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
-use emend_lsp::{Changes, FileChange, Report, Servers, Settings, State};
-use emend_testkit::Folder;
+use anyhow::{Context, Result, ensure};
+use emend_testkit::{Folder, Launch};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 
 use crate::installed;
 
 /// What npm has of them, with the pinned versions.
 const PINNED: &str = "tests/servers";
 
-/// How long an answer may take, that of a server which starts included.
+/// How long a server that was killed may stay away.
 const TIME: Duration = Duration::from_secs(120);
 
 /// A server and what it is to find.
@@ -30,7 +30,7 @@ struct Subject {
     whole: &'static str,
     /// The same with a wrong type in this line.
     broken: &'static str,
-    line: u32,
+    line: usize,
 }
 
 const SUBJECTS: &[Subject] = &[
@@ -72,7 +72,7 @@ const SUBJECTS: &[Subject] = &[
 const TRAPS: &[&str] = &["node", "python", "python3", "go", "clang", "clang++", "gcc", "g++", "npm"];
 
 /// Plays the round of these servers, by default of all.
-pub(crate) fn run(names: &[&str]) -> Result<()> {
+pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     for name in names {
         let known: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
         ensure!(known.contains(name), "there is no '{name}'; there are: {}", known.join(", "));
@@ -80,7 +80,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
     let mut failures = Vec::new();
     for subject in SUBJECTS.iter().filter(|subject| names.is_empty() || names.contains(&subject.name)) {
         let begun = Instant::now();
-        match play(subject) {
+        match play(emend, subject) {
             Ok(true) => println!("{:<30}{:>10.1} s", subject.name, begun.elapsed().as_secs_f64()),
             Ok(false) => println!("{:<30}{:>12}", subject.name, "skipped"),
             Err(error) => failures.push(format!("{}: {error:#}", subject.name)),
@@ -94,7 +94,7 @@ pub(crate) fn run(names: &[&str]) -> Result<()> {
 }
 
 /// Plays one round. Yields whether the server is there.
-fn play(subject: &Subject) -> Result<bool> {
+fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     let folder = Folder::new();
     let root = folder.path().canonicalize()?;
     let trapped = root.join("trapped");
@@ -102,66 +102,69 @@ fn play(subject: &Subject) -> Result<bool> {
     for (name, content) in subject.beside {
         fs::write(root.join(name), content)?;
     }
-    let servers = Servers::new(Settings {
-        roots: vec![root.clone()],
-        search: Some(search(&root)?),
-        ..Settings::default()
-    });
     let file = root.join(subject.file);
-    if !servers.concerns(&file) {
+    fs::write(&file, subject.whole)?;
+    let launch = Launch::new(emend).workspace(&root).state(folder.state()).configured();
+    let launch = launch.argument("--no-config").argument("--diagnostics-wait=60");
+    let mut client = launch.variable("PATH", search(&root)?).legacy();
+    if client.call("diagnostics", json!({"paths": [subject.file]})).text.contains("is not installed") {
         return Ok(false);
     }
-    let edit = |before: &'static str, after: &'static str| -> Result<Report> {
-        fs::write(&file, after)?;
-        let content = |text: &'static str| Some(Box::new(|| text.to_owned()) as emend_lsp::Content);
-        let change = FileChange { path: file.clone(), before: content(before), after: content(after) };
-        let pending = servers.edited(vec![change]).context("the file concerns a server")?;
-        let aftermath = pending.wait(Instant::now() + TIME).context("there is no answer")?;
-        aftermath.servers.into_iter().next().context("there is no report")
+    let process = client.process();
+    let mut edit = |old: &str, new: &str| -> Result<Value> {
+        let answer = client.replace(subject.file, old, new).ok();
+        ensure!(fs::read_to_string(&file)? == new, "the file is something else");
+        let says = answer.structured["diagnostics"].as_array().and_then(|says| says.first());
+        says.cloned().context("no server says anything")
     };
-    let breaks = |changes: Changes| {
-        let lines: Vec<u32> = changes.new.iter().map(|new| new.line).collect();
-        ensure!(lines == [subject.line] && changes.gone == 0, "an edit that breaks a type: {changes:?}");
-        Ok(())
-    };
-    breaks(ready(edit(subject.whole, subject.broken)?)?)?;
-    let mended = ready(edit(subject.broken, subject.whole)?)?;
-    ensure!(
-        mended.new.is_empty() && mended.gone == 1 && mended.errors == 0,
-        "the edit that mends it: {mended:?}"
-    );
+    let (whole, broken) = (subject.whole, subject.broken);
+    subject.check_broken(&edit(whole, broken)?)?;
+    let mended = edit(broken, whole)?;
+    let is_mended = mended["new"] == json!([]) && mended["gone"] == 1 && mended["errors"] == 0;
+    ensure!(is_mended, "the edit that mends it: {mended}");
 
-    let states = servers.states();
-    let process = states.iter().find(|state| state.server == subject.name).and_then(|state| state.process);
-    let process = process.and_then(|id| Pid::from_raw(id.try_into().ok()?)).context("it has no process")?;
-    kill_process(process, Signal::KILL)?;
+    for server in children(process)? {
+        kill_process(server, Signal::KILL)?;
+    }
     // Whoever edits at once is told that it is down; the first edit after that is answered, and told of the crash if
     // nobody was.
     let deadline = Instant::now() + TIME;
     let mut is_told = false;
-    let again = loop {
-        let report = edit(subject.whole, subject.broken)?;
-        is_told |= report.crashed.is_some() || matches!(report.state, State::Crashed { .. });
-        if report.changes.is_some() {
-            break report;
+    loop {
+        let says = edit(whole, broken)?;
+        is_told |= says["state"] == "crashed" || says.get("why").is_some();
+        if says["state"] == "ready" {
+            ensure!(is_told, "nobody was told of the crash: {says}");
+            subject.check_broken(&says)?;
+            break;
         }
-        ensure!(Instant::now() < deadline, "it does not come back: {:?}", report.state);
-        if let State::Crashed { restarts_in, .. } = report.state {
-            std::thread::sleep(restarts_in);
-        }
-    };
-    ensure!(is_told, "nobody was told of the crash: {again:?}");
-    breaks(ready(again)?)?;
-    servers.stop();
+        ensure!(Instant::now() < deadline, "it does not come back: {says}");
+        edit(broken, whole)?;
+    }
+    client.close();
     ensure!(!trapped.exists(), "a program of the workspace ran: {}", fs::read_to_string(&trapped)?);
     Ok(true)
 }
 
-fn ready(report: Report) -> Result<Changes> {
-    match (report.state, report.changes) {
-        (State::Ready, Some(changes)) => Ok(changes),
-        (state, _) => bail!("it is not ready: {state:?}"),
+impl Subject {
+    /// Checks that an edit is said to have brought the one error.
+    fn check_broken(&self, says: &Value) -> Result<()> {
+        let new = says["new"].as_array().into_iter().flatten();
+        let lines: Vec<&Value> = new.map(|new| &new["line"]).collect();
+        ensure!(lines == [&json!(self.line)] && says["gone"] == 0, "an edit that breaks a type: {says}");
+        Ok(())
     }
+}
+
+/// The processes that this one has started.
+fn children(process: u32) -> Result<Vec<Pid>> {
+    let mut children = Vec::new();
+    for task in fs::read_dir(format!("/proc/{process}/task"))? {
+        let listed = fs::read_to_string(task?.path().join("children"))?;
+        children.extend(listed.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)));
+    }
+    ensure!(!children.is_empty(), "no server runs");
+    Ok(children)
 }
 
 /// Where the servers are: first of all the workspace, then what npm has installed, then the machine.
