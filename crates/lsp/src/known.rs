@@ -85,6 +85,24 @@ pub(crate) const KNOWN: &[Known] = &[
     },
 ];
 
+/// Files that say what a project is, for whichever server. None of them is for files of that ending, and what each finds
+/// may change with them.
+pub(crate) const PROJECT_FILES: &[&str] = &[
+    "Cargo.toml",
+    "rust-project.json",
+    "pyproject.toml",
+    "pyrightconfig.json",
+    "tsconfig.json",
+    "jsconfig.json",
+    "package.json",
+    "go.mod",
+    "go.work",
+    "compile_commands.json",
+    "compile_flags.txt",
+    ".clangd",
+    ".clang-tidy",
+];
+
 /// What a server is told at its start, under what the settings say.
 pub(crate) struct Start {
     pub(crate) options: Value,

@@ -84,8 +84,11 @@ pub(crate) struct Heard {
 /// What was published of a file, and for which version of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
-    pub(crate) version: Option<i32>,
-    pub(crate) findings: Arc<Vec<Finding>>,
+    version: Option<i32>,
+    /// What was said of this version first. Servers look at a text in several passes, and publish again after each; only
+    /// the first of one version answers to the first of another.
+    first: Arc<Vec<Finding>>,
+    pub(crate) latest: Arc<Vec<Finding>>,
 }
 
 #[derive(Default)]
@@ -320,14 +323,22 @@ impl Heard {
         if !is_kept {
             return;
         }
-        let findings = Arc::new(finding::findings(told.diagnostics));
-        self.published.insert(path, Published { version: told.version, findings });
+        let latest = Arc::new(finding::findings(told.diagnostics));
+        let again = self.published.get(&path).filter(|known| known.version == told.version);
+        let first = again.map_or_else(|| Arc::clone(&latest), |known| Arc::clone(&known.first));
+        self.published.insert(path, Published { version: told.version, first, latest });
     }
 
-    /// What was published of exactly this version of a file.
+    /// What was published first of exactly this version of a file.
     pub(crate) fn published_of(&self, path: &Path, version: i32) -> Option<Arc<Vec<Finding>>> {
         let published = self.published.get(path).filter(|published| published.version == Some(version));
-        published.map(|published| Arc::clone(&published.findings))
+        published.map(|published| Arc::clone(&published.first))
+    }
+
+    /// What was published of it last.
+    pub(crate) fn latest_of(&self, path: &Path, version: i32) -> Option<Arc<Vec<Finding>>> {
+        let published = self.published.get(path).filter(|published| published.version == Some(version));
+        published.map(|published| Arc::clone(&published.latest))
     }
 
     /// Whether something was published of this file without saying of which version.

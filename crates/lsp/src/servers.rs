@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::aftermath::{Answer, FileChange, ServerState, State};
+use crate::known::PROJECT_FILES;
 use crate::pending::{Awaited, Pending};
 use crate::program::{Search, ending};
 use crate::queue::{Change, Job};
@@ -48,9 +49,12 @@ impl Servers {
         }
     }
 
-    /// Whether there is a server for this file. The disk is looked at only for the first file with its ending.
+    /// Whether there is a server for this file, or one that runs wants to know of it. The disk is looked at only for the
+    /// first file with its ending.
     pub fn concerns(&self, path: &Path) -> bool {
-        self.root_of(path).is_some() && self.of(path).next().is_some()
+        let is_of_project =
+            || is_of_project(path) && self.workers().values().any(|worker| worker.is_running());
+        self.root_of(path).is_some() && (self.of(path).next().is_some() || is_of_project())
     }
 
     /// The endings of all files that a server is known for, whether it is there or not.
@@ -58,9 +62,14 @@ impl Servers {
         self.servers.iter().flat_map(|server| server.extensions.iter().map(|(ending, _)| ending.as_str()))
     }
 
-    /// Tells the servers of an edit that has been made. None where it concerns no server. Nothing is waited for, and
-    /// nothing can go wrong.
+    /// Tells the servers of an edit that has been made. None where no server will say anything of it. Nothing is
+    /// waited for, and nothing can go wrong.
     pub fn edited(&self, changes: Vec<FileChange>) -> Option<Pending> {
+        let of_project = changes.iter().map(|change| &change.path).filter(|path| is_of_project(path));
+        let of_project: Vec<PathBuf> = of_project.cloned().collect();
+        if !of_project.is_empty() {
+            self.changed_outside(&of_project);
+        }
         let mut jobs: BTreeMap<(usize, PathBuf), Vec<Change>> = BTreeMap::new();
         for change in changes {
             let change = Change::from(change);
@@ -211,6 +220,10 @@ impl Servers {
     fn workers(&self) -> MutexGuard<'_, BTreeMap<(usize, PathBuf), Arc<Worker>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_of_project(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| PROJECT_FILES.iter().any(|known| name == *known))
 }
 
 impl Drop for Servers {

@@ -150,8 +150,13 @@ impl Session {
             self.compare(file.path, &old, &new, &carry, &mut changes);
         }
         self.forget_answers(files);
-        for (path, old) in others {
-            let Some(new) = self.now(&path, deadline)? else { continue };
+        for (path, new) in self.others_now(files, &others, deadline)? {
+            let old = match others.get(&path) {
+                Some(old) => Arc::clone(old),
+                // A server that has just been started tells what has been wrong for long.
+                None if !self.is_settled => continue,
+                None => Findings::default(),
+            };
             self.compare(&path, &old, &new, &Carry::default(), &mut changes);
         }
         self.is_settled = true;
@@ -170,7 +175,10 @@ impl Session {
         // Opening one may close another, so that each is asked about while it is open.
         for (path, language, text) in texts {
             self.show(path, language, text)?;
-            let findings = self.findings(path, deadline)?;
+            let first = self.findings(path, deadline)?;
+            let version = self.documents.get(path).map_or(0, |document| document.version);
+            let latest = self.process.heard(|heard| heard.latest_of(path, version));
+            let findings = latest.filter(|_| self.publishes()).unwrap_or(first);
             found.extend(findings.iter().map(|finding| finding.told(path, Some(text), self.units)));
         }
         found.sort();
@@ -202,37 +210,54 @@ impl Session {
     }
 
     /// What is known of the files that the edit does not name.
-    fn others(&self, files: &[Edited<'_>]) -> Vec<(PathBuf, Findings)> {
-        let is_named = |path: &Path| files.iter().any(|file| file.path == path);
-        if !self.publishes() {
-            let mut open: Vec<_> = self.documents.iter().filter(|(path, _)| !is_named(path)).collect();
-            open.sort_unstable_by_key(|(_, document)| std::cmp::Reverse(document.version));
-            let known =
-                open.into_iter().filter_map(|(path, open)| Some((path.clone(), open.answered.clone()?)));
-            return known.take(OTHERS).collect();
+    fn others(&self, files: &[Edited<'_>]) -> BTreeMap<PathBuf, Findings> {
+        if self.publishes() {
+            return self.published_errors(files);
         }
-        let mut others: Vec<(PathBuf, Findings)> = self.process.heard(|heard| {
-            let others = heard.published.iter().filter(|(path, _)| !is_named(path));
-            others.map(|(path, published)| (path.clone(), Arc::clone(&published.findings))).collect()
-        });
-        others.retain(|(path, _)| self.is_settled || self.documents.contains_key(path));
-        others
+        let is_other = |path: &Path| files.iter().all(|file| file.path != path);
+        let mut open: Vec<_> = self.documents.iter().filter(|(path, _)| is_other(path)).collect();
+        open.sort_unstable_by_key(|(_, document)| std::cmp::Reverse(document.version));
+        let known = open.into_iter().filter_map(|(path, open)| Some((path.clone(), open.answered.clone()?)));
+        known.take(OTHERS).collect()
     }
 
-    /// What it says of another file after the edit; none where that is not known by now.
-    fn now(&mut self, path: &Path, deadline: Instant) -> Result<Option<Findings>, Failure> {
+    /// What it says of them after the edit, as far as that is known by now.
+    fn others_now(
+        &mut self,
+        files: &[Edited<'_>],
+        old: &BTreeMap<PathBuf, Findings>,
+        deadline: Instant,
+    ) -> Result<BTreeMap<PathBuf, Findings>, Failure> {
         if self.publishes() {
-            let published = |heard: &mut crate::process::Heard| {
-                heard.published.get(path).map(|published| Arc::clone(&published.findings))
+            // There is no sign that nothing more will come.
+            let until = deadline.min(Instant::now() + self.limits.others);
+            return match self.process.wait(until, |_| None::<()>) {
+                Err(Failure::Ended(why)) => Err(Failure::Ended(why)),
+                _ => Ok(self.published_errors(files)),
             };
-            return Ok(self.process.heard(published));
         }
-        match self.findings(path, deadline) {
-            Ok(findings) => Ok(Some(findings)),
-            Err(Failure::Ended(why)) => Err(Failure::Ended(why)),
-            // The answer for the edited files is not held up by these.
-            Err(Failure::Late | Failure::Refused { .. }) => Ok(None),
+        let mut now = BTreeMap::new();
+        for path in old.keys() {
+            match self.findings(path, deadline) {
+                Ok(findings) => drop(now.insert(path.clone(), findings)),
+                Err(Failure::Ended(why)) => return Err(Failure::Ended(why)),
+                // The answer for the edited files does not depend on these.
+                Err(Failure::Late | Failure::Refused { .. }) => {}
+            }
         }
+        Ok(now)
+    }
+
+    /// The errors that it has published of other files. Warnings come and go with its passes, whatever the edit.
+    fn published_errors(&self, files: &[Edited<'_>]) -> BTreeMap<PathBuf, Findings> {
+        let is_other = |path: &Path| files.iter().all(|file| file.path != path);
+        let published: Vec<(PathBuf, Findings)> = self.process.heard(|heard| {
+            let others = heard.published.iter().filter(|(path, _)| is_other(path));
+            others.map(|(path, published)| (path.clone(), Arc::clone(&published.latest))).collect()
+        });
+        let is_error = |found: &&Finding| found.severity == Severity::Error;
+        let errors = |found: &Findings| Arc::new(found.iter().filter(is_error).cloned().collect());
+        published.into_iter().map(|(path, found)| (path, errors(&found))).collect()
     }
 
     fn compare(&self, path: &Path, old: &[Finding], new: &Findings, carry: &Carry, changes: &mut Changes) {

@@ -47,6 +47,8 @@ pub struct Limits {
     pub initialize: Duration,
     /// For one edit, or for one question.
     pub job: Duration,
+    /// For what it publishes of other files when it has answered for those of an edit.
+    pub others: Duration,
     /// To end when it is asked to.
     pub stop: Duration,
     /// How long a server that crashed is left alone; doubled with each crash,
@@ -72,6 +74,7 @@ impl Default for Limits {
         Self {
             initialize: 60 * SECOND,
             job: 60 * SECOND,
+            others: SECOND / 10,
             stop: 2 * SECOND,
             back_off: SECOND,
             longest_back_off: 60 * SECOND,

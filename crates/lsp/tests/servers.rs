@@ -205,6 +205,29 @@ fn what_breaks_elsewhere_is_told_too() {
 }
 
 #[test]
+fn what_breaks_in_a_file_that_is_not_open_is_told_unless_it_may_be_old() {
+    let scene = Scene::new(&[]);
+    assert_eq!(scene.changes("one\n", "BREAKS ELSEWHERE\n").new, []);
+    let scene = Scene::new(&[]);
+    scene.changes("one\n", "two\n");
+    let broken = scene.changes("two\n", "BREAKS ELSEWHERE\n");
+    let told: Vec<_> = broken.new.iter().map(|new| (new.path.clone(), new.severity)).collect();
+    assert_eq!(told, [(scene.path("elsewhere"), Severity::Error)]);
+}
+
+#[test]
+fn what_a_later_pass_finds_is_neither_new_nor_gone_and_yet_known() {
+    let scene = Scene::new(&["passes"]);
+    let broken = scene.changes("one\n", "DUBIOUS\nBAD\n");
+    assert_eq!((places(&broken), broken.gone), (vec![(2, 1)], 0));
+    let mended = scene.changes("DUBIOUS\nBAD\n", "DUBIOUS\nfine\n");
+    assert_eq!((places(&mended), mended.gone), (vec![], 1));
+    let answers =
+        scene.servers.ask(&[(scene.path("a.fake"), "DUBIOUS\nfine\n".into())], Instant::now() + GENEROUS);
+    assert_eq!(answers[0].diagnostics.len(), 1);
+}
+
+#[test]
 fn a_question_is_put_again_that_came_at_a_bad_moment() {
     let scene = Scene::new(&["pull"]);
     assert_eq!(places(&scene.changes("one\n", "MOMENT\nBAD\n")), [(2, 1)]);
@@ -372,6 +395,18 @@ fn what_others_change_is_told_and_read_again() {
         (1, 1, 1),
         "{log:?}"
     );
+}
+
+#[test]
+fn what_makes_a_project_is_told_to_the_servers_that_run() {
+    let scene = Scene::new(&[]);
+    let project = scene.path("pyproject.toml");
+    let edit = || scene.servers.edited(vec![scene.change("pyproject.toml", Some("a"), Some("b"))]);
+    assert!(!scene.servers.concerns(&project) && edit().is_none());
+    scene.changes("one\n", "two\n");
+    assert!(scene.servers.concerns(&project));
+    assert!(edit().is_none(), "nothing is said of it");
+    scene.await_log("event pyproject.toml");
 }
 
 #[test]

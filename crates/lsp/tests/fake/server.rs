@@ -145,6 +145,13 @@ impl Fake {
                 }
             }
         }
+        if text.contains("BREAKS ELSEWHERE") {
+            let elsewhere = format!("{}/elsewhere", uri.rsplit_once('/').unwrap_or_default().0);
+            self.publish(&elsewhere, None, &diagnostics("BAD and DUBIOUS"));
+        }
+        if self.has("passes") {
+            self.publish(uri, Some(version), &diagnostics(&text.replace("DUBIOUS", "")));
+        }
         let version = (!self.has("unversioned")).then_some(version);
         self.publish(uri, version, &diagnostics(text));
     }
