@@ -1,9 +1,9 @@
 //! The servers that are known without being configured: for which files they are, how they are started, and what they are
 //! told so that they run nothing that the workspace brings along.
 //!
-//! Each of them would, left alone: rust-analyzer builds scripts and macros and lets `cargo` and `rustup` choose their
-//! programs by files of the workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them
-//! take from `PATH` what they start themselves, which `program` sees to.
+//! Left alone, rust-analyzer builds scripts and macros, and lets `cargo` and `rustup` choose programs by files of the
+//! workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them take from `PATH` what they
+//! start themselves, which `program` sees to.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(crate) struct Known {
 pub(crate) enum Kind {
     /// It does what the protocol says.
     Plain,
-    /// It works through a program of its own for Go, Python or C.
+    /// It runs Python to find packages.
     Pyright,
     /// Its diagnostics say not of which version they are; TypeScript's own server is asked through it instead.
     TypeScript,
@@ -121,10 +121,11 @@ pub(crate) fn start(
     Ok(match kind {
         Kind::Plain => nothing,
         Kind::Pyright => Start {
+            // It runs the Python of PATH to find packages, in the root.
+            environment: vec![("PYTHONSAFEPATH", "1".into())],
             // More would be looked at with each edit than the files that were edited.
             options: json!({"python": {"analysis": {"diagnosticMode": "openFilesOnly"}},
                 "basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}}),
-            ..nothing
         },
         Kind::TypeScript if runs_project_code => nothing,
         Kind::TypeScript => {
@@ -178,6 +179,28 @@ fn for_cargo() -> Vec<(&'static str, String)> {
     .collect()
 }
 
+/// Why this kind of server must not be used in a root as it is now. What cargo reads of the workspace can name libraries and
+/// programs in more ways than the environment can take back, and rust-analyzer has it run with each project that it reads.
+pub(crate) fn objection(kind: Kind, root: &Path, runs_project_code: bool) -> Option<String> {
+    if kind != Kind::RustAnalyzer || runs_project_code {
+        return None;
+    }
+    let mut names = vec![".cargo/config.toml", ".cargo/config"];
+    if std::env::var_os("RUSTUP_TOOLCHAIN").is_none() && default_toolchain().is_none() {
+        names.extend(["rust-toolchain.toml", "rust-toolchain"]);
+    }
+    // It looks for projects in the root and in the folders there, and not further down.
+    let folders = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+    let found = std::iter::once(root.to_owned())
+        .chain(folders)
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
+        .find(|file| file.symlink_metadata().is_ok())?;
+    Some(format!(
+        "{} can have cargo run programs of the workspace; a person who trusts it sets runs_project_code for this server",
+        found.display()
+    ))
+}
+
 /// The toolchain that the person has chosen for everything. Where it is not known, there is no rustup that would obey the
 /// workspace.
 fn default_toolchain() -> Option<String> {
@@ -200,6 +223,18 @@ mod tests {
         endings.sort_unstable();
         endings.dedup();
         assert_eq!(endings.len(), all);
+    }
+
+    #[test]
+    fn what_cargo_would_obey_keeps_rust_analyzer_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let objects = |kind, trusts| objection(kind, folder.path(), trusts).is_some();
+        assert!(!objects(Kind::RustAnalyzer, false));
+        let config = folder.path().join("inner/.cargo");
+        std::fs::create_dir_all(&config).expect("made");
+        std::fs::write(config.join("config.toml"), "").expect("written");
+        assert!(objects(Kind::RustAnalyzer, false));
+        assert!(!objects(Kind::RustAnalyzer, true) && !objects(Kind::Plain, false));
     }
 
     #[test]

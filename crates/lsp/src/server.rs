@@ -127,6 +127,11 @@ impl Server {
         Err(reason)
     }
 
+    /// Why it must not be used in this root as it is now.
+    pub(crate) fn objection(&self, root: &std::path::Path) -> Option<String> {
+        known::objection(self.kind, root, self.runs_project_code)
+    }
+
     /// What it is told when it starts.
     pub(crate) fn start(&self, program: &std::path::Path, search: &Search) -> Result<Start, String> {
         let mut start = known::start(self.kind, program, search.roots(), self.runs_project_code)?;

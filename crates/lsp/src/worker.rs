@@ -146,6 +146,12 @@ impl Worker {
     }
 
     fn work(&self, job: Job, session: &mut Option<Session>) {
+        if session.is_some() && self.server.objection(&self.root).is_some() {
+            // What makes it so may be what it is about to be told of.
+            *session = None;
+            let process = std::mem::take(&mut self.status().process);
+            process.inspect(|process| process.end("it was stopped"));
+        }
         match job {
             Job::Outside(paths) => {
                 if let Some(session) = session {
@@ -254,6 +260,9 @@ impl Worker {
     }
 
     fn start(&self) -> Result<Session, State> {
+        if let Some(why) = self.server.objection(&self.root) {
+            return Err(State::Silent { why });
+        }
         if let Some(crash) = self.status().crash.as_ref().filter(|crash| crash.over > Instant::now()) {
             return Err(crash.state());
         }
@@ -307,7 +316,9 @@ impl Worker {
         let back_off = self.back_off(&status, at);
         status.process = None;
         status.is_ready = false;
-        tracing::warn!(server = self.server.name, %why, "a language server crashed");
+        if !status.is_stopped {
+            tracing::warn!(server = self.server.name, %why, "a language server crashed");
+        }
         let crash = Crash { why, back_off, over: at + back_off, is_told: false };
         let state = crash.state();
         status.crash = Some(crash);
