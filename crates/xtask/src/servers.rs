@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use emend_testkit::{Folder, Launch};
+use emend_testkit::{Answer, Client, Folder, Launch};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -31,6 +31,16 @@ struct Subject {
     /// The same with a wrong type in this line.
     broken: &'static str,
     line: usize,
+    /// Where the server tells at once of another file that is open.
+    elsewhere: Option<Elsewhere>,
+}
+
+/// A file that uses the other, and is wrong in this line once that has changed so.
+struct Elsewhere {
+    file: &'static str,
+    content: &'static str,
+    line: usize,
+    changed: &'static str,
 }
 
 const SUBJECTS: &[Subject] = &[
@@ -41,6 +51,12 @@ const SUBJECTS: &[Subject] = &[
         whole: "def double(of: int) -> int:\n    return of * 2\n\n\ntotal: int = double(4)\n",
         broken: "def double(of: int) -> int:\n    return of * 2\n\n\n# Wrong.\ntotal: str = double(4)\n",
         line: 6,
+        elsewhere: Some(Elsewhere {
+            file: "use.py",
+            content: "from sum import double\n\nresult: int = double(1)\n",
+            line: 3,
+            changed: "def double(of: int) -> str:\n    return str(of)\n\n\ntotal: str = double(4)\n",
+        }),
     },
     Subject {
         name: "typescript-language-server",
@@ -49,6 +65,12 @@ const SUBJECTS: &[Subject] = &[
         whole: "export const double = (of: number): number => of * 2;\nexport const total: number = double(4);\n",
         broken: "export const double = (of: number): number => of * 2;\n\nexport const total: string = double(4);\n",
         line: 3,
+        elsewhere: Some(Elsewhere {
+            file: "use.ts",
+            content: "import { double } from './sum';\n\nexport const result: number = double(1);\n",
+            line: 3,
+            changed: "export const double = (of: number): string => `${of}`;\nexport const total: string = double(4);\n",
+        }),
     },
     Subject {
         name: "clangd",
@@ -57,6 +79,7 @@ const SUBJECTS: &[Subject] = &[
         whole: "int twice(int of) { return of * 2; }\nint total = twice(4);\n",
         broken: "int twice(int of) { return of * 2; }\n\nint *total = twice(4);\n",
         line: 3,
+        elsewhere: None,
     },
     Subject {
         name: "gopls",
@@ -65,6 +88,12 @@ const SUBJECTS: &[Subject] = &[
         whole: "package sum\n\nfunc double(of int) int { return of * 2 }\n\nvar Total int = double(4)\n",
         broken: "package sum\n\nfunc double(of int) int { return of * 2 }\n\nvar Total string = double(4)\n",
         line: 5,
+        elsewhere: Some(Elsewhere {
+            file: "use.go",
+            content: "package sum\n\nvar Result int = double(1)\n",
+            line: 3,
+            changed: "package sum\n\nfunc double(of int) string { return \"\" }\n\nvar Total string = double(4)\n",
+        }),
     },
 ];
 
@@ -111,17 +140,33 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
         return Ok(false);
     }
     let process = client.process();
-    let mut edit = |old: &str, new: &str| -> Result<Value> {
+    let edit = |client: &mut Client, old: &str, new: &str| -> Result<Value> {
         let answer = client.replace(subject.file, old, new).ok();
         ensure!(fs::read_to_string(&file)? == new, "the file is something else");
-        let says = answer.structured["diagnostics"].as_array().and_then(|says| says.first());
-        says.cloned().context("no server says anything")
+        said(&answer)
     };
     let (whole, broken) = (subject.whole, subject.broken);
-    subject.check_broken(&edit(whole, broken)?)?;
-    let mended = edit(broken, whole)?;
+    subject.check_broken(&edit(&mut client, whole, broken)?)?;
+    let mended = edit(&mut client, broken, whole)?;
     let is_mended = mended["new"] == json!([]) && mended["gone"] == 1 && mended["errors"] == 0;
     ensure!(is_mended, "the edit that mends it: {mended}");
+
+    if let Some(elsewhere) = &subject.elsewhere {
+        let made = json!({"path": elsewhere.file, "content": elsewhere.content});
+        let made = said(&client.call("write_file", made).ok())?;
+        ensure!(made["new"] == json!([]), "a file that uses the other: {made}");
+        let told = edit(&mut client, whole, elsewhere.changed)?;
+        // What is told of other files comes when it comes, and later on a busy machine.
+        let is_elsewhere = |new: &Value| new["path"] == elsewhere.file && new["line"] == elsewhere.line;
+        let new = told["new"].as_array().context("what the edit brought")?;
+        ensure!(new.iter().all(is_elsewhere) && told["errors"] == 0, "what breaks elsewhere: {told}");
+        let now = client.call("diagnostics", json!({"paths": [elsewhere.file]})).text;
+        let place = format!("{}:{}:", elsewhere.file, elsewhere.line);
+        ensure!(now.contains(&place), "what breaks elsewhere: {now}");
+        edit(&mut client, elsewhere.changed, whole)?;
+        let now = client.call("diagnostics", json!({"paths": [elsewhere.file]})).text;
+        ensure!(!now.contains(&place), "what is mended elsewhere: {now}");
+    }
 
     for server in children(process)? {
         kill_process(server, Signal::KILL)?;
@@ -131,7 +176,7 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     let deadline = Instant::now() + TIME;
     let mut is_told = false;
     loop {
-        let says = edit(whole, broken)?;
+        let says = edit(&mut client, whole, broken)?;
         is_told |= says["state"] == "crashed" || says.get("why").is_some();
         if says["state"] == "ready" {
             ensure!(is_told, "nobody was told of the crash: {says}");
@@ -139,7 +184,7 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
             break;
         }
         ensure!(Instant::now() < deadline, "it does not come back: {says}");
-        edit(broken, whole)?;
+        edit(&mut client, broken, whole)?;
     }
     client.close();
     ensure!(!trapped.exists(), "a program of the workspace ran: {}", fs::read_to_string(&trapped)?);
@@ -154,6 +199,12 @@ impl Subject {
         ensure!(lines == [&json!(self.line)] && says["gone"] == 0, "an edit that breaks a type: {says}");
         Ok(())
     }
+}
+
+/// What the one server says in this answer.
+fn said(answer: &Answer) -> Result<Value> {
+    let says = answer.structured["diagnostics"].as_array().and_then(|says| says.first());
+    says.cloned().context("no server says anything")
 }
 
 /// The processes that this one has started.
