@@ -139,7 +139,14 @@ pub(crate) fn start(
             }
         }
         Kind::RustAnalyzer if runs_project_code => nothing,
-        Kind::RustAnalyzer => Start { options: for_rust_analyzer(), environment: for_cargo() },
+        Kind::RustAnalyzer => {
+            if rustup_lacks(program, toolchain()) {
+                return Err(
+                    "rustup has none for its toolchain (rustup component add rust-analyzer)".to_owned()
+                );
+            }
+            Start { options: for_rust_analyzer(), environment: for_cargo() }
+        }
     })
 }
 
@@ -201,12 +208,30 @@ pub(crate) fn objection(kind: Kind, root: &Path, runs_project_code: bool) -> Opt
     ))
 }
 
+/// Whether a program is there only because rustup puts one of each name beside itself, whose toolchain has none of it.
+fn rustup_lacks(program: &Path, toolchain: Option<PathBuf>) -> bool {
+    let length = |file: &Path| file.metadata().map(|found| found.len()).ok();
+    let is_rustup = length(program).is_some_and(|own| length(&program.with_file_name("rustup")) == Some(own));
+    let Some(toolchain) = toolchain.filter(|_| is_rustup) else { return false };
+    let of_toolchain = program.file_name().map(|name| toolchain.join("bin").join(name));
+    toolchain.is_dir() && of_toolchain.is_some_and(|of_toolchain| !of_toolchain.exists())
+}
+
+/// The folder of the toolchain that a known server is started with.
+fn toolchain() -> Option<PathBuf> {
+    let name = std::env::var("RUSTUP_TOOLCHAIN").ok().or_else(default_toolchain)?;
+    Some(rustup_home()?.join("toolchains").join(name))
+}
+
+fn rustup_home() -> Option<PathBuf> {
+    let home = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    home.or_else(|| std::env::home_dir().map(|home| home.join(".rustup")))
+}
+
 /// The toolchain that the person has chosen for everything. Where it is not known, there is no rustup that would obey the
 /// workspace.
 fn default_toolchain() -> Option<String> {
-    let home = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
-    let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".rustup")))?;
-    let settings = std::fs::read_to_string(home.join("settings.toml")).ok()?;
+    let settings = std::fs::read_to_string(rustup_home()?.join("settings.toml")).ok()?;
     let line = settings.lines().find_map(|line| line.strip_prefix("default_toolchain = "))?;
     Some(line.trim().trim_matches('"').to_owned())
 }
@@ -235,6 +260,23 @@ mod tests {
         std::fs::write(config.join("config.toml"), "").expect("written");
         assert!(objects(Kind::RustAnalyzer, false));
         assert!(!objects(Kind::RustAnalyzer, true) && !objects(Kind::Plain, false));
+    }
+
+    #[test]
+    fn what_rustup_only_pretends_to_have_is_not_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [bin, toolchain] = ["bin", "toolchain"].map(|name| folder.path().join(name));
+        std::fs::create_dir_all(toolchain.join("bin")).expect("made");
+        std::fs::create_dir(&bin).expect("made");
+        let program = bin.join("rust-analyzer");
+        std::fs::write(&program, "rustup").expect("written");
+        let lacks = || rustup_lacks(&program, Some(toolchain.clone()));
+        assert!(!lacks(), "it is one of its own");
+        std::fs::write(bin.join("rustup"), "rustup").expect("written");
+        assert!(lacks());
+        std::fs::write(toolchain.join("bin/rust-analyzer"), "").expect("written");
+        assert!(!lacks());
+        assert!(!rustup_lacks(&program, None), "which toolchain it is is not known");
     }
 
     #[test]
