@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
+use crate::Language;
 use crate::brackets::{self, Single};
+use crate::python;
 
 /// How much of the text near an error is shown.
 const SHOWN: usize = 40;
@@ -13,26 +15,44 @@ const SHOWN: usize = 40;
 pub(crate) struct Fault {
     pub(crate) line: usize,
     pub(crate) what: String,
+    /// A bracket without a partner, which is hard to doubt.
+    pub(crate) is_bracket: bool,
 }
 
-/// The fault of `after`. It is looked for in the lines that `before` does not have, since the rest was whole.
-pub(crate) fn find(tree: &Tree, before: &[u8], after: &[u8]) -> Fault {
+/// Whether nothing is wrong.
+pub(crate) fn is_whole(language: Language, tree: &Tree, text: &[u8]) -> bool {
+    !tree.root_node().has_error() && misindented(language, tree, text).is_none()
+}
+
+/// The fault of `after`, if it has one. It is looked for in the lines that `before` does not have, since the rest was whole.
+pub(crate) fn find(language: Language, tree: &Tree, before: &[u8], after: &[u8]) -> Option<Fault> {
+    if !tree.root_node().has_error() {
+        let (at, what) = misindented(language, tree, after)?;
+        return Some(Fault { line: line(after, at), what: what.to_owned(), is_bracket: false });
+    }
     let changed = changed(before, after);
-    let singles = brackets::singles(tree, after);
-    let within = |at: &Range<usize>| changed.start <= at.start && at.start < changed.end;
-    if let Some(single) = singles.iter().find(|single| within(&single.at)).or(singles.first()) {
-        return of_bracket(single, after);
+    if language.pairs_brackets() {
+        let singles = brackets::singles(tree, after);
+        let within = |at: &Range<usize>| changed.start <= at.start && at.start < changed.end;
+        if let Some(single) = singles.iter().find(|single| within(&single.at)).or(singles.first()) {
+            return Some(of_bracket(single, after));
+        }
     }
     let errors =
         || errors(tree).filter(|node| node.start_byte() < changed.end && changed.start <= node.end_byte());
     let Some(error) = errors().find(Node::is_missing).or_else(|| errors().next()) else {
-        return unexpected(changed.start, after);
+        return Some(unexpected(changed.start, after));
     };
-    match error.is_missing() {
-        true => {
-            Fault { line: line(after, error.start_byte()), what: format!("`{}` is missing", error.kind()) }
-        }
+    Some(match error.is_missing() {
+        true => missing(&error, after),
         false => unexpected(error.start_byte().max(changed.start), after),
+    })
+}
+
+fn misindented(language: Language, tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {
+    match language {
+        Language::Python => python::misindented(tree, text),
+        _ => None,
     }
 }
 
@@ -42,7 +62,16 @@ fn of_bracket(single: &Single, text: &[u8]) -> Fault {
         true => format!("`{bracket}` is not closed"),
         false => format!("`{bracket}` closes nothing"),
     };
-    Fault { line: line(text, single.at.start), what }
+    Fault { line: line(text, single.at.start), what, is_bracket: true }
+}
+
+fn missing(node: &Node<'_>, text: &[u8]) -> Fault {
+    let kind = node.kind().replace('_', " ");
+    let what = match node.is_named() {
+        true => format!("something is missing: {kind}"),
+        false => format!("something is missing: `{}`", node.kind()),
+    };
+    Fault { line: line(text, node.start_byte()), what, is_bracket: false }
 }
 
 fn unexpected(at: usize, text: &[u8]) -> Fault {
@@ -50,12 +79,13 @@ fn unexpected(at: usize, text: &[u8]) -> Fault {
     let at = at + text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let rest = text[at..].split(|byte| *byte == b'\n').next().unwrap_or_default();
     let near = String::from_utf8_lossy(&rest[..rest.len().min(4 * SHOWN)]);
-    let near: String = near.trim_end().chars().take(SHOWN).collect();
-    let what = match near.is_empty() {
-        true => "unexpected end".to_owned(),
-        false => format!("unexpected text near `{near}`"),
+    let near: String = near.trim_end().chars().take_while(|char| !char.is_control()).take(SHOWN).collect();
+    let what = match (near.is_empty(), at == text.len()) {
+        (false, _) => format!("unexpected text near `{near}`"),
+        (true, true) => "unexpected end".to_owned(),
+        (true, false) => "unexpected text".to_owned(),
     };
-    Fault { line: line(text, at), what }
+    Fault { line: line(text, at), what, is_bracket: false }
 }
 
 /// The bytes of `after` that stand between what it has in common with `before`, in whole lines.
@@ -85,7 +115,7 @@ fn errors(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
 }
 
 /// The nodes of a tree, each before its children, which are left out where `enter` says so. A loop: trees can be deep.
-fn walk<'t>(tree: &'t Tree, enter: impl Fn(&Node<'t>) -> bool) -> impl Iterator<Item = Node<'t>> {
+pub(crate) fn walk<'t>(tree: &'t Tree, enter: impl Fn(&Node<'t>) -> bool) -> impl Iterator<Item = Node<'t>> {
     let mut cursor = tree.walk();
     let mut ended = false;
     iter::from_fn(move || {

@@ -1,50 +1,154 @@
-//! The languages that are understood, and the files that are written in them.
+//! The languages that are understood, the files that are written in them, and how far their grammars can be believed.
+//!
+//! A grammar may find errors in what is valid: in C behind a macro, in TypeScript of today. How often was counted over some
+//! thousand files of other people's, and over the edits of other people's histories; [`Evidence`] has what follows.
+//!
+//! Deliberately absent: YAML and Ruby, since the scanners of their grammars write beyond their memory or abort on texts that
+//! are made for it, and C++, whose grammar is larger than all that it would find.
 
 /// A language that has a grammar here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
+    /// Bash, and the shells that are much like it.
+    Bash,
+    /// C.
+    C,
+    /// CSS.
+    Css,
+    /// Go.
+    Go,
+    /// HTML.
+    Html,
+    /// Java.
+    Java,
     /// JavaScript, with JSX.
     JavaScript,
-    /// Python 3.
+    /// JSON.
+    Json,
+    /// Python.
     Python,
     /// Rust.
     Rust,
+    /// TOML.
+    Toml,
+    /// TypeScript with JSX.
+    Tsx,
+    /// TypeScript.
+    TypeScript,
+}
+
+/// What shows that a file is broken whose tree has errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// That the tree has errors.
+    Errors,
+    /// Only that there is a bracket without a partner besides.
+    Brackets,
+    /// Nothing does.
+    Nothing,
 }
 
 impl Language {
     /// Its name, as people write it.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Bash => "Bash",
+            Self::C => "C",
+            Self::Css => "CSS",
+            Self::Go => "Go",
+            Self::Html => "HTML",
+            Self::Java => "Java",
             Self::JavaScript => "JavaScript",
+            Self::Json => "JSON",
             Self::Python => "Python",
             Self::Rust => "Rust",
+            Self::Toml => "TOML",
+            Self::Tsx | Self::TypeScript => "TypeScript",
         }
     }
 
     pub(crate) fn grammar(self) -> tree_sitter::Language {
         match self {
+            Self::Bash => tree_sitter_bash::LANGUAGE.into(),
+            Self::C => tree_sitter_c::LANGUAGE.into(),
+            Self::Css => tree_sitter_css::LANGUAGE.into(),
+            Self::Go => tree_sitter_go::LANGUAGE.into(),
+            Self::Html => tree_sitter_html::LANGUAGE.into(),
+            Self::Java => tree_sitter_java::LANGUAGE.into(),
             Self::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+            Self::Json => tree_sitter_json::LANGUAGE.into(),
             Self::Python => tree_sitter_python::LANGUAGE.into(),
             Self::Rust => tree_sitter_rust::LANGUAGE.into(),
+            Self::Toml => tree_sitter_toml_ng::LANGUAGE.into(),
+            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         }
     }
 
-    /// Whether the grammar knows the language so well that a new file in which it finds an error has one.
-    pub(crate) fn judges_new_files(self) -> bool {
+    /// What shows that an edit broke a file. Of the edits that other people made in good faith, at most 3 in 1,000 seem to
+    /// have broken theirs by that, and most of these have.
+    pub(crate) fn evidence_of_edit(self) -> Evidence {
         match self {
-            Self::JavaScript | Self::Python | Self::Rust => true,
+            Self::C | Self::Css => Evidence::Brackets,
+            _ => Evidence::Errors,
         }
+    }
+
+    /// What shows that a new file is broken, whose text was never seen to be understood: nothing less than what at most 3
+    /// in 1,000 valid files show.
+    pub(crate) fn evidence_of_new_file(self) -> Evidence {
+        match self {
+            Self::Go | Self::Java | Self::JavaScript | Self::Json | Self::Python | Self::Toml => {
+                Evidence::Errors
+            }
+            Self::Css | Self::Rust | Self::Tsx | Self::TypeScript => Evidence::Brackets,
+            Self::Bash | Self::C | Self::Html => Evidence::Nothing,
+        }
+    }
+
+    /// Whether every bracket has a partner. In Bash a pattern of `case` ends with one that has none.
+    pub(crate) fn pairs_brackets(self) -> bool {
+        !matches!(self, Self::Bash | Self::Html)
     }
 }
 
 /// The language of a file, by its name alone.
 pub fn language_of(path: &str) -> Option<Language> {
     let name = path.rsplit(['/', '\\']).next()?;
-    let (_, extension) = name.rsplit_once('.')?;
+    let (stem, extension) = name.rsplit_once('.')?;
     Some(match extension {
+        "bash" | "sh" => Language::Bash,
+        "c" | "h" => Language::C,
+        "css" => Language::Css,
+        "go" => Language::Go,
+        "htm" | "html" => Language::Html,
+        "java" => Language::Java,
         "cjs" | "js" | "jsx" | "mjs" => Language::JavaScript,
+        // What these programs read is JSON with comments and more commas.
+        "json" if ["tsconfig", "jsconfig"].iter().any(|name| stem.starts_with(name)) => return None,
+        "json" => Language::Json,
         "py" | "pyi" => Language::Python,
         "rs" => Language::Rust,
+        "toml" => Language::Toml,
+        "tsx" => Language::Tsx,
+        "cts" | "mts" | "ts" => Language::TypeScript,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_is_told_by_the_name_of_the_file() {
+        assert_eq!(language_of("src/main.rs"), Some(Language::Rust));
+        assert_eq!(language_of("a\\b.d.ts"), Some(Language::TypeScript));
+        assert_eq!(language_of("package.json"), Some(Language::Json));
+        for unknown in
+            ["", "rs", "Makefile", "a.rs/b", "tsconfig.build.json", "a.cpp", "a.yaml", ".js.", "notes.txt"]
+        {
+            assert_eq!(language_of(unknown), None, "{unknown}");
+        }
+    }
 }

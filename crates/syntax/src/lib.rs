@@ -3,15 +3,19 @@
 //! A guard for what no language server looks at. It parses with tree-sitter, knows nothing of types or names, and would
 //! rather be silent than cry wolf: whatever the grammar did not understand before the edit is not judged after it.
 //!
-//! Nothing here does I/O or reads a clock. The work is counted in steps of the parser, so that the same files get the same
-//! verdict on every machine.
+//! Nothing here does I/O. A clock is read only to give up: a verdict that takes too long is none.
+
+use std::time::Duration;
 
 mod brackets;
 mod fault;
 mod language;
 mod parse;
+mod python;
 
 pub use language::{Language, language_of};
+
+use language::Evidence;
 
 /// What became of the syntax of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +38,13 @@ pub enum Verdict {
 pub struct Limits {
     /// The bytes of the largest file that is parsed.
     pub bytes: usize,
-    /// How often one parse may report its progress. That happens after about a hundred operations of the parser, some
-    /// microseconds.
-    pub steps: usize,
+    /// How long one parse may take. Bytes do not bound that: some texts cost the square of their length.
+    pub time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { bytes: 1 << 20, steps: 10_000 }
+        Self { bytes: 512 << 10, time: Duration::from_millis(50) }
     }
 }
 
@@ -50,24 +53,31 @@ pub fn broken(language: Language, before: Option<&[u8]>, after: &[u8], limits: &
     let Some(tree) = parse::tree(language, after, limits) else {
         return Verdict::Unknown;
     };
-    if !tree.root_node().has_error() {
+    let Some(fault) = fault::find(language, &tree, before.unwrap_or_default(), after) else {
         return Verdict::Fine;
-    }
-    let was_whole = match before {
-        Some(before) => {
-            parse::tree(language, before, limits).is_some_and(|tree| !tree.root_node().has_error())
-        }
-        None => language.judges_new_files(),
     };
-    if !was_whole {
+    let evidence = match before {
+        Some(_) => language.evidence_of_edit(),
+        None => language.evidence_of_new_file(),
+    };
+    let shown = match evidence {
+        Evidence::Errors => true,
+        Evidence::Brackets => fault.is_bracket,
+        Evidence::Nothing => false,
+    };
+    let was_whole = |before| {
+        parse::tree(language, before, limits).is_some_and(|tree| fault::is_whole(language, &tree, before))
+    };
+    if !shown || !before.is_none_or(was_whole) {
         return Verdict::Unknown;
     }
-    let fault = fault::find(&tree, before.unwrap_or_default(), after);
     Verdict::Broken { line: fault.line, what: fault.what }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn verdict(path: &str, before: impl Into<Option<&'static str>>, after: &str) -> Verdict {
@@ -116,14 +126,129 @@ mod tests {
     }
 
     #[test]
+    fn python_that_is_indented_wrongly_is_broken() {
+        let whole = "def a():\n    if b:\n        c()\n    return d\n";
+        let odd = "the indentation is not that of the block";
+        let cases = [
+            ("def a():\n    if b:\n    c()\n    return d\n", is(2, "a block has no statement")),
+            ("def a():\n    if b:\n        c()\n          c()\n    return d\n", is(4, odd)),
+            ("def a():\n    if b:\n        c()\n      return d\n", is(4, odd)),
+            ("def a():\n    if b:\n        c()\n  return d\n", is(4, odd)),
+            (" def a():\n    if b:\n        c()\n    return d\n", is(1, odd)),
+        ];
+        for (after, expected) in cases {
+            assert_eq!(verdict("a.py", whole, after), expected, "{after}");
+        }
+    }
+
+    #[test]
+    fn python_may_be_indented_in_many_ways() {
+        let text = "if a: b()\nif a:\n\tb()\n\tif c:\n\t  d(1,\n2)\n\n # a remark\n\telse: e(); f()\n\x0cdef g(): return\n";
+        assert_eq!(broken(Language::Python, None, text.as_bytes(), &Limits::default()), Verdict::Fine);
+    }
+
+    #[test]
+    fn c_that_only_looks_broken_behind_a_macro_is_not_judged() {
+        let whole = "int a(void) {\n    return 1;\n}\n";
+        let a_macro = "int a(void) {\n    FOREACH(x, y)\n    DO b;\n    return 1;\n}\n";
+        assert_eq!(verdict("a.c", whole, a_macro), Verdict::Unknown);
+        assert_eq!(verdict("a.c", whole, "int a(void) {\n    return (1;\n}\n"), is(2, "`(` is not closed"));
+    }
+
+    #[test]
     fn what_would_cost_too_much_is_not_judged() {
         let rust = language_of("src/main.rs").expect("rust");
         let few_bytes = Limits { bytes: 10, ..Limits::default() };
         assert_eq!(broken(rust, None, b"fn main( {}\n", &few_bytes), Verdict::Unknown);
-        let few_steps = Limits { steps: 3, ..Limits::default() };
+        let no_time = Limits { time: Duration::ZERO, ..Limits::default() };
         let many = "fn main() { a(b, c, d); }\n".repeat(100);
-        assert_eq!(broken(rust, None, many.as_bytes(), &few_steps), Verdict::Unknown);
-        // The parse that was given up leaves nothing behind.
-        assert_eq!(broken(rust, None, b"fn main() {}\n", &Limits::default()), Verdict::Fine);
+        assert_eq!(broken(rust, None, many.as_bytes(), &no_time), Verdict::Unknown);
+        assert_eq!(broken(rust, None, b"fn main( {}\0\n", &Limits::default()), Verdict::Unknown);
     }
+
+    const LANGUAGES: [Language; 13] = [
+        Language::Bash,
+        Language::C,
+        Language::Css,
+        Language::Go,
+        Language::Html,
+        Language::Java,
+        Language::JavaScript,
+        Language::Json,
+        Language::Python,
+        Language::Rust,
+        Language::Toml,
+        Language::Tsx,
+        Language::TypeScript,
+    ];
+
+    #[test]
+    fn every_language_finds_what_is_cut_off() {
+        let whole = [
+            "f() {\n    if true; then\n        echo \"$(ls)\"\n    fi\n}\n",
+            "int f(int a[]) {\n    return a[0];\n}\n",
+            "@media print {\n    a[href] { color: red; }\n}\n",
+            "package a\n\nfunc f() int {\n\treturn g(1)\n}\n",
+            "<!DOCTYPE html>\n<p>Some <b>text</b>\n<div>more</div>\n",
+            "class A {\n    int f() {\n        return g(1);\n    }\n}\n",
+            "export function f(a) {\n    return <b>{a[0]}</b>;\n}\n",
+            "{\n    \"a\": [1, 2],\n    \"b\": {}\n}\n",
+            "def f(a):\n    return [\n        a(1),\n    ]\n",
+            "fn f(a: &[u8]) -> u8 {\n    g(a[0])\n}\n",
+            "[a]\nb = [\n    \"c\",\n]\n",
+            "export function F(a: A<B>) {\n    return <b>{a[0]}</b>;\n}\n",
+            "export function f(a: A<B>): void {\n    <B>g(a!);\n}\n",
+        ];
+        for (language, whole) in LANGUAGES.into_iter().zip(whole) {
+            let verdict =
+                |after: &str| broken(language, Some(whole.as_bytes()), after.as_bytes(), &Limits::default());
+            assert_eq!(verdict(whole), Verdict::Fine, "{language:?}");
+            let cut = &whole[..whole.len() - 3];
+            assert!(matches!(verdict(cut), Verdict::Broken { .. }), "{language:?}: {:?}", verdict(cut));
+        }
+    }
+
+    #[test]
+    fn what_is_nested_deeply_overflows_no_stack() {
+        let limits = Limits { time: Duration::from_secs(5), ..Limits::default() };
+        for language in LANGUAGES {
+            for opening in ["(", "[", "{", "<a>", "if a:\n ", "- "] {
+                broken(language, None, opening.repeat(5_000).as_bytes(), &limits);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_get_a_verdict(before: Vec<u8>, after: Vec<u8>) {
+            for language in LANGUAGES {
+                broken(language, Some(&before), &after, &Limits::default());
+                broken(language, None, &after, &Limits::default());
+            }
+        }
+
+        #[test]
+        fn whatever_is_broken_has_a_line_of_the_file(
+            tokens in prop::collection::vec(prop::sample::select(TOKENS), 1..60),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let text = tokens.concat().into_bytes();
+            // May end within a character.
+            let after = &text[..cut.index(text.len())];
+            for language in LANGUAGES {
+                for before in [None, Some(&b""[..])] {
+                    if let Verdict::Broken { line, what } = broken(language, before, after, &Limits::default()) {
+                        prop_assert!((1..=1 + after.iter().filter(|byte| **byte == b'\n').count()).contains(&line));
+                        prop_assert!(!what.is_empty() && !what.contains(char::is_control));
+                    }
+                }
+            }
+        }
+    }
+
+    const TOKENS: &[&str] = &[
+        "(", ")", "[", "]", "{", "}", "<a>", "</a>", "\"", "'", "`", "\n", "\r\n", "\n    ", "\n\t", " ",
+        "\u{c}", "é", "𝄞", "if a:", "else:", "def f", "fn f", "class A", "=", ":", ";", ",", "$", "${", "#",
+        "//", "/*", "*/", "\\", "<<", "<<A\n", "1", "a",
+    ];
 }

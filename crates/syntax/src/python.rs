@@ -1,0 +1,80 @@
+//! What the grammar for Python lets pass: blocks without statements, and statements indented otherwise than their block.
+
+use tree_sitter::{Node, Tree};
+
+use crate::fault::walk;
+
+/// Where a tree without errors breaks the rules of indentation, and how.
+pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {
+    walk(tree, |_| true).find_map(|node| match node.kind() {
+        "module" => unlike(&node, text, b""),
+        "block" => block(&node, text),
+        "elif_clause" | "else_clause" | "except_clause" | "except_group_clause" | "finally_clause" => {
+            clause(&node, text)
+        }
+        _ => None,
+    })
+}
+
+fn block(node: &Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
+    let owner = node.parent()?;
+    let Some(first) = statements(node).next() else {
+        return Some((owner.start_byte(), "a block has no statement"));
+    };
+    // One that follows its colon in the same line has no indentation of its own.
+    let own = alone(text, first)?;
+    let around = indentation(text, owner.start_byte());
+    if !(own.starts_with(around) && own.len() > around.len()) {
+        return Some((first, "a block is not indented"));
+    }
+    unlike(node, text, own)
+}
+
+/// A statement that begins its line, and does so otherwise than the others of its block.
+fn unlike(node: &Node<'_>, text: &[u8], own: &[u8]) -> Option<(usize, &'static str)> {
+    let odd = statements(node).find(|at| alone(text, *at).is_some_and(|indentation| indentation != own))?;
+    Some((odd, "the indentation is not that of the block"))
+}
+
+/// An `else` and its like that does not stand below what it belongs to.
+fn clause(node: &Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
+    let own = alone(text, node.start_byte())?;
+    let statement = node.parent().filter(|parent| parent.kind().ends_with("_statement"))?;
+    let around = alone(text, statement.start_byte())?;
+    (own != around).then_some((node.start_byte(), "the indentation is not that of the statement"))
+}
+
+/// Where the statements of a block begin.
+fn statements<'t>(block: &Node<'t>) -> impl Iterator<Item = usize> + use<'t> {
+    let mut cursor = block.walk();
+    let mut more = cursor.goto_first_child();
+    std::iter::from_fn(move || {
+        while more {
+            let node = cursor.node();
+            more = cursor.goto_next_sibling();
+            if node.is_named() && !node.is_extra() {
+                return Some(node.start_byte());
+            }
+        }
+        None
+    })
+}
+
+/// The white space that the line of a place begins with.
+fn indentation(text: &[u8], at: usize) -> &[u8] {
+    let line = before_in_line(text, at);
+    let length = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    &line[..length]
+}
+
+/// The same where nothing else stands before the place.
+fn alone(text: &[u8], at: usize) -> Option<&[u8]> {
+    let line = before_in_line(text, at);
+    (indentation(text, at).len() == line.len()).then_some(line)
+}
+
+/// Where a line begins, or goes on after a form feed, which Python takes for a beginning.
+fn before_in_line(text: &[u8], at: usize) -> &[u8] {
+    let start = memchr::memrchr3(b'\n', b'\r', 0x0c, &text[..at]).map_or(0, |end| end + 1);
+    &text[start..at]
+}
