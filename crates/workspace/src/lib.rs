@@ -33,6 +33,7 @@ mod recovery;
 mod seal;
 
 pub mod approval;
+pub mod event_log;
 pub mod history;
 pub mod report;
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -45,6 +45,11 @@ struct News {
 impl Past {
     pub(crate) fn new(state: Option<PathBuf>) -> Self {
         Self { state, seal: OnceLock::new(), news: Mutex::default() }
+    }
+
+    /// The user's state folder.
+    pub(crate) fn state(&self) -> Option<&Path> {
+        self.state.as_deref()
     }
 
     /// The vault of a root, made if there is none.

@@ -20,6 +20,7 @@ use crate::approval::{self, Approval, Held, Stopped};
 use crate::catalogue::{self, After, Child, Listed};
 use crate::commit;
 use crate::disk::Disk;
+use crate::event_log::EventLog;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
 use crate::guard;
@@ -187,6 +188,12 @@ impl Workspace {
     /// Waits until the edits that this process is writing right now are made and told of.
     pub fn settle(&self) {
         self.under_way.settle();
+    }
+
+    /// The log of events of this user; `None` where there is no state folder to keep it in.
+    #[must_use]
+    pub fn event_log(&self) -> Option<EventLog> {
+        self.past.state().map(EventLog::in_state)
     }
 
     /// Where the edits of each root are written down, by any process, as far as there is such a file yet.
