@@ -4,6 +4,7 @@ mod approve;
 mod completions;
 mod demo;
 mod doctor;
+mod events;
 mod exit;
 mod history;
 mod http;
@@ -58,6 +59,8 @@ enum Command {
     Diff(Box<history::DiffArguments>),
     /// Take an edit back, all of its files in one step.
     Undo(Box<undo::Arguments>),
+    /// Show what was edited and refused, by whoever, the newest last, and wait for more.
+    Events(Box<events::Arguments>),
     /// Add Emend to a client's configuration, after showing the change.
     Init(Box<init::Arguments>),
     /// Say what is wrong with a set-up, and what to do about it.
@@ -75,7 +78,10 @@ impl Command {
     fn output(&self) -> Output {
         match self {
             Self::Approve(arguments) if arguments.json => Output::of_documents(),
-            Self::Serve(_) | Self::Approve(_) | Self::Completions(_) | Self::Demo(_) => Output::of_errors(),
+            Self::Events(arguments) if arguments.json => Output::of_documents(),
+            Self::Serve(_) | Self::Events(_) | Self::Approve(_) | Self::Completions(_) | Self::Demo(_) => {
+                Output::of_errors()
+            }
             Self::Apply(arguments) | Self::Preview(arguments) => arguments.output.output(),
             Self::Log(arguments) => arguments.output.output(),
             Self::Show(arguments) => arguments.output.output(),
@@ -95,6 +101,7 @@ impl Command {
             Self::Show(arguments) => history::show(arguments, output),
             Self::Diff(arguments) => history::diff(arguments, output),
             Self::Undo(arguments) => undo::run(arguments, output),
+            Self::Events(arguments) => events::run(arguments),
             Self::Init(arguments) => init::run(arguments, output),
             Self::Doctor(arguments) => doctor::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, Arguments::command(), output),

@@ -15,10 +15,11 @@ use emend_workspace::{Approval, Effort, Held, Progress};
 
 use crate::asking::{Reply, Said};
 use crate::effects::Checking;
+use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
 use crate::session::{Caller, Owner};
-use crate::tools::{Answer, Call, ToolSpec, Unanswered};
+use crate::tools::{Answer, Call, Effect, ToolSpec, Unanswered};
 
 /// What goes back to the client.
 enum Turn {
@@ -82,7 +83,28 @@ impl Emend {
             // That answer is not sent any more; the next one says it.
             self.session.will_hear(late);
         }
+        self.tell(tool, &mut answer, context);
         Ok(answer.into_result().into())
+    }
+
+    /// Counts and tells the outcome of an edit tool. Waits for nobody.
+    fn tell(&self, tool: &ToolSpec, answer: &mut Answer, context: &RequestContext<RoleServer>) {
+        let client = client_name(context);
+        let caller = Caller::new(&self.session, &client, self.lasts(context));
+        let client = caller.client();
+        if let Some(tally) = caller.tally() {
+            tally.begin(&client);
+        }
+        let Some(outcome) = answer.outcome().filter(|_| tool.effect != Effect::Reads) else { return };
+        if outcome.is_repeated {
+            return;
+        }
+        if let Some(tally) = caller.tally() {
+            tally.count(outcome);
+            self.shared.subscriptions.has_counted(&self.session);
+        }
+        let cause = Cause { client: &client, session: caller.session(), tool: tool.name };
+        self.shared.events.outcome(cause, outcome);
     }
 
     /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made

@@ -14,6 +14,7 @@ use emend_workspace::history::undo::Undo;
 use emend_workspace::{Approval, Effort, Held, Mode, Origin, Readings, Report, Request, Stopped, Workspace};
 
 use crate::effects::Effects;
+use crate::events::{self, Cause, Events};
 use crate::render::{self, Tense};
 use crate::tools::{in_short, parse_patch};
 use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
@@ -57,9 +58,13 @@ impl Made {
     /// The outcome, as on the wire.
     #[must_use]
     pub fn document(&self) -> Value {
+        json!(self.outcome())
+    }
+
+    fn outcome(&self) -> Outcome {
         let mut outcome = Outcome::success(&self.report);
         outcome.side_effects_fired.extend(self.fired.iter().cloned());
-        json!(outcome)
+        outcome
     }
 }
 
@@ -85,22 +90,28 @@ pub fn apply_patch(
     client: &str,
     ask: &Ask<'_>,
 ) -> Result<Made, Vec<Problem>> {
-    Asked::patch(asked, client)?.edit(workspace, effects, ask)
+    let origin = origin(client, "apply_patch", &json!(asked))?;
+    told_of(workspace, &origin, || Asked::patch(asked, origin.clone())?.edit(workspace, effects, ask))
 }
 
 /// Shows what the patch would do.
 pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> Result<Made, Vec<Problem>> {
-    Asked::patch(asked, client)?.preview(workspace)
+    let origin = origin(client, "apply_patch", &json!(asked))?;
+    Asked::patch(asked, origin)?.preview(workspace)
 }
 
 /// Writes a whole file, of the version that is named if it is there.
 pub fn write_file(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
-    Asked::whole(asked, client)?.edit(workspace, &Effects::none(), &|_| Said::Nothing)
+    let origin = origin(client, "write_file", &json!(asked))?;
+    told_of(workspace, &origin, || {
+        Asked::whole(asked, origin.clone()).edit(workspace, &Effects::none(), &|_| Said::Nothing)
+    })
 }
 
 /// Shows what writing the file would do.
 pub fn preview_write(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
-    Asked::whole(asked, client)?.preview(workspace)
+    let origin = origin(client, "write_file", &json!(asked))?;
+    Asked::whole(asked, origin).preview(workspace)
 }
 
 /// An edit of the past in a line, and a line for each of its files, or so many of them.
@@ -131,20 +142,41 @@ pub fn undo(
 ) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
     let undo = Undo { edit: Some(edit), path: None };
-    allowed(workspace, effects, ask, |approval| {
+    let make = |approval: Option<&Approval>| {
         workspace.undo(&undo, &origin, approval, &Mutex::default(), &|| false, &|_| {})
-    })
+    };
+    told_of(workspace, &origin, || allowed(workspace, effects, ask, make))
+}
+
+/// Makes an edit and tells what came of it. Whoever holds the workspace may end right afterwards, so it is waited for that,
+/// as long as a server waits in its end.
+fn told_of(
+    workspace: &Workspace,
+    origin: &Origin,
+    make: impl FnOnce() -> Result<Made, Vec<Problem>>,
+) -> Result<Made, Vec<Problem>> {
+    let mut made = make();
+    let mut outcome = match &made {
+        Ok(made) => made.outcome(),
+        Err(problems) => Outcome::failure(problems),
+    };
+    let cause = Cause { client: &origin.client, session: &origin.session, tool: &origin.tool };
+    let is_told = Events::of(workspace).outcome(cause, &mut outcome);
+    if let Some(made) = made.as_mut().ok().filter(|_| is_told) {
+        made.fired.push(events::FIRED.to_owned());
+    }
+    made
 }
 
 fn undo_origin(edit: &str, client: &str) -> Result<Origin, Vec<Problem>> {
-    origin(client, "undo_edit", &json!({"edit": edit})).map_err(|problem| vec![problem])
+    origin(client, "undo_edit", &json!({"edit": edit}))
 }
 
 /// Who asks for an edit, in a session of its own.
-fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Problem> {
+fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Vec<Problem>> {
     let session = Origin::new_session().map_err(|error| {
         let message = format!("Naming this session failed: {error}. Nothing was changed.");
-        Problem::new(Kind::IoError { message, states: Vec::new() })
+        vec![Problem::new(Kind::IoError { message, states: Vec::new() })]
     })?;
     Ok(Origin { client: client.into(), session, tool: tool.into(), request: request.to_string() })
 }
@@ -157,17 +189,15 @@ struct Asked {
 }
 
 impl Asked {
-    fn patch(asked: ApplyPatch, client: &str) -> Result<Self, Vec<Problem>> {
-        let origin = origin(client, "apply_patch", &json!(asked)).map_err(|problem| vec![problem])?;
+    fn patch(asked: ApplyPatch, origin: Origin) -> Result<Self, Vec<Problem>> {
         let parse = || parse_patch(asked.patch.as_deref().unwrap_or_default(), &asked);
         let patch = debug_span!("parse", tool = "apply_patch").in_scope(parse)?;
         Ok(Self { patch, versions: asked.versions.unwrap_or_default(), origin })
     }
 
-    fn whole(asked: WriteFile, client: &str) -> Result<Self, Vec<Problem>> {
-        let origin = origin(client, "write_file", &json!(asked)).map_err(|problem| vec![problem])?;
+    fn whole(asked: WriteFile, origin: Origin) -> Self {
         let versions = asked.version.map(|version| (asked.path.clone(), version)).into_iter().collect();
-        Ok(Self { patch: Patch::write(&asked.path, asked.content), versions, origin })
+        Self { patch: Patch::write(&asked.path, asked.content), versions, origin }
     }
 
     fn edit(&self, workspace: &Workspace, effects: &Effects, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {

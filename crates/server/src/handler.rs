@@ -11,7 +11,7 @@ use rmcp::model::{
     ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +20,7 @@ use emend_workspace::{Mode, Workspace};
 
 use crate::asking::Asking;
 use crate::effects::Effects;
+use crate::events::Events;
 use crate::previews::Previews;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
@@ -69,6 +70,7 @@ pub(crate) struct Shared {
     pub(crate) asking: Asking,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) effects: Arc<Effects>,
+    pub(crate) events: Events,
     pub(crate) in_flight: AtomicUsize,
 }
 
@@ -89,15 +91,19 @@ impl Emend {
         let previews = Previews::default();
         let subscriptions =
             workspace.as_ref().map_or_else(|_| Arc::default(), |workspace| Subscriptions::of(workspace));
+        let events = workspace.as_ref().map_or_else(|_| Events::default(), |workspace| Events::of(workspace));
+        subscriptions::follow(&subscriptions, &events);
         let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { workspace, previews, asking, subscriptions, effects, in_flight });
-        Self { shared, session: Arc::new(Session::new(Owner::Process)) }
+        let session = Arc::new(Session::with_events(Owner::Process, events.clone()));
+        let shared =
+            Arc::new(Shared { workspace, previews, asking, subscriptions, effects, events, in_flight });
+        Self { shared, session }
     }
 
     /// The same server for a new session of whoever has this token.
     #[must_use]
     pub fn for_session_of(&self, token: &Token) -> Self {
-        let session = Session::new(Owner::Token(token.clone()));
+        let session = Session::with_events(Owner::Token(token.clone()), self.shared.events.clone());
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
     }
 
@@ -125,6 +131,14 @@ impl ServerHandler for Emend {
         ServerConfig::new(capabilities.build())
             .with_instructions(instructions(self.shared.mode()))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
+    }
+
+    /// A session of 2025 has begun.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let client = context.peer.peer_info().map(|peer| named(&peer.client_info.name));
+        self.session
+            .tally()
+            .begin(&Caller::new(&self.session, &client.unwrap_or_else(nameless), true).client());
     }
 
     async fn list_tools(
@@ -346,7 +360,14 @@ impl Shared {
 pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);
     let before = || context.peer.peer_info().map(|peer| peer.client_info.name.clone());
-    let name = here.or_else(before).unwrap_or_else(|| "a client without a name".into());
-    // It goes into questions and records.
+    here.or_else(before).map_or_else(nameless, |name| named(&name))
+}
+
+/// It goes into questions and records.
+fn named(name: &str) -> String {
     name.chars().take(LONGEST_NAME).collect()
+}
+
+fn nameless() -> String {
+    "a client without a name".into()
 }

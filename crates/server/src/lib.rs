@@ -26,6 +26,8 @@ mod subscriptions;
 mod uri;
 mod watch;
 
+pub mod events;
+
 mod calls;
 pub mod effects;
 pub mod handler;

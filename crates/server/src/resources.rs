@@ -12,16 +12,17 @@ use rmcp::model::{
     CacheScope, ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use emend_edit::problem::{Code, Problem};
 use emend_workspace::catalogue::{After, Listed};
 use emend_workspace::roots::Root;
 use emend_workspace::{Effort, Sight, Workspace};
 
+use crate::events;
 use crate::session::Caller;
 use crate::tools;
-use crate::uri::{self, HISTORY, READINGS, Uri};
+use crate::uri::{self, EVENTS, HISTORY, READINGS, SESSION, Uri};
 
 /// How many files a page of the list has.
 const PAGE: usize = 200;
@@ -33,6 +34,11 @@ const LARGEST: usize = 4 * 1024 * 1024;
 const TEMPLATES_FRESH_MS: u64 = 60 * 60 * 1_000;
 /// The template of the diffs of edits.
 pub(crate) const EDIT_TEMPLATE: &str = "emend://edit/{id}.diff";
+
+/// The template of the events behind one.
+const EVENTS_TEMPLATE: &str = "emend://events{?after}";
+const JSON: &str = "application/json";
+const JSON_LINES: &str = "application/x-ndjson";
 
 /// The template of a root's files.
 pub(crate) fn file_template(root: &Root) -> String {
@@ -53,6 +59,13 @@ pub(crate) fn list(
             let about =
                 "The files that were read with read_file in this session, and whether they still are so.";
             resources.push(of_text(READINGS, "readings", "What was read", about));
+            let about = "How many edits were made and refused in this session, and of which files.";
+            resources.push(of_text(SESSION, "session", "This session", about).with_mime_type(JSON));
+        }
+        if events::are_on(workspace) {
+            let about =
+                "The outcomes of edits as lines of JSON, the newest last; ?after=N for those behind event N.";
+            resources.push(of_text(EVENTS, "events", "Events", about).with_mime_type(JSON_LINES));
         }
     }
     let after = cursor.map(|cursor| place(workspace, cursor)).transpose()?;
@@ -80,9 +93,16 @@ pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesR
             "All that one edit changed; its id is in the answer of the edit and in edit_history.",
         )
         .with_mime_type("text/x-diff");
-    ListResourceTemplatesResult::with_all_items(roots.iter().map(of_root).chain([edit]).collect())
-        .with_ttl_ms(TEMPLATES_FRESH_MS)
-        .with_cache_scope(CacheScope::Private)
+    let events = ResourceTemplate::new(EVENTS_TEMPLATE, "events")
+        .with_title("Events behind a number")
+        .with_description("The first events behind this one, as lines of JSON.")
+        .with_mime_type(JSON_LINES);
+    let events = workspace.is_some_and(events::are_on).then_some(events);
+    ListResourceTemplatesResult::with_all_items(
+        roots.iter().map(of_root).chain([edit]).chain(events).collect(),
+    )
+    .with_ttl_ms(TEMPLATES_FRESH_MS)
+    .with_cache_scope(CacheScope::Private)
 }
 
 /// What a resource holds. Blocks.
@@ -104,6 +124,22 @@ pub(crate) fn read(
         }
         Uri::Readings if !caller.lasts() => return Err(unknown(workspace, uri)),
         Uri::Readings => (readings(workspace, caller), "text/plain"),
+        Uri::Session => {
+            let session = session(caller).ok_or_else(|| unknown(workspace, uri))?;
+            (format!("{session}\n"), JSON)
+        }
+        Uri::Events(_) if !events::are_on(workspace) => {
+            let off = "Events are off here. A person turns them on with emit_event = true in Emend's configuration, or \
+                       --emit-event.\n";
+            (off.to_owned(), "text/plain")
+        }
+        Uri::Events(after) => {
+            let listed = events::listed(workspace, after).map_err(|error| {
+                ErrorData::internal_error(format!("The log of events cannot be read: {error}"), None)
+            })?;
+            meta = facts(&json!({"emend/last": listed.last, "emend/more": listed.more}));
+            (listed.lines, JSON_LINES)
+        }
         Uri::Edit(id) => {
             let edited = workspace.edited(&id, caller.own()).ok();
             let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| unknown(workspace, uri))?;
@@ -163,9 +199,20 @@ fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObj
         );
         return Err(ErrorData::invalid_params(message, Some(json!({"code": Code::TooLarge.to_string()}))));
     }
-    let facts = json!({"emend/path": name, "emend/version": text.version().short()});
-    let facts = facts.as_object().cloned().map(MetaObject).unwrap_or_default();
-    Ok((String::from_utf8_lossy(body).into_owned(), facts))
+    let facts = facts(&json!({"emend/path": name, "emend/version": text.version().short()}));
+    Ok((String::from_utf8_lossy(body).into_owned(), facts.unwrap_or_default()))
+}
+
+fn facts(facts: &Value) -> Option<MetaObject> {
+    facts.as_object().cloned().map(MetaObject)
+}
+
+/// What the client has done in its session, if it has one.
+fn session(caller: Caller<'_>) -> Option<Value> {
+    let mut session = json!(caller.tally()?.summary());
+    session["client"] = caller.client().into();
+    session["session"] = caller.session().into();
+    Some(session)
 }
 
 /// Each file that was read, with what has become of it.

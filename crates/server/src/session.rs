@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use emend_workspace::{Origin, Readings};
 
+use crate::events::{Events, Tally};
 use crate::subscriptions::Registrations;
 
 /// To whom belongs what outlives a session: previews, and questions that wait for their answer.
@@ -57,20 +58,33 @@ pub struct Session {
     news: Mutex<Vec<String>>,
     /// To what it listens.
     registrations: Mutex<Registrations>,
+    /// What it has done, which is told in the end.
+    tally: Tally,
 }
 
 impl Session {
     /// A session in which nothing has been read.
     #[must_use]
     pub fn new(owner: Owner) -> Self {
+        Self::with_events(owner, Events::default())
+    }
+
+    /// The same, whose end is an event.
+    #[must_use]
+    pub fn with_events(owner: Owner, events: Events) -> Self {
         let (readings, news, registrations) = Default::default();
-        Self { owner, name: OnceLock::new(), readings, news, registrations }
+        Self { owner, name: OnceLock::new(), readings, news, registrations, tally: Tally::of(events) }
     }
 
     /// Whose it is.
     #[must_use]
     pub fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// What it has done.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// To what it listens.
@@ -92,6 +106,12 @@ impl Session {
     #[must_use]
     pub fn news(&self) -> Vec<String> {
         std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.tally.end(self.name.get_or_init(new_name));
     }
 }
 
@@ -143,14 +163,24 @@ impl<'a> Caller<'a> {
         if self.lasts { self.session() } else { "" }
     }
 
-    /// Who asks for an edit, and how. Two clients with the same name and different tokens are not the same.
+    /// What they are called. Two clients with the same name and different tokens are not the same.
     #[must_use]
-    pub fn origin(&self, tool: &str, request: String) -> Origin {
-        let client = match &self.session.owner {
+    pub fn client(&self) -> String {
+        match &self.session.owner {
             Owner::Process => self.client.to_owned(),
             Owner::Token(token) => format!("{} ({})", self.client, token.name),
-        };
-        Origin { client, session: self.session().into(), tool: tool.into(), request }
+        }
+    }
+
+    /// What their session has done; `None` where it ends with this call.
+    pub(crate) fn tally(&self) -> Option<&'a Tally> {
+        self.lasts.then_some(&self.session.tally)
+    }
+
+    /// Who asks for an edit, and how.
+    #[must_use]
+    pub fn origin(&self, tool: &str, request: String) -> Origin {
+        Origin { client: self.client(), session: self.session().into(), tool: tool.into(), request }
     }
 }
 

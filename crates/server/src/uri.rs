@@ -14,6 +14,12 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub(crate) const HISTORY: &str = "emend://history";
 /// What the client has read.
 pub(crate) const READINGS: &str = "emend://readings";
+/// What the client has done.
+pub(crate) const SESSION: &str = "emend://session";
+/// The events of all clients of the workspace.
+pub(crate) const EVENTS: &str = "emend://events";
+/// What stands behind that, before the number of the last event that is known.
+const AFTER: &str = "?after=";
 /// What stands around the id of an edit in the URI of its diff.
 const EDIT: (&str, &str) = ("emend://edit/", ".diff");
 
@@ -26,6 +32,10 @@ pub(crate) enum Uri {
     History,
     /// What the client has read, and whether that is still so.
     Readings,
+    /// What the client has done in its session.
+    Session,
+    /// The newest events, or the first of those behind this one.
+    Events(Option<u64>),
     /// The diff of the edit of this id.
     Edit(String),
 }
@@ -43,6 +53,12 @@ impl Uri {
         Ok(match uri {
             HISTORY => Some(Self::History),
             READINGS => Some(Self::Readings),
+            SESSION => Some(Self::Session),
+            EVENTS => Some(Self::Events(None)),
+            _ if uri.starts_with(EVENTS) => {
+                let after = uri[EVENTS.len()..].strip_prefix(AFTER);
+                after.and_then(|after| after.parse().ok()).map(|after| Self::Events(Some(after)))
+            }
             _ => edit().filter(|id| is_id(id)).map(|id| Self::Edit(id.to_owned())),
         })
     }
@@ -147,6 +163,13 @@ mod tests {
             assert_eq!(Uri::parse(unknown), Ok(None), "{unknown}");
         }
         assert_eq!(Uri::parse(HISTORY), Ok(Some(Uri::History)));
+        assert_eq!(Uri::parse(EVENTS), Ok(Some(Uri::Events(None))));
+        assert_eq!(Uri::parse("emend://events?after=12"), Ok(Some(Uri::Events(Some(12)))));
+        for unknown in
+            ["emend://events?after=", "emend://events?after=-1", "emend://events?x=1", "emend://eventsx"]
+        {
+            assert_eq!(Uri::parse(unknown), Ok(None), "{unknown}");
+        }
         assert_eq!(Uri::parse(&of_edit("01ab")), Ok(Some(Uri::Edit("01ab".into()))));
     }
 }

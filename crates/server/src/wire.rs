@@ -256,6 +256,9 @@ pub struct Outcome {
     /// Whether the edit is in the history.
     #[serde(skip)]
     pub can_be_undone: bool,
+    /// Whether an earlier call had this outcome, and it is only said again.
+    #[serde(skip)]
+    pub is_repeated: bool,
     /// Bytes removed plus bytes added.
     pub bytes_changed: usize,
     /// Whether the files were still what you read.

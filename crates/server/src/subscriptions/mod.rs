@@ -22,6 +22,7 @@ use emend_workspace::Workspace;
 use emend_workspace::history::Asked;
 
 use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
+use crate::events::{self, Events};
 use crate::resources;
 use crate::session::{Owner, Session};
 use crate::uri::Uri;
@@ -206,6 +207,16 @@ pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session
     }
 }
 
+/// From now on tells of these events.
+pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
+    let told = Arc::downgrade(subscriptions);
+    events.tell(move |number| {
+        if let Some(subscriptions) = told.upgrade() {
+            subscriptions.locked().has_event(number);
+        }
+    });
+}
+
 /// What this URI stands for, if it can be subscribed to.
 fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, ErrorData> {
     let unknown = || resources::unknown(workspace, uri);
@@ -220,7 +231,9 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
         }
         Uri::History => Ok(Subject::History),
         Uri::Readings if lasts => Ok(Subject::Readings),
-        Uri::Readings => Err(unknown()),
+        Uri::Session if lasts => Ok(Subject::Session),
+        Uri::Readings | Uri::Session => Err(unknown()),
+        Uri::Events(_) => Ok(Subject::Events),
         Uri::Edit(id) => {
             let edited = workspace.edited(&id, "").map_err(|_| unknown())?;
             edited.diff.map(|_| Subject::Fixed).ok_or_else(unknown)
@@ -294,9 +307,17 @@ impl Subscriptions {
         }
     }
 
+    /// An edit tool has had an outcome in a session, which counts them.
+    pub(crate) fn has_counted(&self, session: &Session) {
+        self.locked().has_counted(session);
+    }
+
     /// Watches what the listeners want, and nothing else. Blocks.
     fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.locked().lacks_events() && events::are_on(workspace) {
+            self.follow_events(workspace);
+        }
         let folders = self.locked().arrange(workspace);
         if folders.is_empty() {
             // It ends with the last who wanted it.
@@ -322,6 +343,17 @@ impl Subscriptions {
                 *known = Some(names);
             }
         }
+    }
+
+    /// From now on the log of events is watched. Its folder is made, since what is not there is looked for all the time.
+    fn follow_events(&self, workspace: &Workspace) {
+        let Some(log) = workspace.event_log() else { return };
+        if let Err(error) = log.make() {
+            tracing::warn!(%error, "events of other processes are not told");
+            return;
+        }
+        let newest = newest_event(workspace).unwrap_or(0);
+        self.locked().follow_events(log.file(), newest);
     }
 
     /// The same in a thread of its own, and once for all who go at that time: a listener ends where everybody's requests
@@ -355,7 +387,7 @@ impl Subscriptions {
         if !swapped.is_empty() || misses {
             self.arrange(workspace);
         }
-        let (files, folders, history) = self.locked().in_question(hints, &swapped);
+        let (files, folders, history, events) = self.locked().in_question(hints, &swapped);
         // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
         // made it.
         workspace.settle();
@@ -389,6 +421,9 @@ impl Subscriptions {
                 self.locked().has_edit(&newest.id);
             }
         }
+        if events && let Some(newest) = newest_event(workspace) {
+            self.locked().has_event(newest);
+        }
     }
 }
 
@@ -400,6 +435,11 @@ impl Drop for Registration {
         }
         self.subscriptions.arrange_later(&self.workspace);
     }
+}
+
+/// The number of the newest event, where it can be told.
+fn newest_event(workspace: &Workspace) -> Option<u64> {
+    workspace.event_log()?.newest().ok()
 }
 
 /// What is to be seen right in a folder.

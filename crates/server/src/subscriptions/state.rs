@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use emend_workspace::{ChangeKind, Readings, Report, Sight, Workspace};
 
 use crate::session::Session;
-use crate::uri::{HISTORY, READINGS};
+use crate::uri::{HISTORY, READINGS, SESSION};
 use crate::watch::Hints;
 
 /// How many resources a session may subscribe to.
@@ -31,6 +31,10 @@ pub(super) struct State {
     pub(super) logs: Vec<PathBuf>,
     /// The newest edit that was told of.
     pub(super) newest: Option<String>,
+    /// Where events are written, once somebody wants to know of them.
+    pub(super) events: Option<PathBuf>,
+    /// The newest event that was told of.
+    pub(super) newest_event: u64,
     /// Each root, and what stands before the names of its files.
     pub(super) roots: Vec<(PathBuf, String)>,
 }
@@ -75,6 +79,8 @@ pub(super) enum Subject {
     File(PathBuf, String),
     History,
     Readings,
+    Session,
+    Events,
     /// The diff of an edit never changes.
     Fixed,
 }
@@ -127,7 +133,7 @@ impl State {
                             want(path, &name, Some(Sight::Text(version)), (*id, uri.clone()));
                         }
                     }
-                    Subject::History | Subject::Fixed => {}
+                    Subject::History | Subject::Session | Subject::Events | Subject::Fixed => {}
                 }
             }
         }
@@ -149,21 +155,36 @@ impl State {
                 folders.iter().map(|folder| (folder.clone(), known.remove(folder).flatten())).collect();
         }
         self.logs.clear();
-        if self.wants_history() {
+        if self.wants(&Subject::History) {
             self.logs = workspace.logs();
             folders.extend(self.logs.iter().filter_map(|log| log.parent()).map(Path::to_path_buf));
         }
+        if !self.wants(&Subject::Events) {
+            self.events = None;
+        }
+        folders.extend(self.events.iter().filter_map(|log| log.parent()).map(Path::to_path_buf));
         self.watched = folders.clone();
         folders
     }
 
-    fn wants_history(&self) -> bool {
-        self.listeners.values().any(|listener| listener.wants(&Subject::History))
+    fn wants(&self, subject: &Subject) -> bool {
+        self.listeners.values().any(|listener| listener.wants(subject))
+    }
+
+    /// Whether somebody wants to know of events, and their log is not watched.
+    pub(super) fn lacks_events(&self) -> bool {
+        self.events.is_none() && self.wants(&Subject::Events)
+    }
+
+    /// From now on events that are written there are told of, if they come behind this one.
+    pub(super) fn follow_events(&mut self, log: PathBuf, newest: u64) {
+        self.events = Some(log);
+        self.newest_event = self.newest_event.max(newest);
     }
 
     /// Whether there may be a log by now that is not watched.
     pub(super) fn lacks_logs(&self) -> bool {
-        self.logs.is_empty() && self.wants_history()
+        self.logs.is_empty() && self.wants(&Subject::History)
     }
 
     pub(super) fn unknown_folders(&self) -> Vec<PathBuf> {
@@ -176,12 +197,12 @@ impl State {
         came_or_went.filter(|path| self.watched.contains(*path)).cloned().collect()
     }
 
-    /// Which files and folders have to be looked at, and whether the history has.
+    /// Which files and folders have to be looked at, and whether the history and the log of events have.
     pub(super) fn in_question(
         &self,
         hints: &Hints,
         swapped: &[PathBuf],
-    ) -> (Vec<(PathBuf, String)>, Vec<PathBuf>, bool) {
+    ) -> (Vec<(PathBuf, String)>, Vec<PathBuf>, bool, bool) {
         let is_hinted = |path: &Path| {
             hints.all
                 || hints.paths.contains_key(path)
@@ -193,7 +214,8 @@ impl State {
         let touched: BTreeSet<&Path> = came_or_went.filter_map(|(path, _)| path.parent()).collect();
         let folders = self.folders.keys().filter(|folder| hints.all || touched.contains(folder.as_path()));
         let history = !self.logs.is_empty() && self.logs.iter().any(|log| is_hinted(log));
-        (files, folders.cloned().collect(), history)
+        let events = self.events.as_ref().is_some_and(|log| is_hinted(log));
+        (files, folders.cloned().collect(), history, events)
     }
 
     /// An edit of this process was made.
@@ -287,6 +309,31 @@ impl State {
         for listener in self.listeners.values_mut() {
             if listener.wants(&Subject::History) {
                 listener.untold.updated.insert(HISTORY.to_owned());
+                listener.wake.notify_one();
+            }
+        }
+    }
+
+    /// The newest event has this number.
+    pub(super) fn has_event(&mut self, number: u64) {
+        if self.newest_event == number {
+            return;
+        }
+        self.newest_event = number;
+        for listener in self.listeners.values_mut() {
+            let about = listener.subjects.iter().filter(|(_, subject)| **subject == Subject::Events);
+            for (uri, _) in about {
+                listener.untold.updated.insert(uri.clone());
+                listener.wake.notify_one();
+            }
+        }
+    }
+
+    /// A session has done something that counts.
+    pub(super) fn has_counted(&mut self, session: &Session) {
+        for listener in self.listeners.values_mut() {
+            if Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Session) {
+                listener.untold.updated.insert(SESSION.to_owned());
                 listener.wake.notify_one();
             }
         }

@@ -1,0 +1,186 @@
+//! Events: every outcome of an edit tool, success or refusal, as a line of JSON in the user's log of events, for whoever
+//! follows it. `docs/EVENTS.md` says what a line has.
+//!
+//! Telling delays and fails nothing: an event is put into a bounded queue, and a thread of its own writes it. What does
+//! not fit or cannot be written is counted, and the next event says how many those were. A root whose policy wants no
+//! events has none, and neither has a refusal that may quote it.
+
+mod event;
+mod queue;
+mod summary;
+mod told;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use emend_workspace::Workspace;
+use emend_workspace::roots::Root;
+
+use self::event::{Event, EventRoot, Kind};
+use self::queue::{Queue, Queued};
+use crate::wire::Outcome;
+
+pub use self::event::in_short;
+pub(crate) use self::summary::{Summary, Tally};
+pub(crate) use self::told::listed;
+
+/// What an edit's answer calls its event.
+pub(crate) const FIRED: &str = "event";
+/// The longest event; of a longer one only the most important is told.
+const LONGEST: usize = 1024 * 1024;
+/// How long the end of a process waits for what is not written yet.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Where the events of this process go. A cheap handle: with the last one, what is queued is still written, if that is
+/// soon done.
+#[derive(Clone, Debug, Default)]
+pub struct Events(Option<Arc<Telling>>);
+
+#[derive(Debug)]
+struct Telling {
+    roots: Vec<Known>,
+    queue: Arc<Queue>,
+}
+
+/// A root of the workspace.
+#[derive(Debug)]
+struct Known {
+    root: EventRoot,
+    is_told: bool,
+}
+
+/// Who caused an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Cause<'a> {
+    /// What the client calls itself.
+    pub client: &'a str,
+    /// Its session, as the history names it.
+    pub session: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+}
+
+impl Events {
+    /// The events of this workspace, as far as its policy wants them.
+    #[must_use]
+    pub fn of(workspace: &Workspace) -> Self {
+        if !are_on(workspace) {
+            return Self::default();
+        }
+        let Some(log) = workspace.event_log() else {
+            tracing::warn!("no events are written: there is no state folder; name one with --state-dir");
+            return Self::default();
+        };
+        let roots = workspace.roots().all();
+        let known = |root: &Arc<Root>| Known {
+            root: EventRoot {
+                name: (roots.len() > 1).then(|| root.name.clone()),
+                path: root.path.to_string_lossy().into_owned(),
+            },
+            is_told: root.policy.terms().emit_event,
+        };
+        Self(Some(Arc::new(Telling { roots: roots.iter().map(known).collect(), queue: Queue::of(log) })))
+    }
+
+    /// Has this called with the number of each event that was written.
+    pub(crate) fn tell(&self, tell: impl Fn(u64) + Send + Sync + 'static) {
+        if let Some(telling) = &self.0 {
+            telling.queue.tell(Box::new(tell));
+        }
+    }
+
+    /// An edit tool has this outcome. Yields whether there is an event of it; that of an edit names it among what followed.
+    pub(crate) fn outcome(&self, cause: Cause<'_>, outcome: &mut Outcome) -> bool {
+        let Some(telling) = &self.0 else { return false };
+        let kind = Kind::of(outcome);
+        if kind == Kind::Edit {
+            outcome.side_effects_fired.push(FIRED.to_owned());
+        }
+        let queued = telling
+            .emit(kind, Some(cause), &names_in(outcome), |event| event.outcome = Some(outcome.clone()));
+        if !queued && kind == Kind::Edit {
+            outcome.side_effects_fired.pop();
+        }
+        queued
+    }
+
+    /// Language servers say this of these files, which are named as in an outcome; each entry has its file as `path`.
+    /// Yields whether there is an event of it.
+    pub fn diagnostics(&self, files: &[&str], diagnostics: &Value) -> bool {
+        self.0.as_ref().is_some_and(|telling| {
+            telling
+                .emit(Kind::Diagnostics, None, files, |event| event.diagnostics = Some(diagnostics.clone()))
+        })
+    }
+
+    /// A session has ended.
+    pub(crate) fn session(&self, client: &str, session: &str, summary: &Summary) {
+        if let Some(telling) = &self.0 {
+            let cause = Cause { client, session, tool: "" };
+            let files: Vec<&str> = summary.changed_files.iter().map(String::as_str).collect();
+            telling.emit(Kind::Session, Some(cause), &files, |event| event.summary = Some(summary.clone()));
+        }
+    }
+}
+
+/// Whether any root of this workspace has events.
+pub(crate) fn are_on(workspace: &Workspace) -> bool {
+    workspace.roots().all().iter().any(|root| root.policy.terms().emit_event)
+}
+
+impl Telling {
+    /// Queues an event about these files. Yields whether it will be written, if that can be done.
+    fn emit(
+        &self,
+        kind: Kind,
+        cause: Option<Cause<'_>>,
+        files: &[&str],
+        fill: impl FnOnce(&mut Event),
+    ) -> bool {
+        let about = self.about(files);
+        if !about.iter().all(|known| known.is_told) {
+            return false;
+        }
+        let mut event = Event::new(kind, cause, about.iter().map(|known| known.root.clone()).collect());
+        fill(&mut event);
+        let mut text = event.text();
+        if text.len() > LONGEST {
+            event.cut();
+            text = event.text();
+        }
+        let session = cause.map(|cause| cause.session.to_owned());
+        self.queue.push(Queued { text, session, ends_session: kind == Kind::Session, lost: 0 })
+    }
+
+    /// The roots of these files; all of them where that cannot be told.
+    fn about(&self, files: &[&str]) -> Vec<&Known> {
+        let is_of = |file: &str, known: &Known| match &known.root.name {
+            Some(name) => file.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':')),
+            None => true,
+        };
+        let mut about: Vec<&Known> =
+            self.roots.iter().filter(|known| files.iter().any(|file| is_of(file, known))).collect();
+        if !files.iter().all(|file| about.iter().any(|known| is_of(file, known))) || files.is_empty() {
+            about = self.roots.iter().collect();
+        }
+        about
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        self.queue.end(FAREWELL);
+    }
+}
+
+/// The files that an outcome names.
+fn names_in(outcome: &Outcome) -> Vec<&str> {
+    let moved = outcome.files.iter().flatten().filter_map(|file| file.moved_from.as_deref());
+    let changed = outcome.changed_files.iter().map(String::as_str);
+    // A problem without a file may be about any.
+    let problems =
+        outcome.problems.iter().flatten().map(|problem| problem.path.as_deref().unwrap_or_default());
+    changed.chain(moved).chain(problems).collect()
+}

@@ -1,0 +1,95 @@
+//! What a session has done, counted while it goes on and told in its end.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use super::Events;
+use super::event::Kind;
+use crate::wire::Outcome;
+
+/// How many files are named.
+const FILES: usize = 1_000;
+
+/// What a session has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Summary {
+    /// How many edits were made.
+    pub(crate) edits: u64,
+    /// How many were refused.
+    pub(crate) refused: u64,
+    /// The files of those that were made.
+    pub(crate) changed_files: BTreeSet<String>,
+    /// Whether there were more of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) more_files: bool,
+    /// Whether any edit was made.
+    pub(crate) had_edits: bool,
+}
+
+/// What a session has done so far.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    events: Events,
+    counted: Mutex<Counted>,
+}
+
+#[derive(Debug, Default)]
+struct Counted {
+    /// What the client calls itself; unknown until the session has begun.
+    client: Option<String>,
+    summary: Summary,
+}
+
+impl Tally {
+    /// A tally that goes there in the end.
+    pub(crate) fn of(events: Events) -> Self {
+        Self { events, counted: Mutex::default() }
+    }
+
+    /// A session has begun: it is one that will have an end.
+    pub(crate) fn begin(&self, client: &str) {
+        let mut counted = self.locked();
+        if counted.client.as_deref() != Some(client) {
+            counted.client = Some(client.to_owned());
+        }
+    }
+
+    /// An edit tool has had this outcome.
+    pub(crate) fn count(&self, outcome: &Outcome) {
+        let summary = &mut self.locked().summary;
+        match Kind::of(outcome) {
+            Kind::Edit => {
+                summary.edits += 1;
+                summary.had_edits = true;
+                for name in &outcome.changed_files {
+                    if summary.changed_files.len() < FILES {
+                        summary.changed_files.insert(name.clone());
+                    } else {
+                        summary.more_files |= !summary.changed_files.contains(name);
+                    }
+                }
+            }
+            Kind::Refused => summary.refused += 1,
+            Kind::Preview | Kind::Diagnostics | Kind::Session => {}
+        }
+    }
+
+    /// What was counted.
+    pub(crate) fn summary(&self) -> Summary {
+        self.locked().summary.clone()
+    }
+
+    /// The session has ended.
+    pub(crate) fn end(&self, session: &str) {
+        let counted = std::mem::take(&mut *self.locked());
+        if let Some(client) = &counted.client {
+            self.events.session(client, session, &counted.summary);
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Counted> {
+        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

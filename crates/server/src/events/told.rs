@@ -1,0 +1,129 @@
+//! What a client is told of the log: the events of its own workspace, of any process, and of these only those whose files
+//! it may all read. The log is the user's and so has what other policies allow.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use emend_workspace::Workspace;
+use emend_workspace::event_log::{Line, Position};
+
+use super::event::EventRoot;
+
+/// How many events are told at once.
+const MOST: usize = 100;
+/// How many bytes, unless one has more.
+const MOST_BYTES: usize = 256 * 1024;
+/// How many of the newest are looked at for those of the workspace, where no number says from where on.
+const LOOKED_AT: u64 = 1_000;
+
+/// Some events.
+#[derive(Debug, Default)]
+pub(crate) struct ListedEvents {
+    /// Each in a line, the newest last.
+    pub(crate) lines: String,
+    /// Up to which number was looked: who reads on begins behind it.
+    pub(crate) last: u64,
+    /// Whether there are more.
+    pub(crate) more: bool,
+}
+
+/// As much of an event as decides who is told of it.
+#[derive(Deserialize)]
+struct Glance {
+    roots: Vec<EventRoot>,
+}
+
+/// The first events behind this number, or else the newest.
+pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Result<ListedEvents> {
+    let Some(log) = workspace.event_log() else { return Ok(ListedEvents::default()) };
+    let begin = match after {
+        Some(after) => after,
+        None => log.newest()?.saturating_sub(LOOKED_AT),
+    };
+    let (mut position, mut lines, mut bytes, mut more) = (Position::after(begin), VecDeque::new(), 0, false);
+    let mut last = begin;
+    log.read(&mut position, |line: Line| {
+        if !may_be_told(workspace, &line.text) {
+            last = line.number;
+            return true;
+        }
+        bytes += line.text.len();
+        let is_full =
+            |lines: &VecDeque<String>| lines.len() >= MOST || (bytes > MOST_BYTES && !lines.is_empty());
+        if after.is_some() && is_full(&lines) {
+            more = true;
+            return false;
+        }
+        last = line.number;
+        lines.push_back(line.text);
+        true
+    })?;
+    if after.is_none() {
+        let mut room = MOST_BYTES;
+        let fits = lines.iter().rev().take(MOST).take_while(|line| {
+            let fits = line.len() <= room;
+            room = room.saturating_sub(line.len());
+            fits
+        });
+        let keep = fits.count().max(1);
+        lines.drain(..lines.len().saturating_sub(keep));
+    }
+    let lines = lines.into_iter().map(|line| line + "\n").collect();
+    Ok(ListedEvents { lines, last, more })
+}
+
+/// Whether all that an event names may be read here.
+fn may_be_told(workspace: &Workspace, event: &str) -> bool {
+    let Ok(Glance { roots }) = serde_json::from_str(event) else { return false };
+    let is_here = |root: &EventRoot| {
+        workspace
+            .roots()
+            .all()
+            .iter()
+            .any(|here| here.path == Path::new(&root.path) && here.policy.terms().emit_event)
+    };
+    if roots.is_empty() || !roots.iter().all(is_here) {
+        return false;
+    }
+    let Ok(event) = serde_json::from_str::<Value>(event) else { return false };
+    let mut names = Vec::new();
+    for said in ["outcome", "summary", "diagnostics"] {
+        gather_names(&event[said], &mut names);
+    }
+    names.iter().all(|name| may_be_read(workspace, &roots, name))
+}
+
+/// The names of files in this, wherever they stand.
+fn gather_names<'a>(value: &'a Value, names: &mut Vec<&'a str>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| gather_names(value, names)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    ("path" | "moved_from", Value::String(name)) => names.push(name),
+                    ("changed_files", Value::Array(files)) => {
+                        names.extend(files.iter().filter_map(Value::as_str));
+                    }
+                    ("file_states", Value::Object(states)) => names.extend(states.keys().map(String::as_str)),
+                    _ => gather_names(value, names),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a file of these roots may be read in the workspace.
+fn may_be_read(workspace: &Workspace, roots: &[EventRoot], name: &str) -> bool {
+    let inside = |root: &EventRoot| {
+        let rest = match &root.name {
+            Some(prefix) => name.strip_prefix(prefix.as_str())?.strip_prefix(':')?,
+            None => name,
+        };
+        Some(Path::new(&root.path).join(rest))
+    };
+    roots.iter().find_map(inside).is_some_and(|path| workspace.roots().admit(&path.to_string_lossy()).is_ok())
+}
