@@ -21,6 +21,7 @@ mod crashes;
 mod demo;
 mod diagnostics;
 mod differential;
+mod editors;
 mod encodings;
 mod events;
 mod faults;

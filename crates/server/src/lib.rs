@@ -20,6 +20,7 @@ pub mod tools;
 
 mod completions;
 pub mod direct;
+mod editors;
 mod prompts;
 mod resources;
 mod subscriptions;

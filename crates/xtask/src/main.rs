@@ -14,6 +14,7 @@
 //! cargo xtask tools                      what a model reads of the tools
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
+//! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! ```
@@ -22,6 +23,7 @@ mod bounded;
 mod bundle;
 mod clients;
 mod conformance;
+mod editors;
 mod fuzz;
 mod installed;
 mod kill;
@@ -69,6 +71,7 @@ fn run() -> Result<()> {
         ("bundle", _) => bundle::run(&emend()?),
         ("clients", names) => clients::run(&emend()?, names),
         ("conformance", _) => conformance::run(&emend()?),
+        ("editors", _) => editors::run(&emend()?),
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
         ("load", _) => load::run(&emend()?, time()?),
@@ -84,7 +87,7 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: bundle, clients [NAME...], conformance, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
+            "the tasks are: bundle, clients [NAME...], conformance, editors, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
              race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }

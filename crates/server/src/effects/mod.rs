@@ -16,6 +16,7 @@ use emend_workspace::{Landed, Report, Workspace};
 
 use self::diagnostics::Diagnostics;
 use self::later::Later;
+use crate::editors::Editors;
 use crate::tools::Answer;
 
 pub(crate) use self::diagnostics::Checking;
@@ -27,6 +28,8 @@ const FAREWELL: Duration = Duration::from_secs(10);
 const SESSIONS: usize = 1_000;
 /// How much each.
 const NEWS: usize = 20;
+/// How long editors may still be told when nothing else is left to do.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// What follows each edit of a workspace.
 #[derive(Default)]
@@ -37,6 +40,7 @@ pub struct Effects {
     hooks: Later,
     /// What failed and is still to be told, by the session of the edit.
     failed: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
+    editors: Editors,
     /// By the ids of edits that have not been answered yet.
     begun: Mutex<BTreeMap<String, Begun>>,
 }
@@ -77,7 +81,8 @@ impl Effects {
     #[must_use]
     pub fn of(workspace: &Workspace, wishes: &Wishes) -> Arc<Self> {
         let ask = || Diagnostics::of(workspace, &wishes.programs, wishes.diagnostics_wait);
-        Arc::new(Self { diagnostics: wishes.asks_servers.then(ask), ..Self::default() })
+        let editors = Editors::of(workspace, &wishes.programs.editors);
+        Arc::new(Self { diagnostics: wishes.asks_servers.then(ask), editors, ..Self::default() })
     }
 
     /// The language servers, unless nobody is to ask them.
@@ -118,6 +123,7 @@ impl Effects {
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.stop();
         }
+        self.editors.settle(LAST_WORD);
     }
 
     /// Begins what follows an edit. Its root is locked.
@@ -131,6 +137,8 @@ impl Effects {
             begun.fired.push("diagnostics".to_owned());
         }
         begun.fired.extend(self.begin_hooks(landed));
+        let told = self.editors.begin(landed);
+        begun.fired.extend(told.into_iter().map(|editor| format!("editor:{editor}")));
         if let Some(edit) = &landed.report.edit {
             self.locked().insert(edit.clone(), begun);
         }

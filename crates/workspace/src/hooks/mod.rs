@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::approval::visible_line;
 use crate::policy::globs::{Folded, Globs};
 use crate::policy::programs::{Hook, Programs};
-use crate::program::{self, Ended, Program, Ran};
+use crate::program::{self, Ended, Program, Ran, placed};
 use crate::report::{ChangeKind, FileReport};
 use crate::roots::{Root, Roots};
 
@@ -168,20 +168,6 @@ fn filled(arguments: &[String], root: &Path, paths: &[&str]) -> Vec<String> {
         }));
     }
     filled
-}
-
-/// A text with its placeholders replaced; what comes in their place is not looked at again.
-fn placed(text: &str, places: &[(&str, &str)]) -> String {
-    let mut placed = String::new();
-    let mut rest = text;
-    while let Some((at, (place, value))) =
-        places.iter().filter_map(|place| Some((rest.find(place.0)?, place))).min_by_key(|(at, _)| *at)
-    {
-        placed.push_str(&rest[..at]);
-        placed.push_str(value);
-        rest = &rest[at + place.len()..];
-    }
-    placed + rest
 }
 
 /// What a program says, or what became of it, on one line that deceives nobody.

@@ -144,6 +144,9 @@ fn editor(what: &str, value: &DeValue<'_>) -> Result<Editor, String> {
             "{what}: neovim needs server, the address that it listens at (:echo v:servername)"
         ));
     }
+    if command.iter().flatten().any(|word| word.contains("{files}") && word != "{files}") {
+        return Err(fields.must("command", "a list in which {files} is an argument of its own"));
+    }
     Ok(Editor { name, server, command: command.unwrap_or_default(), timeout: fields.seconds("timeout")? })
 }
 
@@ -358,6 +361,7 @@ options = { a = { b = [1, "x", true, 0x10] } }
             ("[[editors]]\neditor = 'vi'", "neovim"),
             ("[[editors]]\neditor = 'neovim'", "server"),
             ("[[editors]]\nserver = 'x'", "or a command"),
+            ("[[editors]]\ncommand = ['x', '-{files}']", "an argument of its own"),
             ("language_servers = ['x']", "[language_servers.NAME]"),
             ("[language_servers.x]\nenabled = 'no'", "true or false"),
             ("[language_servers.x]\npath = 'no'", "unknown 'path'"),

@@ -1,0 +1,263 @@
+//! The editors that a person has told of edits, so that what is open there shows the new text.
+//!
+//! Telling is running a program, and blocks; so each editor has a queue, and a thread while there is something in it.
+//! The queue is a set of files, not a list of edits: where an editor hangs, what comes meanwhile is told at once when it
+//! is its turn again, and nobody else waits. What fails is in the log; the edit is made in any case.
+
+mod ways;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use emend_workspace::edit::plan::Action;
+use emend_workspace::policy::programs::Editor;
+use emend_workspace::program::{self, Program};
+use emend_workspace::{Landed, Workspace};
+
+use self::ways::{Run, Way};
+
+/// How long telling an editor may take, unless the person says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// How many files wait for an editor at most. It is not told of more.
+const WAITING: usize = 10_000;
+/// How much a program may say.
+const MOST_SAID: usize = 64 * 1024;
+
+/// What an edit has made of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Changed {
+    /// The root that it is in.
+    pub(crate) root: PathBuf,
+    /// Where it is: its path without links.
+    pub(crate) path: PathBuf,
+    /// The line that changed, the first if there are several.
+    pub(crate) line: usize,
+    /// Whether it is gone from there.
+    pub(crate) is_gone: bool,
+}
+
+/// All editors that are told of edits.
+#[derive(Debug, Default)]
+pub(crate) struct Editors {
+    all: Vec<Arc<Told>>,
+}
+
+/// An editor, and what it is still to be told.
+#[derive(Debug)]
+struct Told {
+    name: String,
+    way: Way,
+    timeout: Duration,
+    /// No program in these is run.
+    roots: Vec<PathBuf>,
+    waiting: Mutex<Waiting>,
+    is_idle: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    files: BTreeMap<PathBuf, Changed>,
+    /// Whether a thread is at it.
+    is_being_told: bool,
+    /// What last went wrong. An editor that is not open fails with each edit, which need not be said each time.
+    complaint: Option<String>,
+}
+
+impl Editors {
+    /// These editors, which are told of edits in this workspace.
+    pub(crate) fn of(workspace: &Workspace, editors: &[Editor]) -> Self {
+        let roots = workspace.roots().all().iter();
+        Self::new(editors, &roots.map(|root| root.path.as_path()).collect::<Vec<_>>())
+    }
+
+    fn new(editors: &[Editor], roots: &[&Path]) -> Self {
+        let roots: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
+        let told = |editor: &Editor| Told {
+            name: editor.name.clone(),
+            way: Way::of(editor),
+            timeout: editor.timeout.unwrap_or(TIMEOUT),
+            roots: roots.clone(),
+            waiting: Mutex::default(),
+            is_idle: Condvar::new(),
+        };
+        Self { all: editors.iter().map(|editor| Arc::new(told(editor))).collect() }
+    }
+
+    /// Has the editors told of this edit. Waits for none of them. Yields which ones are told.
+    pub(crate) fn begin(&self, landed: &Landed<'_>) -> Vec<&str> {
+        if self.all.is_empty() || !landed.root.policy.terms().notify_editor {
+            return Vec::new();
+        }
+        self.notify(&changed(landed))
+    }
+
+    fn notify(&self, files: &[Changed]) -> Vec<&str> {
+        let concerned = self.all.iter().filter(|told| told.way.concerns(files));
+        concerned.filter(|told| told.will_be_told(files)).map(|told| told.name.as_str()).collect()
+    }
+
+    /// Waits until all are told, but no longer than this.
+    pub(crate) fn settle(&self, patience: Duration) {
+        let until = Instant::now() + patience;
+        for told in &self.all {
+            let left = until.saturating_duration_since(Instant::now());
+            let waiting = told.locked();
+            drop(told.is_idle.wait_timeout_while(waiting, left, |waiting| waiting.is_being_told));
+        }
+    }
+}
+
+impl Told {
+    fn locked(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn will_be_told(self: &Arc<Self>, files: &[Changed]) -> bool {
+        let mut waiting = self.locked();
+        for file in files {
+            if waiting.files.len() >= WAITING && !waiting.files.contains_key(&file.path) {
+                tracing::warn!(editor = self.name, "it is behind by {WAITING} files and is not told of more");
+                break;
+            }
+            waiting.files.insert(file.path.clone(), file.clone());
+        }
+        if waiting.is_being_told {
+            return true;
+        }
+        let told = Arc::clone(self);
+        match thread::Builder::new().name("editor".into()).spawn(move || told.tell_all()) {
+            Ok(_) => waiting.is_being_told = true,
+            Err(error) => {
+                waiting.files.clear();
+                tracing::warn!(editor = self.name, %error, "it is not told of edits");
+            }
+        }
+        waiting.is_being_told
+    }
+
+    fn tell_all(&self) {
+        loop {
+            let files = {
+                let mut waiting = self.locked();
+                if waiting.files.is_empty() {
+                    waiting.is_being_told = false;
+                    self.is_idle.notify_all();
+                    return;
+                }
+                std::mem::take(&mut waiting.files)
+            };
+            let files: Vec<Changed> = files.into_values().collect();
+            let complaint = self.tell(&files).err();
+            let mut waiting = self.locked();
+            if let Some(complaint) = &complaint
+                && waiting.complaint.as_ref() != Some(complaint)
+            {
+                tracing::warn!(editor = self.name, "it could not be told of an edit: {complaint}");
+            }
+            waiting.complaint = complaint;
+        }
+    }
+
+    /// Tells the editor. Blocks. The error is the first that went wrong; the rest is told all the same while there is time.
+    fn tell(&self, files: &[Changed]) -> Result<(), String> {
+        let until = Instant::now() + self.timeout;
+        let mut told = Ok(());
+        for run in self.way.runs(files) {
+            told = told.and(self.run(&run, until.saturating_duration_since(Instant::now())));
+        }
+        told
+    }
+
+    fn run(&self, run: &Run, timeout: Duration) -> Result<(), String> {
+        let roots: Vec<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
+        let path = program::find(&run.program, program::search_path().as_deref(), &roots)?;
+        if timeout.is_zero() {
+            return Err("telling it took too long".to_owned());
+        }
+        let program = Program {
+            path: &path,
+            arguments: &run.arguments,
+            folder: &run.folder,
+            timeout,
+            most: MOST_SAID,
+            // It may open the editor.
+            leaves: true,
+        };
+        program.run(b"").done().map(drop)
+    }
+}
+
+/// What this edit has made of each file.
+fn changed(landed: &Landed<'_>) -> Vec<Changed> {
+    let root = &landed.root.path;
+    // What has come to a place that another file was moved away from is there.
+    let left = landed.files().filter_map(|file| file.moved_from());
+    let mut files: Vec<Changed> =
+        left.map(|path| Changed { root: root.clone(), path, line: 1, is_gone: true }).collect();
+    for file in landed.files() {
+        let lines = file.plan().hunks.iter().map(|hunk| hunk.line);
+        let line = lines.filter(|line| *line > 0).min().unwrap_or(1);
+        let is_gone = matches!(file.plan().action, Action::Delete { .. });
+        files.push(Changed { root: root.clone(), path: file.path(), line, is_gone });
+    }
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(root: &Path, name: &str) -> Changed {
+        Changed { root: root.into(), path: root.join(name), line: 1, is_gone: false }
+    }
+
+    fn editor(name: &str, command: &[&str], timeout: Option<Duration>) -> Editor {
+        let command = command.iter().map(|word| (*word).to_owned()).collect();
+        Editor { name: name.into(), server: None, command, timeout }
+    }
+
+    #[test]
+    fn an_editor_that_hangs_delays_nobody_and_is_told_of_all_that_waits_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let (begun, go) = (root.join("begun"), root.join("go"));
+        let script = "echo $# >>begun; until [ -e go ]; do sleep 0.01; done";
+        let slow = editor("slow", &["sh", "-c", script, "-", "{files}"], Some(Duration::from_secs(60)));
+        let quick = editor("quick", &["sh", "-c", "echo told >>quick"], None);
+        let editors = Editors::new(&[slow, quick], &[]);
+        assert_eq!(editors.notify(&[changed(root, "a"), changed(root, "same")]), ["slow", "quick"]);
+        let until = Instant::now() + Duration::from_secs(60);
+        let lines = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+        while lines(&begun) != "2\n" {
+            assert!(Instant::now() < until);
+            thread::yield_now();
+        }
+        for number in 0..10 {
+            editors.notify(&[changed(root, &number.to_string()), changed(root, "same")]);
+        }
+        std::fs::write(go, "").unwrap();
+        editors.settle(Duration::from_secs(60));
+        assert_eq!(lines(&begun), "2\n11\n");
+        assert!(root.join("quick").exists());
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_said_once_and_takes_no_longer_than_it_may() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [changed(folder.path(), "a")];
+        let tell = |editor: &Editor, roots: &[&Path]| {
+            Editors::new(std::slice::from_ref(editor), roots).all[0].tell(&files)
+        };
+        assert!(tell(&editor("x", &["no-such-editor"], None), &[]).unwrap_err().contains("no-such-editor"));
+        assert!(tell(&editor("x", &["sh", "-c", "exit 3"], None), &[]).unwrap_err().contains("exit code 3"));
+        let soon = Some(Duration::from_millis(50));
+        assert!(tell(&editor("x", &["sleep", "1000"], soon), &[]).unwrap_err().contains("too long"));
+        let own = folder.path().join("editor");
+        std::fs::copy("/bin/true", &own).unwrap();
+        let inside = tell(&editor("x", &[own.to_str().unwrap()], None), &[folder.path()]);
+        assert!(inside.unwrap_err().contains("inside the workspace"));
+    }
+}

@@ -1,0 +1,303 @@
+//! How each editor is told: which programs are run for some files, with which arguments.
+//!
+//! There is no shell, and a file's name never becomes code: Neovim gets it as JSON, Emacs as a string in which everything
+//! unusual is escaped, commands as an argument.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use emend_workspace::policy::programs::Editor;
+use emend_workspace::program::placed;
+use serde_json::{Value, json};
+
+use super::Changed;
+
+/// What runs in Neovim: it yields how many buffers it has reloaded.
+const NEOVIM: &str = include_str!("neovim.lua");
+/// What runs in Emacs, likewise.
+const EMACS: &str = include_str!("emacs.el");
+/// The most bytes of names in one argument. Linux takes 128 KiB, and names may double in it.
+const ARGUMENT: usize = 48 * 1024;
+/// The most bytes of names in all arguments of a program.
+const ARGUMENTS: usize = 256 * 1024;
+/// How often a command is run for the files of one telling.
+const RUNS: usize = 20;
+/// How many files are opened in Visual Studio Code at once.
+const OPENED: usize = 5;
+
+/// A program that is run.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) program: String,
+    pub(super) arguments: Vec<String>,
+    pub(super) folder: PathBuf,
+}
+
+/// How an editor is told.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Has buffers reloaded by the Neovim that listens there.
+    Neovim(String),
+    /// The same by the Emacs whose socket or server file that is, or by the usual one.
+    Emacs(Option<String>),
+    /// Opens the files. Visual Studio Code reloads by itself what is open.
+    VsCode,
+    /// Runs this.
+    Command(Vec<String>),
+}
+
+impl Way {
+    pub(super) fn of(editor: &Editor) -> Self {
+        match (editor.name.as_str(), &editor.server) {
+            _ if !editor.command.is_empty() => Self::Command(editor.command.clone()),
+            ("neovim", server) => Self::Neovim(server.clone().unwrap_or_default()),
+            ("emacs", server) => Self::Emacs(server.clone()),
+            _ => Self::VsCode,
+        }
+    }
+
+    /// Whether there is something to tell of these files.
+    pub(super) fn concerns(&self, files: &[Changed]) -> bool {
+        let needs_files = match self {
+            Self::Neovim(_) | Self::Emacs(_) => false,
+            Self::VsCode => true,
+            Self::Command(command) => names_files(command) || names_each(command),
+        };
+        files.iter().any(|file| !needs_files || !file.is_gone)
+    }
+
+    /// What is run for these files.
+    pub(super) fn runs(&self, files: &[Changed]) -> Vec<Run> {
+        match self {
+            Self::Neovim(server) => {
+                let told = |files: &[Value]| {
+                    let names = Value::from(files).to_string();
+                    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+                    format!("luaeval({}, json_decode({}))", quoted(NEOVIM.trim()), quoted(&names))
+                };
+                let files = files
+                    .iter()
+                    .map(|file| json!({"path": file.path.to_string_lossy(), "is_gone": file.is_gone}));
+                let expressions = fitting(files, ARGUMENT, |file| file.to_string().len())
+                    .into_iter()
+                    .map(|files| told(&files));
+                let usual = ["--headless", "-u", "NONE", "-i", "NONE", "--server", server, "--remote-expr"];
+                let run =
+                    |expression| preset("nvim", usual.into_iter().map(str::to_owned).chain([expression]));
+                expressions.map(run).collect()
+            }
+            Self::Emacs(server) => {
+                let told = |files: &[String]| format!("(funcall {} '({}))", EMACS.trim(), files.join(" "));
+                let files = files.iter().map(|file| {
+                    format!(
+                        "({} . {})",
+                        lisp(&file.path.to_string_lossy()),
+                        if file.is_gone { "t" } else { "nil" }
+                    )
+                });
+                let expressions = fitting(files, ARGUMENT, String::len).into_iter().map(|files| told(&files));
+                let at = server.as_ref().map(|server| {
+                    // It is a socket, or a file that says to which port of the machine one has to talk.
+                    let is_file = Path::new(server).is_file();
+                    format!("--{}={server}", if is_file { "server-file" } else { "socket-name" })
+                });
+                // Without a server, none is to be started.
+                let usual = ["--alternate-editor=false".to_owned(), "--eval".to_owned()];
+                let usual: Vec<String> = at.into_iter().chain(usual).collect();
+                let run = |expression| preset("emacsclient", usual.iter().cloned().chain([expression]));
+                expressions.map(run).collect()
+            }
+            Self::VsCode => {
+                let there = files.iter().filter(|file| !file.is_gone);
+                let run = |file: &Changed| {
+                    let path = file.path.to_string_lossy();
+                    let mut arguments = vec!["--reuse-window".to_owned()];
+                    // With a colon in its name, it cannot be told where the line begins.
+                    if path.contains(':') {
+                        arguments.push(path.into_owned());
+                    } else {
+                        arguments.extend(["--goto".to_owned(), format!("{path}:{}", file.line)]);
+                    }
+                    preset("code", arguments.into_iter())
+                };
+                there.take(OPENED).map(run).collect()
+            }
+            Self::Command(command) => commands(command, files),
+        }
+    }
+}
+
+fn preset(program: &str, arguments: impl Iterator<Item = String>) -> Run {
+    Run { program: program.to_owned(), arguments: arguments.collect(), folder: PathBuf::from("/") }
+}
+
+/// A command for these files: once for each file that is there if it names one, else once for all.
+fn commands(command: &[String], files: &[Changed]) -> Vec<Run> {
+    let Some((program, arguments)) = command.split_first() else { return Vec::new() };
+    let mut of_roots: BTreeMap<&Path, Vec<&Changed>> = BTreeMap::new();
+    for file in files {
+        of_roots.entry(&file.root).or_default().push(file);
+    }
+    let mut runs = Vec::new();
+    for (root, files) in of_roots {
+        let run = |of: &[&Changed]| {
+            let words = arguments.iter().flat_map(|argument| match argument.as_str() {
+                "{files}" => of.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
+                _ => vec![filled(argument, root, of.first().copied())],
+            });
+            Run { program: program.clone(), arguments: words.collect(), folder: root.to_path_buf() }
+        };
+        let there = files.iter().copied().filter(|file| !file.is_gone);
+        if names_each(command) {
+            runs.extend(there.map(|file| run(&[file])));
+        } else if names_files(command) {
+            let length = |file: &&Changed| file.path.as_os_str().len() + 1;
+            runs.extend(fitting(there, ARGUMENTS, length).iter().map(|files| run(files)));
+        } else {
+            runs.push(run(&[]));
+        }
+    }
+    if runs.len() > RUNS {
+        tracing::warn!(
+            program,
+            "it is run for {RUNS} of {} changed files; {{files}} gives it all at once",
+            runs.len()
+        );
+        runs.truncate(RUNS);
+    }
+    runs
+}
+
+/// Whether a command is for one file.
+fn names_each(command: &[String]) -> bool {
+    let names = ["{path}", "{file}", "{line}"];
+    command.iter().any(|argument| names.iter().any(|name| argument.contains(name)))
+}
+
+/// Whether a command is for all files at once.
+fn names_files(command: &[String]) -> bool {
+    command.iter().any(|argument| argument == "{files}")
+}
+
+/// An argument with what its names stand for: the same as those of hooks, and a line.
+fn filled(argument: &str, root: &Path, file: Option<&Changed>) -> String {
+    let root_text = root.to_string_lossy();
+    let Some(file) = file else { return placed(argument, &[("{root}", &root_text)]) };
+    let inside = file.path.strip_prefix(root).unwrap_or(&file.path).to_string_lossy();
+    // A file must not pass for an option, whatever a client calls it.
+    let is_dashed = argument.starts_with("{path}") && inside.starts_with('-');
+    let inside = if is_dashed { format!("./{inside}") } else { inside.into_owned() };
+    let (path, line) = (file.path.to_string_lossy(), file.line.to_string());
+    placed(argument, &[("{root}", &root_text), ("{path}", &inside), ("{file}", &path), ("{line}", &line)])
+}
+
+/// A string of Emacs Lisp. All but the plainest characters are escaped, so that no locale can read them differently.
+fn lisp(text: &str) -> String {
+    let escaped = text.chars().map(|char| match char {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '/' | '.' | '_' | '-' => char.to_string(),
+        _ => format!("\\U{:08x}", u32::from(char)),
+    });
+    format!("\"{}\"", escaped.collect::<String>())
+}
+
+/// The items in groups of which each has no more than so many bytes.
+fn fitting<T>(items: impl Iterator<Item = T>, most: usize, length: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    let mut room = 0;
+    for item in items {
+        let length = length(&item);
+        match groups.last_mut() {
+            Some(group) if length <= room => group.push(item),
+            _ => {
+                groups.push(vec![item]);
+                room = most;
+            }
+        }
+        room = room.saturating_sub(length);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(root: &str, name: &str, line: usize) -> Changed {
+        Changed { root: root.into(), path: Path::new(root).join(name), line, is_gone: false }
+    }
+
+    fn gone(root: &str, name: &str) -> Changed {
+        Changed { is_gone: true, ..changed(root, name, 1) }
+    }
+
+    fn command(words: &[&str]) -> Way {
+        Way::Command(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    fn arguments(way: &Way, files: &[Changed]) -> Vec<Vec<String>> {
+        way.runs(files).into_iter().map(|run| run.arguments).collect()
+    }
+
+    #[test]
+    fn a_command_gets_what_it_names_as_it_is() {
+        let way = command(&["tell", "{root}|{path}:{line}", "{file}", "{other} {", "}"]);
+        let run = way.runs(&[changed("/w", "a {line}'; $(x).rs", 7)]);
+        let [run] = &run[..] else { panic!() };
+        let expected = ["/w|a {line}'; $(x).rs:7", "/w/a {line}'; $(x).rs", "{other} {", "}"];
+        assert_eq!((run.program.as_str(), &run.arguments[..]), ("tell", &expected.map(str::to_owned)[..]));
+        assert_eq!(run.folder, Path::new("/w"));
+        assert_eq!(
+            arguments(&command(&["x", "{path}", "-{path}"]), &[changed("/w", "-a", 1)]),
+            [["./-a", "--a"]]
+        );
+    }
+
+    #[test]
+    fn a_command_is_run_for_each_file_for_all_files_or_once() {
+        let files = [changed("/w", "a", 1), gone("/w", "b"), changed("/w", "c", 1), changed("/v", "d", 1)];
+        let each = arguments(&command(&["tell", "{path}"]), &files);
+        assert_eq!(each, [["d"], ["a"], ["c"]]);
+        let all = arguments(&command(&["tell", "-", "{files}"]), &files);
+        assert_eq!(all, [vec!["-", "/v/d"], vec!["-", "/w/a", "/w/c"]]);
+        let once = arguments(&command(&["tell", "{root}"]), &files);
+        assert_eq!(once, [["/v"], ["/w"]]);
+        for (words, concerned) in [(["x", "{file}"], false), (["x", "{files}"], false), (["x", "y"], true)] {
+            assert_eq!(command(&words).concerns(&[gone("/w", "b")]), concerned);
+        }
+        let many: Vec<Changed> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
+        assert_eq!(arguments(&command(&["tell", "{path}"]), &many).len(), RUNS);
+    }
+
+    #[test]
+    fn no_argument_is_longer_than_the_system_takes() {
+        let files: Vec<Changed> =
+            (0..2_000).map(|n| changed("/w", &format!("{n}{}", "'\u{1}é".repeat(400)), 1)).collect();
+        for way in [Way::Neovim("x".into()), Way::Emacs(None)] {
+            let runs = arguments(&way, &files);
+            assert!(runs.len() > 1 && runs.iter().flatten().all(|argument| argument.len() < 128 * 1024));
+        }
+        let runs = arguments(&command(&["tell", "{files}"]), &files);
+        assert_eq!(runs.iter().map(Vec::len).sum::<usize>(), 2_000);
+        assert!(runs.iter().all(|run| run.iter().map(String::len).sum::<usize>() < 1 << 20));
+    }
+
+    #[test]
+    fn names_stay_data() {
+        let neovim = Way::Neovim("/s".into());
+        let all = arguments(&neovim, &[changed("/w", "it's \" \n | é", 1)]);
+        let expression = all[0].last().unwrap();
+        assert!(expression.ends_with(r#", json_decode('[{"is_gone":false,"path":"/w/it''s \" \n | é"}]'))"#));
+        let emacs = arguments(&Way::Emacs(None), &[gone("/w", "\")é")]);
+        let told = r#" '(("/w/\U00000022\U00000029\U000000e9" . t)))"#;
+        assert!(emacs[0].last().unwrap().ends_with(told));
+    }
+
+    #[test]
+    fn visual_studio_code_opens_what_is_there() {
+        let files = [changed("/w", "a", 3), gone("/w", "b"), changed("/w", "c:4", 5)];
+        let opened = arguments(&Way::VsCode, &files);
+        assert_eq!(opened, [vec!["--reuse-window", "--goto", "/w/a:3"], vec!["--reuse-window", "/w/c:4"]]);
+        let many: Vec<Changed> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
+        assert_eq!(arguments(&Way::VsCode, &many).len(), OPENED);
+    }
+}
