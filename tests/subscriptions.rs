@@ -298,7 +298,7 @@ fn a_session_has_a_limit() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_is_watched_unless_somebody_has_subscribed() {
+fn nothing_is_watched_unless_somebody_has_subscribed_or_read_something() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let watches = |client: &Client| {
         let open = fs::read_dir(format!("/proc/{}/fd", client.process())).unwrap();
@@ -306,12 +306,18 @@ fn nothing_is_watched_unless_somebody_has_subscribed() {
         targets.filter(|target| target.to_string_lossy().contains("inotify")).count()
     };
     let mut client = launch(&folder).legacy();
-    client.read("a.txt");
     client.request("resources/list", json!({})).unwrap();
     client.replace("a.txt", "one", "two").ok();
     assert_eq!(watches(&client), 0);
     client.request("resources/subscribe", json!({"uri": uri(&folder, "a.txt")})).unwrap();
     assert_eq!(watches(&client), 1);
+    let mut client = launch(&folder).legacy();
+    client.read("a.txt").ok();
+    let until = Instant::now() + Duration::from_secs(60);
+    while watches(&client) == 0 {
+        assert!(Instant::now() < until, "what was read is not watched");
+        std::thread::yield_now();
+    }
 }
 
 #[test]

@@ -57,6 +57,7 @@ mod str_replace;
 mod subscriptions;
 mod syntax_guard;
 mod tidy;
+mod watching;
 mod write_file;
 
 use emend_testkit::{Client, Folder, Launch};

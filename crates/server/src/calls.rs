@@ -240,7 +240,11 @@ impl Emend {
             let checking = self.shared.effects.checking(&answer);
             answer.remark(self.session.news());
             answer.remark(self.shared.effects.news(call.caller.session()));
-            self.shared.subscriptions.has_called(workspace, &self.session);
+            let subscriptions = &self.shared.subscriptions;
+            subscriptions.has_called(workspace, &self.session);
+            if asked.lasts {
+                answer.remark(subscriptions.remarks(workspace, &self.session));
+            }
             Ok(Answered { answer, checking })
         };
         catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken().into()))

@@ -163,6 +163,11 @@ impl Watch {
         self.shared.changed.notify_one();
     }
 
+    /// Whether there are folders of which nothing is hinted at but that all may be new.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.shared.locked().polls
+    }
+
     /// Whether folders have to be set again to find out that they are there.
     pub(crate) fn misses(&self) -> bool {
         self.misses

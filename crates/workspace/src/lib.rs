@@ -53,6 +53,7 @@ mod fault;
 mod spans;
 
 pub use approval::{Approval, Held, Stopped};
+pub use disk::Stat;
 pub use emend_edit as edit;
 pub use history::Origin;
 pub use landed::{Landed, LandedFile};

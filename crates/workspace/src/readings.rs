@@ -5,7 +5,7 @@
 //! to find out which of the read files may have changed.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::Range;
+use std::ops::{Bound, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use emend_edit::plan::Action;
@@ -29,6 +29,8 @@ pub struct Readings {
     /// Files whose content is remembered, oldest first.
     contents: VecDeque<String>,
     remembered: usize,
+    /// How many files were read that had not been before.
+    arrivals: u64,
 }
 
 /// What was seen of one file.
@@ -70,7 +72,8 @@ impl Reading {
     }
 
     /// Whether it was read at all.
-    pub(crate) fn is_read(&self) -> bool {
+    #[must_use]
+    pub fn is_read(&self) -> bool {
         self.is_read
     }
 
@@ -93,6 +96,19 @@ impl Readings {
     pub fn versions(&self) -> Vec<(String, Version)> {
         let read = self.files.iter().filter(|(_, reading)| reading.is_read);
         read.map(|(name, reading)| (name.clone(), reading.version)).collect()
+    }
+
+    /// Every file that was read and comes after this one.
+    pub fn read_after(&self, name: Option<&str>) -> impl Iterator<Item = (&str, &Reading)> {
+        let after = name.map_or(Bound::Unbounded, Bound::Excluded);
+        let files = self.files.range::<str, _>((after, Bound::Unbounded));
+        files.filter(|(_, reading)| reading.is_read).map(|(name, reading)| (name.as_str(), reading))
+    }
+
+    /// How many files were read that had not been before: while this is the same, no file has been added.
+    #[must_use]
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
     }
 
     /// The remembered text of this file if it is the same, so that what was found out about it once need not
@@ -159,7 +175,9 @@ impl Readings {
             self.remembered += text.footprint();
             self.contents.push_back(name.into());
         }
-        self.files.insert(name.into(), reading);
+        let is_read = reading.is_read;
+        let before = self.files.insert(name.into(), reading);
+        self.arrivals += u64::from(is_read && before.is_none_or(|before| !before.is_read));
         while self.remembered > REMEMBERED
             && let Some(oldest) = self.contents.front().cloned()
         {

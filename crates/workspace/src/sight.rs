@@ -19,6 +19,12 @@ pub enum Sight {
     Other(Stat),
 }
 
+/// What the file system says of what is written so, as far as that may be told.
+pub(crate) fn glance(roots: &Roots, written: &str) -> Option<Stat> {
+    let path = roots.admit(written).ok().filter(|path| path.place.missing == 0)?;
+    roots.disk().stat(&path.place.dir, path.place.file_name()).ok()
+}
+
 /// Looks at the file that is written so.
 pub(crate) fn look(roots: &Roots, written: &str) -> Sight {
     let disk = &**roots.disk();

@@ -19,7 +19,7 @@ use self::hooked::Hooked;
 use crate::approval::{self, Approval, Held, Stopped};
 use crate::catalogue::{self, After, Child, Listed};
 use crate::commit;
-use crate::disk::Disk;
+use crate::disk::{Disk, Stat};
 use crate::event_log::EventLog;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
@@ -178,6 +178,13 @@ impl Workspace {
     #[must_use]
     pub fn look(&self, written: &str) -> Sight {
         sight::look(&self.roots, written)
+    }
+
+    /// What the file system says of a file, to tell cheaply that it has not changed: where this is the same, it is taken
+    /// for the same. `None` where nothing may be told of it.
+    #[must_use]
+    pub fn glance(&self, written: &str) -> Option<Stat> {
+        sight::glance(&self.roots, written)
     }
 
     /// Has this called after each edit that is made through this workspace, by the thread that made it.

@@ -5,13 +5,14 @@
 //! up nobody. An edit of this process is told at once; what others do is hinted at by [`Watch`] and looked at.
 //! A listener that ends is forgotten with its [`Registration`], and what only it wanted is watched no more.
 
+mod looking;
+mod remarks;
 mod state;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::SubscriptionSink;
@@ -19,14 +20,13 @@ use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::Notify;
 
 use emend_workspace::Workspace;
-use emend_workspace::history::Asked;
 
 use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
-use crate::events::{self, Events};
+use crate::events::Events;
 use crate::resources;
 use crate::session::{Owner, Session};
 use crate::uri::Uri;
-use crate::watch::{Hints, Watch};
+use crate::watch::Watch;
 
 /// How many accepted listen requests of a session wait for their turn at most.
 const ACCEPTED: usize = 16;
@@ -39,6 +39,8 @@ pub(crate) struct Subscriptions {
     watch: Mutex<Option<Watch>>,
     /// Whether a thread is about to arrange what is watched.
     is_due: AtomicBool,
+    /// Whether not all of what was read is watched, so that answers have to look for themselves.
+    is_partial: AtomicBool,
 }
 
 /// A listener, as long as it lives.
@@ -54,6 +56,8 @@ pub(crate) struct Registration {
 pub(crate) struct Registrations {
     /// That of the session itself, as clients of 2025 have it.
     own: Option<Registration>,
+    /// That of the answers of the session, once something was read in it.
+    answers: Option<Registration>,
     /// Those of listen requests that were accepted and do not run yet: changes count from then on.
     accepted: VecDeque<(SubscriptionFilter, Registration)>,
 }
@@ -274,7 +278,8 @@ impl Subscriptions {
         let id = state.last_id;
         let (untold, wake) = (Untold::default(), Arc::new(Notify::new()));
         let readings = Arc::clone(session.readings());
-        state.listeners.insert(id, Listener { readings, subjects, list, untold, wake });
+        let listener = Listener { readings, subjects, list, untold, wake, remarks: None };
+        state.listeners.insert(id, listener);
         Registration { id, subscriptions: Arc::clone(self), workspace: Arc::clone(workspace) }
     }
 
@@ -311,120 +316,6 @@ impl Subscriptions {
     pub(crate) fn has_counted(&self, session: &Session) {
         self.locked().has_counted(session);
     }
-
-    /// Watches what the listeners want, and nothing else. Blocks.
-    fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.locked().lacks_events() && events::are_on(workspace) {
-            self.follow_events(workspace);
-        }
-        let folders = self.locked().arrange(workspace);
-        if folders.is_empty() {
-            // It ends with the last who wanted it.
-            *watch = None;
-            return;
-        }
-        let begin = || {
-            let (subscriptions, workspace) = (Arc::downgrade(self), Arc::clone(workspace));
-            Watch::begin(move |hints| match subscriptions.upgrade() {
-                Some(subscriptions) => {
-                    subscriptions.look(&workspace, &hints);
-                    true
-                }
-                None => false,
-            })
-        };
-        watch.get_or_insert_with(begin).set(&folders);
-        // Only now, so that what changes meanwhile is hinted at.
-        let unknown = self.locked().unknown_folders();
-        for folder in unknown {
-            let names = names_in(workspace, &folder);
-            if let Some(known) = self.locked().folders.get_mut(&folder) {
-                *known = Some(names);
-            }
-        }
-    }
-
-    /// From now on the log of events is watched. Its folder is made, since what is not there is looked for all the time.
-    fn follow_events(&self, workspace: &Workspace) {
-        let Some(log) = workspace.event_log() else { return };
-        if let Err(error) = log.make() {
-            tracing::warn!(%error, "events of other processes are not told");
-            return;
-        }
-        let newest = newest_event(workspace).unwrap_or(0);
-        self.locked().follow_events(log.file(), newest);
-    }
-
-    /// The same in a thread of its own, and once for all who go at that time: a listener ends where everybody's requests
-    /// are answered, and with hundreds of others left arranging takes a while.
-    fn arrange_later(self: &Arc<Self>, workspace: &Arc<Workspace>) {
-        if self.is_due.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let (subscriptions, workspace) = (Arc::clone(self), Arc::clone(workspace));
-        let arrange = move || {
-            // Whoever goes from now on may be too late for this time.
-            subscriptions.is_due.store(false, Ordering::Release);
-            subscriptions.arrange(&workspace);
-        };
-        if let Err(error) = thread::Builder::new().name("arrange".into()).spawn(arrange) {
-            self.is_due.store(false, Ordering::Release);
-            tracing::warn!(%error, "what nobody listens to is watched until somebody else comes or goes");
-        }
-    }
-
-    /// Looks at what may be new, and has told what is. Blocks.
-    fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
-        let swapped = self.locked().swapped_folders(hints);
-        let misses = match self.watch.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(watch) => {
-                swapped.iter().for_each(|folder| watch.forget(folder));
-                watch.misses()
-            }
-            None => false,
-        };
-        if !swapped.is_empty() || misses {
-            self.arrange(workspace);
-        }
-        let (files, folders, history, events) = self.locked().in_question(hints, &swapped);
-        // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
-        // made it.
-        workspace.settle();
-        for (path, name) in files {
-            let edits = self.locked().edits(&path);
-            let now = workspace.look(&name);
-            let mut state = self.locked();
-            // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
-            if state.edits(&path) == edits {
-                state.is_now(&path, now);
-            }
-        }
-        for folder in folders {
-            let names = names_in(workspace, &folder);
-            let mut state = self.locked();
-            let is_new = match state.folders.get_mut(&folder) {
-                Some(known) => known.replace(names.clone()).is_none_or(|known| known != names),
-                None => false,
-            };
-            if is_new {
-                state.list_changed();
-            }
-        }
-        if hints.lost {
-            self.locked().list_changed();
-        }
-        if history {
-            let asked = Asked { path: None, limit: 1 };
-            let newest = workspace.history(&asked, "").ok().and_then(|edits| edits.into_iter().next());
-            if let Some(newest) = newest {
-                self.locked().has_edit(&newest.id);
-            }
-        }
-        if events && let Some(newest) = newest_event(workspace) {
-            self.locked().has_event(newest);
-        }
-    }
 }
 
 impl Drop for Registration {
@@ -437,30 +328,21 @@ impl Drop for Registration {
     }
 }
 
-/// The number of the newest event, where it can be told.
-fn newest_event(workspace: &Workspace) -> Option<u64> {
-    workspace.event_log()?.newest().ok()
-}
-
-/// What is to be seen right in a folder.
-fn names_in(workspace: &Workspace, folder: &Path) -> BTreeSet<String> {
-    let children = workspace.children(&folder.to_string_lossy()).unwrap_or_default();
-    children.into_iter().map(|child| child.name).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use emend_workspace::{RootSpec, disk};
 
-    struct Served {
-        folder: tempfile::TempDir,
-        workspace: Arc<Workspace>,
-        subscriptions: Arc<Subscriptions>,
-        session: Session,
+    use crate::watch::Hints;
+
+    pub(super) struct Served {
+        pub(super) folder: tempfile::TempDir,
+        pub(super) workspace: Arc<Workspace>,
+        pub(super) subscriptions: Arc<Subscriptions>,
+        pub(super) session: Session,
     }
 
-    fn served(files: &[&str]) -> Served {
+    pub(super) fn served(files: &[&str]) -> Served {
         let folder = tempfile::tempdir().unwrap();
         files.iter().for_each(|file| std::fs::write(folder.path().join(file), "one\n").unwrap());
         let roots = [RootSpec { name: None, path: folder.path().into() }];
@@ -482,7 +364,7 @@ mod tests {
             self.subscriptions.locked().last_id
         }
 
-        fn look(&self, hints: &Hints) {
+        pub(super) fn look(&self, hints: &Hints) {
             self.subscriptions.look(&self.workspace, hints);
         }
 

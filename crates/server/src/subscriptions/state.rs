@@ -8,14 +8,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use emend_workspace::{ChangeKind, Readings, Report, Sight, Workspace};
+use emend_workspace::edit::Version;
+use emend_workspace::{ChangeKind, Readings, Report, Sight, Stat, Workspace};
 
+use super::remarks::{LARGE, Remarks};
 use crate::session::Session;
 use crate::uri::{HISTORY, READINGS, SESSION};
 use crate::watch::Hints;
 
 /// How many resources a session may subscribe to.
 pub(super) const PER_SESSION: usize = 1_000;
+/// How many folders are watched for files that were only read.
+const FOLDERS: usize = 2_000;
 
 /// All listeners, and what is known of what they listen to.
 #[derive(Debug, Default)]
@@ -35,6 +39,10 @@ pub(super) struct State {
     pub(super) events: Option<PathBuf>,
     /// The newest event that was told of.
     pub(super) newest_event: u64,
+    /// What was read and may have changed before it was watched, with the names.
+    pub(super) doubted: BTreeMap<PathBuf, String>,
+    /// Whether more was read than can be watched.
+    pub(super) is_over: bool,
     /// Each root, and what stands before the names of its files.
     pub(super) roots: Vec<(PathBuf, String)>,
 }
@@ -49,6 +57,8 @@ pub(super) struct Listener {
     pub(super) list: ListWish,
     pub(super) untold: Untold,
     pub(super) wake: Arc<Notify>,
+    /// For the one that is a session's answers: it wants to hear of all that was read.
+    pub(super) remarks: Option<Remarks>,
 }
 
 impl Listener {
@@ -56,8 +66,28 @@ impl Listener {
         self.subjects.values().any(|own| own == subject)
     }
 
-    fn readings(&self) -> MutexGuard<'_, Readings> {
+    pub(super) fn readings(&self) -> MutexGuard<'_, Readings> {
         self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which of the files that were read an answer looks at itself.
+    pub(super) fn in_question(&mut self) -> (Vec<(String, Version, Stat)>, bool) {
+        let Some(remarks) = &mut self.remarks else { return Default::default() };
+        remarks.in_question(&self.readings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What an answer says.
+    pub(super) fn take_remarks(&mut self) -> Vec<String> {
+        let Some(remarks) = &mut self.remarks else { return Vec::new() };
+        remarks.take(&self.readings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has the answers of a session say what became of a file, if that is what listens.
+    fn will_remark(&mut self, name: &str, now: &Sight, stat: Option<Stat>) -> bool {
+        let Some(remarks) = &mut self.remarks else { return false };
+        let readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        remarks.is_now(name, now, stat, readings.of(name));
+        true
     }
 }
 
@@ -115,18 +145,24 @@ impl State {
     pub(super) fn arrange(&mut self, workspace: &Workspace) -> BTreeSet<PathBuf> {
         let mut before = std::mem::take(&mut self.files);
         let mut files: HashMap<PathBuf, Watched> = HashMap::new();
+        // Yields what was known of it, if it was watched before.
         let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, tell: (u64, String)| {
+            let mut is_new = false;
             let watched = files.entry(path).or_insert_with_key(|path| {
-                let (seen, edits) =
-                    before.remove(path).map_or((seen, 0), |watched| (watched.seen, watched.edits));
+                let known = before.remove(path);
+                is_new = known.is_none();
+                let (seen, edits) = known.map_or((seen, 0), |watched| (watched.seen, watched.edits));
                 Watched { name: name.to_owned(), seen, edits, tell: Vec::new() }
             });
             watched.tell.push(tell);
+            watched.seen.clone().filter(|_| !is_new)
         };
         for (id, listener) in &self.listeners {
             for (uri, subject) in &listener.subjects {
                 match subject {
-                    Subject::File(path, name) => want(path.clone(), name, None, (*id, uri.clone())),
+                    Subject::File(path, name) => {
+                        want(path.clone(), name, None, (*id, uri.clone()));
+                    }
                     Subject::Readings => {
                         for (name, version) in listener.readings().versions() {
                             let path = self.path_of(&name);
@@ -136,16 +172,32 @@ impl State {
                     Subject::History | Subject::Session | Subject::Events | Subject::Fixed => {}
                 }
             }
+            if let Some(remarks) = &listener.remarks {
+                for (name, version) in listener.readings().versions() {
+                    let path = self.path_of(&name);
+                    let read = Sight::Text(version);
+                    let known = want(path.clone(), &name, Some(read.clone()), (*id, READINGS.to_owned()));
+                    // What became of it before it was watched was not hinted at, or before this client had read it.
+                    if !known.is_some_and(|known| known == read || remarks.has_said(&name, version, &known)) {
+                        self.doubted.insert(path, name);
+                    }
+                }
+            }
         }
         self.files = files;
         let mut folders = BTreeSet::new();
-        for path in self.files.keys() {
-            // With every folder around it: one of these may be moved away and another be put in its place.
-            let top = self.roots.iter().find(|(root, _)| path.starts_with(root)).map(|(root, _)| root);
-            let around =
-                path.ancestors().skip(1).take_while(|folder| top.is_some_and(|top| folder.starts_with(top)));
-            folders.extend(around.map(Path::to_path_buf));
+        let (subscribed, read): (Vec<_>, Vec<_>) =
+            self.files.iter().partition(|(_, watched)| self.is_subscribed(watched));
+        for (path, _) in subscribed {
+            folders.extend(self.around(path));
         }
+        let most = folders.len() + FOLDERS;
+        for (path, _) in &read {
+            if folders.len() < most {
+                folders.extend(self.around(path));
+            }
+        }
+        self.is_over = folders.len() >= most;
         if self.listeners.values().any(|listener| listener.list == ListWish::Watches) {
             folders.extend(self.roots.iter().map(|(root, _)| root.clone()));
         }
@@ -182,6 +234,19 @@ impl State {
         self.newest_event = self.newest_event.max(newest);
     }
 
+    /// Every folder around a file: one of these may be moved away and another be put in its place.
+    fn around(&self, path: &Path) -> Vec<PathBuf> {
+        let top = self.roots.iter().find(|(root, _)| path.starts_with(root)).map(|(root, _)| root);
+        let inside = |folder: &&Path| top.is_some_and(|top| folder.starts_with(top));
+        path.ancestors().skip(1).take_while(inside).map(Path::to_path_buf).collect()
+    }
+
+    /// Whether somebody is told of a file who has subscribed to it, and not only an answer.
+    fn is_subscribed(&self, watched: &Watched) -> bool {
+        let subscribes = |listener: &Listener| listener.remarks.is_none();
+        watched.tell.iter().any(|(id, _)| self.listeners.get(id).is_some_and(subscribes))
+    }
+
     /// Whether there may be a log by now that is not watched.
     pub(super) fn lacks_logs(&self) -> bool {
         self.logs.is_empty() && self.wants(&Subject::History)
@@ -203,12 +268,14 @@ impl State {
         hints: &Hints,
         swapped: &[PathBuf],
     ) -> (Vec<(PathBuf, String)>, Vec<PathBuf>, bool, bool) {
-        let is_hinted = |path: &Path| {
-            hints.all
-                || hints.paths.contains_key(path)
-                || swapped.iter().any(|folder| path.starts_with(folder))
+        let is_named = |path: &Path| {
+            hints.paths.contains_key(path) || swapped.iter().any(|folder| path.starts_with(folder))
         };
-        let files = self.files.iter().filter(|(path, _)| is_hinted(path));
+        let is_hinted = |path: &Path| hints.all || is_named(path);
+        let files = self.files.iter();
+        // What was only read is looked at when there is an answer to say it in.
+        let files =
+            files.filter(|(path, watched)| is_named(path) || hints.all && self.is_subscribed(watched));
         let files = files.map(|(path, watched)| (path.clone(), watched.name.clone())).collect();
         let came_or_went = hints.paths.iter().filter(|(_, new)| **new);
         let touched: BTreeSet<&Path> = came_or_went.filter_map(|(path, _)| path.parent()).collect();
@@ -229,6 +296,7 @@ impl State {
             self.is_made(&path, file.after.map_or(Sight::Nothing, Sight::Text));
             if let Some(from) = file.moved_from.as_ref().map(|from| self.path_of(from)) {
                 self.is_made(&from, Sight::Nothing);
+                self.is_moved(&from, &file.name);
                 self.names_change(&from, false);
             }
             if file.change != ChangeKind::Modify {
@@ -252,6 +320,60 @@ impl State {
         self.is_now(path, now);
     }
 
+    /// A file that an edit of this process took away has this name now.
+    fn is_moved(&mut self, from: &Path, to: &str) {
+        let Some(watched) = self.files.get(from) else { return };
+        for (id, _) in &watched.tell {
+            if let Some(remarks) = self.listeners.get_mut(id).and_then(|it| it.remarks.as_mut()) {
+                remarks.is_moved(&watched.name, to);
+            }
+        }
+    }
+
+    /// These files that were read are to be looked at.
+    pub(super) fn doubt(&mut self, names: Vec<String>) {
+        let doubted = names.into_iter().map(|name| (self.path_of(&name), name));
+        let doubted: Vec<_> = doubted.collect();
+        self.doubted.extend(doubted);
+    }
+
+    /// Hints were lost, or there are none.
+    pub(super) fn all_may_be_new(&mut self) {
+        for remarks in self.listeners.values_mut().filter_map(|listener| listener.remarks.as_mut()) {
+            remarks.is_unsure();
+        }
+    }
+
+    /// Whether a file is large, and was told of as what it is by what the file system says.
+    pub(super) fn is_large_and_known(&self, path: &Path, stat: &Stat) -> bool {
+        let Some(watched) = self.files.get(path).filter(|_| stat.size > LARGE) else { return false };
+        let mut listeners = watched.tell.iter().filter_map(|(id, _)| self.listeners.get(id));
+        listeners.any(|listener| {
+            let readings = listener.readings();
+            readings.of(&watched.name).is_some_and(|reading| {
+                reading.stat == *stat && watched.seen == Some(Sight::Text(reading.version))
+            })
+        })
+    }
+
+    /// Whether every answer that is to tell of a file knows it as it is, by what the file system says.
+    pub(super) fn is_as_read(&self, path: &Path, stat: &Stat) -> bool {
+        let Some(watched) = self.files.get(path) else { return true };
+        let listeners = watched.tell.iter().filter_map(|(id, _)| self.listeners.get(id));
+        let mut listeners = listeners.filter(|listener| listener.remarks.is_some());
+        listeners.all(|it| it.readings().of(&watched.name).is_some_and(|reading| reading.stat == *stat))
+    }
+
+    /// A file is this by now, which answers may have to tell, whatever was told of it before.
+    pub(super) fn is_found(&mut self, path: &Path, stat: Option<Stat>, now: &Sight) {
+        let Some(watched) = self.files.get(path) else { return };
+        for (id, _) in &watched.tell {
+            if let Some(listener) = self.listeners.get_mut(id) {
+                listener.will_remark(&watched.name, now, stat);
+            }
+        }
+    }
+
     /// How many edits have told of a file.
     pub(super) fn edits(&self, path: &Path) -> u64 {
         self.files.get(path).map_or(0, |watched| watched.edits)
@@ -265,6 +387,9 @@ impl State {
         }
         for (id, uri) in &watched.tell {
             let Some(listener) = self.listeners.get_mut(id) else { continue };
+            if listener.will_remark(&watched.name, &now, None) {
+                continue;
+            }
             // Of its own edit a client has nothing to hear: it knows the new version.
             let known = || listener.readings().of(&watched.name).map(|reading| Sight::Text(reading.version));
             let is_as_read = uri == READINGS && known().as_ref() == Some(&now);

@@ -1,0 +1,177 @@
+//! What is watched for the listeners, and looking at what is hinted at: only what looking shows is told.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+
+use emend_workspace::Workspace;
+use emend_workspace::history::Asked;
+
+use super::Subscriptions;
+use crate::events;
+use crate::watch::{Hints, Watch};
+
+impl Subscriptions {
+    /// Watches what the listeners want, and nothing else. Blocks.
+    pub(super) fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
+        self.watch_anew(workspace);
+        self.look_at_doubted(workspace);
+    }
+
+    fn watch_anew(self: &Arc<Self>, workspace: &Arc<Workspace>) {
+        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.locked().lacks_events() && events::are_on(workspace) {
+            self.follow_events(workspace);
+        }
+        let (folders, is_over) = {
+            let mut state = self.locked();
+            (state.arrange(workspace), state.is_over)
+        };
+        if folders.is_empty() {
+            // It ends with the last who wanted it.
+            *watch = None;
+            self.is_partial.store(false, Ordering::Release);
+            return;
+        }
+        let begin = || {
+            let (subscriptions, workspace) = (Arc::downgrade(self), Arc::clone(workspace));
+            Watch::begin(move |hints| match subscriptions.upgrade() {
+                Some(subscriptions) => {
+                    subscriptions.look(&workspace, &hints);
+                    true
+                }
+                None => false,
+            })
+        };
+        let watch = watch.get_or_insert_with(begin);
+        watch.set(&folders);
+        self.is_partial.store(is_over || watch.is_partial(), Ordering::Release);
+        // Only now, so that what changes meanwhile is hinted at.
+        let unknown = self.locked().unknown_folders();
+        for folder in unknown {
+            let names = names_in(workspace, &folder);
+            if let Some(known) = self.locked().folders.get_mut(&folder) {
+                *known = Some(names);
+            }
+        }
+    }
+
+    /// From now on the log of events is watched. Its folder is made, since what is not there is looked for all the time.
+    fn follow_events(&self, workspace: &Workspace) {
+        let Some(log) = workspace.event_log() else { return };
+        if let Err(error) = log.make() {
+            tracing::warn!(%error, "events of other processes are not told");
+            return;
+        }
+        let newest = newest_event(workspace).unwrap_or(0);
+        self.locked().follow_events(log.file(), newest);
+    }
+
+    /// Looks at what was read and may have changed before it was watched, or is large.
+    fn look_at_doubted(&self, workspace: &Workspace) {
+        let doubted = std::mem::take(&mut self.locked().doubted);
+        for (path, name) in doubted {
+            let stat = workspace.glance(&name);
+            if stat.is_some_and(|stat| self.locked().is_as_read(&path, &stat)) {
+                continue;
+            }
+            workspace.settle();
+            let edits = self.locked().edits(&path);
+            let now = workspace.look(&name);
+            let mut state = self.locked();
+            if state.edits(&path) == edits {
+                state.is_found(&path, stat, &now);
+            }
+        }
+    }
+
+    /// The same in a thread of its own, and once for all who go at that time: a listener ends where everybody's requests
+    /// are answered, and with hundreds of others left arranging takes a while.
+    pub(super) fn arrange_later(self: &Arc<Self>, workspace: &Arc<Workspace>) {
+        if self.is_due.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (subscriptions, workspace) = (Arc::clone(self), Arc::clone(workspace));
+        let arrange = move || {
+            // Whoever goes from now on may be too late for this time.
+            subscriptions.is_due.store(false, Ordering::Release);
+            subscriptions.arrange(&workspace);
+        };
+        if let Err(error) = thread::Builder::new().name("arrange".into()).spawn(arrange) {
+            self.is_due.store(false, Ordering::Release);
+            tracing::warn!(%error, "what nobody listens to is watched until somebody else comes or goes");
+        }
+    }
+
+    /// Looks at what may be new, and has told what is. Blocks.
+    pub(super) fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
+        let swapped = self.locked().swapped_folders(hints);
+        let misses = match self.watch.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(watch) => {
+                swapped.iter().for_each(|folder| watch.forget(folder));
+                watch.misses()
+            }
+            None => false,
+        };
+        if !swapped.is_empty() || misses {
+            self.arrange(workspace);
+        }
+        let (files, folders, history, events) = self.locked().in_question(hints, &swapped);
+        // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
+        // made it.
+        workspace.settle();
+        if hints.all {
+            self.locked().all_may_be_new();
+        }
+        for (path, name) in files {
+            // Our own edits are hinted at, too, and a large file is not read for each.
+            if workspace.glance(&name).is_some_and(|stat| self.locked().is_large_and_known(&path, &stat)) {
+                continue;
+            }
+            let edits = self.locked().edits(&path);
+            let now = workspace.look(&name);
+            let mut state = self.locked();
+            // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
+            if state.edits(&path) == edits {
+                state.is_now(&path, now);
+            }
+        }
+        for folder in folders {
+            let names = names_in(workspace, &folder);
+            let mut state = self.locked();
+            let is_new = match state.folders.get_mut(&folder) {
+                Some(known) => known.replace(names.clone()).is_none_or(|known| known != names),
+                None => false,
+            };
+            if is_new {
+                state.list_changed();
+            }
+        }
+        if hints.lost {
+            self.locked().list_changed();
+        }
+        if history {
+            let asked = Asked { path: None, limit: 1 };
+            let newest = workspace.history(&asked, "").ok().and_then(|edits| edits.into_iter().next());
+            if let Some(newest) = newest {
+                self.locked().has_edit(&newest.id);
+            }
+        }
+        if events && let Some(newest) = newest_event(workspace) {
+            self.locked().has_event(newest);
+        }
+    }
+}
+
+/// The number of the newest event, where it can be told.
+fn newest_event(workspace: &Workspace) -> Option<u64> {
+    workspace.event_log()?.newest().ok()
+}
+
+/// What is to be seen right in a folder.
+fn names_in(workspace: &Workspace, folder: &Path) -> BTreeSet<String> {
+    let children = workspace.children(&folder.to_string_lossy()).unwrap_or_default();
+    children.into_iter().map(|child| child.name).collect()
+}

@@ -1,0 +1,430 @@
+//! What the answers of a session say of the files that were read in it: that somebody else has changed one since.
+//!
+//! Mostly a file was looked at long before, since the system has hinted at it, and an answer only takes what is here.
+//! Where hints were lost, or folders cannot be watched, the answer itself looks at what was read: a number of files, as
+//! long as that takes little time, and the next answer goes on from there. A change is said once, and not at all where the
+//! client knows it by then.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use emend_workspace::edit::Version;
+use emend_workspace::readings::Reading;
+use emend_workspace::{Readings, Sight, Stat, Workspace};
+
+use super::Subscriptions;
+use super::state::{ListWish, Listener};
+use crate::session::Session;
+
+/// How many files one answer looks at,
+const LOOKED_AT: usize = 200;
+/// and for how long.
+const LOOKING: Duration = Duration::from_millis(5);
+/// A file above this size is not read while a client waits.
+pub(super) const LARGE: u64 = 2 * 1024 * 1024;
+/// How many changes an answer names; of more it says the number.
+const NAMED: usize = 20;
+
+/// What the answers of a session have still to say.
+#[derive(Debug, Default)]
+pub(super) struct Remarks {
+    /// What became of files.
+    changes: BTreeMap<String, Change>,
+    /// What was last said of a file, so that it is said once.
+    said: HashMap<String, Said>,
+    /// How many files had come into the readings when it was last arranged what is watched.
+    pub(super) arrivals: u64,
+    /// How often anything may have changed,
+    doubts: u64,
+    /// how many of these doubts were there when this round of looking began,
+    round: u64,
+    /// and how many a whole round has settled.
+    settled: u64,
+    /// The file up to which has been looked at in this round.
+    looked_up_to: Option<String>,
+}
+
+#[derive(Debug)]
+struct Change {
+    now: Sight,
+    /// What the file system says of it, if it was asked.
+    stat: Option<Stat>,
+    /// Where it was moved to, if that is known.
+    to: Option<String>,
+}
+
+#[derive(Debug)]
+struct Said {
+    /// The version that the client had read.
+    read: Version,
+    now: Sight,
+    /// What the file system said of it then, if it was asked.
+    stat: Option<Stat>,
+}
+
+impl Remarks {
+    /// A file is this by now, and this is what was read of it.
+    pub(super) fn is_now(&mut self, name: &str, now: &Sight, stat: Option<Stat>, read: Option<&Reading>) {
+        // Without a reading, its client has never read it, or has removed it.
+        let before = self.changes.remove(name);
+        let Some(read) = read.map(|read| read.version) else { return };
+        let now = now.clone();
+        if now != Sight::Text(read) {
+            let to = before.filter(|before| before.now == now).and_then(|before| before.to);
+            self.changes.insert(name.to_owned(), Change { now, stat, to });
+        } else if stat.is_some() {
+            // No answer need read it again.
+            self.said.insert(name.to_owned(), Said { read, now, stat });
+        } else {
+            self.said.remove(name);
+        }
+    }
+
+    /// Anything may have changed.
+    pub(super) fn is_unsure(&mut self) {
+        self.doubts += 1;
+    }
+
+    /// Whether an answer has to look for itself.
+    pub(super) fn has_to_look(&self) -> bool {
+        self.doubts != self.settled
+    }
+
+    /// A file that went was moved there.
+    pub(super) fn is_moved(&mut self, name: &str, to: &str) {
+        if let Some(change) = self.changes.get_mut(name) {
+            change.to = Some(to.to_owned());
+        }
+    }
+
+    /// Whether there is nothing to say, and nothing to look at for that.
+    pub(super) fn is_silent(&self) -> bool {
+        self.changes.is_empty() && !self.has_to_look()
+    }
+
+    /// What the next answer says of what is known.
+    pub(super) fn take(&mut self, readings: &Readings) -> Vec<String> {
+        let mut news = Vec::new();
+        for (name, Change { now, stat, to }) in std::mem::take(&mut self.changes) {
+            let Some(reading) = readings.of(&name).filter(|reading| reading.is_read()) else { continue };
+            if now != Sight::Text(reading.version) && !self.has_said(&name, reading.version, &now) {
+                news.push(told(&name, &now, to.as_deref()));
+                self.said.insert(name, Said { read: reading.version, now, stat });
+            }
+        }
+        in_short(news)
+    }
+
+    pub(super) fn has_said(&self, name: &str, read: Version, now: &Sight) -> bool {
+        self.said.get(name).is_some_and(|said| said.read == read && said.now == *now)
+    }
+
+    /// Which files this answer looks at, with what was read of each. Yields also whether the round ends with them.
+    pub(super) fn in_question(&mut self, readings: &Readings) -> (Vec<(String, Version, Stat)>, bool) {
+        if self.looked_up_to.is_none() {
+            self.round = self.doubts;
+        }
+        let mut rest = readings.read_after(self.looked_up_to.as_deref());
+        let some = rest.by_ref().take(LOOKED_AT);
+        let some = some.map(|(name, reading)| (name.to_owned(), reading.version, reading.stat)).collect();
+        (some, rest.next().is_none())
+    }
+
+    /// Everything up to this file was looked at in this round, or all.
+    pub(super) fn has_looked(&mut self, last: Option<String>, is_whole: bool) {
+        self.looked_up_to = last.filter(|_| !is_whole);
+        if is_whole {
+            self.settled = self.round;
+        }
+    }
+
+    /// Whether it was said of the file that looks so.
+    pub(super) fn knows(&self, name: &str, read: Version, stat: Option<Stat>) -> bool {
+        self.said.get(name).is_some_and(|said| said.read == read && said.stat == stat && stat.is_some())
+            || stat.is_none() && self.has_said(name, read, &Sight::Nothing)
+    }
+
+    /// Looking at a file has shown this.
+    pub(super) fn has_seen(&mut self, name: &str, read: Version, stat: Option<Stat>, now: Sight) {
+        let is_news = now != Sight::Text(read) && !self.has_said(name, read, &now);
+        if is_news {
+            self.changes.insert(name.to_owned(), Change { now, stat, to: None });
+        } else {
+            // The next answer need not read it again.
+            self.said.insert(name.to_owned(), Said { read, now, stat });
+        }
+    }
+}
+
+impl Subscriptions {
+    /// What an answer of this session says of what others have done to files that were read in it. Waits for nobody.
+    pub(crate) fn remarks(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) -> Vec<String> {
+        let arrivals = session.readings().lock().unwrap_or_else(PoisonError::into_inner).arrivals();
+        if arrivals == 0 {
+            return Vec::new();
+        }
+        let id = {
+            let mut registrations = session.registrations();
+            let register = || self.register(workspace, session, BTreeMap::new(), ListWish::None);
+            registrations.answers.get_or_insert_with(register).id
+        };
+        let is_partial = self.is_partial.load(Ordering::Acquire);
+        let looks = {
+            let mut state = self.locked();
+            let Some(listener) = state.listeners.get_mut(&id) else { return Vec::new() };
+            let remarks = listener.remarks.get_or_insert_default();
+            if std::mem::replace(&mut remarks.arrivals, arrivals) != arrivals {
+                self.arrange_later(workspace);
+            }
+            if remarks.is_silent() && !is_partial {
+                return Vec::new();
+            }
+            is_partial || remarks.has_to_look()
+        };
+        if looks {
+            self.look_at_what_was_read(workspace, id);
+        }
+        let mut state = self.locked();
+        state.listeners.get_mut(&id).map(Listener::take_remarks).unwrap_or_default()
+    }
+
+    /// Looks at some of what was read in a session, or at all, as it was not hinted at or may not have been.
+    fn look_at_what_was_read(self: &Arc<Self>, workspace: &Arc<Workspace>, id: u64) {
+        let (files, ends) = match self.locked().listeners.get_mut(&id) {
+            Some(listener) => listener.in_question(),
+            None => return,
+        };
+        let is_known = |name: &str, read, stat| {
+            let state = self.locked();
+            let remarks = state.listeners.get(&id).and_then(|listener| listener.remarks.as_ref());
+            remarks.is_some_and(|remarks| remarks.knows(name, read, stat))
+        };
+        let looked = look(workspace, files, is_known);
+        let mut state = self.locked();
+        if !looked.large.is_empty() {
+            state.doubt(looked.large);
+            self.arrange_later(workspace);
+        }
+        if let Some(remarks) = state.listeners.get_mut(&id).and_then(|listener| listener.remarks.as_mut()) {
+            remarks.has_looked(looked.last, ends && looked.is_whole);
+            for (name, read, stat, now) in looked.seen {
+                remarks.has_seen(&name, read, stat, now);
+            }
+        }
+    }
+}
+
+/// What a look at the files in question has found.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub(super) seen: Vec<(String, Version, Option<Stat>, Sight)>,
+    /// What is too large to be read while a client waits.
+    pub(super) large: Vec<String>,
+    /// The last that was looked at.
+    pub(super) last: Option<String>,
+    /// Whether there was time for all of them.
+    pub(super) is_whole: bool,
+}
+
+/// Looks at these files, as long as there is time: at what the file system says, and where that is another than was read,
+/// at the content.
+pub(super) fn look(
+    workspace: &Workspace,
+    files: Vec<(String, Version, Stat)>,
+    mut is_known: impl FnMut(&str, Version, Option<Stat>) -> bool,
+) -> Looked {
+    let begun = Instant::now();
+    let mut looked = Looked { is_whole: true, ..Looked::default() };
+    for (name, version, read) in files {
+        if looked.last.is_some() && begun.elapsed() > LOOKING {
+            looked.is_whole = false;
+            break;
+        }
+        looked.last = Some(name.clone());
+        let stat = workspace.glance(&name);
+        if stat == Some(read) || is_known(&name, version, stat) {
+            continue;
+        }
+        if stat.is_some_and(|stat| stat.size > LARGE) {
+            looked.large.push(name);
+            continue;
+        }
+        let now = workspace.look(&name);
+        looked.seen.push((name, version, stat, now));
+    }
+    looked
+}
+
+fn told(name: &str, now: &Sight, to: Option<&str>) -> String {
+    match (now, to) {
+        (Sight::Text(version), _) => format!(
+            "{name} was changed by somebody else since you read it: it is at version {} now. Read it again before you \
+             rely on it.",
+            version.short()
+        ),
+        (Sight::Other(_), _) => {
+            format!(
+                "{name} was changed by somebody else since you read it, and cannot be read as text any more."
+            )
+        }
+        (Sight::Nothing, Some(to)) => {
+            format!("{name}, which you have read, was moved to {to} by somebody else. Read it there.")
+        }
+        (Sight::Nothing, None) => {
+            format!("{name}, which you have read, is gone: somebody else has deleted or moved it.")
+        }
+    }
+}
+
+fn in_short(mut news: Vec<String>) -> Vec<String> {
+    let more = news.len().saturating_sub(NAMED);
+    if more > 0 {
+        news.truncate(NAMED);
+        let files = if more == 1 { "file that you have read was" } else { "files that you have read were" };
+        news.push(format!(
+            "{more} more {files} changed by somebody else. Read a file again before you rely on it."
+        ));
+    }
+    news
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use emend_workspace::Effort;
+
+    use super::super::tests::{Served, served};
+    use super::*;
+    use crate::watch::Hints;
+
+    impl Served {
+        /// The client reads these files.
+        fn read(&self, files: &[&str]) {
+            for file in files {
+                let (name, snapshot) = self.workspace.read(file, Effort::Patient).unwrap();
+                self.session.readings().lock().unwrap().saw(&name, &snapshot, 0..1, 1);
+            }
+        }
+
+        /// What the next answer says.
+        fn remarks(&self) -> Vec<String> {
+            self.subscriptions.remarks(&self.workspace, &self.session)
+        }
+
+        /// Reads these files, and waits until they are watched, and then for that no more.
+        fn read_unwatched(&self, files: &[&str]) {
+            self.read(files);
+            assert!(self.remarks().is_empty());
+            let until = Instant::now() + Duration::from_secs(30);
+            while self.subscriptions.watch.lock().unwrap().take().is_none() {
+                assert!(Instant::now() < until, "it is not watched");
+                thread::yield_now();
+            }
+        }
+
+        fn write(&self, file: &str, content: &str) {
+            std::fs::write(self.folder.path().join(file), content).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_hinted_at_is_said_in_the_next_answer_and_once() {
+        let served = served(&["a", "b", "c"]);
+        served.read_unwatched(&["a", "b"]);
+        let hint = |file: &str| {
+            let path = served.folder.path().canonicalize().unwrap().join(file);
+            served.look(&Hints { paths: BTreeMap::from([(path, false)]), ..Hints::default() });
+        };
+        served.write("a", "two\n");
+        served.write("c", "two\n");
+        assert!(served.remarks().is_empty());
+        ["a", "b", "c"].into_iter().for_each(hint);
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.starts_with("a was changed"), "{said}");
+        hint("a");
+        assert!(served.remarks().is_empty());
+        // Each change is one, also the way back to what was read, of which there is nothing to say.
+        served.write("a", "one\n");
+        hint("a");
+        assert!(served.remarks().is_empty());
+        served.write("a", "two\n");
+        hint("a");
+        assert_eq!(served.remarks().len(), 1);
+        std::fs::remove_file(served.folder.path().join("b")).unwrap();
+        hint("b");
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.starts_with("b, which you have read, is gone"), "{said}");
+        // Who has read it by then knows it.
+        served.write("a", "three\n");
+        hint("a");
+        served.read(&["a"]);
+        assert!(served.remarks().is_empty());
+    }
+
+    #[test]
+    fn where_hints_were_lost_answers_look_at_everything_that_was_read_once() {
+        let names: Vec<String> = (0..450).map(|number| format!("{number:03}")).collect();
+        let files: Vec<&str> = names.iter().map(String::as_str).collect();
+        let served = served(&files);
+        served.read_unwatched(&files);
+        for file in ["000", "250", "449"] {
+            served.write(file, "two\n");
+        }
+        assert!(served.remarks().is_empty());
+        served.look(&Hints { all: true, lost: true, ..Hints::default() });
+        let mut said = Vec::new();
+        let id = served.session.registrations().answers.as_ref().unwrap().id;
+        let looks = || served.subscriptions.locked().listeners[&id].remarks.as_ref().unwrap().has_to_look();
+        while looks() {
+            said.extend(served.remarks());
+        }
+        assert_eq!(said.iter().map(|said| &said[..3]).collect::<Vec<_>>(), ["000", "250", "449"]);
+        served.write("001", "two\n");
+        assert!(served.remarks().is_empty());
+    }
+
+    #[test]
+    fn where_folders_cannot_be_watched_each_answer_looks() {
+        let served = served(&["a", "large"]);
+        served.write("large", &"x\n".repeat(LARGE as usize));
+        served.read_unwatched(&["a", "large"]);
+        served.subscriptions.is_partial.store(true, Ordering::Release);
+        assert!(served.remarks().is_empty());
+        for text in ["two\n", "three\n"] {
+            served.write("a", text);
+            assert_eq!(served.remarks().len(), 1);
+            assert!(served.remarks().is_empty());
+        }
+        // With other times, but the same content, it is the same.
+        served.read(&["a"]);
+        served.write("a", "three\n");
+        assert!(served.remarks().is_empty());
+        // A large file is read while nobody waits.
+        served.write("large", &"y\n".repeat(LARGE as usize));
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            served.subscriptions.is_partial.store(true, Ordering::Release);
+            match &served.remarks()[..] {
+                [] => assert!(Instant::now() < until, "it is not said"),
+                [said] => break assert!(said.starts_with("large was changed"), "{said}"),
+                more => panic!("{more:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn of_many_changes_an_answer_names_some_and_says_how_many_there_are() {
+        let names: Vec<String> = (0..30).map(|number| format!("{number:03}")).collect();
+        let files: Vec<&str> = names.iter().map(String::as_str).collect();
+        let served = served(&files);
+        served.read_unwatched(&files);
+        files.iter().for_each(|file| served.write(file, "two\n"));
+        served.look(&Hints { all: true, ..Hints::default() });
+        let said = served.remarks();
+        assert!(said.len() == 21 && said[20].starts_with("10 more files"), "{said:?}");
+        assert!(served.remarks().is_empty());
+    }
+}
