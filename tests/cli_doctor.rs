@@ -177,3 +177,20 @@ fn another_executable_of_this_name_on_the_path_is_told_of() {
         "{warnings:?}"
     );
 }
+
+#[test]
+fn a_hook_that_cannot_run_is_found() {
+    let folder = Folder::with([("a.txt", "one\n"), ("inside", "#!/bin/sh\n")]);
+    fs::set_permissions(folder.at("inside"), fs::Permissions::from_mode(0o755)).unwrap();
+    let file = folder.beside("config.toml");
+    let inside = folder.at("inside").display().to_string();
+    let hooks = format!(
+        "[[hooks.format]]\ncommand = ['/bin/sh']\n[[hooks.after]]\ncommand = ['{inside}']\n[[hooks.before]]\ncommand = \
+         ['no-such-program']\nrequired = true\n"
+    );
+    fs::write(&file, hooks).unwrap();
+    let ran = emend(&folder, &["doctor", "--json", "--config", file.to_str().unwrap()]);
+    let warned = of_level(&ran, "warning");
+    assert!(warned.iter().any(|(about, what)| about == "hooks" && what.contains("inside")), "{warned:?}");
+    check_problem(ran, "hooks", "no-such-program");
+}
