@@ -41,7 +41,10 @@ impl Servers {
         Self {
             servers,
             by_ending,
-            search: Arc::new(Search::new(settings.search, &settings.roots)),
+            search: Arc::new(Search::new(
+                settings.search,
+                &[&settings.roots[..], &settings.untrusted].concat(),
+            )),
             roots: settings.roots,
             limits: settings.limits,
             workers: Mutex::default(),

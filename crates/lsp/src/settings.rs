@@ -13,6 +13,8 @@ pub struct Settings {
     /// The folders that are worked in, absolute. A server is started in the innermost that holds a file, and no program
     /// is ever taken from inside one.
     pub roots: Vec<PathBuf>,
+    /// Further folders that no program is taken from, such as roots in which no server is wanted.
+    pub untrusted: Vec<PathBuf>,
     /// What differs from the known servers, and further ones.
     pub servers: Vec<ServerSetting>,
     /// Where programs are looked for, as in `PATH`; without it in the environment's.

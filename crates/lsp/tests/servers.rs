@@ -49,6 +49,7 @@ impl Scene {
         };
         let settings = Settings {
             roots: vec![folder.path().to_owned()],
+            untrusted: Vec::new(),
             servers: vec![fake],
             search: Some("/nowhere".into()),
             limits,
@@ -423,6 +424,19 @@ fn a_question_is_answered_for_its_texts_by_all_that_are_for_them() {
         of("fake").diagnostics.iter().map(|one| (one.path.clone(), one.line, one.severity)).collect();
     let expected = [(scene.path("a.fake"), 1, Severity::Error), (scene.path("b.fake"), 2, Severity::Warning)];
     assert_eq!((&of("fake").state, found), (&State::Ready, expected.to_vec()));
+}
+
+#[test]
+fn a_program_of_a_root_without_servers_is_not_used_either() {
+    let program = PathBuf::from(env!("CARGO_BIN_EXE_fake-language-server"));
+    let untrusted = vec![program.parent().expect("in a folder").to_owned()];
+    let command = Some(vec![program.display().to_string()]);
+    let extensions = vec!["fake".to_owned()];
+    let fake = ServerSetting { name: "fake".into(), command, extensions, ..ServerSetting::default() };
+    let folder = tempfile::tempdir().expect("a folder");
+    let roots = vec![folder.path().to_owned()];
+    let servers = Servers::new(Settings { roots, untrusted, servers: vec![fake], ..Settings::default() });
+    assert!(!servers.concerns(&folder.path().join("a.fake")));
 }
 
 #[test]

@@ -81,10 +81,12 @@ pub(crate) struct Checking {
 impl Diagnostics {
     /// Starts nothing yet.
     pub(super) fn of(workspace: &Workspace, programs: &Programs, patience: Option<Duration>) -> Self {
-        let roots = workspace.roots().all().iter();
-        let roots = roots.filter(|root| root.policy.terms().notify_lsp).map(|root| root.path.clone());
+        let all = workspace.roots().all();
+        let roots = all.iter().filter(|root| root.policy.terms().notify_lsp).map(|root| root.path.clone());
+        let untrusted = all.iter().map(|root| root.path.clone()).collect();
         let servers = programs.servers.iter().map(setting).collect();
-        let servers = Servers::new(Settings { roots: roots.collect(), servers, ..Settings::default() });
+        let settings = Settings { roots: roots.collect(), untrusted, servers, ..Settings::default() };
+        let servers = Servers::new(settings);
         let endings = servers.extensions().map(str::to_owned).collect();
         Self { servers, endings, patience: patience.unwrap_or(PATIENCE) }
     }
