@@ -15,7 +15,7 @@ pub(super) fn look(programs: &Programs, roots: &[PathBuf], findings: &mut Findin
         self::hook(hook, &roots, findings);
     }
     for editor in programs.editors.iter().filter(|editor| !editor.command.is_empty()) {
-        named("editors", &editor.name, &editor.command, &roots, findings);
+        named(("editors", &editor.name), &editor.command, &roots, Level::Warning, findings);
     }
 }
 
@@ -37,17 +37,25 @@ fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
 }
 
 fn hook(hook: &Hook, roots: &[&Path], findings: &mut Findings) {
-    named("hooks", &hook.name, &hook.command, roots, findings);
+    // One that is required keeps every edit from being made.
+    let level = if hook.required { Level::Problem } else { Level::Warning };
+    named(("hooks", &hook.name), &hook.command, roots, level, findings);
 }
 
-fn named(about: &'static str, name: &str, command: &[String], roots: &[&Path], findings: &mut Findings) {
+fn named(
+    (about, name): (&'static str, &str),
+    command: &[String],
+    roots: &[&Path],
+    level: Level,
+    findings: &mut Findings,
+) {
     let program = command.first().map(String::as_str).unwrap_or_default();
     match program::find(program, program::search_path().as_deref(), roots) {
         Ok(found) => findings.ok(about, format!("{name}: {}", found.display())),
         Err(why) => {
             let next =
                 "Install it, or correct its command in the configuration file: until then it is not run.";
-            findings.add(about, Level::Warning, format!("{name}: {why}"), next);
+            findings.add(about, level, format!("{name}: {why}"), next);
         }
     }
 }
