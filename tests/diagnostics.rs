@@ -226,3 +226,43 @@ fn with_the_session_its_servers_end() {
         }
     }
 }
+
+#[test]
+fn diagnostics_are_a_resource_that_can_be_subscribed_to() {
+    let folder = Folder::with([("a.fake", "one\n")]);
+    let launch = with(&folder, "diagnostics_wait = 60", &[]);
+    let uri = "emend://diagnostics";
+    for is_modern in [false, true] {
+        folder.write("a.fake", "one\n");
+        let mut client = if is_modern { launch.modern() } else { launch.legacy() };
+        if is_modern {
+            client.listen(&json!({"resourceSubscriptions": [uri]}));
+        } else {
+            client.request("resources/subscribe", json!({"uri": uri})).unwrap();
+        }
+        client.replace("a.fake", "one", "BAD").ok();
+        assert_eq!(client.notified("notifications/resources/updated")["params"]["uri"], uri);
+        let read = client.request("resources/read", json!({"uri": uri})).unwrap();
+        let says: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+        let found = &says["servers"][0]["now"][0];
+        assert_eq!((&found["path"], &found["line"]), (&json!("a.fake"), &json!(1)), "{says}");
+        client.close();
+    }
+}
+
+#[test]
+fn servers_are_told_of_what_others_change() {
+    let folder = Folder::with([("a.fake", "one\n"), ("b.fake", "one\n")]);
+    let mut client = patient(&folder, &[]);
+    client.read("b.fake");
+    client
+        .request("resources/subscribe", json!({"uri": format!("file://{}", folder.at("b.fake").display())}))
+        .unwrap();
+    client.replace("a.fake", "one", "two").ok();
+    folder.write("b.fake", "BAD\n");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !std::fs::read_to_string(folder.beside("log")).unwrap().contains("event b.fake") {
+        assert!(Instant::now() < until, "nobody tells the server");
+        std::thread::yield_now();
+    }
+}

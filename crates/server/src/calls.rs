@@ -14,7 +14,7 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Approval, Effort, Held, Progress};
 
 use crate::asking::{Reply, Said};
-use crate::effects::Checking;
+use crate::effects::{Checking, Teller};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
@@ -73,7 +73,8 @@ impl Emend {
             };
         if let (Some(checking), Ok(workspace)) = (checking, &self.shared.workspace) {
             let session = self.lasts(context).then_some(&self.session);
-            checking.tell_in(&mut answer, workspace, session, &context.ct).await;
+            let teller = Teller { workspace, subscriptions: &self.shared.subscriptions, session };
+            checking.tell_in(&mut answer, teller, &context.ct).await;
         }
         if context.ct.is_cancelled() && answer.edit().is_some() {
             let late =

@@ -93,6 +93,12 @@ impl Emend {
             workspace.as_ref().map_or_else(|_| Arc::default(), |workspace| Subscriptions::of(workspace));
         let events = workspace.as_ref().map_or_else(|_| Events::default(), |workspace| Events::of(workspace));
         subscriptions::follow(&subscriptions, &events);
+        let following = Arc::downgrade(&effects);
+        subscriptions.tell_outside(move |paths| {
+            if let Some(effects) = following.upgrade() {
+                effects.changed_outside(paths);
+            }
+        });
         let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));
         let session = Arc::new(Session::with_events(Owner::Process, events.clone()));
         let shared =
@@ -189,7 +195,8 @@ impl ServerHandler for Emend {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.blocking(&context, move |emend, workspace, asked| {
-            resources::read(workspace, asked.caller(&emend.session), &request.uri).map(Into::into)
+            let (effects, caller) = (&emend.shared.effects, asked.caller(&emend.session));
+            resources::read(workspace, effects, caller, &request.uri).map(Into::into)
         })
         .await
     }

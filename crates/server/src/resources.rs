@@ -4,7 +4,7 @@
 //! it. What may not be read is answered as what is not there.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use rmcp::ErrorData;
@@ -19,10 +19,11 @@ use emend_workspace::catalogue::{After, Listed};
 use emend_workspace::roots::Root;
 use emend_workspace::{Effort, Sight, Workspace};
 
+use crate::effects::Effects;
 use crate::events;
 use crate::session::Caller;
 use crate::tools;
-use crate::uri::{self, EVENTS, HISTORY, READINGS, SESSION, Uri};
+use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
 
 /// How many files a page of the list has.
 const PAGE: usize = 200;
@@ -55,6 +56,11 @@ pub(crate) fn list(
     let mut resources = Vec::new();
     if cursor.is_none() {
         resources.push(of_text(HISTORY, "history", "Past edits", "What was edited, the newest first."));
+        if workspace.asks_servers() {
+            let about = "What language servers find wrong in the files that were edited lately.";
+            resources
+                .push(of_text(DIAGNOSTICS, "diagnostics", "Errors and warnings", about).with_mime_type(JSON));
+        }
         if caller.lasts() {
             let about =
                 "The files that were read with read_file in this session, and whether they still are so.";
@@ -108,6 +114,7 @@ pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesR
 /// What a resource holds. Blocks.
 pub(crate) fn read(
     workspace: &Workspace,
+    effects: &Effects,
     caller: Caller<'_>,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
@@ -122,6 +129,7 @@ pub(crate) fn read(
             let listed = tools::recent_edits(workspace, caller).map_err(|problem| failed(&problem))?;
             (listed, "text/plain")
         }
+        Uri::Diagnostics => (format!("{}\n", diagnostics(workspace, effects)), JSON),
         Uri::Readings if !caller.lasts() => return Err(unknown(workspace, uri)),
         Uri::Readings => (readings(workspace, caller), "text/plain"),
         Uri::Session => {
@@ -205,6 +213,19 @@ fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObj
 
 fn facts(facts: &Value) -> Option<MetaObject> {
     facts.as_object().cloned().map(MetaObject)
+}
+
+/// What language servers find wrong in the files that were edited lately, by any client.
+fn diagnostics(workspace: &Workspace, effects: &Effects) -> Value {
+    let Some(servers) = effects.diagnostics().filter(|_| workspace.asks_servers()) else {
+        return json!({"servers": [], "off": "notify_lsp"});
+    };
+    let text = |path: PathBuf| {
+        let (_, snapshot) = workspace.read(path.to_str()?, Effort::Patient).ok()?;
+        Some((path, String::from_utf8_lossy(snapshot.text.bytes()).into_owned()))
+    };
+    let texts: Vec<(PathBuf, String)> = servers.recent().into_iter().filter_map(text).collect();
+    json!({"servers": servers.ask(workspace, &texts, tools::DIAGNOSTICS_PATIENCE)})
 }
 
 /// What the client has done in its session, if it has one.

@@ -12,6 +12,8 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// The history.
 pub(crate) const HISTORY: &str = "emend://history";
+/// What language servers find wrong.
+pub(crate) const DIAGNOSTICS: &str = "emend://diagnostics";
 /// What the client has read.
 pub(crate) const READINGS: &str = "emend://readings";
 /// What the client has done.
@@ -30,6 +32,8 @@ pub(crate) enum Uri {
     File(String),
     /// What `edit_history` lists.
     History,
+    /// What language servers find wrong in the files that were edited lately.
+    Diagnostics,
     /// What the client has read, and whether that is still so.
     Readings,
     /// What the client has done in its session.
@@ -52,6 +56,7 @@ impl Uri {
         let edit = || uri.strip_prefix(EDIT.0)?.strip_suffix(EDIT.1);
         Ok(match uri {
             HISTORY => Some(Self::History),
+            DIAGNOSTICS => Some(Self::Diagnostics),
             READINGS => Some(Self::Readings),
             SESSION => Some(Self::Session),
             EVENTS => Some(Self::Events(None)),

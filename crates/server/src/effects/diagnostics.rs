@@ -1,10 +1,10 @@
 //! What language servers say of an edit: asked once it is made, told in its answer if they say it in time, else in the
 //! next answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use emend_edit::Text;
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::says::{self, Finding, ServerSays};
 use crate::session::Session;
+use crate::subscriptions::Subscriptions;
 use crate::tools::Answer;
 
 /// A language server, for whoever wants to know which there are.
@@ -61,12 +62,17 @@ pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServ
 /// How long an answer waits for what servers say, unless the person says otherwise.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1_500);
 
+/// How many of the files that were edited last are remembered.
+const RECENT: usize = 50;
+
 /// The language servers of a workspace.
 #[derive(Debug)]
 pub(crate) struct Diagnostics {
     servers: Servers,
     /// Those of the files that a known server is for.
     endings: BTreeSet<String>,
+    /// The files that they were told of, the latest last.
+    recent: Mutex<VecDeque<PathBuf>>,
     patience: Duration,
 }
 
@@ -76,6 +82,14 @@ pub(crate) struct Checking {
     edit: String,
     pending: emend_lsp::Pending,
     patience: Duration,
+}
+
+/// To whom it is told what servers say of an edit.
+pub(crate) struct Teller<'a> {
+    pub(crate) workspace: &'a Arc<Workspace>,
+    pub(crate) subscriptions: &'a Arc<Subscriptions>,
+    /// The session of the edit, if it lasts.
+    pub(crate) session: Option<&'a Arc<Session>>,
 }
 
 impl Diagnostics {
@@ -88,7 +102,8 @@ impl Diagnostics {
         let settings = Settings { roots: roots.collect(), untrusted, servers, ..Settings::default() };
         let servers = Servers::new(settings);
         let endings = servers.extensions().map(str::to_owned).collect();
-        Self { servers, endings, patience: patience.unwrap_or(PATIENCE) }
+        let recent = Mutex::default();
+        Self { servers, endings, recent, patience: patience.unwrap_or(PATIENCE) }
     }
 
     /// Asks of an edit that was made just now, if a server is there for one of its files.
@@ -109,6 +124,8 @@ impl Diagnostics {
         if concerned.is_empty() {
             return None;
         }
+        let paths: Vec<PathBuf> = concerned.iter().map(|file| file.path.clone()).collect();
+        self.has_told_of(paths);
         let pending = self.servers.edited(concerned)?;
         Some(Checking { edit, pending, patience: self.patience })
     }
@@ -131,6 +148,28 @@ impl Diagnostics {
             .collect()
     }
 
+    /// The files that they were told of lately.
+    pub(crate) fn recent(&self) -> Vec<PathBuf> {
+        self.locked().iter().cloned().collect()
+    }
+
+    /// Others have changed these files. Nobody waits for that.
+    pub(super) fn changed_outside(&self, paths: &[PathBuf]) {
+        self.servers.changed_outside(paths);
+    }
+
+    fn has_told_of(&self, paths: Vec<PathBuf>) {
+        let mut recent = self.locked();
+        recent.retain(|path| !paths.contains(path));
+        recent.extend(paths);
+        let surplus = recent.len().saturating_sub(RECENT);
+        recent.drain(..surplus);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, VecDeque<PathBuf>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a server for such files is known, there or not.
     pub(crate) fn is_known(&self, path: &Path) -> bool {
         let ending = path.extension().and_then(OsStr::to_str);
@@ -144,20 +183,23 @@ impl Diagnostics {
 }
 
 impl Checking {
-    /// Tells in this answer what the servers say, if they do in time; else in the next one of this session, if there is
-    /// one.
+    /// Tells in this answer what the servers say, if they do in time; else in the next one of the session, if there is
+    /// one. Whoever listens to diagnostics hears of it in any case.
     pub(crate) async fn tell_in(
         self,
         answer: &mut Answer,
-        workspace: &Arc<Workspace>,
-        session: Option<&Arc<Session>>,
+        teller: Teller<'_>,
         cancelled: &CancellationToken,
     ) {
+        let Teller { workspace, subscriptions, session } = teller;
         let (send, receive) = oneshot::channel();
         let later = session.map(Arc::downgrade);
         let is_told_later = later.is_some();
-        let (edit, held) = (self.edit, Arc::downgrade(workspace));
+        let (edit, held, listeners) = (self.edit, Arc::downgrade(workspace), Arc::downgrade(subscriptions));
         self.pending.on_done(move |aftermath| {
+            if let Some(listeners) = listeners.upgrade().filter(|_| has_changed(&aftermath)) {
+                listeners.have_found();
+            }
             if let Err(late) = send.send(aftermath) {
                 tell_later(&edit, &late, &held, later.as_ref());
             }
@@ -173,6 +215,12 @@ impl Checking {
             None => vec![ServerSays::pending(is_told_later)],
         });
     }
+}
+
+/// Whether the servers find something else than before.
+fn has_changed(aftermath: &Aftermath) -> bool {
+    let changes = aftermath.servers.iter().filter_map(|server| server.changes.as_ref());
+    changes.into_iter().any(|changes| changes.gone > 0 || !changes.new.is_empty())
 }
 
 /// The next answer of the session says what comes too late for that of the edit.

@@ -8,6 +8,7 @@ mod later;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use self::later::Later;
 use crate::editors::Editors;
 use crate::tools::Answer;
 
-pub(crate) use self::diagnostics::Checking;
+pub(crate) use self::diagnostics::{Checking, Teller};
 pub use self::diagnostics::{Found, KnownServer, language_servers};
 
 /// How long hooks that still run are waited for at the end.
@@ -99,6 +100,13 @@ impl Effects {
                 effects.begin(landed);
             }
         });
+    }
+
+    /// Others have changed these files.
+    pub(crate) fn changed_outside(&self, paths: &[PathBuf]) {
+        if let Some(diagnostics) = &self.diagnostics {
+            diagnostics.changed_outside(paths);
+        }
     }
 
     /// What was begun for this edit, as its answer names it.

@@ -125,6 +125,7 @@ impl Subscriptions {
         if hints.all {
             self.locked().all_may_be_new();
         }
+        let mut changed = Vec::new();
         for (path, name) in files {
             // Our own edits are hinted at, too, and a large file is not read for each.
             if workspace.glance(&name).is_some_and(|stat| self.locked().is_large_and_known(&path, &stat)) {
@@ -134,9 +135,12 @@ impl Subscriptions {
             let now = workspace.look(&name);
             let mut state = self.locked();
             // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
-            if state.edits(&path) == edits {
-                state.is_now(&path, now);
+            if state.edits(&path) == edits && state.is_now(&path, now) {
+                changed.push(path);
             }
+        }
+        if let (Some(tell), false) = (self.outside.0.get(), changed.is_empty()) {
+            tell(&changed);
         }
         for folder in folders {
             let names = names_in(workspace, &folder);

@@ -10,9 +10,10 @@ mod remarks;
 mod state;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::SubscriptionSink;
@@ -25,7 +26,7 @@ use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
 use crate::events::Events;
 use crate::resources;
 use crate::session::{Owner, Session};
-use crate::uri::Uri;
+use crate::uri::{DIAGNOSTICS, Uri};
 use crate::watch::Watch;
 
 /// How many accepted listen requests of a session wait for their turn at most.
@@ -41,6 +42,19 @@ pub(crate) struct Subscriptions {
     is_due: AtomicBool,
     /// Whether not all of what was read is watched, so that answers have to look for themselves.
     is_partial: AtomicBool,
+    outside: Outside,
+}
+
+/// Who is told of files that others have changed.
+#[derive(Default)]
+struct Outside(OnceLock<Box<TellOutside>>);
+
+type TellOutside = dyn Fn(&[PathBuf]) + Send + Sync;
+
+impl fmt::Debug for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Outside({})", self.0.get().is_some())
+    }
 }
 
 /// A listener, as long as it lives.
@@ -234,6 +248,7 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
             Ok(Subject::File(place, path.name))
         }
         Uri::History => Ok(Subject::History),
+        Uri::Diagnostics => Ok(Subject::Diagnostics),
         Uri::Readings if lasts => Ok(Subject::Readings),
         Uri::Session if lasts => Ok(Subject::Session),
         Uri::Readings | Uri::Session => Err(unknown()),
@@ -310,6 +325,17 @@ impl Subscriptions {
         if listens || self.locked().lacks_logs() {
             self.arrange(workspace);
         }
+    }
+
+    /// Language servers find something else wrong than before.
+    pub(crate) fn have_found(&self) {
+        self.locked().updated(&Subject::Diagnostics, DIAGNOSTICS);
+    }
+
+    /// Has this called with the files that others have changed, as far as they are watched. Only the first who asks for
+    /// it gets it.
+    pub(crate) fn tell_outside(&self, tell: impl Fn(&[PathBuf]) + Send + Sync + 'static) {
+        let _ = self.outside.0.set(Box::new(tell));
     }
 
     /// An edit tool has had an outcome in a session, which counts them.

@@ -108,6 +108,7 @@ pub(super) enum Subject {
     /// A file: its path without links, and its name.
     File(PathBuf, String),
     History,
+    Diagnostics,
     Readings,
     Session,
     Events,
@@ -169,7 +170,11 @@ impl State {
                             want(path, &name, Some(Sight::Text(version)), (*id, uri.clone()));
                         }
                     }
-                    Subject::History | Subject::Session | Subject::Events | Subject::Fixed => {}
+                    Subject::History
+                    | Subject::Diagnostics
+                    | Subject::Session
+                    | Subject::Events
+                    | Subject::Fixed => {}
                 }
             }
             if let Some(remarks) = &listener.remarks {
@@ -379,11 +384,11 @@ impl State {
         self.files.get(path).map_or(0, |watched| watched.edits)
     }
 
-    /// A file is this by now.
-    pub(super) fn is_now(&mut self, path: &Path, now: Sight) {
-        let Some(watched) = self.files.get_mut(path) else { return };
+    /// A file is this by now. Yields whether that is new.
+    pub(super) fn is_now(&mut self, path: &Path, now: Sight) -> bool {
+        let Some(watched) = self.files.get_mut(path) else { return false };
         if watched.seen.as_ref() == Some(&now) {
-            return;
+            return false;
         }
         for (id, uri) in &watched.tell {
             let Some(listener) = self.listeners.get_mut(id) else { continue };
@@ -399,6 +404,7 @@ impl State {
             }
         }
         watched.seen = Some(now);
+        true
     }
 
     /// A file came or went by an edit of this process, which is told of without looking at its folders.
@@ -461,6 +467,14 @@ impl State {
                 listener.untold.updated.insert(SESSION.to_owned());
                 listener.wake.notify_one();
             }
+        }
+    }
+
+    /// What stands for this is something else than before.
+    pub(super) fn updated(&mut self, subject: &Subject, uri: &str) {
+        for listener in self.listeners.values_mut().filter(|listener| listener.wants(subject)) {
+            listener.untold.updated.insert(uri.to_owned());
+            listener.wake.notify_one();
         }
     }
 

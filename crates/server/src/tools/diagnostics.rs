@@ -17,7 +17,7 @@ use crate::wire::Diagnostics;
 /// How many files are asked about at once.
 const FILES: usize = 50;
 /// How long an answer may take: a server that starts is often there by then.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) fn diagnostics(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     if call.effort == Effort::Quick {

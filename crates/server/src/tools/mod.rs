@@ -18,6 +18,7 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Workspace};
 
 pub use self::answer::Answer;
+pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
 pub(crate) use self::edit::parse_patch;
 pub(crate) use self::history::in_short;
 pub(crate) use self::history::recent as recent_edits;
