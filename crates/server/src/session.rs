@@ -111,7 +111,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.tally.end(self.name.get_or_init(new_name));
+        self.tally.end(|| self.name.get_or_init(new_name));
     }
 }
 

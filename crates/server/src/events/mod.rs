@@ -184,3 +184,125 @@ fn names_in(outcome: &Outcome) -> Vec<&str> {
         outcome.problems.iter().flatten().map(|problem| problem.path.as_deref().unwrap_or_default());
     changed.chain(moved).chain(problems).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use emend_workspace::event_log::{EventLog, Position};
+    use emend_workspace::{Policy, RootSpec, Settings, disk};
+
+    struct Served {
+        folder: tempfile::TempDir,
+        events: Events,
+    }
+
+    impl Served {
+        /// The events of a workspace with these roots, of which those that are closed want none.
+        fn new(roots: &[(&str, bool)]) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let specs = roots.iter().map(|(name, is_told)| {
+                let path = folder.path().join(name);
+                std::fs::create_dir(&path).unwrap();
+                std::fs::write(path.join(".emend.toml"), format!("emit_event = {is_told}\n")).unwrap();
+                RootSpec { name: Some((*name).to_owned()), path }
+            });
+            let policy = Policy::new(&Settings { emit_event: Some(true), ..Settings::default() }).unwrap();
+            let (specs, state) = (specs.collect::<Vec<_>>(), folder.path().join("state"));
+            let workspace =
+                Workspace::open_with_policy(disk::for_this_machine(), &specs, Some(state), &policy);
+            let events = Events::of(&workspace.unwrap());
+            Self { folder, events }
+        }
+
+        fn log(&self) -> EventLog {
+            EventLog::in_state(&self.folder.path().join("state"))
+        }
+
+        /// What was written, once all of it is.
+        fn written(self) -> Vec<Value> {
+            let log = self.log();
+            drop(self.events);
+            let mut written = Vec::new();
+            let take = |line: emend_workspace::event_log::Line| {
+                written.push(serde_json::from_str(&line.text).unwrap());
+                true
+            };
+            log.read(&mut Position::default(), take).unwrap();
+            written
+        }
+    }
+
+    const CAUSE: Cause<'_> = Cause { client: "ann", session: "1-a", tool: "write_file" };
+
+    fn edit(files: &[&str]) -> Outcome {
+        let changed_files = files.iter().map(|file| (*file).to_owned()).collect();
+        Outcome { edit: Some("1".into()), changed_files, ..Outcome::default() }
+    }
+
+    #[test]
+    fn an_event_is_told_only_if_every_root_that_it_may_be_about_wants_that() {
+        let served = Served::new(&[("open", true), ("other", true), ("closed", false)]);
+        let is_told = |files: &[&str]| served.events.outcome(CAUSE, &mut edit(files));
+        assert!(is_told(&["open:a"]));
+        assert!(is_told(&["open:a", "other:b"]));
+        for about_all in
+            [&[][..], &["a"], &["open:a", "a"], &["openly:a"], &["closed:a"], &["open:a", "closed:b"]]
+        {
+            assert!(!is_told(about_all), "{about_all:?}");
+        }
+        assert!(!served.events.diagnostics(&["closed:a"], &Value::Null));
+        let names = |event: &Value| {
+            event["roots"].as_array().unwrap().iter().map(|root| root["name"].clone()).collect()
+        };
+        let written: Vec<Vec<Value>> = served.written().iter().map(names).collect();
+        assert_eq!(written, [vec!["open"], vec!["open", "other"]]);
+        let served = Served::new(&[("closed", false)]);
+        assert!(!served.events.outcome(CAUSE, &mut edit(&["a"])));
+    }
+
+    #[test]
+    fn an_edit_says_that_it_is_an_event_and_nothing_else_does() {
+        let served = Served::new(&[("open", true)]);
+        let mut outcome = edit(&["a"]);
+        served.events.outcome(CAUSE, &mut outcome);
+        assert_eq!(outcome.side_effects_fired, [FIRED]);
+        let mut refused = Outcome::failure(&[]);
+        served.events.outcome(CAUSE, &mut refused);
+        assert_eq!(refused.side_effects_fired, [""; 0]);
+        assert_eq!(served.written()[0]["outcome"]["side_effects_fired"], serde_json::json!([FIRED]));
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_and_still_says_what_happened() {
+        let served = Served::new(&[("open", true)]);
+        let mut long = Outcome { diff: "+x\n".repeat(LONGEST), ..edit(&["a"]) };
+        assert!(served.events.outcome(CAUSE, &mut long));
+        let written = served.written();
+        assert_eq!((&written[0]["cut"], &written[0]["outcome"]["diff"]), (&Value::Bool(true), &"".into()));
+        assert_eq!(written[0]["outcome"]["changed_files"][0], "a");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_nobody_waits() {
+        let served = Served::new(&[("open", true)]);
+        let log = served.log();
+        log.make().unwrap();
+        let held = std::fs::File::create(log.file()).unwrap();
+        // The thread that writes now waits for this.
+        held.lock().unwrap();
+        let queued = (0..3_000).filter(|_| served.events.outcome(CAUSE, &mut edit(&["a"]))).count();
+        // That, and perhaps the one that the thread has.
+        assert!((1_000..=1_001).contains(&queued), "{queued}");
+        held.unlock().unwrap();
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        while log.newest().unwrap() < queued as u64 {
+            assert!(std::time::Instant::now() < until, "they are not written");
+            std::thread::yield_now();
+        }
+        assert!(served.events.outcome(CAUSE, &mut edit(&["a"])));
+        let written = served.written();
+        assert_eq!(written.len(), queued + 1);
+        assert_eq!(written[queued]["lost"], 3_000 - queued);
+        assert!(written[..queued].iter().all(|event| event.get("lost").is_none()));
+    }
+}

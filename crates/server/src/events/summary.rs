@@ -82,10 +82,10 @@ impl Tally {
     }
 
     /// The session has ended.
-    pub(crate) fn end(&self, session: &str) {
+    pub(crate) fn end<'a>(&self, session: impl FnOnce() -> &'a String) {
         let counted = std::mem::take(&mut *self.locked());
         if let Some(client) = &counted.client {
-            self.events.session(client, session, &counted.summary);
+            self.events.session(client, session(), &counted.summary);
         }
     }
 
