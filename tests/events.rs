@@ -290,7 +290,12 @@ fn what_a_client_may_not_read_it_is_not_told_of() {
     // A refusal that names no file of a root may be about any, and so may a session.
     assert_eq!(roots, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2]);
 
-    let seen = |launch: Launch| numbers(&read(&mut launch.legacy(), EVENTS).0);
+    // Who looks may have left the end of its own session behind.
+    let seen = |launch: Launch| {
+        let mut seen = numbers(&read(&mut launch.legacy(), EVENTS).0);
+        seen.retain(|number| *number <= 11);
+        seen
+    };
     assert_eq!(seen(telling(&folder)), [1, 2, 3, 4, 5, 9]);
     assert_eq!(seen(telling(&folder).argument("--forbid").argument("secret.txt")), [4, 9]);
     let here = Launch::new(EMEND).argument("--emit-event").state(folder.state()).workspace(elsewhere.path());
