@@ -8,5 +8,5 @@
                   ((or (cdr file) (verify-visited-file-modtime buffer)) nil)
                   (t (ignore-errors (revert-buffer t t t) (setq count (1+ count)))))))))
     (when kept
-      (message "Emend changed files with unsaved changes here: %s" (mapconcat 'identity kept ", ")))
+      (message "Emend changed what is unsaved here: %s" (mapconcat 'identity kept ", ")))
     count))

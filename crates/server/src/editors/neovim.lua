@@ -2,10 +2,11 @@
   local became = {}
   for _, file in ipairs(asked) do became[file.path] = file.is_gone and 'gone' or 'there' end
   -- Links are followed. Of what is gone, only the folder can be.
+  local loop = vim.uv or vim.loop
   local function real(name)
-    local folder = vim.loop.fs_realpath(vim.fn.fnamemodify(name, ':h'))
+    local folder = loop.fs_realpath(vim.fn.fnamemodify(name, ':h'))
     local beside = folder and folder:gsub('/$', '') .. '/' .. vim.fn.fnamemodify(name, ':t')
-    return vim.loop.fs_realpath(name) or beside or name
+    return loop.fs_realpath(name) or beside or name
   end
   local function reload(buffer)
     local lines = vim.api.nvim_buf_get_lines(buffer, 0, 2, false)
@@ -17,12 +18,12 @@
       vim.o.shortmess = shortmess
     else
       -- Whatever is said of autoread: nobody is asked.
-      vim.cmd('augroup emend')
+      vim.cmd('augroup emend_reload')
       vim.cmd("autocmd FileChangedShell <buffer=" .. buffer .. "> let v:fcs_choice = 'reload'")
       vim.cmd('augroup END')
       vim.cmd('silent! checktime ' .. buffer)
-      vim.cmd('autocmd! emend')
-      vim.cmd('augroup! emend')
+      vim.cmd('autocmd! emend_reload')
+      vim.cmd('augroup! emend_reload')
     end
   end
   local kept, count = {}, 0
@@ -39,9 +40,11 @@
     end
   end
   if #kept > 0 then
-    local said = vim.fn.strtrans('Emend changed files with unsaved changes here: ' .. table.concat(kept, ', '))
+    local said = vim.fn.strtrans('Emend changed what is unsaved here: ' .. table.concat(kept, ', '))
     -- A line that does not fit would wait for a key.
-    said = vim.fn.strcharpart(said, 0, math.max(20, math.floor(vim.o.columns / 2)))
+    local room = math.max(10, vim.o.columns - 15)
+    said = vim.fn.strcharpart(said, 0, room)
+    while vim.fn.strdisplaywidth(said) > room do said = vim.fn.strcharpart(said, 0, vim.fn.strchars(said) - 1) end
     vim.api.nvim_echo({ { said, 'WarningMsg' } }, true, {})
   end
   return count
