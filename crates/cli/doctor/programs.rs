@@ -14,8 +14,8 @@ pub(super) fn look(programs: &Programs, roots: &[PathBuf], findings: &mut Findin
     for hook in programs.before.iter().chain(&programs.format).chain(&programs.after) {
         self::hook(hook, &roots, findings);
     }
-    for editor in programs.editors.iter().filter(|editor| !editor.command.is_empty()) {
-        named(("editors", &editor.name), &editor.command, &roots, Level::Warning, findings);
+    for editor in &programs.editors {
+        named(("editors", &editor.name), editor.program(), &roots, Level::Warning, findings);
     }
 }
 
@@ -39,17 +39,17 @@ fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
 fn hook(hook: &Hook, roots: &[&Path], findings: &mut Findings) {
     // One that is required keeps every edit from being made.
     let level = if hook.required { Level::Problem } else { Level::Warning };
-    named(("hooks", &hook.name), &hook.command, roots, level, findings);
+    let program = hook.command.first().map(String::as_str).unwrap_or_default();
+    named(("hooks", &hook.name), program, roots, level, findings);
 }
 
 fn named(
     (about, name): (&'static str, &str),
-    command: &[String],
+    program: &str,
     roots: &[&Path],
     level: Level,
     findings: &mut Findings,
 ) {
-    let program = command.first().map(String::as_str).unwrap_or_default();
     match program::find(program, program::search_path().as_deref(), roots) {
         Ok(found) => findings.ok(about, format!("{name}: {}", found.display())),
         Err(why) => {

@@ -49,6 +49,7 @@ pub(crate) struct Editors {
 #[derive(Debug)]
 struct Told {
     name: String,
+    program: String,
     way: Way,
     timeout: Duration,
     /// No program in these is run.
@@ -77,6 +78,7 @@ impl Editors {
         let roots: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
         let told = |editor: &Editor| Told {
             name: editor.name.clone(),
+            program: editor.program().to_owned(),
             way: Way::of(editor),
             timeout: editor.timeout.unwrap_or(TIMEOUT),
             roots: roots.clone(),
@@ -173,7 +175,7 @@ impl Told {
 
     fn run(&self, run: &Run, timeout: Duration) -> Result<(), String> {
         let roots: Vec<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
-        let path = program::find(&run.program, program::search_path().as_deref(), &roots)?;
+        let path = program::find(&self.program, program::search_path().as_deref(), &roots)?;
         if timeout.is_zero() {
             return Err("telling it took too long".to_owned());
         }

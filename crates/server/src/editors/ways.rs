@@ -25,10 +25,9 @@ const RUNS: usize = 20;
 /// How many files are opened in Visual Studio Code at once.
 const OPENED: usize = 5;
 
-/// A program that is run.
+/// How the program that tells an editor is run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run {
-    pub(super) program: String,
     pub(super) arguments: Vec<String>,
     pub(super) folder: PathBuf,
 }
@@ -42,14 +41,14 @@ pub(super) enum Way {
     Emacs(Option<String>),
     /// Opens the files. Visual Studio Code reloads by itself what is open.
     VsCode,
-    /// Runs this.
+    /// Runs a program with these arguments.
     Command(Vec<String>),
 }
 
 impl Way {
     pub(super) fn of(editor: &Editor) -> Self {
         match (editor.name.as_str(), &editor.server) {
-            _ if !editor.command.is_empty() => Self::Command(editor.command.clone()),
+            _ if !editor.command.is_empty() => Self::Command(editor.command[1..].to_vec()),
             ("neovim", server) => Self::Neovim(server.clone().unwrap_or_default()),
             ("emacs", server) => Self::Emacs(server.clone()),
             _ => Self::VsCode,
@@ -61,7 +60,7 @@ impl Way {
         let needs_files = match self {
             Self::Neovim(_) | Self::Emacs(_) => false,
             Self::VsCode => true,
-            Self::Command(command) => names_files(command) || names_each(command),
+            Self::Command(arguments) => names_files(arguments) || names_each(arguments),
         };
         files.iter().any(|file| !needs_files || !file.is_gone)
     }
@@ -82,8 +81,7 @@ impl Way {
                     .into_iter()
                     .map(|files| told(&files));
                 let usual = ["--headless", "-u", "NONE", "-i", "NONE", "--server", server, "--remote-expr"];
-                let run =
-                    |expression| preset("nvim", usual.into_iter().map(str::to_owned).chain([expression]));
+                let run = |expression| preset(usual.into_iter().map(str::to_owned).chain([expression]));
                 expressions.map(run).collect()
             }
             Self::Emacs(server) => {
@@ -104,7 +102,7 @@ impl Way {
                 // Without a server, none is to be started.
                 let usual = ["--alternate-editor=false".to_owned(), "--eval".to_owned()];
                 let usual: Vec<String> = at.into_iter().chain(usual).collect();
-                let run = |expression| preset("emacsclient", usual.iter().cloned().chain([expression]));
+                let run = |expression| preset(usual.iter().cloned().chain([expression]));
                 expressions.map(run).collect()
             }
             Self::VsCode => {
@@ -118,22 +116,21 @@ impl Way {
                     } else {
                         arguments.extend(["--goto".to_owned(), format!("{path}:{}", file.line)]);
                     }
-                    preset("code", arguments.into_iter())
+                    preset(arguments.into_iter())
                 };
                 there.take(OPENED).map(run).collect()
             }
-            Self::Command(command) => commands(command, files),
+            Self::Command(arguments) => commands(arguments, files),
         }
     }
 }
 
-fn preset(program: &str, arguments: impl Iterator<Item = String>) -> Run {
-    Run { program: program.to_owned(), arguments: arguments.collect(), folder: PathBuf::from("/") }
+fn preset(arguments: impl Iterator<Item = String>) -> Run {
+    Run { arguments: arguments.collect(), folder: PathBuf::from("/") }
 }
 
 /// A command for these files: once for each file that is there if it names one, else once for all.
-fn commands(command: &[String], files: &[Changed]) -> Vec<Run> {
-    let Some((program, arguments)) = command.split_first() else { return Vec::new() };
+fn commands(arguments: &[String], files: &[Changed]) -> Vec<Run> {
     let mut of_roots: BTreeMap<&Path, Vec<&Changed>> = BTreeMap::new();
     for file in files {
         of_roots.entry(&file.root).or_default().push(file);
@@ -145,12 +142,12 @@ fn commands(command: &[String], files: &[Changed]) -> Vec<Run> {
                 "{files}" => of.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
                 _ => vec![filled(argument, root, of.first().copied())],
             });
-            Run { program: program.clone(), arguments: words.collect(), folder: root.to_path_buf() }
+            Run { arguments: words.collect(), folder: root.to_path_buf() }
         };
         let there = files.iter().copied().filter(|file| !file.is_gone);
-        if names_each(command) {
+        if names_each(arguments) {
             runs.extend(there.map(|file| run(&[file])));
-        } else if names_files(command) {
+        } else if names_files(arguments) {
             let length = |file: &&Changed| file.path.as_os_str().len() + 1;
             runs.extend(fitting(there, ARGUMENTS, length).iter().map(|files| run(files)));
         } else {
@@ -159,7 +156,6 @@ fn commands(command: &[String], files: &[Changed]) -> Vec<Run> {
     }
     if runs.len() > RUNS {
         tracing::warn!(
-            program,
             "it is run for {RUNS} of {} changed files; {{files}} gives it all at once",
             runs.len()
         );
@@ -169,14 +165,14 @@ fn commands(command: &[String], files: &[Changed]) -> Vec<Run> {
 }
 
 /// Whether a command is for one file.
-fn names_each(command: &[String]) -> bool {
+fn names_each(arguments: &[String]) -> bool {
     let names = ["{path}", "{file}", "{line}"];
-    command.iter().any(|argument| names.iter().any(|name| argument.contains(name)))
+    arguments.iter().any(|argument| names.iter().any(|name| argument.contains(name)))
 }
 
 /// Whether a command is for all files at once.
-fn names_files(command: &[String]) -> bool {
-    command.iter().any(|argument| argument == "{files}")
+fn names_files(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| argument == "{files}")
 }
 
 /// An argument with what its names stand for: the same as those of hooks, and a line.
@@ -240,32 +236,29 @@ mod tests {
 
     #[test]
     fn a_command_gets_what_it_names_as_it_is() {
-        let way = command(&["tell", "{root}|{path}:{line}", "{file}", "{other} {", "}"]);
+        let way = command(&["{root}|{path}:{line}", "{file}", "{other} {", "}"]);
         let run = way.runs(&[changed("/w", "a {line}'; $(x).rs", 7)]);
         let [run] = &run[..] else { panic!() };
         let expected = ["/w|a {line}'; $(x).rs:7", "/w/a {line}'; $(x).rs", "{other} {", "}"];
-        assert_eq!((run.program.as_str(), &run.arguments[..]), ("tell", &expected.map(str::to_owned)[..]));
+        assert_eq!(run.arguments, expected.map(str::to_owned));
         assert_eq!(run.folder, Path::new("/w"));
-        assert_eq!(
-            arguments(&command(&["x", "{path}", "-{path}"]), &[changed("/w", "-a", 1)]),
-            [["./-a", "--a"]]
-        );
+        assert_eq!(arguments(&command(&["{path}", "-{path}"]), &[changed("/w", "-a", 1)]), [["./-a", "--a"]]);
     }
 
     #[test]
     fn a_command_is_run_for_each_file_for_all_files_or_once() {
         let files = [changed("/w", "a", 1), gone("/w", "b"), changed("/w", "c", 1), changed("/v", "d", 1)];
-        let each = arguments(&command(&["tell", "{path}"]), &files);
+        let each = arguments(&command(&["{path}"]), &files);
         assert_eq!(each, [["d"], ["a"], ["c"]]);
-        let all = arguments(&command(&["tell", "-", "{files}"]), &files);
+        let all = arguments(&command(&["-", "{files}"]), &files);
         assert_eq!(all, [vec!["-", "/v/d"], vec!["-", "/w/a", "/w/c"]]);
-        let once = arguments(&command(&["tell", "{root}"]), &files);
+        let once = arguments(&command(&["{root}"]), &files);
         assert_eq!(once, [["/v"], ["/w"]]);
         for (words, concerned) in [(["x", "{file}"], false), (["x", "{files}"], false), (["x", "y"], true)] {
             assert_eq!(command(&words).concerns(&[gone("/w", "b")]), concerned);
         }
         let many: Vec<Changed> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
-        assert_eq!(arguments(&command(&["tell", "{path}"]), &many).len(), RUNS);
+        assert_eq!(arguments(&command(&["{path}"]), &many).len(), RUNS);
     }
 
     #[test]
@@ -276,7 +269,7 @@ mod tests {
             let runs = arguments(&way, &files);
             assert!(runs.len() > 1 && runs.iter().flatten().all(|argument| argument.len() < 128 * 1024));
         }
-        let runs = arguments(&command(&["tell", "{files}"]), &files);
+        let runs = arguments(&command(&["{files}"]), &files);
         assert_eq!(runs.iter().map(Vec::len).sum::<usize>(), 2_000);
         assert!(runs.iter().all(|run| run.iter().map(String::len).sum::<usize>() < 1 << 20));
     }

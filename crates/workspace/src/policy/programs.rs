@@ -76,6 +76,19 @@ pub struct Server {
     pub runs_project_code: bool,
 }
 
+impl Editor {
+    /// The program that tells it: that of the command, or of the preset.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        match (self.command.first(), self.name.as_str()) {
+            (Some(program), _) => program,
+            (None, "neovim") => "nvim",
+            (None, "emacs") => "emacsclient",
+            (None, _) => "code",
+        }
+    }
+}
+
 impl Programs {
     /// The keys of a configuration file that are read here.
     pub(super) const KEYS: [&str; 3] = ["hooks", "editors", "language_servers"];
