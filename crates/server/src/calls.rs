@@ -243,7 +243,8 @@ impl Emend {
             answer.remark(self.shared.effects.news(call.caller.session()));
             let subscriptions = &self.shared.subscriptions;
             subscriptions.has_called(workspace, &self.session);
-            if asked.lasts {
+            // Of a call that was cancelled, nobody gets the answer.
+            if asked.lasts && !asked.cancelled.is_cancelled() {
                 answer.remark(subscriptions.remarks(workspace, &self.session));
             }
             Ok(Answered { answer, checking })

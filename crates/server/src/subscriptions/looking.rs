@@ -17,7 +17,10 @@ impl Subscriptions {
     /// Watches what the listeners want, and nothing else. Blocks.
     pub(super) fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         self.watch_anew(workspace);
-        self.look_at_doubted(workspace);
+        let is_in_doubt = !self.locked().doubted.is_empty();
+        if is_in_doubt {
+            self.arrange_later(workspace);
+        }
     }
 
     fn watch_anew(self: &Arc<Self>, workspace: &Arc<Workspace>) {
@@ -97,7 +100,8 @@ impl Subscriptions {
         let arrange = move || {
             // Whoever goes from now on may be too late for this time.
             subscriptions.is_due.store(false, Ordering::Release);
-            subscriptions.arrange(&workspace);
+            subscriptions.watch_anew(&workspace);
+            subscriptions.look_at_doubted(&workspace);
         };
         if let Err(error) = thread::Builder::new().name("arrange".into()).spawn(arrange) {
             self.is_due.store(false, Ordering::Release);
@@ -116,7 +120,8 @@ impl Subscriptions {
             None => false,
         };
         if !swapped.is_empty() || misses {
-            self.arrange(workspace);
+            self.watch_anew(workspace);
+            self.look_at_doubted(workspace);
         }
         let (files, folders, history, events) = self.locked().in_question(hints, &swapped);
         // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
