@@ -108,6 +108,20 @@ fn what_is_not_said_in_time_is_told_by_the_next_answer() {
 }
 
 #[test]
+fn what_is_not_said_in_time_is_an_event() {
+    let folder = Folder::with([("a.fake", "one\n")]);
+    let mut client = with(&folder, "diagnostics_wait = 0\nemit_event = true", &[]).legacy();
+    let edit = client.replace("a.fake", "one", "BAD").ok().structured["edit"].clone();
+    let events = crate::events::kept_once(&folder, 2);
+    assert_eq!((&events[0]["type"], &events[1]["type"]), (&json!("edit"), &json!("diagnostics")));
+    let said = &events[1]["diagnostics"];
+    assert_eq!((&said["edit"], &said["changed_files"]), (&edit, &json!(["a.fake"])));
+    assert_eq!(said["servers"][0]["new"][0]["message"], "BAD");
+    let listed = client.request("resources/read", json!({"uri": "emend://events?after=1"})).unwrap();
+    assert!(listed["contents"][0]["text"].as_str().unwrap().contains("\"type\":\"diagnostics\""));
+}
+
+#[test]
 fn a_server_that_dies_is_told_and_survived() {
     let folder = Folder::with([("a.fake", "one\n")]);
     let mut client = patient(&folder, &[]);

@@ -73,7 +73,8 @@ impl Emend {
             };
         if let (Some(checking), Ok(workspace)) = (checking, &self.shared.workspace) {
             let session = self.lasts(context).then_some(&self.session);
-            let teller = Teller { workspace, subscriptions: &self.shared.subscriptions, session };
+            let Shared { subscriptions, events, .. } = &*self.shared;
+            let teller = Teller { workspace, subscriptions, events, session };
             checking.tell_in(&mut answer, teller, &context.ct).await;
         }
         if context.ct.is_cancelled() && answer.edit().is_some() {

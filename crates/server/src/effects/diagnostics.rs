@@ -15,6 +15,7 @@ use emend_workspace::{Landed, Workspace};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::events::Events;
 use crate::says::{self, Finding, ServerSays};
 use crate::session::Session;
 use crate::subscriptions::Subscriptions;
@@ -88,6 +89,7 @@ pub(crate) struct Checking {
 pub(crate) struct Teller<'a> {
     pub(crate) workspace: &'a Arc<Workspace>,
     pub(crate) subscriptions: &'a Arc<Subscriptions>,
+    pub(crate) events: &'a Events,
     /// The session of the edit, if it lasts.
     pub(crate) session: Option<&'a Arc<Session>>,
 }
@@ -191,17 +193,22 @@ impl Checking {
         teller: Teller<'_>,
         cancelled: &CancellationToken,
     ) {
-        let Teller { workspace, subscriptions, session } = teller;
+        let Teller { workspace, subscriptions, events, session } = teller;
         let (send, receive) = oneshot::channel();
         let later = session.map(Arc::downgrade);
         let is_told_later = later.is_some();
         let (edit, held, listeners) = (self.edit, Arc::downgrade(workspace), Arc::downgrade(subscriptions));
+        let events = events.while_told();
+        let files = answer.outcome().map(|outcome| outcome.changed_files.clone()).unwrap_or_default();
         self.pending.on_done(move |aftermath| {
             if let Some(listeners) = listeners.upgrade().filter(|_| has_changed(&aftermath)) {
                 listeners.have_found();
             }
             if let Err(late) = send.send(aftermath) {
-                tell_later(&edit, &late, &held, later.as_ref());
+                let Some(workspace) = held.upgrade() else { return };
+                let said = says(&workspace, &late);
+                events().diagnostics(&edit, &files, &said);
+                tell_later(&edit, &said, later.as_ref());
             }
         });
         let in_time = tokio::time::timeout(self.patience, receive);
@@ -224,16 +231,9 @@ fn has_changed(aftermath: &Aftermath) -> bool {
 }
 
 /// The next answer of the session says what comes too late for that of the edit.
-fn tell_later(
-    edit: &str,
-    aftermath: &Aftermath,
-    workspace: &Weak<Workspace>,
-    session: Option<&Weak<Session>>,
-) {
-    let session = session.and_then(Weak::upgrade);
-    if let (Some(session), Some(workspace)) = (session, workspace.upgrade()) {
-        let said = says::prose(&says(&workspace, aftermath));
-        session.will_hear(format!("Of edit {edit}: {}", said.trim_end()));
+fn tell_later(edit: &str, said: &[ServerSays], session: Option<&Weak<Session>>) {
+    if let Some(session) = session.and_then(Weak::upgrade) {
+        session.will_hear(format!("Of edit {edit}: {}", says::prose(said).trim_end()));
     }
 }
 

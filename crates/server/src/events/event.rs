@@ -170,9 +170,11 @@ pub fn in_short(event: &str) -> Option<String> {
         let files = summary["changed_files"].as_array().map_or(0, Vec::len);
         let _ = write!(line, ": {} edits of {files} files, {} refused", summary["edits"], summary["refused"]);
     }
-    if let Some(diagnostics) = event["diagnostics"].as_array() {
-        let paths = diagnostics.iter().filter_map(|it| it["path"].as_str());
-        let _ = write!(line, " {}", few(paths));
+    if let Some(said) = event.get("diagnostics") {
+        let servers = said["servers"].as_array().into_iter().flatten();
+        let new: usize = servers.map(|server| server["new"].as_array().map_or(0, Vec::len)).sum();
+        let files = said["changed_files"].as_array().into_iter().flatten().map(text);
+        let _ = write!(line, " {}: {new} new (edit {})", few(files), text(&said["edit"]));
     }
     if let Some(lost) = event["lost"].as_u64() {
         let _ = write!(line, " ({lost} events before this one were lost)");

@@ -10,16 +10,17 @@ mod queue;
 mod summary;
 mod told;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::json;
 
 use emend_workspace::Workspace;
 use emend_workspace::roots::Root;
 
 use self::event::{Event, EventRoot, Kind};
 use self::queue::{Queue, Queued};
+use crate::says::ServerSays;
 use crate::wire::Outcome;
 
 pub use self::event::in_short;
@@ -106,13 +107,18 @@ impl Events {
         queued
     }
 
-    /// Language servers say this of these files, which are named as in an outcome; each entry has its file as `path`.
-    /// Yields whether there is an event of it.
-    pub fn diagnostics(&self, files: &[&str], diagnostics: &Value) -> bool {
-        self.0.as_ref().is_some_and(|telling| {
-            telling
-                .emit(Kind::Diagnostics, None, files, |event| event.diagnostics = Some(diagnostics.clone()))
-        })
+    /// Language servers say this of an edit of these files, too late for its outcome. Yields whether there is an event of it.
+    pub(crate) fn diagnostics(&self, edit: &str, files: &[String], servers: &[ServerSays]) -> bool {
+        let Some(telling) = &self.0 else { return false };
+        let names: Vec<&str> = files.iter().map(String::as_str).collect();
+        let said = json!({"edit": edit, "changed_files": files, "servers": servers});
+        telling.emit(Kind::Diagnostics, None, &names, |event| event.diagnostics = Some(said))
+    }
+
+    /// The same events for somebody who may outlive the process's wish to end.
+    pub(crate) fn while_told(&self) -> impl Fn() -> Self + use<> {
+        let telling = self.0.as_ref().map(Arc::downgrade);
+        move || Self(telling.as_ref().and_then(Weak::upgrade))
     }
 
     /// A session has ended.
@@ -190,6 +196,7 @@ mod tests {
     use super::*;
     use emend_workspace::event_log::{EventLog, Position};
     use emend_workspace::{Policy, RootSpec, Settings, disk};
+    use serde_json::Value;
 
     struct Served {
         folder: tempfile::TempDir,
@@ -250,12 +257,14 @@ mod tests {
         {
             assert!(!is_told(about_all), "{about_all:?}");
         }
-        assert!(!served.events.diagnostics(&["closed:a"], &Value::Null));
+        let of_servers = |files: &[&str]| served.events.diagnostics("1", &edit(files).changed_files, &[]);
+        assert!(of_servers(&["other:a"]));
+        assert!(!of_servers(&["closed:a"]));
         let names = |event: &Value| {
             event["roots"].as_array().unwrap().iter().map(|root| root["name"].clone()).collect()
         };
         let written: Vec<Vec<Value>> = served.written().iter().map(names).collect();
-        assert_eq!(written, [vec!["open"], vec!["open", "other"]]);
+        assert_eq!(written, [vec!["open"], vec!["open", "other"], vec!["other"]]);
         let served = Served::new(&[("closed", false)]);
         assert!(!served.events.outcome(CAUSE, &mut edit(&["a"])));
     }
