@@ -255,7 +255,7 @@ fn diagnostics_are_a_resource_that_can_be_subscribed_to() {
             client.request("resources/subscribe", json!({"uri": uri})).unwrap();
         }
         client.replace("a.fake", "one", "BAD").ok();
-        assert_eq!(client.notified("notifications/resources/updated")["params"]["uri"], uri);
+        assert_eq!(client.notified("notifications/resources/updated")["uri"], uri);
         let read = client.request("resources/read", json!({"uri": uri})).unwrap();
         let says: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
         let found = &says["servers"][0]["now"][0];
