@@ -241,6 +241,7 @@ impl Emend {
             let mut answer = asked.tool.run(&call, arguments)?;
             let checking = self.shared.effects.checking(&answer);
             answer.remark(self.session.news());
+            answer.remark(call.caller.news());
             answer.remark(self.shared.effects.news(call.caller.session()));
             let subscriptions = &self.shared.subscriptions;
             subscriptions.has_called(workspace, &self.session);

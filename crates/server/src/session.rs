@@ -142,6 +142,11 @@ impl<'a> Caller<'a> {
         &self.session.readings
     }
 
+    /// What has become known of their edits since these were answered.
+    pub(crate) fn news(&self) -> Vec<String> {
+        self.readings().lock().unwrap_or_else(PoisonError::into_inner).news()
+    }
+
     /// Whether there was something before this call, and will be something after it.
     #[must_use]
     pub fn lasts(&self) -> bool {

@@ -1,10 +1,13 @@
 //! The syntax guard: whether an edit broke the parse of a file that was whole before. It warns, or keeps such an edit
 //! from being made, as the policy says.
 //!
-//! A warning must not be felt: it is looked for while the commit waits for the disk, and only in so much text.
+//! A warning must not be felt: it is looked for in a thread of its own while the commit waits for the disk, and only in so
+//! much text. What is not found by then is told with the client's next answer.
 
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Instant;
 
 use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
@@ -18,8 +21,13 @@ use crate::report::Report;
 const FIRED: &str = "syntax";
 /// How many bytes of new text are looked at for a warning.
 const WARNED: usize = 256 * 1024;
+/// How many edits wait to be looked at; of more there is no warning.
+const WAITING: usize = 16;
+/// What part of the time that a commit took is waited for what was not found meanwhile.
+const WAITED_FOR: u32 = 10;
 
 /// A file that is to be looked at.
+#[derive(Debug)]
 struct Suspect {
     name: String,
     language: Language,
@@ -28,14 +36,37 @@ struct Suspect {
 }
 
 /// A file that an edit breaks.
+#[derive(Debug)]
 struct Broken {
     name: String,
     line: usize,
     what: String,
 }
 
-/// A look that goes on in another thread.
-pub(crate) struct Look(JoinHandle<Vec<Broken>>);
+/// Looks for warnings, in a thread that begins with the first of them and ends with this.
+#[derive(Debug, Default)]
+pub(crate) struct Guard(OnceLock<Option<SyncSender<Job>>>);
+
+/// What the thread gets.
+#[derive(Debug)]
+struct Job {
+    suspects: Vec<Suspect>,
+    found: Sender<Vec<Broken>>,
+}
+
+/// A look that goes on in the thread.
+#[derive(Debug)]
+pub(crate) struct Look {
+    found: Receiver<Vec<Broken>>,
+    since: Instant,
+}
+
+/// What was not found before the answer to its edit.
+#[derive(Debug)]
+pub(crate) struct Late {
+    edit: String,
+    found: Receiver<Vec<Broken>>,
+}
 
 /// Refuses a plan that breaks a file, if the policy wants that.
 pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
@@ -65,32 +96,68 @@ pub(crate) fn warn(prepared: &mut Prepared) {
     }
 }
 
-/// Begins to look for what a plan breaks, unless that is known already.
-pub(crate) fn begin(prepared: &Prepared) -> Option<Look> {
-    let is_known = prepared.report.fired.iter().any(|fired| fired == FIRED);
-    if is_known || guard(prepared) != SyntaxGuard::Warn {
-        return None;
+impl Guard {
+    /// Begins to look for what a plan breaks, unless that is known already.
+    pub(crate) fn begin(&self, prepared: &Prepared) -> Option<Look> {
+        let is_known = prepared.report.fired.iter().any(|fired| fired == FIRED);
+        if is_known || guard(prepared) != SyntaxGuard::Warn {
+            return None;
+        }
+        let suspects = suspects(prepared, WARNED);
+        if suspects.is_empty() {
+            return None;
+        }
+        let jobs = self.0.get_or_init(|| {
+            let (send, receive) = mpsc::sync_channel::<Job>(WAITING);
+            let thread = thread::Builder::new().name("syntax".into()).spawn(move || {
+                for job in receive {
+                    // Whoever asked may have gone.
+                    let _ = job.found.send(look(job.suspects, &Limits::default()));
+                }
+            });
+            thread.is_ok().then_some(send)
+        });
+        let (send, found) = mpsc::channel();
+        jobs.as_ref()?.try_send(Job { suspects, found: send }).ok()?;
+        Some(Look { found, since: Instant::now() })
     }
-    let suspects = suspects(prepared, WARNED);
-    if suspects.is_empty() {
-        return None;
-    }
-    let looking = thread::Builder::new().spawn(move || look(suspects, &Limits::default()));
-    looking.ok().map(Look)
 }
 
 impl Look {
-    /// Notes what was found.
-    pub(crate) fn end(self, report: &mut Report) {
-        // What failed here has found nothing.
-        note(self.0.join().unwrap_or_default(), report);
+    /// Notes what was found by now. If that is not known, it is what this yields.
+    pub(crate) fn end(self, edit: &str, report: &mut Report) -> Option<Late> {
+        match self.found.recv_timeout(self.since.elapsed() / WAITED_FOR) {
+            Ok(broken) => note(broken, report),
+            Err(RecvTimeoutError::Timeout) => {
+                return Some(Late { edit: edit.to_owned(), found: self.found });
+            }
+            Err(RecvTimeoutError::Disconnected) => {}
+        }
+        None
+    }
+}
+
+impl Late {
+    /// What was found, in words; `None` while that is not known.
+    pub(crate) fn told(&self) -> Option<Vec<String>> {
+        let edit = &self.edit;
+        let told = |Broken { name, line, what }: Broken| {
+            format!(
+                "Edit {edit} broke the parse of {name} at line {line}: {what}. Mend that if no edit has since"
+            )
+        };
+        match self.found.try_recv() {
+            Ok(broken) => Some(broken.into_iter().map(told).collect()),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(Vec::new()),
+        }
     }
 }
 
 fn note(broken: Vec<Broken>, report: &mut Report) {
     for Broken { name, line, what } in broken {
         report.fire(FIRED.to_owned());
-        report.notes.push(format!("This edit breaks the parse of {name} at line {line}: {what}"));
+        report.notes.push(format!("This edit breaks the parse of {name} at line {line}: {what}. Mend that if no further edit of yours does"));
     }
 }
 

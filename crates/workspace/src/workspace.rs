@@ -23,7 +23,7 @@ use crate::disk::{Disk, Stat};
 use crate::event_log::EventLog;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
-use crate::guard;
+use crate::guard::{self, Guard};
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
 use crate::hooks::Hooks;
@@ -56,6 +56,7 @@ pub struct Workspace {
     told: Told,
     under_way: UnderWay,
     hooks: Hooks,
+    guard: Guard,
 }
 
 /// Tells of an edit.
@@ -102,6 +103,7 @@ impl Workspace {
             told: Told::default(),
             under_way: UnderWay::default(),
             hooks: Hooks::default(),
+            guard: Guard::default(),
         })
     }
 
@@ -573,7 +575,7 @@ impl Workspace {
         let terms = *root.policy.terms();
         let vault = self.past.vault(self.disk(), &root)?;
         // The disk takes longer.
-        let look = guard::begin(prepared);
+        let look = self.guard.begin(prepared);
         let (id, committed) = loop {
             let id = edit_id()?;
             span.record("edit", id.as_str());
@@ -593,9 +595,7 @@ impl Workspace {
             }
         };
         let mut report = prepared.report.clone();
-        if let Some(look) = look {
-            look.end(&mut report);
-        }
+        let late = look.and_then(|look| look.end(&id, &mut report));
         if !terms.track_history {
             vault::remove(self.disk(), &vault.kept, &committed.name);
         } else {
@@ -606,6 +606,7 @@ impl Workspace {
         }
         let (facts, jobs) = (&prepared.facts, prepared.jobs());
         let mut readings = locked(readings);
+        readings.will_hear(late);
         for name in &facts.merged {
             if let Some((_, Some(snapshot))) = prepared.files.get(name) {
                 // The answer shows what changed beside the edit.
