@@ -109,7 +109,7 @@ impl OpeningFlags {
                 .with_approve_command(approve)
                 .with_hooks(&place.wishes.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
-        for warning in workspace.warnings().map(str::to_owned).chain(workspace.findings()) {
+        for warning in workspace.warnings().chain(workspace.findings()) {
             tracing::warn!("{warning}");
         }
         let effects = Effects::of(&workspace, &place.wishes);

@@ -134,9 +134,10 @@ impl Workspace {
         modes.min().unwrap_or(Mode::ReadOnly)
     }
 
-    /// What a person should know of the settings that the folders brought along.
-    pub fn warnings(&self) -> impl Iterator<Item = &str> {
-        self.roots.all().iter().flat_map(|root| &root.warnings).map(String::as_str)
+    /// What a person should know of the settings that the folders brought along, and of their hooks.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let of_roots = self.roots.all().iter().flat_map(|root| &root.warnings).cloned();
+        of_roots.chain(self.hooks.warnings())
     }
 
     /// Reads a file: what it is called, and what it holds.

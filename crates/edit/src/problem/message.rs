@@ -303,14 +303,14 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ),
         Kind::HookRefused { hook, said } => write!(
             f,
-            "The hook {hook}, which this person has set up, refused the edit. Nothing was changed. It says:\n{}\nSending \
+            "The hook '{hook}', which the person has set up, refused this edit. Nothing was changed. It says:\n{}\nSending \
              the same call again does not help: change what the hook objects to, or ask the person.",
             if said.trim().is_empty() { "(nothing)" } else { said.trim_end() }
         ),
         Kind::HookNotAsked { hook, why } => write!(
             f,
-            "The person wants the hook {hook} to look at each edit, and it could not: {why}. Nothing was changed. Sending the \
-             same call again does not help before it can; tell the person."
+            "The person wants the hook '{hook}' to look at each edit first, and it could not: {why}. Nothing was changed. Sending \
+             the same call again does not help; tell the person."
         ),
         Kind::SyntaxBroken { line, what } => write!(
             f,

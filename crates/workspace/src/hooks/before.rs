@@ -65,7 +65,7 @@ impl Hooks {
                 return Err(Problem::new(Kind::HookNotAsked { hook, why }));
             }
             report.notes.push(format!(
-                "The hook {hook} could not look at this edit, which goes on without it: {why}"
+                "The hook '{hook}' could not look at this edit, which goes on without it: {why}"
             ));
         }
         Ok(())

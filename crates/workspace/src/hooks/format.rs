@@ -54,7 +54,10 @@ impl Hooks {
                     Ok(true) => by.push(&*armed.hook.name),
                     Ok(false) => {}
                     Err(why) => {
-                        let note = format!("{} could not format {name} and was left out: ", armed.hook.name);
+                        let note = format!(
+                            "The formatter '{}' could not format {name} and was left out: ",
+                            armed.hook.name
+                        );
                         prepared.report.notes.push(note + &told(&why));
                     }
                 }
@@ -73,8 +76,12 @@ impl Hooks {
                 return Err(Problem::new(Kind::FormattedBack { by }).at(&name));
             }
             prepared.report.notes.push(match undone.contains(&name) {
-                true => format!("{by} undoes what this edit does to {name}, so it stays as it is"),
-                false => format!("{name} is formatted by {by}; the diff has the formatted text"),
+                true => format!(
+                    "What this edit does to {name} is undone by {by}, which formats it, so it stays as it is"
+                ),
+                false => format!(
+                    "{name} was formatted by {by}: what counts is the text in the diff, not as you sent it"
+                ),
             });
         }
         prepared.report.files = Report::of(&prepared.plan, None).files;

@@ -80,6 +80,22 @@ impl Hooks {
         })
     }
 
+    /// What a person should know of it at the start: hooks whose program cannot be run. It may come to be there later.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
+        let all = self.format.iter().chain(&self.before).chain(&self.after);
+        all.filter_map(|armed| {
+            let why = self.program(armed).err()?;
+            Some(format!("the hook {} will not run: {why}", armed.hook.name))
+        })
+    }
+
+    /// The program of a hook. It is looked for each time: what was installed or moved meanwhile counts.
+    fn program(&self, armed: &Armed) -> Result<PathBuf, String> {
+        let roots: Vec<&Path> = self.roots.iter().map(|home| &*home.path).collect();
+        let name = armed.hook.command.first().ok_or("it names no program")?;
+        program::find(name, program::search_path().as_deref(), &roots)
+    }
+
     /// The root of the file of this name, and the file's path from there.
     fn place<'a>(&self, name: &'a str) -> Option<(&Home, &'a str)> {
         self.roots.iter().find_map(|home| Some((home, name.strip_prefix(&home.prefix)?)))
@@ -109,12 +125,10 @@ impl Hooks {
         let paths: Vec<&str> = there.map(|file| self.inside(&file.name)).collect();
         let home = files.first().and_then(|file| self.place(&file.name));
         let (home, _) = home.ok_or("its file is in no root")?;
-        let roots: Vec<&Path> = self.roots.iter().map(|home| &*home.path).collect();
-        let (name, arguments) = armed.hook.command.split_first().ok_or("it names no program")?;
-        let path = program::find(name, program::search_path().as_deref(), &roots)?;
+        let path = self.program(armed)?;
         let program = Program {
             path: &path,
-            arguments: &filled(arguments, &home.path, &paths),
+            arguments: &filled(&armed.hook.command[1..], &home.path, &paths),
             folder: &home.path,
             timeout: armed.hook.timeout.unwrap_or(allowance.timeout),
             most: allowance.most,
