@@ -17,6 +17,7 @@
 //! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
+//! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
 //! ```
 
 mod bounded;
@@ -24,6 +25,7 @@ mod bundle;
 mod clients;
 mod conformance;
 mod editors;
+mod formatters;
 mod fuzz;
 mod installed;
 mod kill;
@@ -72,6 +74,7 @@ fn run() -> Result<()> {
         ("clients", names) => clients::run(&emend()?, names),
         ("conformance", _) => conformance::run(&emend()?),
         ("editors", _) => editors::run(&emend()?),
+        ("formatters", _) => formatters::run(&emend()?),
         ("fuzz", _) => fuzz::run(time()?),
         ("kill", _) => kill::run(&emend()?, time()?),
         ("load", _) => load::run(&emend()?, time()?),
@@ -87,7 +90,7 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: bundle, clients [NAME...], conformance, editors, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
+            "the tasks are: bundle, clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
              race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }

@@ -1,0 +1,67 @@
+//! Real formatters as filters of the release build: edits in a row of one file, by text and by line number, each sent as
+//! a formatter would not have it. No edit may be stale, and the file must be what the formatter itself leaves alone.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use emend_testkit::{Answer, Folder, Launch};
+use serde_json::json;
+
+use crate::{bounded, installed};
+
+/// Pins the formatters.
+const REQUIREMENTS: &str = "tests/formatter_versions.txt";
+/// How many edits there are in a row.
+const EDITS: usize = 10;
+/// How long looking at one file may take.
+const TIME: Duration = Duration::from_secs(60);
+
+/// A formatter, and its arguments as a filter and as a judge of a file.
+type Formatter = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const FORMATTERS: &[Formatter] = &[
+    ("ruff", &["format", "--stdin-filename", "{path}", "-"], &["format", "--check"]),
+    ("black", &["--quiet", "--stdin-filename", "{path}", "-"], &["--check", "--quiet"]),
+];
+
+/// Tries each of them.
+pub(crate) fn run(emend: &Path) -> Result<()> {
+    let Some(python) = installed::python("formatters", Path::new(REQUIREMENTS))? else { return Ok(()) };
+    for formatter in FORMATTERS {
+        let name = formatter.0;
+        edit(emend, &python.with_file_name(name), *formatter).with_context(|| format!("with {name}"))?;
+        println!("{name}: {EDITS} edits by text and {EDITS} by line number, none of them stale");
+    }
+    Ok(())
+}
+
+fn edit(emend: &Path, program: &Path, (name, filter, judge): Formatter) -> Result<()> {
+    let folder = Folder::with([("a.py", "def f(a):\n    return a\n\n\nx = 0\n")]);
+    let command = json!([&[program.to_str().context("a path in UTF-8")?][..], filter].concat());
+    let configuration = folder.beside("config.toml");
+    fs::write(&configuration, format!("[[hooks.format]]\nfiles = ['*.py']\ncommand = {command}\n"))?;
+    let launch = Launch::new(emend).workspace(folder.path()).state(folder.state());
+    let mut client = launch.argument("--config").argument(&configuration).configured().legacy();
+    let mut version = client.read("a.py").version();
+    for i in 0..EDITS {
+        let new = format!("x   = {}\ny{i} = [ {i},\n  'y' ]", i + 1);
+        version = made(name, client.replace("a.py", &format!("x = {i}"), &new))?.version();
+        let line = format!("def f(a ,b={i}) :\n");
+        let numbered =
+            json!({"path": "a.py", "version": version, "start_line": 1, "end_line": 1, "new_text": line});
+        version = made(name, client.call("replace_lines", numbered))?.version();
+    }
+    ensure!(client.read("a.py").version() == version, "the last version is not the file's");
+    bounded::run(Command::new(program).args(judge).arg(folder.at("a.py")), TIME)
+}
+
+/// An edit that must have been made, with the formatter's help.
+fn made(name: &str, answer: Answer) -> Result<Answer> {
+    let fired = answer.structured["side_effects_fired"].as_array().cloned().unwrap_or_default();
+    ensure!(!answer.is_error && answer.structured["notes"].is_array(), "{}", answer.text);
+    ensure!(fired.contains(&json!(format!("format:{name}"))), "it did not run: {}", answer.text);
+    Ok(answer)
+}
