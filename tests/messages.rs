@@ -5,6 +5,8 @@ use std::fmt::Write;
 use emend_testkit::{Answer, Folder};
 use serde_json::json;
 
+#[cfg(unix)]
+use crate::hooks::configured;
 use crate::serve;
 
 const CODE: &str =
@@ -97,5 +99,37 @@ fn what_a_model_reads_in_the_answers() {
     client.read("settings.ini");
     document.folder.write("settings.ini", "retries = 5\r\n");
     document.add("A change from outside", &client.replace("settings.ini", "retries", "tries"));
+    insta::assert_snapshot!(document.text);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_model_reads_of_hooks_and_of_the_syntax_guard() {
+    let folder = Folder::with([("src/a.py", "def f(a):\n    return (a + 1)\n"), ("b.md", "b\n")]);
+    let hook = |kind: &str, name: &str, files: &str, script: &str| {
+        let command = format!("command = ['/bin/sh', '-c', '{script}']");
+        format!("[[hooks.{kind}]]\nname = '{name}'\nfiles = ['{files}']\n{command}\n")
+    };
+    let formats = hook("format", "spaces", "*.py", r#"sed "s/  */ /g; s/^ /    /""#);
+    let fails = hook("format", "broken", "*.md", "echo line 1: no heading >&2; exit 2");
+    let absent = "[[hooks.before]]\nname = 'absent'\ncommand = ['no-such-program']\n";
+    let refuses = hook("before", "no-secrets", "*.key.txt", "echo Line 1 looks like a key.; exit 1");
+    let mut client = configured(&folder, &[formats, fails, absent.into(), refuses].concat()).legacy();
+    let mut strict =
+        configured(&folder, &format!("syntax_guard = 'refuse'\n{absent}required = true")).legacy();
+    let mut document = Document { folder, text: String::new() };
+    let mut add = |title: &str, answer: Answer| document.add(title, &answer);
+
+    add("Formatted", client.replace("src/a.py", "(a + 1)", "(a  +   2)"));
+    add("Formatted back", client.replace("src/a.py", "(a + 2)", "(a  +  2)"));
+    add("A formatter that fails", client.replace("b.md", "b", "B"));
+    add("A hook that refuses", client.call("write_file", json!({"path": "my.key.txt", "content": "x\n"})));
+    let breaking = json!({"path": "src/a.py", "old_string": "(a + 2)", "new_string": "(a + 2"});
+    add("A preview that would break the parse", client.preview("str_replace", breaking));
+    add("A hook that is required and not there", strict.replace("b.md", "B", "b"));
+    add(
+        "A broken parse that is refused",
+        strict.call("write_file", json!({"path": "c.py", "content": "def (\n"})),
+    );
     insta::assert_snapshot!(document.text);
 }
