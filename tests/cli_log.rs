@@ -51,15 +51,19 @@ fn a_refusal_is_logged_with_its_code() {
 }
 
 #[test]
-fn a_server_logs_the_same_of_a_call() {
+fn a_server_logs_the_same_of_a_call_and_how_it_ended() {
     let folder = Folder::with([("a.txt", "secret one\n")]);
     let mut client = launch(&folder).argument("--log-json").variable("EMEND_LOG", "debug").legacy();
     client.replace("a.txt", "secret one", "secret two").ok();
     client.replace("a.txt", "secret three", "secret two").refused("search-not-found");
     let (_, log) = client.close();
     let log_lines = lines(&log);
-    let names: BTreeSet<&str> = spans(&log_lines).iter().map(|span| span["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["commit", "parse", "plan"].into());
+    let spans = spans(&log_lines);
+    let names: BTreeSet<&str> = spans.iter().map(|span| span["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["commit", "edit", "parse", "plan"].into());
+    let calls = spans.iter().filter(|span| span["name"] == "edit" && span["code"].is_string());
+    let codes: Vec<&str> = calls.map(|span| span["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["ok", "search-not-found"]);
     assert!(log_lines.iter().any(|line| line["fields"]["code"] == "search-not-found"), "{log}");
     assert!(!log.contains("secret"), "{log}");
 }

@@ -56,6 +56,8 @@ mod stale;
 mod str_replace;
 mod subscriptions;
 mod syntax_guard;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod tidy;
 mod watching;
 mod write_file;

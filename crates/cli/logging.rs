@@ -5,8 +5,10 @@
 
 use std::io;
 
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use crate::exit::Stop;
 
@@ -38,9 +40,16 @@ pub(crate) struct LogFlags {
     log_json: bool,
 }
 
+/// A log that was started. What has not left the process yet does so when this is dropped.
+#[derive(Default)]
+pub(crate) struct Logging {
+    #[cfg(feature = "otel")]
+    telemetry: crate::telemetry::Telemetry,
+}
+
 impl LogFlags {
     /// Starts logging.
-    pub(crate) fn start(&self) -> Result<(), Stop> {
+    pub(crate) fn start(&self) -> Result<Logging, Stop> {
         let wrong = |why: &str| Stop::usage(format!("--log (or EMEND_LOG) is not understood: {why}"));
         if let Some(part) = unknown_level(&self.log) {
             let levels = LEVELS.join(", ");
@@ -48,16 +57,19 @@ impl LogFlags {
         }
         let filter = EnvFilter::try_new(filter(&self.log)).map_err(|error| wrong(&error.to_string()))?;
         // The end of a span says how long it took; nothing says so but these lines.
-        let log = tracing_subscriber::fmt()
-            .with_writer(io::stderr)
-            .with_ansi(false)
-            .with_span_events(FmtSpan::CLOSE)
-            .with_env_filter(filter);
-        match self.log_json {
-            true => log.json().init(),
-            false => log.init(),
-        }
-        Ok(())
+        let log = fmt::layer().with_writer(io::stderr).with_ansi(false).with_span_events(FmtSpan::CLOSE);
+        let log = match self.log_json {
+            true => log.json().with_filter(filter).boxed(),
+            false => log.with_filter(filter).boxed(),
+        };
+        let logging = Logging::default();
+        let listeners = vec![log];
+        #[cfg(feature = "otel")]
+        let listeners: Vec<_> = listeners.into_iter().chain(logging.telemetry.layers()).collect();
+        tracing_subscriber::registry().with(listeners).init();
+        #[cfg(feature = "otel")]
+        logging.telemetry.warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+        Ok(logging)
     }
 }
 

@@ -15,6 +15,8 @@ mod patch;
 mod program;
 mod serve;
 mod settings;
+#[cfg(feature = "otel")]
+mod telemetry;
 mod undo;
 mod words;
 mod workspace;
@@ -117,7 +119,7 @@ fn main() -> ExitCode {
         Err(error) => return not_understood(&error),
     };
     let output = arguments.command.output();
-    let ended = arguments.logging.start().and_then(|()| arguments.command.run(output));
+    let ended = arguments.logging.start().and_then(|_logging| arguments.command.run(output));
     let exit = ended.unwrap_or_else(|stop| {
         output.stop(&stop);
         stop.exit()

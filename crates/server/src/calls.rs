@@ -210,9 +210,25 @@ impl Emend {
         }
     }
 
-    /// Runs a tool. Blocks. The commit guards itself and restores; a panic that gets here was in a pure
-    /// step, but perhaps in one after it.
+    /// Runs a tool within its span, which gets the code of the answer, if there is one. Blocks.
     fn run(
+        &self,
+        asked: &Asked,
+        effort: Effort,
+        arguments: JsonObject,
+        progress: &dyn Fn(Progress),
+    ) -> Result<Answered, Unanswered> {
+        let span = asked.tool.span();
+        let ended = span.in_scope(|| self.guarded(asked, effort, arguments, progress));
+        if let Ok(answered) = &ended {
+            span.record("code", answered.answer.code());
+        }
+        ended
+    }
+
+    /// Runs a tool. The commit guards itself and restores; a panic that gets here was in a pure step, but perhaps in one
+    /// after it.
+    fn guarded(
         &self,
         asked: &Asked,
         effort: Effort,

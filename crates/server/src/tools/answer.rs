@@ -80,6 +80,15 @@ impl Answer {
         }
     }
 
+    /// How it ended, in a word: `ok`, the code of the first problem, or `refused` where that is only in the text.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::Outcome(outcome, _) => outcome.error.as_ref().map_or("ok", |error| &error.code),
+            Self::Text(result) if result.is_error == Some(true) => "refused",
+            Self::Text(_) => "ok",
+        }
+    }
+
     /// Adds what has nothing to do with the call itself.
     pub(crate) fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
         for remark in remarks {

@@ -13,6 +13,8 @@ mod wrapper;
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use tracing::field::Empty;
+use tracing::{Span, debug_span};
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Workspace};
@@ -246,6 +248,14 @@ impl ToolSpec {
     /// Runs the tool. Blocks.
     pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
         (self.run)(call, arguments)
+    }
+
+    /// What the log and whoever counts edits see of a call. The steps of the edit are spans within it.
+    pub(crate) fn span(&self) -> Span {
+        match self.effect {
+            Effect::Edits => debug_span!("edit", tool = self.name, code = Empty),
+            Effect::Reads | Effect::Shows => debug_span!("call", tool = self.name, code = Empty),
+        }
     }
 
     /// Whether there is such a tool where this becomes of edits: where there are none, nothing is listed that only
