@@ -55,7 +55,8 @@ fn edit(emend: &Path, program: &Path, (name, filter, judge): Formatter) -> Resul
         version = made(name, client.call("replace_lines", numbered))?.version();
     }
     ensure!(client.read("a.py").version() == version, "the last version is not the file's");
-    bounded::run(Command::new(program).args(judge).arg(folder.at("a.py")), TIME)
+    bounded::run(Command::new(program).args(judge).arg(folder.at("a.py")), TIME)?;
+    Ok(())
 }
 
 /// An edit that must have been made, with the formatter's help.
