@@ -194,3 +194,18 @@ fn a_hook_that_cannot_run_is_found() {
     assert!(warned.iter().any(|(about, what)| about == "hooks" && what.contains("inside")), "{warned:?}");
     check_problem(ran, "hooks", "no-such-program");
 }
+
+#[test]
+fn an_editor_that_cannot_be_told_is_found() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let file = folder.beside("config.toml");
+    let editors =
+        "[[editors]]\neditor = 'neovim'\nserver = '/x'\n[[editors]]\nname = 'mine'\ncommand = ['/bin/sh']\n";
+    fs::write(&file, editors).unwrap();
+    let nowhere = folder.beside("bin");
+    let doctor = Command::new(&folder, &["doctor", "--json", "--config", file.to_str().unwrap()]);
+    let ran = doctor.variable("PATH", nowhere.to_str().unwrap()).run().ends(0);
+    let warned = of_level(&ran, "warning");
+    assert!(warned.iter().any(|(about, what)| about == "editors" && what.contains("'nvim'")), "{warned:?}");
+    assert!(of_level(&ran, "ok").contains(&("editors".to_owned(), "mine: /bin/sh".to_owned())));
+}
