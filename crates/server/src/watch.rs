@@ -94,6 +94,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Gathering {
     hints: Hints,
+    /// When the latest of them came.
+    latest: Option<Instant>,
     /// Whether some folders cannot be watched.
     polls: bool,
     is_over: bool,
@@ -111,8 +113,14 @@ impl Watch {
         let shared = Arc::new(Shared::default());
         let hearing = Arc::clone(&shared);
         let watcher = notify::recommended_watcher(move |event| {
-            hearing.locked().hints.take_in(event);
-            hearing.changed.notify_one();
+            let mut gathering = hearing.locked();
+            let is_first = gathering.hints.is_empty();
+            gathering.hints.take_in(event);
+            gathering.latest = Some(Instant::now());
+            // Whoever gathers wakes with the first and looks by itself whether it is quiet: an edit makes several.
+            if is_first && !gathering.hints.is_empty() {
+                hearing.changed.notify_one();
+            }
         });
         let watcher = watcher.inspect_err(|error| {
             tracing::warn!(%error, "folders cannot be watched; subscribed files are looked at every two seconds");
@@ -221,12 +229,11 @@ impl Shared {
         }
         let first = Instant::now();
         while !gathering.is_over && first.elapsed() < LONGEST {
-            let (woken, timeout) =
-                self.changed.wait_timeout(gathering, QUIET).unwrap_or_else(PoisonError::into_inner);
+            let quiet = gathering.latest.map_or(QUIET, |latest| latest.elapsed());
+            let Some(rest) = QUIET.checked_sub(quiet).filter(|rest| !rest.is_zero()) else { break };
+            let (woken, _) =
+                self.changed.wait_timeout(gathering, rest).unwrap_or_else(PoisonError::into_inner);
             gathering = woken;
-            if timeout.timed_out() {
-                break;
-            }
         }
         (!gathering.is_over).then(|| std::mem::take(&mut gathering.hints))
     }
