@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Pyright,
     /// Its diagnostics say not of which version they are; TypeScript's own server is asked through it instead.
     TypeScript,
+    /// Some releases publish nothing where nothing has changed.
+    Gopls,
     /// It says when it has read the workspace, and before that its answers are worth nothing.
     RustAnalyzer,
 }
@@ -63,7 +65,7 @@ pub(crate) const KNOWN: &[Known] = &[
         commands: &[&["typescript-language-server", "--stdio"]],
         kind: Kind::TypeScript,
     },
-    Known { name: "gopls", extensions: &[("go", "go")], commands: &[&["gopls"]], kind: Kind::Plain },
+    Known { name: "gopls", extensions: &[("go", "go")], commands: &[&["gopls"]], kind: Kind::Gopls },
     Known {
         name: "clangd",
         extensions: &[
@@ -119,7 +121,7 @@ pub(crate) fn start(
 ) -> Result<Start, String> {
     let nothing = Start { options: json!({}), environment: Vec::new() };
     Ok(match kind {
-        Kind::Plain => nothing,
+        Kind::Plain | Kind::Gopls => nothing,
         Kind::Pyright => Start {
             // It runs the Python of PATH to find packages, in the root.
             environment: vec![("PYTHONSAFEPATH", "1".into())],

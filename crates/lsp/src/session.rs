@@ -32,6 +32,8 @@ use crate::wire;
 
 /// How many other open files are asked about after an edit, where a server tells only what it is asked.
 const OTHERS: usize = 10;
+/// How long a server is waited for that may have nothing to say.
+const SILENCE: Duration = Duration::from_secs(5);
 /// How long is waited before a question is put again that came at a bad moment.
 const AGAIN: Duration = Duration::from_millis(50);
 
@@ -128,7 +130,7 @@ impl Session {
         let mut old: BTreeMap<PathBuf, Findings> = BTreeMap::new();
         for file in files.iter().filter(|file| file.before.is_some()) {
             let findings = match file.after {
-                Some(_) => self.findings(file.path, deadline)?,
+                Some(_) => self.baseline(file.path, deadline)?,
                 // One that is deleted is not opened for it.
                 None => self.known(file.path).unwrap_or_default(),
             };
@@ -368,6 +370,17 @@ impl Session {
         }
     }
 
+    /// What it says of an open document before an edit. Of one that publishes only what is new to it, that may be what it
+    /// said before.
+    fn baseline(&mut self, path: &Path, deadline: Instant) -> Result<Findings, Failure> {
+        match self.findings(path, deadline) {
+            Err(Failure::Refused { .. }) if self.kind == Kind::Gopls => Ok(self.process.heard(|heard| {
+                heard.published.get(path).map(|published| Arc::clone(&published.latest)).unwrap_or_default()
+            })),
+            findings => findings,
+        }
+    }
+
     /// What it says of an open document with the text that it has.
     fn findings(&mut self, path: &Path, deadline: Instant) -> Result<Findings, Failure> {
         if let Some(known) = self.known(path) {
@@ -401,6 +414,17 @@ impl Session {
     }
 
     fn await_published(&mut self, path: &Path, version: i32, deadline: Instant) -> Result<Findings, Failure> {
+        if self.kind == Kind::Gopls {
+            let soon = deadline.min(Instant::now() + SILENCE);
+            return match self.process.wait(soon, |heard| heard.published_of(path, version)) {
+                Err(Failure::Late) => {
+                    let message =
+                        "it has published nothing of this text, as it may where nothing has changed";
+                    Err(Failure::Refused { code: 0, message: message.to_owned() })
+                }
+                found => found,
+            };
+        }
         if !self.is_unversioned {
             let found = self.process.wait(deadline, |heard| heard.published_of(path, version));
             let is_late = found == Err(Failure::Late);
