@@ -9,10 +9,12 @@ use std::time::Duration;
 
 mod brackets;
 mod fault;
+mod judge;
 mod language;
 mod parse;
 mod python;
 
+pub use judge::Judge;
 pub use language::{Language, language_of};
 
 use language::Evidence;
@@ -50,7 +52,7 @@ impl Default for Limits {
 
 /// Whether a file that was `before`, or is new, is broken by what it is `after`.
 pub fn broken(language: Language, before: Option<&[u8]>, after: &[u8], limits: &Limits) -> Verdict {
-    let Some(tree) = parse::tree(language, after, limits) else {
+    let Some(tree) = parse::tree(language, after, limits, None) else {
         return Verdict::Unknown;
     };
     let Some(fault) = fault::find(language, &tree, before.unwrap_or_default(), after) else {
@@ -66,7 +68,8 @@ pub fn broken(language: Language, before: Option<&[u8]>, after: &[u8], limits: &
         Evidence::Nothing => false,
     };
     let was_whole = |before| {
-        parse::tree(language, before, limits).is_some_and(|tree| fault::is_whole(language, &tree, before))
+        parse::tree(language, before, limits, None)
+            .is_some_and(|tree| fault::is_whole(language, &tree, before))
     };
     if !shown || !before.is_none_or(was_whole) {
         return Verdict::Unknown;

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
-use emend_syntax::{Language, Limits, Verdict, broken, language_of};
+use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
 
 use crate::policy::SyntaxGuard;
 use crate::prepared::Prepared;
@@ -73,7 +73,7 @@ pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
     if guard(prepared) != SyntaxGuard::Refuse {
         return Ok(());
     }
-    let broken = look(suspects(prepared, usize::MAX), &Limits::default());
+    let broken = look(&mut Judge::default(), suspects(prepared, usize::MAX));
     let problem = |broken: Broken| {
         Problem::new(Kind::SyntaxBroken { line: broken.line, what: broken.what }).at(&broken.name)
     };
@@ -85,7 +85,7 @@ pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
 pub(crate) fn warn(prepared: &mut Prepared) {
     let guard = guard(prepared);
     if guard != SyntaxGuard::Off {
-        let broken = look(suspects(prepared, WARNED), &Limits::default());
+        let broken = look(&mut Judge::default(), suspects(prepared, WARNED));
         note(broken, &mut prepared.report);
         if guard == SyntaxGuard::Refuse && prepared.report.fired.iter().any(|fired| fired == FIRED) {
             prepared
@@ -110,9 +110,10 @@ impl Guard {
         let jobs = self.0.get_or_init(|| {
             let (send, receive) = mpsc::sync_channel::<Job>(WAITING);
             let thread = thread::Builder::new().name("syntax".into()).spawn(move || {
+                let mut judge = Judge::default();
                 for job in receive {
                     // Whoever asked may have gone.
-                    let _ = job.found.send(look(job.suspects, &Limits::default()));
+                    let _ = job.found.send(look(&mut judge, job.suspects));
                 }
             });
             thread.is_ok().then_some(send)
@@ -183,10 +184,10 @@ fn suspects(prepared: &Prepared, most: usize) -> Vec<Suspect> {
     files.filter_map(suspect).collect()
 }
 
-fn look(suspects: Vec<Suspect>, limits: &Limits) -> Vec<Broken> {
+fn look(judge: &mut Judge, suspects: Vec<Suspect>) -> Vec<Broken> {
     let verdict = |suspect: Suspect| {
         let before = suspect.before.as_ref().map(|text| &text.bytes()[text.body()]);
-        match broken(suspect.language, before, &suspect.after, limits) {
+        match judge.broken(suspect.language, before, suspect.after, &Limits::default()) {
             Verdict::Broken { line, what } => Some(Broken { name: suspect.name, line, what }),
             Verdict::Fine | Verdict::Unknown => None,
         }

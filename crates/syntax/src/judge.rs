@@ -1,0 +1,154 @@
+//! Judging one edit after another: what a file was after the last one is parsed already.
+//!
+//! Only that is taken from it which cannot mislead. A tree that was carried over an edit may say that nothing is wrong;
+//! where it says that something is, the text is parsed once more from the beginning.
+
+use std::collections::VecDeque;
+
+use tree_sitter::{InputEdit, Point, Tree};
+
+use crate::{Language, Limits, Verdict, broken, fault, parse};
+
+/// How many files are remembered,
+const FILES: usize = 16;
+/// with how many bytes of text in all. Their trees take some ten times as much.
+const BYTES: usize = 256 * 1024;
+
+/// A file that was whole.
+struct Whole {
+    language: Language,
+    text: Vec<u8>,
+    tree: Tree,
+}
+
+/// Judges edits, and remembers some files that were whole.
+#[derive(Default)]
+pub struct Judge(VecDeque<Whole>);
+
+impl Judge {
+    /// Whether a file that was `before`, or is new, is broken by what it is `after`: as [`broken`], and mostly with much
+    /// less work.
+    pub fn broken(
+        &mut self,
+        language: Language,
+        before: Option<&[u8]>,
+        after: Vec<u8>,
+        limits: &Limits,
+    ) -> Verdict {
+        let old = before.and_then(|before| self.take(language, before));
+        let tree = match old {
+            Some(mut old) => {
+                old.tree.edit(&difference(&old.text, &after));
+                parse::tree(language, &after, limits, Some(&old.tree))
+            }
+            None => parse::tree(language, &after, limits, None),
+        };
+        match tree {
+            Some(tree) if fault::is_whole(language, &tree, &after) => {
+                self.keep(Whole { language, text: after, tree });
+                Verdict::Fine
+            }
+            Some(_) => broken(language, before, &after, limits),
+            None => Verdict::Unknown,
+        }
+    }
+
+    fn take(&mut self, language: Language, text: &[u8]) -> Option<Whole> {
+        let at = self.0.iter().position(|whole| whole.language == language && whole.text == text)?;
+        self.0.remove(at)
+    }
+
+    fn keep(&mut self, whole: Whole) {
+        self.0.push_back(whole);
+        let bytes = |kept: &VecDeque<Whole>| kept.iter().map(|whole| whole.text.len()).sum::<usize>();
+        while self.0.len() > FILES || bytes(&self.0) > BYTES {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// What lies between the common beginning and the common end of two texts.
+fn difference(old: &[u8], new: &[u8]) -> InputEdit {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let rest = (&old[start..], &new[start..]);
+    let end = rest.0.iter().rev().zip(rest.1.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old_end, new_end) = (old.len() - end, new.len() - end);
+    InputEdit {
+        start_byte: start,
+        old_end_byte: old_end,
+        new_end_byte: new_end,
+        start_position: point(old, start),
+        old_end_position: point(old, old_end),
+        new_end_position: point(new, new_end),
+    }
+}
+
+fn point(text: &[u8], at: usize) -> Point {
+    let before = &text[..at];
+    let column = at - memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+    Point { row: memchr::memchr_iter(b'\n', before).count(), column }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn it_judges_as_if_it_had_seen_nothing_before() {
+        let texts = [
+            "def f():\n    return 1\n",
+            "def f():\n    return [1, 2]\n",
+            "def f():\n    return [1, 2\n",
+            "def f():\n    return [1, 2]\n\n\ndef g():\n    pass\n",
+            "def f():\n  return [1, 2]\n\n\ndef g():\n    pass\n",
+        ];
+        let mut judge = Judge::default();
+        let limits = Limits::default();
+        for pair in texts.windows(2).cycle().take(12) {
+            let (before, after) = (pair[0].as_bytes(), pair[1].as_bytes());
+            let verdict = judge.broken(Language::Python, Some(before), after.to_vec(), &limits);
+            assert_eq!(verdict, broken(Language::Python, Some(before), after, &limits));
+        }
+    }
+
+    #[test]
+    fn it_remembers_no_more_than_it_may() {
+        let mut judge = Judge::default();
+        for number in 0..100 {
+            let text = format!("let a{number} = 1;\n").repeat(1_000);
+            judge.broken(Language::JavaScript, None, text.into_bytes(), &Limits::default());
+        }
+        assert!(
+            judge.0.len() <= FILES && judge.0.iter().map(|whole| whole.text.len()).sum::<usize>() <= BYTES
+        );
+        let huge = "a();\n".repeat(BYTES);
+        judge.broken(
+            Language::JavaScript,
+            None,
+            huge.into_bytes(),
+            &Limits { bytes: 1 << 30, ..Limits::default() },
+        );
+        assert!(judge.0.iter().map(|whole| whole.text.len()).sum::<usize>() <= BYTES);
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_of_edits_gets_no_alarm_that_one_alone_would_not_get(
+            texts in prop::collection::vec("[a(){};=\n \"]{0,40}", 1..8),
+        ) {
+            let mut judge = Judge::default();
+            let limits = Limits::default();
+            let mut before: Option<&String> = None;
+            for after in &texts {
+                let bytes = before.map(String::as_bytes);
+                let verdict = judge.broken(Language::JavaScript, bytes, after.clone().into_bytes(), &limits);
+                if matches!(verdict, Verdict::Broken { .. }) {
+                    prop_assert_eq!(verdict, broken(Language::JavaScript, bytes, after.as_bytes(), &limits));
+                }
+                before = Some(after);
+            }
+        }
+    }
+}
