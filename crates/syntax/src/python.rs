@@ -6,7 +6,7 @@ use crate::fault::walk;
 
 /// Where a tree without errors breaks the rules of indentation, and how.
 pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {
-    walk(tree, |_| true).find_map(|node| match node.kind() {
+    walk(tree, |node| holds_blocks(node.kind())).find_map(|node| match node.kind() {
         "module" => unlike(&node, text, b""),
         "block" => block(&node, text),
         "elif_clause" | "else_clause" | "except_clause" | "except_group_clause" | "finally_clause" => {
@@ -14,6 +14,30 @@ pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static s
         }
         _ => None,
     })
+}
+
+/// Whether there may be blocks in such a node: most nodes are parts of expressions, which have none.
+fn holds_blocks(kind: &str) -> bool {
+    matches!(
+        kind,
+        "module"
+            | "block"
+            | "decorated_definition"
+            | "class_definition"
+            | "function_definition"
+            | "if_statement"
+            | "elif_clause"
+            | "else_clause"
+            | "for_statement"
+            | "while_statement"
+            | "try_statement"
+            | "except_clause"
+            | "except_group_clause"
+            | "finally_clause"
+            | "with_statement"
+            | "match_statement"
+            | "case_clause"
+    )
 }
 
 fn block(node: &Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
