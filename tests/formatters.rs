@@ -236,3 +236,19 @@ fn without_formatters_nothing_is_formatted() {
     let edited = launch(&folder).legacy().replace("a.txt", "x = 1", "x=2").ok();
     assert_eq!((folder.text("a.txt").as_str(), fired(&edited)), ("x=2\n", Vec::new()));
 }
+
+#[test]
+fn a_formatter_finds_no_program_in_the_workspace() {
+    let folder = Folder::with([("a.txt", "old\n"), ("bin/interpreter", "#!/bin/sh\necho theirs\n")]);
+    let theirs = folder.path().join("bin/interpreter");
+    fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).unwrap();
+    // By its absolute name, and by one that depends on the working folder.
+    for search in [format!("{}:/usr/bin:/bin", theirs.parent().unwrap().display()), "bin:/usr/bin:/bin".into()] {
+        let launch = formatting(&folder, "exec interpreter").variable("PATH", search);
+        let mut client = launch.legacy();
+        let edited = client.call("write_file", json!({"path": "b.txt", "content": "new\n"})).ok();
+        assert_eq!(folder.text("b.txt"), "new\n");
+        assert!(notes(&edited)[0].contains("left out"));
+        undo(&mut client).ok();
+    }
+}

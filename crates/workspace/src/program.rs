@@ -352,6 +352,19 @@ mod tests {
     }
 
     #[test]
+    fn who_leaves_the_group_is_ended_too() {
+        let arguments = ["-e", "setpgrp(0, getpgrp(getppid())); sleep 30"].map(str::to_owned);
+        let mut program = program(&arguments);
+        program.path = Path::new("/usr/bin/perl");
+        program.timeout = Duration::from_millis(500);
+        if program.path.exists() {
+            let begun = std::time::Instant::now();
+            assert!(matches!(program.run(b"").ended, Ended::TimedOut));
+            assert!(begun.elapsed() < Duration::from_secs(25));
+        }
+    }
+
+    #[test]
     fn what_a_program_leaves_behind_is_not_waited_for() {
         let ran = shell("sleep 1000 & echo -n done", b"", |_| {});
         assert_eq!(ran.done().unwrap(), b"done");
