@@ -22,17 +22,23 @@ pub(crate) struct Single {
 /// Only tokens count, so what stands in strings and comments does not.
 pub(crate) fn singles(tree: &Tree, text: &[u8]) -> Vec<Single> {
     let mut open: Vec<(u8, Range<usize>)> = Vec::new();
+    // How many of them wait for each bracket: one that none waits for is not looked for among all of them.
+    let mut awaited = [0_usize; 256];
     let mut singles = Vec::new();
     let mut odd_pairs = OddPairs::default();
     for leaf in leaves(tree).filter(|leaf| !leaf.is_named() && !leaf.is_missing()) {
         let at = leaf.byte_range();
         let token = leaf.kind().as_bytes();
         if let Some(partner) = token.last().copied().and_then(partner) {
+            awaited[usize::from(partner)] += 1;
             open.push((partner, at));
         } else if let &[bracket @ (b')' | b']' | b'}')] = token {
-            match open.iter().rposition(|(partner, _)| *partner == bracket) {
+            let is_awaited = awaited[usize::from(bracket)] > 0;
+            let at_partner = || open.iter().rposition(|(partner, _)| *partner == bracket);
+            match is_awaited.then(at_partner).flatten() {
                 None => singles.push(Single { at, opens: false }),
                 Some(partner) => {
+                    open[partner..].iter().for_each(|(partner, _)| awaited[usize::from(*partner)] -= 1);
                     singles.extend(open.drain(partner + 1..).map(|(_, at)| Single { at, opens: true }));
                     if let Some((_, opening)) = open.pop() {
                         odd_pairs.see(text, opening, at);
