@@ -16,6 +16,8 @@ pub struct Program<'a> {
     pub arguments: &'a [String],
     /// The folder that it runs in.
     pub folder: &'a Path,
+    /// The folders that it finds programs in, as [`search_path_outside`] yields them.
+    pub search: &'a OsStr,
     /// How long it may take.
     pub timeout: Duration,
     /// How many bytes it may say on its standard output.
@@ -82,6 +84,18 @@ pub fn find(name: &str, search: Option<&OsStr>, roots: &[&Path]) -> Result<PathB
 #[must_use]
 pub fn search_path() -> Option<OsString> {
     std::env::var_os("PATH")
+}
+
+/// What a program gets as its `PATH`: none of the folders in these roots, and none that depends on the folder that it runs
+/// in. What it runs by name, such as the interpreter of a script, is then no program of a root either.
+#[must_use]
+pub fn search_path_outside(roots: &[&Path]) -> OsString {
+    let search = search_path().unwrap_or_default();
+    let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
+    let is_outside = |folder: &PathBuf| {
+        folder.is_absolute() && !is_in(folder) && !folder.canonicalize().is_ok_and(|real| is_in(&real))
+    };
+    std::env::join_paths(std::env::split_paths(&search).filter(is_outside)).unwrap_or_default()
 }
 
 /// A text with its placeholders replaced; what comes in their place is not looked at again.
@@ -173,6 +187,7 @@ mod attended {
     pub(super) fn run(program: &Program<'_>, input: &[u8]) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
         command.args(program.arguments).current_dir(program.folder);
+        command.env("PATH", program.search);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own, so that what it starts can be killed with it.
         command.process_group(0);
@@ -185,6 +200,8 @@ mod attended {
         if must_go {
             // It is not reaped yet, so the group is still its own.
             let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            // It may have left that group, and is waited for.
+            let _ = child.kill();
         }
         let status = child.wait()?;
         let (stopped, output, errors) = attended?;
@@ -310,6 +327,7 @@ mod tests {
             path: Path::new("/bin/sh"),
             arguments: &arguments,
             folder: Path::new("/"),
+            search: OsStr::new("/usr/bin:/bin"),
             timeout: Duration::from_secs(60),
             most: 1 << 20,
             leaves: false,
@@ -402,6 +420,7 @@ mod tests {
             path: Path::new("/bin/sh"),
             arguments,
             folder: Path::new("/"),
+            search: OsStr::new("/usr/bin:/bin"),
             timeout,
             most: 1,
             leaves: false,

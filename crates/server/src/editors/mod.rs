@@ -183,6 +183,7 @@ impl Told {
             path: &path,
             arguments: &run.arguments,
             folder: &run.folder,
+            search: &program::search_path_outside(&roots),
             timeout,
             most: MOST_SAID,
             // It may open the editor.

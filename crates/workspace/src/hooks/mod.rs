@@ -91,9 +91,13 @@ impl Hooks {
 
     /// The program of a hook. It is looked for each time: what was installed or moved meanwhile counts.
     fn program(&self, armed: &Armed) -> Result<PathBuf, String> {
-        let roots: Vec<&Path> = self.roots.iter().map(|home| &*home.path).collect();
+        let roots = self.folders();
         let name = armed.hook.command.first().ok_or("it names no program")?;
         program::find(name, program::search_path().as_deref(), &roots)
+    }
+
+    fn folders(&self) -> Vec<&Path> {
+        self.roots.iter().map(|home| &*home.path).collect()
     }
 
     /// The root of the file of this name, and the file's path from there.
@@ -130,6 +134,7 @@ impl Hooks {
             path: &path,
             arguments: &filled(&armed.hook.command[1..], &home.path, &paths),
             folder: &home.path,
+            search: &program::search_path_outside(&self.folders()),
             timeout: armed.hook.timeout.unwrap_or(allowance.timeout),
             most: allowance.most,
             leaves: allowance.leaves,
