@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use emend_testkit::{Answer, Client, Folder, Launch, client::patch};
 use serde_json::json;

@@ -122,6 +122,15 @@ fn who_refuses_is_heard_before_anybody_else_is_asked() {
 }
 
 #[test]
+fn a_hook_that_has_much_to_say_against_an_edit_is_heard() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let script = "head -c 300000 /dev/zero | tr '\\0' x; exit 1";
+    let mut client = configured(&folder, &before(&folder, "loud", script, "timeout = 60")).legacy();
+    client.replace("a.txt", "old", "new").refused("hook-refused");
+    assert_eq!(folder.text("a.txt"), "old\n");
+}
+
+#[test]
 fn what_a_hook_says_is_capped_and_cannot_deceive() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let script = "printf '\\033[2Kgone'; head -c 30000 /dev/zero | tr '\\0' x; exit 1";

@@ -386,6 +386,11 @@ mod tests {
     fn what_a_program_leaves_behind_is_not_waited_for() {
         let ran = shell("sleep 1000 & echo -n done", b"", |_| {});
         assert_eq!(ran.done().unwrap(), b"done");
+        // Nor who goes on talking in its place.
+        let ran = shell("(sleep 0.1; while echo x >&2; do sleep 0.005; done) & echo -n done", b"", |program| {
+            (program.timeout, program.leaves) = (Duration::from_secs(5), true);
+        });
+        assert_eq!(ran.done().unwrap(), b"done");
         // It may go on where that is wanted.
         let ran = shell("sleep 1000 & echo -n $!", b"", |program| program.leaves = true);
         let left = String::from_utf8(ran.done().unwrap()).unwrap();
