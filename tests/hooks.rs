@@ -144,7 +144,7 @@ fn a_hook_that_cannot_answer_stops_an_edit_only_where_it_is_required() {
     for script in ["sleep 1000", "yes", "kill -9 $$"] {
         for is_required in [false, true] {
             let folder = Folder::with([("a.txt", "old\n")]);
-            let timeout = if script.starts_with("sleep") { "0.3" } else { "20" };
+            let timeout = if script.starts_with("kill") { "20" } else { "0.3" };
             let more = format!("timeout = {timeout}\nrequired = {is_required}");
             let mut client = configured(&folder, &before(&folder, "weak", script, &more)).legacy();
             let answer = client.replace("a.txt", "old", "new");

@@ -20,8 +20,10 @@ pub struct Program<'a> {
     pub search: &'a OsStr,
     /// How long it may take.
     pub timeout: Duration,
-    /// How many bytes it may say on its standard output.
+    /// How many bytes of what it says on its standard output are kept.
     pub most: usize,
+    /// Whether the rest is passed over. Else it is ended once it says more.
+    pub is_cut: bool,
     /// Whether what it started may go on after it.
     pub leaves: bool,
 }
@@ -183,6 +185,8 @@ mod attended {
     const GLANCE: Duration = Duration::from_millis(20);
     /// The same for one that has closed them, and so is about to end.
     const SHORT_GLANCE: Duration = Duration::from_millis(1);
+    /// How often its pipes are looked at once it has ended, if others go on writing there: a pipe holds no more than that.
+    const LAST_LOOKS: usize = 20;
 
     pub(super) fn run(program: &Program<'_>, input: &[u8]) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
@@ -218,6 +222,7 @@ mod attended {
         errors: Vec<u8>,
         deadline: Instant,
         most: usize,
+        is_cut: bool,
     }
 
     impl Attended {
@@ -228,32 +233,37 @@ mod attended {
             stderr.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
             let deadline = Instant::now() + program.timeout;
             let (output, errors) = Default::default();
-            Ok(Self { stdin, stdout, stderr, output, errors, deadline, most: program.most })
+            let (most, is_cut) = (program.most, program.is_cut);
+            Ok(Self { stdin, stdout, stderr, output, errors, deadline, most, is_cut })
         }
 
         /// Feeds it and listens to it until it has ended. Yields why it must be ended, if so.
         fn until_it_ends(&mut self, child: &Child, mut input: &[u8]) -> io::Result<Option<Ended>> {
             let mut room = vec![0; 64 * 1024];
+            let mut last_looks = 0;
             loop {
                 if input.is_empty() {
                     self.stdin = None;
                 }
-                let Some(left) = self.deadline.checked_duration_since(Instant::now()) else {
-                    return Ok(Some(Ended::TimedOut));
-                };
+                // Asked before its pipes are looked at: what it says between the two would be lost.
+                let has_ended = has_ended(child)?;
                 let is_quiet = self.stdout.is_none() && self.stderr.is_none();
-                let is_idle = self.wait(left.min(if is_quiet { SHORT_GLANCE } else { GLANCE }))?;
+                let patience = match self.deadline.checked_duration_since(Instant::now()) {
+                    _ if has_ended => Duration::ZERO,
+                    None => return Ok(Some(Ended::TimedOut)),
+                    Some(left) => left.min(if is_quiet { SHORT_GLANCE } else { GLANCE }),
+                };
+                let is_idle = self.wait(patience)?;
                 self.feed(&mut input);
-                hear(&mut self.stdout, &mut room, |bytes| self.output.extend_from_slice(bytes));
-                hear(&mut self.stderr, &mut room, |bytes| {
-                    let fits = bytes.len().min(MOST_ERRORS - self.errors.len());
-                    self.errors.extend_from_slice(&bytes[..fits]);
-                });
+                let most = if self.is_cut { self.most } else { usize::MAX };
+                hear(&mut self.stdout, &mut room, |bytes| keep(&mut self.output, bytes, most));
+                hear(&mut self.stderr, &mut room, |bytes| keep(&mut self.errors, bytes, MOST_ERRORS));
                 if self.output.len() > self.most {
                     return Ok(Some(Ended::Flooded));
                 }
-                // What it left in its pipes is taken first; what others write there later is not its own.
-                if (is_idle || is_quiet) && has_ended(child)? {
+                // What it left in its pipes is taken; what others write there later is not its own.
+                last_looks += usize::from(has_ended);
+                if has_ended && (is_idle || last_looks == LAST_LOOKS) {
                     return Ok(None);
                 }
             }
@@ -295,6 +305,12 @@ mod attended {
         }
     }
 
+    /// Keeps these bytes up to so many in all.
+    fn keep(kept: &mut Vec<u8>, bytes: &[u8], most: usize) {
+        let fits = bytes.len().min(most.saturating_sub(kept.len()));
+        kept.extend_from_slice(&bytes[..fits]);
+    }
+
     fn is_for_later(error: &io::Error) -> bool {
         matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
     }
@@ -330,6 +346,7 @@ mod tests {
             search: OsStr::new("/usr/bin:/bin"),
             timeout: Duration::from_secs(60),
             most: 1 << 20,
+            is_cut: false,
             leaves: false,
         };
         limits(&mut program);
@@ -387,7 +404,7 @@ mod tests {
         let ran = shell("sleep 1000 & echo -n done", b"", |_| {});
         assert_eq!(ran.done().unwrap(), b"done");
         // Nor who goes on talking in its place.
-        let ran = shell("(sleep 0.1; while echo x >&2; do sleep 0.005; done) & echo -n done", b"", |program| {
+        let ran = shell("while echo x >&2; do sleep 0.005; done & echo -n done", b"", |program| {
             (program.timeout, program.leaves) = (Duration::from_secs(5), true);
         });
         assert_eq!(ran.done().unwrap(), b"done");
@@ -428,6 +445,7 @@ mod tests {
             search: OsStr::new("/usr/bin:/bin"),
             timeout,
             most: 1,
+            is_cut: false,
             leaves: false,
         }
     }

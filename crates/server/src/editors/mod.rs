@@ -186,6 +186,7 @@ impl Told {
             search: &program::search_path_outside(&roots),
             timeout,
             most: MOST_SAID,
+            is_cut: false,
             // It may open the editor.
             leaves: true,
         };

@@ -1,7 +1,7 @@
 //! Hooks that are asked before an edit: each gets one JSON document and says by its exit code whether the edit may be
 //! made.
 //!
-//! A hook that cannot say anything (it hangs, floods, dies or is not there) stops no edit, unless the person requires it: a
+//! A hook that cannot say anything (it hangs, dies or is not there) stops no edit, unless the person requires it: a
 //! broken hook would otherwise take every tool away.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::report::{FileReport, Report};
 
 /// How long a hook may take unless the person says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How much it may say.
+/// How much of what it says is kept.
 const MOST: usize = 64 * 1024;
 /// How much of that is told.
 const QUOTED: usize = 4000;
@@ -72,7 +72,7 @@ impl Hooks {
     }
 
     fn verdict(&self, armed: &Armed, files: &[&FileReport], document: &[u8]) -> Result<Verdict, String> {
-        let allowance = Allowance { timeout: TIMEOUT, most: MOST, leaves: false };
+        let allowance = Allowance { timeout: TIMEOUT, most: MOST, is_cut: true, leaves: false };
         self.run(armed, files, document, allowance).map(|ran| Verdict::of(&ran))
     }
 }

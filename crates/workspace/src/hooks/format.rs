@@ -99,7 +99,7 @@ impl Hooks {
         limits: &Limits,
     ) -> Result<Vec<u8>, String> {
         let most = (text.len() * 4 + SPARE).min(limits.file_bytes);
-        let allowance = Allowance { timeout: TIMEOUT, most, leaves: false };
+        let allowance = Allowance { timeout: TIMEOUT, most, is_cut: false, leaves: false };
         let ran = self.run(armed, &[&prepared.report.files[at]], text, allowance)?;
         prepared.report.fire(format!("format:{}", armed.hook.name));
         ran.done()

@@ -60,8 +60,10 @@ struct Armed {
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
     timeout: Duration,
-    /// How many bytes it may say.
+    /// How many bytes of what it says are kept.
     most: usize,
+    /// Whether it may say more than that.
+    is_cut: bool,
     /// Whether what it has started may go on after it.
     leaves: bool,
 }
@@ -137,6 +139,7 @@ impl Hooks {
             search: &program::search_path_outside(&self.folders()),
             timeout: armed.hook.timeout.unwrap_or(allowance.timeout),
             most: allowance.most,
+            is_cut: allowance.is_cut,
             leaves: allowance.leaves,
         };
         let ran = program.run(input);
