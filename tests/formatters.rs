@@ -253,3 +253,18 @@ fn a_formatter_finds_no_program_in_the_workspace() {
         undo(&mut client).ok();
     }
 }
+
+#[test]
+fn nobody_is_asked_for_ever_about_what_is_formatted_otherwise_each_time() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let script = "cat; echo >> \"$0.runs\"; wc -l < \"$0.runs\"";
+    let launch = formatting(&folder, script).argument("--mode").argument("ask").asking();
+    let mut client = launch.legacy();
+    let edit = client.send_call("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "1"}));
+    for _ in 0..5 {
+        let asked = client.wait_for_request();
+        client.respond(&asked, json!({"action": "accept", "content": {"approve": true}}));
+    }
+    client.answer(edit).refused("approval-needed");
+    assert_eq!(folder.text("a.txt"), "one\n");
+}

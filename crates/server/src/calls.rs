@@ -21,6 +21,9 @@ use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{Answer, Call, Effect, ToolSpec, Unanswered};
 
+/// How often a person is asked about one call whose plan is another each time.
+const QUESTIONS: usize = 5;
+
 /// What goes back to the client.
 enum Turn {
     Answered(Answered),
@@ -120,6 +123,7 @@ impl Emend {
     ) -> Turn {
         // Only the first run tells how far it has come: what is told grows.
         let mut token = context.meta.get_progress_token();
+        let mut questions = 0;
         loop {
             let approval = match &said {
                 Said::Nothing | Said::Silence => None,
@@ -132,9 +136,11 @@ impl Emend {
                 Ok(answered) => return Turn::Answered(answered),
                 Err(held) => held,
             };
-            if matches!(said, Said::Silence) {
+            // A formatter that never answers the same twice would have the person asked for ever.
+            if matches!(said, Said::Silence) || questions == QUESTIONS {
                 return self.leave_waiting(held).await.into();
             }
+            questions += 1;
             let call = (self.session.owner(), tool.name, &**arguments);
             let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
             if context.ct.is_cancelled() {
