@@ -252,3 +252,20 @@ fn an_edit_that_is_given_up_while_its_hook_runs_is_not_made() {
     client.replace("a.txt", "one", "2").ok();
     assert_eq!(folder.text("a.txt"), "2\n");
 }
+
+#[test]
+fn hooks_end_with_the_edit_that_is_given_up() {
+    for kind in ["before", "format"] {
+        let folder = Folder::with([("a.txt", "one\n")]);
+        let gate = Gate::new(&folder);
+        let command = program(&folder, "slow", &gate.script());
+        let hook = format!("[[hooks.{kind}]]\ntimeout = 600\n{command}");
+        let mut client = configured(&folder, &hook).legacy();
+        client.send_call("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "1"}));
+        let stands = gate.reached();
+        // The server would wait for it.
+        assert!(client.close().0.success());
+        drop(stands);
+        assert_eq!(folder.text("a.txt"), "one\n");
+    }
+}

@@ -48,6 +48,8 @@ pub enum Ended {
     TimedOut,
     /// It said too much, and was killed.
     Flooded,
+    /// Nobody wanted it any more, and it was killed.
+    GivenUp,
     /// It could not be run at all.
     Failed(io::Error),
 }
@@ -125,11 +127,11 @@ fn is_program(path: &Path) -> bool {
 }
 
 impl Program<'_> {
-    /// Runs it with this on its standard input. Blocks until it has ended, its time is over or it has said too much; then
-    /// it is killed with all that it started.
+    /// Runs it with this on its standard input. Blocks until it has ended, its time is over, it has said too much or it is
+    /// cancelled; then it is killed with all that it started.
     #[must_use]
-    pub fn run(&self, input: &[u8]) -> Ran {
-        attended::run(self, input).unwrap_or_else(|error| Ran {
+    pub fn run(&self, input: &[u8], cancelled: &dyn Fn() -> bool) -> Ran {
+        attended::run(self, input, cancelled).unwrap_or_else(|error| Ran {
             ended: Ended::Failed(error),
             output: Vec::new(),
             errors: String::new(),
@@ -155,6 +157,7 @@ impl Ran {
                 None => "it was killed".to_owned(),
             },
             Ended::TimedOut => "it took too long and was ended".to_owned(),
+            Ended::GivenUp => "it was ended since nobody wanted it any more".to_owned(),
             Ended::Flooded => "it said too much and was ended".to_owned(),
             Ended::Failed(error) => format!("it could not be run: {error}"),
         };
@@ -188,7 +191,11 @@ mod attended {
     /// How often its pipes are looked at once it has ended, if others go on writing there: a pipe holds no more than that.
     const LAST_LOOKS: usize = 20;
 
-    pub(super) fn run(program: &Program<'_>, input: &[u8]) -> io::Result<Ran> {
+    pub(super) fn run(
+        program: &Program<'_>,
+        input: &[u8],
+        cancelled: &dyn Fn() -> bool,
+    ) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
         command.args(program.arguments).current_dir(program.folder);
         command.env("PATH", program.search);
@@ -197,7 +204,7 @@ mod attended {
         command.process_group(0);
         let mut child = command.spawn()?;
         let attended = Attended::to(&mut child, program).and_then(|mut attended| {
-            let ended_by = attended.until_it_ends(&child, input)?;
+            let ended_by = attended.until_it_ends(&child, input, cancelled)?;
             Ok((ended_by, attended.output, attended.errors))
         });
         let must_go = !matches!(attended, Ok((None, ..)) if program.leaves);
@@ -238,7 +245,12 @@ mod attended {
         }
 
         /// Feeds it and listens to it until it has ended. Yields why it must be ended, if so.
-        fn until_it_ends(&mut self, child: &Child, mut input: &[u8]) -> io::Result<Option<Ended>> {
+        fn until_it_ends(
+            &mut self,
+            child: &Child,
+            mut input: &[u8],
+            cancelled: &dyn Fn() -> bool,
+        ) -> io::Result<Option<Ended>> {
             let mut room = vec![0; 64 * 1024];
             let mut last_looks = 0;
             loop {
@@ -250,6 +262,7 @@ mod attended {
                 let is_quiet = self.stdout.is_none() && self.stderr.is_none();
                 let patience = match self.deadline.checked_duration_since(Instant::now()) {
                     _ if has_ended => Duration::ZERO,
+                    _ if cancelled() => return Ok(Some(Ended::GivenUp)),
                     None => return Ok(Some(Ended::TimedOut)),
                     Some(left) => left.min(if is_quiet { SHORT_GLANCE } else { GLANCE }),
                 };
@@ -328,7 +341,7 @@ mod attended {
 
     use super::{Program, Ran};
 
-    pub(super) fn run(_program: &Program<'_>, _input: &[u8]) -> io::Result<Ran> {
+    pub(super) fn run(_program: &Program<'_>, _input: &[u8], _cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
         Err(io::Error::other("programs are not run on this system yet"))
     }
 }
@@ -350,7 +363,7 @@ mod tests {
             leaves: false,
         };
         limits(&mut program);
-        program.run(input)
+        program.run(input, &|| false)
     }
 
     #[test]
@@ -368,7 +381,7 @@ mod tests {
         assert_eq!(why("echo no >&2; exit 3"), "it ended with exit code 3: no");
         assert_eq!(why("kill -9 $$"), "it was killed");
         let absent = Program { path: Path::new("/none"), ..program(&[]) };
-        assert!(matches!(absent.run(b"").ended, Ended::Failed(_)));
+        assert!(matches!(absent.run(b"", &|| false).ended, Ended::Failed(_)));
     }
 
     #[test]
@@ -394,9 +407,15 @@ mod tests {
         program.timeout = Duration::from_millis(500);
         if program.path.exists() {
             let begun = std::time::Instant::now();
-            assert!(matches!(program.run(b"").ended, Ended::TimedOut));
+            assert!(matches!(program.run(b"", &|| false).ended, Ended::TimedOut));
             assert!(begun.elapsed() < Duration::from_secs(25));
         }
+    }
+
+    #[test]
+    fn what_is_given_up_is_ended() {
+        let ran = program(&["-c".into(), "sleep 1000".into()]).run(b"", &|| true);
+        assert!(matches!(ran.ended, Ended::GivenUp));
     }
 
     #[test]

@@ -190,7 +190,7 @@ impl Told {
             // It may open the editor.
             leaves: true,
         };
-        program.run(b"").done().map(drop)
+        program.run(b"", &|| false).done().map(drop)
     }
 }
 

@@ -35,7 +35,7 @@ impl Hooks {
         for (armed, files) in self.due(report) {
             let name = &armed.hook.name;
             let allowance = Allowance { timeout: TIMEOUT, most: MOST, is_cut: false, leaves: true };
-            let ended = self.run(armed, &files, &document, allowance).and_then(|ran| {
+            let ended = self.run(armed, &files, &document, allowance, &|| false).and_then(|ran| {
                 done.fired.push(format!("after:{name}"));
                 ran.done()
             });

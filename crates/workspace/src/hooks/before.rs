@@ -43,10 +43,11 @@ impl Hooks {
             if files.is_empty() {
                 continue;
             }
+            let verdict = self.verdict(armed, &files, &document, cancelled);
             if cancelled() {
                 return Err(Problem::new(Kind::Cancelled));
             }
-            let why = match self.verdict(armed, &files, &document) {
+            let why = match verdict {
                 Ok(verdict) => {
                     report.fire(format!("before:{}", armed.hook.name));
                     match verdict {
@@ -71,9 +72,15 @@ impl Hooks {
         Ok(())
     }
 
-    fn verdict(&self, armed: &Armed, files: &[&FileReport], document: &[u8]) -> Result<Verdict, String> {
+    fn verdict(
+        &self,
+        armed: &Armed,
+        files: &[&FileReport],
+        document: &[u8],
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Verdict, String> {
         let allowance = Allowance { timeout: TIMEOUT, most: MOST, is_cut: true, leaves: false };
-        self.run(armed, files, document, allowance).map(|ran| Verdict::of(&ran))
+        self.run(armed, files, document, allowance, cancelled).map(|ran| Verdict::of(&ran))
     }
 }
 

@@ -45,10 +45,10 @@ impl Hooks {
             let mut by = Vec::new();
             for armed in self.formatters(&name) {
                 let Some(text) = prepared.plan.files()[at].new_text() else { break };
+                let formatted = self.formatted(armed, prepared, at, &text, limits, cancelled);
                 if cancelled() {
                     return Err(Problem::new(Kind::Cancelled));
                 }
-                let formatted = self.formatted(armed, prepared, at, &text, limits);
                 let taken = formatted.and_then(|formatted| prepared.plan.format(at, &formatted, limits));
                 match taken {
                     Ok(true) => by.push(&*armed.hook.name),
@@ -97,10 +97,11 @@ impl Hooks {
         at: usize,
         text: &[u8],
         limits: &Limits,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, String> {
         let most = (text.len() * 4 + SPARE).min(limits.file_bytes);
         let allowance = Allowance { timeout: TIMEOUT, most, is_cut: false, leaves: false };
-        let ran = self.run(armed, &[&prepared.report.files[at]], text, allowance)?;
+        let ran = self.run(armed, &[&prepared.report.files[at]], text, allowance, cancelled)?;
         prepared.report.fire(format!("format:{}", armed.hook.name));
         ran.done()
     }

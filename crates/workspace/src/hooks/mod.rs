@@ -126,6 +126,7 @@ impl Hooks {
         files: &[&FileReport],
         input: &[u8],
         allowance: Allowance,
+        cancelled: &dyn Fn() -> bool,
     ) -> Result<Ran, String> {
         let there = files.iter().filter(|file| file.change != ChangeKind::Delete);
         let paths: Vec<&str> = there.map(|file| self.inside(&file.name)).collect();
@@ -142,7 +143,7 @@ impl Hooks {
             is_cut: allowance.is_cut,
             leaves: allowance.leaves,
         };
-        let ran = program.run(input);
+        let ran = program.run(input, cancelled);
         if matches!(ran.ended, Ended::Failed(_)) { Err(ran.why()) } else { Ok(ran) }
     }
 }
