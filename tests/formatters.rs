@@ -244,7 +244,9 @@ fn a_formatter_finds_no_program_in_the_workspace() {
     let theirs = folder.path().join("bin/interpreter");
     fs::set_permissions(&theirs, fs::Permissions::from_mode(0o755)).unwrap();
     // By its absolute name, and by one that depends on the working folder.
-    for search in [format!("{}:/usr/bin:/bin", theirs.parent().unwrap().display()), "bin:/usr/bin:/bin".into()] {
+    for search in
+        [format!("{}:/usr/bin:/bin", theirs.parent().unwrap().display()), "bin:/usr/bin:/bin".into()]
+    {
         let launch = formatting(&folder, "exec interpreter").variable("PATH", search);
         let mut client = launch.legacy();
         let edited = client.call("write_file", json!({"path": "b.txt", "content": "new\n"})).ok();
@@ -260,7 +262,8 @@ fn nobody_is_asked_for_ever_about_what_is_formatted_otherwise_each_time() {
     let script = "cat; echo >> \"$0.runs\"; wc -l < \"$0.runs\"";
     let launch = formatting(&folder, script).argument("--mode").argument("ask").asking();
     let mut client = launch.legacy();
-    let edit = client.send_call("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "1"}));
+    let edit =
+        client.send_call("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "1"}));
     for _ in 0..5 {
         let asked = client.wait_for_request();
         client.respond(&asked, json!({"action": "accept", "content": {"approve": true}}));

@@ -191,11 +191,7 @@ mod attended {
     /// How often its pipes are looked at once it has ended, if others go on writing there: a pipe holds no more than that.
     const LAST_LOOKS: usize = 20;
 
-    pub(super) fn run(
-        program: &Program<'_>,
-        input: &[u8],
-        cancelled: &dyn Fn() -> bool,
-    ) -> io::Result<Ran> {
+    pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
         command.args(program.arguments).current_dir(program.folder);
         command.env("PATH", program.search);
@@ -341,7 +337,11 @@ mod attended {
 
     use super::{Program, Ran};
 
-    pub(super) fn run(_program: &Program<'_>, _input: &[u8], _cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
+    pub(super) fn run(
+        _program: &Program<'_>,
+        _input: &[u8],
+        _cancelled: &dyn Fn() -> bool,
+    ) -> io::Result<Ran> {
         Err(io::Error::other("programs are not run on this system yet"))
     }
 }
