@@ -446,7 +446,11 @@ mod tests {
         let roots = [root.as_path()];
         let search = std::env::join_paths([root.as_path(), Path::new("."), Path::new("/bin")]).unwrap();
         assert_eq!(find("sh", Some(&search), &roots).unwrap(), Path::new("/bin/sh"));
-        for absolute in [&inside, &link] {
+        // A link in a root says what is run, wherever that is.
+        std::os::unix::fs::symlink("/bin/sh", root.join("links")).unwrap();
+        let by_link = outside.path().join("by_link");
+        std::os::unix::fs::symlink(root.join("links"), &by_link).unwrap();
+        for absolute in [&inside, &link, &by_link] {
             assert!(find(absolute.to_str().unwrap(), Some(&search), &roots).unwrap_err().contains("inside"));
         }
         for wrong in ["./sh", "bin/sh", "no-such-program", "/bin"] {
