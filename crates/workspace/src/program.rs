@@ -70,7 +70,7 @@ pub fn find(name: &str, search: Option<&OsStr>, roots: &[&Path]) -> Result<PathB
     for candidate in candidates {
         let Some(real) = candidate.canonicalize().ok().filter(|real| is_program(real)) else { continue };
         let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        if is_in(&real) || is_in(&candidate) {
+        if is_in(&real) || is_in(&candidate) || is_by_link(&candidate, &is_in) {
             inside.get_or_insert(candidate);
         } else {
             return Ok(candidate);
@@ -115,6 +115,25 @@ pub fn placed(text: &str, places: &[(&str, &str)]) -> String {
         rest = &rest[at + place.len()..];
     }
     placed + rest
+}
+
+/// Whether a link on the way from here to the file itself is in one of the folders: it says which program it is.
+fn is_by_link(path: &Path, is_in: &dyn Fn(&Path) -> bool) -> bool {
+    let mut at = path.to_path_buf();
+    // As many links as the system follows.
+    for _ in 0..40 {
+        let Some(folder) = at.parent().and_then(|folder| folder.canonicalize().ok()) else { return true };
+        let Some(name) = at.file_name() else { return true };
+        let here = folder.join(name);
+        if is_in(&here) {
+            return true;
+        }
+        match here.read_link() {
+            Ok(target) => at = folder.join(target),
+            Err(_) => return false,
+        }
+    }
+    true
 }
 
 fn is_program(path: &Path) -> bool {
