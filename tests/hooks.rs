@@ -261,8 +261,10 @@ fn hooks_end_with_the_edit_that_is_given_up() {
         let command = program(&folder, "slow", &gate.script());
         let hook = format!("[[hooks.{kind}]]\ntimeout = 600\n{command}");
         let mut client = configured(&folder, &hook).legacy();
-        client.send_call("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "1"}));
+        let edit = json!({"path": "a.txt", "old_string": "one", "new_string": "1"});
+        let waits = client.send_call("str_replace", edit);
         let stands = gate.reached();
+        client.cancel(waits);
         // The server would wait for it.
         assert!(client.close().0.success());
         drop(stands);
