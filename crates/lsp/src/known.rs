@@ -265,6 +265,21 @@ mod tests {
     }
 
     #[test]
+    fn what_rust_analyzer_would_obey_itself_keeps_it_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("inner");
+        std::fs::create_dir(&inner).expect("made");
+        for place in [folder.path(), &inner] {
+            let file = place.join("rust-analyzer.toml");
+            std::fs::write(&file, "checkOnSave = true\n").expect("written");
+            assert!(objection(Kind::RustAnalyzer, folder.path(), false).is_some());
+            assert!(objection(Kind::RustAnalyzer, folder.path(), true).is_none());
+            std::fs::remove_file(&file).expect("removed");
+        }
+        assert!(objection(Kind::RustAnalyzer, folder.path(), false).is_none());
+    }
+
+    #[test]
     fn what_rustup_only_pretends_to_have_is_not_there() {
         let folder = tempfile::tempdir().expect("a folder");
         let [bin, toolchain] = ["bin", "toolchain"].map(|name| folder.path().join(name));
