@@ -190,11 +190,13 @@ fn for_cargo() -> Vec<(&'static str, String)> {
 
 /// Why this kind of server must not be used in a root as it is now. What cargo reads of the workspace can name libraries and
 /// programs in more ways than the environment can take back, and rust-analyzer has it run with each project that it reads.
+/// What rust-analyzer itself reads there goes before what it is told.
 pub(crate) fn objection(kind: Kind, root: &Path, runs_project_code: bool) -> Option<String> {
     if kind != Kind::RustAnalyzer || runs_project_code {
         return None;
     }
-    let mut names = vec![".cargo/config.toml", ".cargo/config"];
+    // Its own file of a project goes before what a client says, and turns checks on again, with which build scripts run.
+    let mut names = vec!["rust-analyzer.toml", ".cargo/config.toml", ".cargo/config"];
     if std::env::var_os("RUSTUP_TOOLCHAIN").is_none() && default_toolchain().is_none() {
         names.extend(["rust-toolchain.toml", "rust-toolchain"]);
     }
@@ -205,7 +207,7 @@ pub(crate) fn objection(kind: Kind, root: &Path, runs_project_code: bool) -> Opt
         .flat_map(|folder| names.iter().map(move |name| folder.join(name)).collect::<Vec<_>>())
         .find(|file| file.symlink_metadata().is_ok())?;
     Some(format!(
-        "{} can have cargo run programs of the workspace; a person who trusts it sets runs_project_code for this server",
+        "{} can have programs of the workspace run; a person who trusts it sets runs_project_code for this server",
         found.display()
     ))
 }
