@@ -228,3 +228,26 @@ fn counted(number: usize, what: &str) -> String {
         _ => format!("{number} {}", what.replace("error", "errors").replace("warning", "warnings")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_of_one_error_is_one_line() {
+        let found = emend_lsp::Diagnostic {
+            path: "/w/a".into(),
+            line: 1,
+            column: 1,
+            severity: Severity::Error,
+            message: "wrong\n\u{1b}[31mhere".into(),
+            source: None,
+            code: Some("E\n1".into()),
+        };
+        let says = ServerSays::of("server", &State::Ready);
+        let says = says.telling(Some(vec![Finding::of("a".into(), &found)]), None, 0);
+        let prose = prose(&[says]);
+        assert_eq!(prose.lines().nth(1), Some("a:1:1: error: wrong [31mhere [E 1]"));
+        assert_eq!(prose.lines().count(), 2);
+    }
+}

@@ -211,16 +211,24 @@ impl Checking {
                 tell_later(&edit, &said, later.as_ref());
             }
         });
-        let in_time = tokio::time::timeout(self.patience, receive);
-        let aftermath = tokio::select! {
-            aftermath = in_time => aftermath.ok().and_then(Result::ok),
-            () = cancelled.cancelled() => None,
-        };
+        let aftermath = in_time(receive, self.patience, cancelled).await;
         let Some(outcome) = answer.outcome() else { return };
         outcome.diagnostics = Some(match aftermath {
             Some(aftermath) => says(workspace, &aftermath),
             None => vec![ServerSays::pending(is_told_later)],
         });
+    }
+}
+
+/// What comes before the time is over and nobody waits any more.
+async fn in_time<T>(
+    receive: oneshot::Receiver<T>,
+    patience: Duration,
+    cancelled: &CancellationToken,
+) -> Option<T> {
+    tokio::select! {
+        came = tokio::time::timeout(patience, receive) => came.ok().and_then(Result::ok),
+        () = cancelled.cancelled() => None,
     }
 }
 
@@ -290,5 +298,22 @@ fn setting(server: &Server) -> ServerSetting {
         language: server.language.clone(),
         options: server.options.clone(),
         runs_project_code: server.runs_project_code,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_sent_is_never_lost() {
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        // Which of several that are ready is looked at first is left to chance.
+        for number in 0..100 {
+            let (send, receive) = oneshot::channel();
+            send.send(number).unwrap();
+            assert_eq!(in_time(receive, PATIENCE, &cancelled).await, Some(number));
+        }
     }
 }
