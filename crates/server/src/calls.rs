@@ -79,6 +79,10 @@ impl Emend {
             let Shared { subscriptions, events, .. } = &*self.shared;
             let teller = Teller { workspace, subscriptions, events, session };
             checking.tell_in(&mut answer, teller, &context.ct).await;
+            // Servers may have said something of an earlier edit meanwhile.
+            if !context.ct.is_cancelled() {
+                answer.remark(self.session.news());
+            }
         }
         if context.ct.is_cancelled() && answer.edit().is_some() {
             let late =
@@ -262,14 +266,16 @@ impl Emend {
         let run = || {
             let mut answer = asked.tool.run(&call, arguments)?;
             let checking = self.shared.effects.checking(&answer);
-            answer.remark(self.session.news());
-            answer.remark(call.caller.news());
-            answer.remark(self.shared.effects.news(call.caller.session()));
             let subscriptions = &self.shared.subscriptions;
             subscriptions.has_called(workspace, &self.session);
-            // Of a call that was cancelled, nobody gets the answer.
-            if asked.lasts && !asked.cancelled.is_cancelled() {
-                answer.remark(subscriptions.remarks(workspace, &self.session));
+            // Of a call that was cancelled, nobody gets the answer: the next one says all that.
+            if !asked.cancelled.is_cancelled() {
+                answer.remark(self.session.news());
+                answer.remark(call.caller.news());
+                answer.remark(self.shared.effects.news(call.caller.session()));
+                if asked.lasts {
+                    answer.remark(subscriptions.remarks(workspace, &self.session));
+                }
             }
             Ok(Answered { answer, checking })
         };

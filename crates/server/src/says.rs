@@ -136,19 +136,19 @@ impl Finding {
             column: found.column,
             severity: severity.to_owned(),
             message: shown(&found.message),
-            code: found.code.clone(),
+            code: found.code.as_deref().map(shown),
         }
     }
 }
 
-/// A text of somebody else's in one line, and not too much of it.
+/// A text of somebody else's in one line without control characters, and not too much of it.
 fn shown(text: &str) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
         if !words.is_empty() {
             words.push(' ');
         }
-        words.push_str(word);
+        words.extend(word.chars().filter(|character| !character.is_control()));
         if words.len() > LONGEST {
             let cut = words.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST).last();
             words.truncate(cut.unwrap_or_default());

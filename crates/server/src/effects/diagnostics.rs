@@ -196,7 +196,7 @@ impl Checking {
         let Teller { workspace, subscriptions, events, session } = teller;
         let (send, receive) = oneshot::channel();
         let later = session.map(Arc::downgrade);
-        let is_told_later = later.is_some();
+        let (next, of_edit) = (later.clone(), self.edit.clone());
         let (edit, held, listeners) = (self.edit, Arc::downgrade(workspace), Arc::downgrade(subscriptions));
         let events = events.while_told();
         let files = answer.outcome().map(|outcome| outcome.changed_files.clone()).unwrap_or_default();
@@ -212,23 +212,33 @@ impl Checking {
             }
         });
         let aftermath = in_time(receive, self.patience, cancelled).await;
+        let said = aftermath.map(|aftermath| says(workspace, &aftermath));
+        if let Some(said) = said.as_ref().filter(|_| cancelled.is_cancelled()) {
+            // Nobody gets this answer.
+            tell_later(&of_edit, said, next.as_ref());
+        }
         let Some(outcome) = answer.outcome() else { return };
-        outcome.diagnostics = Some(match aftermath {
-            Some(aftermath) => says(workspace, &aftermath),
-            None => vec![ServerSays::pending(is_told_later)],
-        });
+        outcome.diagnostics = Some(said.unwrap_or_else(|| vec![ServerSays::pending(next.is_some())]));
     }
 }
 
-/// What comes before the time is over and nobody waits any more.
+/// What comes before the time is over and nobody waits any more. What comes later cannot be sent.
 async fn in_time<T>(
-    receive: oneshot::Receiver<T>,
+    mut receive: oneshot::Receiver<T>,
     patience: Duration,
     cancelled: &CancellationToken,
 ) -> Option<T> {
-    tokio::select! {
-        came = tokio::time::timeout(patience, receive) => came.ok().and_then(Result::ok),
+    let came = tokio::select! {
+        came = tokio::time::timeout(patience, &mut receive) => came.ok(),
         () = cancelled.cancelled() => None,
+    };
+    match came {
+        Some(came) => came.ok(),
+        None => {
+            // It may have been sent in this moment, and whoever did takes it for told.
+            receive.close();
+            receive.try_recv().ok()
+        }
     }
 }
 
