@@ -199,3 +199,27 @@ fn tell(failed: &Mutex<BTreeMap<String, Vec<String>>>, session: &str, what: Vec<
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use emend_workspace::{RootSpec, disk};
+
+    use super::*;
+    use crate::direct;
+    use crate::wire::WriteFile;
+
+    #[test]
+    fn who_fails_while_an_edit_is_told_of_fails_neither_the_edit_nor_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = [RootSpec { name: None, path: folder.path().into() }];
+        let workspace = Workspace::open(disk::for_this_machine(), &roots, None).unwrap();
+        let (told, hears) = mpsc::channel();
+        workspace.tell_edits(|_| panic!("it is caught"));
+        workspace.tell_edits(move |landed| told.send(landed.report.edit.clone()).unwrap());
+        let asked = WriteFile { path: "a".into(), content: "one\n".into(), version: None };
+        let made = direct::write_file(&workspace, asked, "test").unwrap();
+        assert_eq!(hears.try_recv().unwrap().as_deref(), made.edit());
+    }
+}
