@@ -5,6 +5,7 @@ mod hooked;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -634,7 +635,12 @@ impl Workspace {
         report.edit = Some(id);
         report.notes.extend(self.past.news());
         let landed = Landed { report: &report, origin: &facts.origin, root: &root, jobs: &jobs };
-        self.told.everybody().iter().for_each(|tell| tell(&landed));
+        for tell in self.told.everybody().iter() {
+            // The edit has happened, whatever becomes of what follows it.
+            if catch_unwind(AssertUnwindSafe(|| tell(&landed))).is_err() {
+                tracing::error!("what follows an edit failed");
+            }
+        }
         Ok(report)
     }
 }
