@@ -302,6 +302,30 @@ fn what_a_client_may_not_read_it_is_not_told_of() {
     assert_eq!(seen(here), [6, 7, 8]);
 }
 
+/// The remarks of an answer are for whoever gets it, and are about other files than the edit.
+#[test]
+fn what_an_answer_remarks_beside_the_edit_is_told_to_no_other_client() {
+    let folder = Folder::with([("a.txt", "0\n"), ("secret.txt", "one\n")]);
+    let mut free = telling(&folder).legacy();
+    for file in ["a.txt", "secret.txt"] {
+        free.call("read_file", json!({"path": file})).ok();
+    }
+    folder.write("secret.txt", "two\n");
+    let until = Instant::now() + Duration::from_secs(60);
+    for number in 0.. {
+        let answer = free.replace("a.txt", &number.to_string(), &(number + 1).to_string()).ok();
+        if answer.structured["notes"].to_string().contains("secret.txt") {
+            break;
+        }
+        assert!(Instant::now() < until, "it is not remarked");
+    }
+    free.close();
+    let mut client = telling(&folder).argument("--forbid").argument("secret.txt").legacy();
+    let told = read(&mut client, EVENTS).0;
+    assert!(told.iter().any(|event| event["type"] == "edit"));
+    assert!(told.iter().all(|event| !event.to_string().contains("secret.txt")), "{told:?}");
+}
+
 #[test]
 fn a_subscriber_that_never_reads_holds_up_nobody() {
     let folder = Folder::with([("a.txt", "0\n")]);
