@@ -1,5 +1,6 @@
 //! What a client is told of the log: the events of its own workspace, of any process, and of these only those whose files
-//! it may all read. The log is the user's and so has what other policies allow.
+//! it may all read. The log is the user's and so has what other policies allow. Notes are for whoever got the answer: in
+//! words, they name whatever files its session has read.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -46,11 +47,11 @@ pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Resu
     let (mut position, mut lines, mut bytes, mut more) = (Position::after(begin), VecDeque::new(), 0, false);
     let mut last = begin;
     log.read(&mut position, |line: Line| {
-        if !may_be_told(workspace, &line.text) {
+        let Some(text) = told(workspace, line.text) else {
             last = line.number;
             return true;
-        }
-        bytes += line.text.len();
+        };
+        bytes += text.len();
         let is_full =
             |lines: &VecDeque<String>| lines.len() >= MOST || (bytes > MOST_BYTES && !lines.is_empty());
         if after.is_some() && is_full(&lines) {
@@ -58,7 +59,7 @@ pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Resu
             return false;
         }
         last = line.number;
-        lines.push_back(line.text);
+        lines.push_back(text);
         true
     })?;
     if after.is_none() {
@@ -75,9 +76,9 @@ pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Resu
     Ok(ListedEvents { lines, last, more })
 }
 
-/// Whether all that an event names may be read here.
-fn may_be_told(workspace: &Workspace, event: &str) -> bool {
-    let Ok(Glance { roots }) = serde_json::from_str(event) else { return false };
+/// What is told of an event: nothing unless all that it names may be read here.
+fn told(workspace: &Workspace, text: String) -> Option<String> {
+    let Glance { roots } = serde_json::from_str(&text).ok()?;
     let is_here = |root: &EventRoot| {
         workspace
             .roots()
@@ -86,14 +87,18 @@ fn may_be_told(workspace: &Workspace, event: &str) -> bool {
             .any(|here| here.path == Path::new(&root.path) && here.policy.terms().emit_event)
     };
     if roots.is_empty() || !roots.iter().all(is_here) {
-        return false;
+        return None;
     }
-    let Ok(event) = serde_json::from_str::<Value>(event) else { return false };
+    let mut event = serde_json::from_str::<Value>(&text).ok()?;
     let mut names = Vec::new();
     for said in ["outcome", "summary", "diagnostics"] {
         gather_names(&event[said], &mut names);
     }
-    names.iter().all(|name| may_be_read(workspace, &roots, name))
+    if !names.iter().all(|name| may_be_read(workspace, &roots, name)) {
+        return None;
+    }
+    let notes = event.get_mut("outcome").and_then(Value::as_object_mut).and_then(|it| it.remove("notes"));
+    Some(if notes.is_some() { event.to_string() } else { text })
 }
 
 /// The names of files in this, wherever they stand.
