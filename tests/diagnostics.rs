@@ -68,6 +68,18 @@ fn starts(folder: &Folder) -> usize {
 }
 
 #[test]
+fn files_for_which_there_is_no_server_keep_none_from_being_asked_about() {
+    let others: Vec<String> = (0..60).map(|number| format!("a{number}.txt")).collect();
+    let folder = Folder::with(others.iter().map(String::as_str).chain(["z.fake"]).map(|name| (name, "BAD\n")));
+    let mut client = patient(&folder, &[]);
+    for file in others.iter().map(String::as_str).chain(["z.fake"]) {
+        client.read(file);
+    }
+    let text = client.call("diagnostics", json!({})).text;
+    assert!(text.contains("z.fake:1:1: error: BAD"), "{text}");
+}
+
+#[test]
 fn the_answer_to_an_edit_names_the_errors_that_it_brought_and_counts_those_that_went() {
     let folder = Folder::with([("a.fake", "one\nBAD old\nthree\n")]);
     let mut client = patient(&folder, &[]);
