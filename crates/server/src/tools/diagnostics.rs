@@ -1,6 +1,6 @@
 //! `diagnostics`: what language servers say now.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ fn ask(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         return Ok("Language servers are not asked here: notify_lsp is off.\n".to_owned());
     };
     let named = asked.paths.is_some();
-    let paths = asked.paths.unwrap_or_else(|| known(call));
+    let of_server = |name: &String| servers.is_known(Path::new(name));
+    let paths = asked.paths.unwrap_or_else(|| known(call).into_iter().filter(of_server).collect());
     let mut text = String::new();
     let mut files = Vec::new();
     for path in paths.iter().take(FILES) {
