@@ -489,6 +489,17 @@ fn a_server_is_stopped_politely_and_otherwise_ended_with_its_children() {
 }
 
 #[test]
+fn a_server_that_is_not_ready_is_not_asked_to_end() {
+    let scene = Scene::within(&["hang-at-start"], Limits { stop: GENEROUS, ..Limits::default() });
+    let change = scene.change("a.fake", Some("one\n"), Some("two\n"));
+    let _pending = scene.servers.edited(vec![change]).expect("concerned");
+    scene.await_log("initialize");
+    let begun = Instant::now();
+    scene.servers.stop();
+    assert!(begun.elapsed() < GENEROUS / 2);
+}
+
+#[test]
 fn what_waits_is_answered_when_all_is_stopped() {
     let scene = Scene::within(&["hang-at-start"], Limits { stop: SHORT, ..Limits::default() });
     let edit = || {
