@@ -102,13 +102,16 @@ impl Worker {
         let over = self.queue().stop();
         drop(over);
         self.work.notify_one();
-        let process = {
+        let (process, is_ready) = {
             let mut status = self.status();
             status.is_stopped = true;
-            status.process.take()
+            (status.process.take(), status.is_ready)
         };
-        if let Some(process) = process {
-            process.stop(deadline);
+        match process {
+            Some(process) if is_ready => process.stop(deadline),
+            // It answers nothing before it has answered that.
+            Some(process) => process.end("it was stopped"),
+            None => {}
         }
     }
 

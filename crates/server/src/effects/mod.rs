@@ -127,10 +127,11 @@ impl Effects {
 
     /// Waits for what still follows, but not for long, and ends what runs.
     pub fn finish(&self) {
-        self.hooks.finish(FAREWELL);
+        // Servers first: who has asked for the end may not wait as long as hooks may take.
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.stop();
         }
+        self.hooks.finish(FAREWELL);
         self.editors.settle(LAST_WORD);
     }
 
