@@ -127,3 +127,17 @@ fn what_a_person_does_at_a_terminal_has_its_hooks_too() {
     run(&["undo", edited["edit"].as_str().unwrap()]);
     assert_eq!(folder.text("a.txt"), "old\n");
 }
+
+#[test]
+fn a_server_that_is_told_to_stop_leaves_no_hook_behind() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let script = "echo $$ > \"$0.part\"; mv \"$0.part\" \"$0.pid\"; exec sleep 1000";
+    let mut client = configured(&folder, &after(&folder, "hangs", script, "")).legacy();
+    client.replace("a.txt", "old", "new").ok();
+    let process = wait_for(&folder.beside("hangs.pid"));
+    let server = rustix::process::Pid::from_raw(client.process().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(server, rustix::process::Signal::TERM).unwrap();
+    let (status, _) = client.close();
+    assert!(status.success(), "{status}");
+    assert!(!Path::new("/proc").join(process.trim()).exists(), "it runs on");
+}

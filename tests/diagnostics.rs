@@ -186,7 +186,13 @@ fn the_tool_says_what_is_wrong_now_or_why_a_server_says_nothing() {
     client.read("a.fake");
     let known = client.call("diagnostics", json!({})).text;
     assert!(known.contains("a.fake:1:1"), "{known}");
-    client.call("diagnostics", json!({"paths": ["none.fake"]})).is_error.then_some(()).unwrap();
+    // One that is not there keeps none of the others from being asked about.
+    let others = client.call("diagnostics", json!({"paths": ["none.fake", "a.fake"]})).text;
+    assert!(others.contains("none.fake") && others.contains("a.fake:1:1"), "{others}");
+    // What was edited is known as well.
+    client.replace("b.fake", "fine", "BAD").ok();
+    let known = client.call("diagnostics", json!({})).text;
+    assert!(known.contains("a.fake:1:1") && known.contains("b.fake:1:1"), "{known}");
 }
 
 #[test]

@@ -108,21 +108,21 @@ impl Listening {
 }
 
 /// A person presses Ctrl-C, or a supervisor ends the process.
-struct Stop {
+pub(crate) struct Stop {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
 }
 
 impl Stop {
     /// From now on, being told to stop is not the end.
-    fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
             terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?,
         })
     }
 
-    async fn wait(mut self) {
+    pub(crate) async fn wait(mut self) {
         #[cfg(unix)]
         tokio::select! {
             _ = tokio::signal::ctrl_c() => {}

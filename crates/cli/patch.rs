@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read, Write};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
@@ -61,7 +62,8 @@ pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
         approve::asked(held, output)
     })?;
     let shown = show(&made, output);
-    effects.finish();
+    // Hooks have limits of their own.
+    effects.finish(Duration::MAX);
     shown
 }
 

@@ -1,5 +1,7 @@
 //! `emend undo`: takes an edit back. A person sees first what that would do; a script says which edit it means.
 
+use std::time::Duration;
+
 use emend_server::direct;
 use emend_workspace::Workspace;
 use emend_workspace::edit::problem::{Kind, Problem};
@@ -54,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     }
     let made = direct::undo(&workspace, &effects, &id, CLIENT, &|held| approve::asked(held, output))?;
     let shown = patch::show(&made, output);
-    effects.finish();
+    // Hooks have limits of their own.
+    effects.finish(Duration::MAX);
     shown
 }
 

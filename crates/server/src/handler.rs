@@ -94,9 +94,12 @@ impl Emend {
         let events = workspace.as_ref().map_or_else(|_| Events::default(), |workspace| Events::of(workspace));
         subscriptions::follow(&subscriptions, &events);
         let following = Arc::downgrade(&effects);
+        let listening = Arc::downgrade(&subscriptions);
         subscriptions.tell_outside(move |paths| {
-            if let Some(effects) = following.upgrade() {
+            if let (Some(effects), Some(listeners)) = (following.upgrade(), listening.upgrade()) {
                 effects.changed_outside(paths);
+                // What is wrong now may be something else.
+                listeners.have_found();
             }
         });
         let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));

@@ -183,8 +183,9 @@ pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
     let uri: String = uri.chars().take(LONGEST_SHOWN).collect();
     let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
     let message = format!(
-        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, and \
-         emend://edit/ID.diff for the diff of an edit; list_files shows which files there are.",
+        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, {DIAGNOSTICS}, \
+         {READINGS}, {SESSION}, {EVENTS} (with ?after=NUMBER), and emend://edit/ID.diff for the diff of an edit; list_files \
+         shows which files there are.",
         roots.collect::<Vec<_>>().join(", ")
     );
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))

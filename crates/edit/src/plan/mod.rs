@@ -248,8 +248,11 @@ impl Plan {
                 Action::Create { .. } | Action::Delete { .. } => false,
             };
             if taken > 0 && taken < file.hunks.len() && !separable {
-                let message =
-                    alloc::format!("the hunks of {} depend on each other; name all of them", file.name);
+                let message = alloc::format!(
+                    "the hunks of {} depend on each other, as they do where a formatter has changed the file; name all of \
+                         them",
+                    file.name
+                );
                 return Err(Kind::InvalidArgument { name: "hunks".into(), message });
             }
         }

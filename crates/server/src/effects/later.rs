@@ -2,15 +2,18 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// How long what was given up may take to end.
+const LAST_WORD: Duration = Duration::from_secs(2);
 /// How much may wait; what comes when there is more is left out.
 const MOST: usize = 100;
 
-/// Something to do.
-type Work = Box<dyn FnOnce() + Send>;
+/// Something to do. It asks whether it is to be given up.
+type Work = Box<dyn FnOnce(&dyn Fn() -> bool) + Send>;
 
 /// Where work waits. Its thread begins with the first.
 #[derive(Default)]
@@ -22,6 +25,7 @@ pub(crate) struct Later {
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
+    is_over: AtomicBool,
 }
 
 #[derive(Default)]
@@ -33,7 +37,7 @@ struct Queue {
 
 impl Later {
     /// Does this when what was there before is done. Yields whether there is room for it.
-    pub(crate) fn do_next(&self, work: impl FnOnce() + Send + 'static) -> bool {
+    pub(crate) fn do_next(&self, work: impl FnOnce(&dyn Fn() -> bool) + Send + 'static) -> bool {
         let mut queue = self.shared.locked();
         if queue.waiting.len() >= MOST {
             return false;
@@ -51,15 +55,26 @@ impl Later {
         true
     }
 
-    /// Waits until all is done, but no longer than this. What is not done then is not done any more.
+    /// Waits until all is done, but no longer than this. What is not done then is given up.
     pub(crate) fn finish(&self, patience: Duration) {
-        let until = Instant::now() + patience;
+        self.wait(patience);
+        self.give_up();
+        self.wait(LAST_WORD);
+    }
+
+    /// Has what is being done given up, and the rest not begun.
+    pub(crate) fn give_up(&self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        self.shared.locked().waiting.clear();
+    }
+
+    fn wait(&self, patience: Duration) {
+        let begun = Instant::now();
         let mut queue = self.shared.locked();
         while queue.is_working || !queue.waiting.is_empty() {
-            let Some(left) = until.checked_duration_since(Instant::now()) else { break };
+            let Some(left) = patience.checked_sub(begun.elapsed()) else { break };
             queue = self.shared.changed.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner).0;
         }
-        queue.waiting.clear();
     }
 }
 
@@ -78,7 +93,8 @@ impl Shared {
             };
             queue.is_working = true;
             drop(queue);
-            if catch_unwind(AssertUnwindSafe(work)).is_err() {
+            let is_over = || self.is_over.load(Ordering::Acquire);
+            if catch_unwind(AssertUnwindSafe(|| work(&is_over))).is_err() {
                 tracing::error!("what follows an edit failed");
             }
             self.locked().is_working = false;
@@ -98,12 +114,12 @@ mod tests {
         let (done, told) = mpsc::channel();
         for number in 0..MOST {
             let done = done.clone();
-            assert!(later.do_next(move || done.send(number).unwrap()));
+            assert!(later.do_next(move |_| done.send(number).unwrap()));
         }
         later.finish(Duration::from_secs(60));
         assert!(told.try_iter().eq(0..MOST));
-        assert!(later.do_next(|| panic!("it is caught")));
-        assert!(later.do_next(move || done.send(MOST).unwrap()));
+        assert!(later.do_next(|_| panic!("it is caught")));
+        assert!(later.do_next(move |_| done.send(MOST).unwrap()));
         assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(MOST));
     }
 
@@ -112,15 +128,19 @@ mod tests {
         let later = Later::default();
         let (release, wait) = mpsc::channel::<()>();
         let (begun, has_begun) = mpsc::channel();
-        later.do_next(move || {
+        later.do_next(move |is_over| {
             let _ = begun.send(());
-            let _ = wait.recv();
+            while !is_over() {
+                let _ = wait.try_recv();
+                thread::yield_now();
+            }
         });
         has_begun.recv_timeout(Duration::from_secs(60)).unwrap();
-        let taken = (0..2 * MOST).filter(|_| later.do_next(|| {})).count();
+        let taken = (0..2 * MOST).filter(|_| later.do_next(|_| {})).count();
         assert_eq!(taken, MOST);
         later.finish(Duration::from_millis(1));
-        assert!(later.shared.locked().waiting.is_empty());
+        let queue = later.shared.locked();
+        assert!(queue.waiting.is_empty() && !queue.is_working);
         drop(release);
     }
 }

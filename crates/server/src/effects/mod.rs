@@ -15,16 +15,13 @@ use std::time::Duration;
 use emend_workspace::policy::programs::Programs;
 use emend_workspace::{Landed, Report, Workspace};
 
-use self::diagnostics::Diagnostics;
 use self::later::Later;
 use crate::editors::Editors;
 use crate::tools::Answer;
 
-pub(crate) use self::diagnostics::{Checking, Teller};
+pub(crate) use self::diagnostics::{Checking, Diagnostics, Teller};
 pub use self::diagnostics::{Found, KnownServer, language_servers};
 
-/// How long hooks that still run are waited for at the end.
-const FAREWELL: Duration = Duration::from_secs(10);
 /// How many sessions have something to be told.
 const SESSIONS: usize = 1_000;
 /// How much each.
@@ -125,14 +122,19 @@ impl Effects {
         locked(&self.failed).remove(session).unwrap_or_default()
     }
 
-    /// Waits for what still follows, but not for long, and ends what runs.
-    pub fn finish(&self) {
+    /// Waits for what still follows, hooks for no longer than this, and ends what runs.
+    pub fn finish(&self, patience: Duration) {
         // Servers first: who has asked for the end may not wait as long as hooks may take.
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.stop();
         }
-        self.hooks.finish(FAREWELL);
+        self.hooks.finish(patience);
         self.editors.settle(LAST_WORD);
+    }
+
+    /// Whoever waits in [`finish`](Self::finish) waits no longer: hooks that run are ended.
+    pub fn give_up(&self) {
+        self.hooks.give_up();
     }
 
     /// Begins what follows an edit. Its root is locked.
@@ -163,8 +165,8 @@ impl Effects {
         let (report, origin) = (landed.report.clone(), landed.origin.clone());
         let (root, failed) = (landed.root.path.clone(), Arc::clone(&self.failed));
         let session = origin.session.clone();
-        let run = move || {
-            let done = workspace.run_hooks_after(&report, &origin, &root);
+        let run = move |is_over: &dyn Fn() -> bool| {
+            let done = workspace.run_hooks_after(&report, &origin, &root, is_over);
             tell(&failed, &origin.session, done.failed);
         };
         if self.hooks.do_next(run) {

@@ -11,6 +11,7 @@ use emend_workspace::Effort;
 
 use super::{Answer, Call, Unanswered, find};
 use crate::arguments;
+use crate::effects::Diagnostics as Servers;
 use crate::says;
 use crate::wire::Diagnostics;
 
@@ -35,7 +36,7 @@ fn ask(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
     };
     let named = asked.paths.is_some();
     let of_server = |name: &String| servers.is_known(Path::new(name));
-    let paths = asked.paths.unwrap_or_else(|| known(call).into_iter().filter(of_server).collect());
+    let paths = asked.paths.unwrap_or_else(|| known(call, servers).into_iter().filter(of_server).collect());
     let mut text = String::new();
     let mut files = Vec::new();
     for path in paths.iter().take(FILES) {
@@ -43,7 +44,7 @@ fn ask(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
             Ok((name, snapshot)) => files.push((name, snapshot)),
             // A file that was read once may be gone by now.
             Err(_) if !named => {}
-            Err(problem) => return Err(problem),
+            Err(problem) => text.push_str(&format!("{path}: {problem}\n")),
         }
     }
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
@@ -68,8 +69,12 @@ fn ask(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
     Ok(text)
 }
 
-/// The files that this client has read or edited.
-fn known(call: &Call<'_>) -> Vec<String> {
+/// The files that this client has read, and those that were edited lately.
+fn known(call: &Call<'_>, servers: &Servers) -> Vec<String> {
+    let name = |path: PathBuf| Some(call.workspace.roots().admit(path.to_str()?).ok()?.name);
+    let mut known: Vec<String> = servers.recent().into_iter().rev().filter_map(name).collect();
     let readings = call.caller.readings().lock().unwrap_or_else(PoisonError::into_inner);
-    readings.versions().into_iter().map(|(name, _)| name).collect()
+    let read = readings.versions().into_iter().map(|(name, _)| name);
+    known.extend(read.filter(|name| !known.contains(name)).collect::<Vec<_>>());
+    known
 }

@@ -9,8 +9,8 @@ use crate::report::{ChangeKind, FileReport, Report};
 
 /// How long a hook may take unless the person says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How much it may say; nobody listens.
-const MOST: usize = 1024 * 1024;
+/// How much of what it says is kept; nobody listens.
+const MOST: usize = 4 * 1024;
 
 /// What came of the hooks after an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +29,23 @@ impl Hooks {
 
     /// Runs the hooks that a made edit concerns, one after another, each with the edit's document on its standard input.
     /// Blocks until the last has ended or its time is over.
-    pub(crate) fn after(&self, report: &Report, origin: &Origin, root: &Path) -> Done {
+    pub(crate) fn after(
+        &self,
+        report: &Report,
+        origin: &Origin,
+        root: &Path,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Done {
         let document = self.document(report, origin, root, None);
         let mut done = Done::default();
         for (armed, files) in self.due(report) {
+            if cancelled() {
+                break;
+            }
             let name = &armed.hook.name;
-            let allowance = Allowance { timeout: TIMEOUT, most: MOST, is_cut: false, leaves: true };
-            let ended = self.run(armed, &files, &document, allowance, &|| false).and_then(|ran| {
+            let allowance =
+                Allowance { timeout: TIMEOUT, most: MOST, is_cut: true, leaves: true, names_deleted: false };
+            let ended = self.run(armed, &files, &document, allowance, cancelled).and_then(|ran| {
                 done.fired.push(format!("after:{name}"));
                 ran.done()
             });
@@ -109,7 +119,7 @@ mod tests {
 
     fn run(workspace: &Workspace, report: &Report, root: &str) -> super::Done {
         let root = workspace.roots().all().iter().find(|other| other.name == root).unwrap();
-        workspace.run_hooks_after(report, &Origin::default(), &root.path)
+        workspace.run_hooks_after(report, &Origin::default(), &root.path, &|| false)
     }
 
     #[test]

@@ -18,6 +18,10 @@ use crate::report::{FileReport, Report};
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of what it says is kept.
 const MOST: usize = 64 * 1024;
+/// How many bytes of names of files it gets as arguments,
+const ARGUMENTS: usize = 256 * 1024;
+/// each with the path of its root and what else stands around it.
+const ROOM: usize = 512;
 /// How much of that is told.
 const QUOTED: usize = 4000;
 
@@ -79,7 +83,16 @@ impl Hooks {
         document: &[u8],
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Verdict, String> {
-        let allowance = Allowance { timeout: TIMEOUT, most: MOST, is_cut: true, leaves: false };
+        // What cannot be asked for want of room would be an edit that goes past the hook by its size.
+        if armed.names_files() && files.iter().map(|file| file.name.len() + ROOM).sum::<usize>() > ARGUMENTS {
+            let said = format!(
+                "this edit has {} files, more than it is asked about at once; make it in parts",
+                files.len()
+            );
+            return Ok(Verdict::Refused(said));
+        }
+        let allowance =
+            Allowance { timeout: TIMEOUT, most: MOST, is_cut: true, leaves: false, names_deleted: true };
         self.run(armed, files, document, allowance, cancelled).map(|ran| Verdict::of(&ran))
     }
 }

@@ -100,7 +100,8 @@ impl Hooks {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, String> {
         let most = (text.len() * 4 + SPARE).min(limits.file_bytes);
-        let allowance = Allowance { timeout: TIMEOUT, most, is_cut: false, leaves: false };
+        let allowance =
+            Allowance { timeout: TIMEOUT, most, is_cut: false, leaves: false, names_deleted: false };
         let ran = self.run(armed, &[&prepared.report.files[at]], text, allowance, cancelled)?;
         prepared.report.fire(format!("format:{}", armed.hook.name));
         ran.done()

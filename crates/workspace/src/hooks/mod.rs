@@ -66,6 +66,8 @@ struct Allowance {
     is_cut: bool,
     /// Whether what it has started may go on after it.
     leaves: bool,
+    /// Whether files that the edit deletes are among its arguments.
+    names_deleted: bool,
 }
 
 impl Hooks {
@@ -128,7 +130,8 @@ impl Hooks {
         allowance: Allowance,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Ran, String> {
-        let there = files.iter().filter(|file| file.change != ChangeKind::Delete);
+        // Before an edit, what it deletes is there as well.
+        let there = files.iter().filter(|file| allowance.names_deleted || file.change != ChangeKind::Delete);
         let paths: Vec<&str> = there.map(|file| self.inside(&file.name)).collect();
         let home = files.first().and_then(|file| self.place(&file.name));
         let (home, _) = home.ok_or("its file is in no root")?;

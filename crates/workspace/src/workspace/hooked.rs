@@ -47,8 +47,14 @@ impl Workspace {
     /// Runs the hooks after an edit that was made in this root. Blocks until the last has ended, so it belongs on a thread of
     /// its own.
     #[must_use]
-    pub fn run_hooks_after(&self, report: &Report, origin: &Origin, root: &Path) -> Done {
-        self.hooks.after(report, origin, root)
+    pub fn run_hooks_after(
+        &self,
+        report: &Report,
+        origin: &Origin,
+        root: &Path,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Done {
+        self.hooks.after(report, origin, root, cancelled)
     }
 
     /// Whether hooks are to run before this plan is committed.
