@@ -51,6 +51,11 @@ impl Settings {
             .map_err(|error| at(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
         let mut settings = Self::default();
         for (key, value) in table.get_ref() {
+            if Programs::KEYS.contains(&&**key.get_ref()) {
+                let set = settings.programs.set(key.get_ref(), value);
+                set.map_err(|wrong| at(wrong.at, wrong.what))?;
+                continue;
+            }
             let line = |what: String| at(key.span().start, what);
             settings.set(key.get_ref(), value.get_ref()).map_err(line)?;
         }
@@ -100,7 +105,6 @@ impl Settings {
                 let written = written.ok_or_else(|| must("a number of seconds"))?;
                 self.diagnostics_wait = Some(Self::wait(written).map_err(wrong)?);
             }
-            _ if Programs::KEYS.contains(&key) => self.programs.set(key, value)?,
             _ => {
                 let known = || KEYS.into_iter().chain(Programs::KEYS);
                 let meant = nearest(key, known()).map(|meant| format!(" Did you mean '{meant}'?"));

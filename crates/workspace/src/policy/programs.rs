@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use emend_edit::problem::nearest;
 use serde_json::{Map, Value};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::globs::Globs;
@@ -100,33 +101,47 @@ impl Programs {
     }
 
     /// Takes over one of the [`KEYS`](Self::KEYS).
-    pub(super) fn set(&mut self, key: &str, value: &DeValue<'_>) -> Result<(), String> {
+    pub(super) fn set(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), Wrong> {
+        let wrong = |what: &str| Wrong { at: value.span().start, what: what.to_owned() };
         match key {
             "hooks" => {
-                let table = table(value)
-                    .ok_or("hooks: it must be [[hooks.before]], [[hooks.format]] or [[hooks.after]]")?;
-                for (kind, value) in table {
+                let table = table(value.get_ref());
+                let must = "hooks: it must be [[hooks.before]], [[hooks.format]] or [[hooks.after]]";
+                for (kind, value) in table.ok_or_else(|| wrong(must))? {
                     let what = format!("hooks.{}", kind.get_ref());
                     let hooks = match &**kind.get_ref() {
                         "before" => &mut self.before,
                         "format" => &mut self.format,
                         "after" => &mut self.after,
-                        other => return Err(unknown("hooks", other, &["before", "format", "after"])),
+                        other => {
+                            let what = unknown("hooks", other, &["before", "format", "after"]);
+                            return Err(Wrong { at: kind.span().start, what });
+                        }
                     };
-                    *hooks = each(&what, value.get_ref(), hook)?;
+                    *hooks = each(&what, value, hook)?;
                 }
             }
             "editors" => self.editors = each("editors", value, editor)?,
             _ => {
-                let table = table(value).ok_or("language_servers: it must be [language_servers.NAME]")?;
-                for (name, value) in table {
-                    let name = name.get_ref().to_string();
-                    self.servers.push(server(&format!("language_servers.{name}"), name, value.get_ref())?);
+                let table = table(value.get_ref());
+                let must = "language_servers: it must be [language_servers.NAME]";
+                for (name, value) in table.ok_or_else(|| wrong(must))? {
+                    let (at, name) = (name.span().start, name.get_ref().to_string());
+                    let what = format!("language_servers.{name}");
+                    let server = server(&what, name, value.get_ref());
+                    self.servers.push(server.map_err(|what| Wrong { at, what })?);
                 }
             }
         }
         Ok(())
     }
+}
+
+/// What is wrong in a configuration file, and where that begins.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    pub(super) at: usize,
+    pub(super) what: String,
 }
 
 fn hook(what: &str, value: &DeValue<'_>) -> Result<Hook, String> {
@@ -251,11 +266,15 @@ impl<'a, 'i> Fields<'a, 'i> {
 /// Every table of a list of them.
 fn each<T>(
     what: &str,
-    value: &DeValue<'_>,
+    value: &Spanned<DeValue<'_>>,
     read: impl Fn(&str, &DeValue<'_>) -> Result<T, String>,
-) -> Result<Vec<T>, String> {
-    let all = value.as_array().ok_or_else(|| format!("{what}: write [[{what}]]"))?;
-    all.iter().map(|item| read(what, item.get_ref())).collect()
+) -> Result<Vec<T>, Wrong> {
+    let all = value.get_ref().as_array();
+    let none = || Wrong { at: value.span().start, what: format!("{what}: write [[{what}]]") };
+    let one = |item: &Spanned<DeValue<'_>>| {
+        read(what, item.get_ref()).map_err(|what| Wrong { at: item.span().start, what })
+    };
+    all.ok_or_else(none)?.iter().map(one).collect()
 }
 
 fn table<'a, 'i>(value: &'a DeValue<'i>) -> Option<&'a DeTable<'i>> {
@@ -354,6 +373,15 @@ options = { a = { b = [1, "x", true, 0x10] } }
         assert_eq!((pyright.enabled, pyright.command.len()), (Some(false), 0));
         assert_eq!((zls.language.as_deref(), zls.runs_project_code), (Some("zig"), true));
         assert_eq!(zls.options, Some(serde_json::json!({"a": {"b": [1, "x", true, 16]}})));
+    }
+
+    #[test]
+    fn an_error_names_the_line_of_its_own_section() {
+        let text = "mode = 'auto'\n\n[[hooks.format]]\ncommand = ['x']\n\n[[hooks.before]]\nname = 'y'\n\
+                    command = 'cat'\n\n[language_servers.z]\nenabled = true\n";
+        assert!(programs(text).unwrap_err().starts_with("line 6: hooks.before.command"));
+        let text = text.replace("'cat'", "['cat']").replace("enabled = true", "enabled = 1");
+        assert!(programs(&text).unwrap_err().starts_with("line 10: language_servers.z.enabled"));
     }
 
     #[test]
