@@ -24,7 +24,7 @@ const WARNED: usize = 256 * 1024;
 /// How many edits wait to be looked at; of more there is no warning.
 const WAITING: usize = 16;
 /// What part of the time that a commit took is waited for what was not found meanwhile.
-const WAITED_FOR: u32 = 10;
+const WAITED_FOR: u32 = 20;
 
 /// A file that is to be looked at.
 #[derive(Debug)]
@@ -110,6 +110,7 @@ impl Guard {
         let jobs = self.0.get_or_init(|| {
             let (send, receive) = mpsc::sync_channel::<Job>(WAITING);
             let thread = thread::Builder::new().name("syntax".into()).spawn(move || {
+                yield_to_edits();
                 let mut judge = Judge::default();
                 for job in receive {
                     // Whoever asked may have gone.
@@ -153,6 +154,13 @@ impl Late {
             Err(TryRecvError::Disconnected) => Some(Vec::new()),
         }
     }
+}
+
+/// This thread runs where nothing else wants to. Woken in the middle of a commit, it would else take the core away from that.
+fn yield_to_edits() {
+    // Only on Linux is this about the thread alone.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(10);
 }
 
 fn note(broken: Vec<Broken>, report: &mut Report) {
