@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 
 use lsp_server::{Message, Notification, Request, RequestId, Response, ResponseError};
 use lsp_types::notification::{self, Notification as _};
+use lsp_types::request::{RegisterCapability, Request as _};
 use serde_json::Value;
 
 use crate::finding::{self, Finding};
 use crate::group::Group;
-use crate::requests::Client;
+use crate::requests::{self, Client};
 use crate::settings::Limits;
 use crate::wire;
 
@@ -74,6 +75,9 @@ pub(crate) struct Heard {
     /// The files whose diagnostics are kept whatever else is.
     pub(crate) open: HashSet<PathBuf>,
     pub(crate) published: BTreeMap<PathBuf, Published>,
+    /// Whether it answers questions about diagnostics, as it says at its start or later; else it publishes them. That is not
+    /// taken back: one that answers no more refuses, which is told.
+    pub(crate) is_asked: bool,
     /// What it says of itself: whether it has nothing left to read or compute.
     pub(crate) is_quiescent: Option<bool>,
     /// The bytes that it wrote since it was told something.
@@ -265,6 +269,11 @@ impl Shared {
         }
         match message {
             Message::Request(request) => {
+                let registers = request.method == RegisterCapability::METHOD;
+                if registers && requests::registers_diagnostics(&request.params) {
+                    heard.is_asked = true;
+                    self.changed.notify_all();
+                }
                 drop(heard);
                 let response_result = client.answer(&request.method, &request.params);
                 return self.send(Response { id: request.id, response_result }.into());

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use lsp_server::{ErrorCode, ResponseError};
 use lsp_types::request::{
-    ApplyWorkspaceEdit, RegisterCapability, Request, ShowMessageRequest, UnregisterCapability,
-    WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceFoldersRequest,
+    ApplyWorkspaceEdit, DocumentDiagnosticRequest, RegisterCapability, Request, ShowMessageRequest,
+    UnregisterCapability, WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceDiagnosticRefresh,
+    WorkspaceFoldersRequest,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ impl Client {
             RegisterCapability::METHOD | UnregisterCapability::METHOD | WorkDoneProgressCreate::METHOD => {
                 Value::Null
             }
-            ShowMessageRequest::METHOD => Value::Null,
+            ShowMessageRequest::METHOD | WorkspaceDiagnosticRefresh::METHOD => Value::Null,
             ApplyWorkspaceEdit::METHOD => {
                 json!({"applied": false, "failureReason": "this client does not edit for servers"})
             }
@@ -53,6 +54,12 @@ impl Client {
             None => Value::Null,
         }
     }
+}
+
+/// Whether what a server registers is that it answers questions about diagnostics.
+pub(crate) fn registers_diagnostics(params: &Value) -> bool {
+    let registrations = params["registrations"].as_array().map(Vec::as_slice).unwrap_or_default();
+    registrations.iter().any(|one| one["method"] == DocumentDiagnosticRequest::METHOD)
 }
 
 /// The folders of a workspace with this root alone.

@@ -45,8 +45,6 @@ pub(crate) struct Session {
     kind: Kind,
     limits: Limits,
     units: Units,
-    /// Whether it answers questions about diagnostics; else it publishes them.
-    answers: bool,
     /// Whether it wants to be told of saving, and with the text.
     saving: Option<bool>,
     /// It publishes without saying of which version.
@@ -98,7 +96,6 @@ impl Session {
             kind,
             limits,
             units: Units::chosen(chosen.as_ref()),
-            answers: offered["diagnosticProvider"].is_object(),
             saving: match save {
                 // Only a server that says more than a number of what it wants can say that it wants this.
                 Value::Null => offered["textDocumentSync"].is_number().then_some(false),
@@ -111,6 +108,7 @@ impl Session {
             is_settled: false,
             process,
         };
+        session.process.heard(|heard| heard.is_asked = offered["diagnosticProvider"].is_object());
         session.process.notify::<Initialized>(InitializedParams {})?;
         Ok(session)
     }
@@ -138,12 +136,22 @@ impl Session {
         }
         let others = self.others(files);
         self.tell(files)?;
-        let mut changes = Changes::default();
+        let mut found = Vec::new();
         for file in files {
-            let new = match file.after {
+            found.push(match file.after {
                 Some(_) => self.findings(file.path, deadline)?,
                 None => Findings::default(),
-            };
+            });
+        }
+        if self.publishes() {
+            self.await_more(deadline)?;
+        }
+        let mut changes = Changes::default();
+        for (file, mut new) in files.iter().zip(found) {
+            // The first pass of a file that is new to it may be an empty one, and there is none of before to answer to.
+            if file.before.is_none() {
+                new = self.latest(file.path).unwrap_or(new);
+            }
             let count = |severity| new.iter().filter(|new| new.severity == severity).count();
             changes.errors += count(Severity::Error);
             changes.warnings += count(Severity::Warning);
@@ -178,9 +186,7 @@ impl Session {
         for (path, language, text) in texts {
             self.show(path, language, text)?;
             let first = self.findings(path, deadline)?;
-            let version = self.documents.get(path).map_or(0, |document| document.version);
-            let latest = self.process.heard(|heard| heard.latest_of(path, version));
-            let findings = latest.filter(|_| self.publishes()).unwrap_or(first);
+            let findings = self.latest(path).unwrap_or(first);
             found.extend(findings.iter().map(|finding| finding.told(path, Some(text), self.units)));
         }
         found.sort();
@@ -231,12 +237,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<BTreeMap<PathBuf, Findings>, Failure> {
         if self.publishes() {
-            // There is no sign that nothing more will come.
-            let until = deadline.min(Instant::now() + self.limits.others);
-            return match self.process.wait(until, |_| None::<()>) {
-                Err(Failure::Ended(why)) => Err(Failure::Ended(why)),
-                _ => Ok(self.published_errors(files)),
-            };
+            return Ok(self.published_errors(files));
         }
         let mut now = BTreeMap::new();
         for path in old.keys() {
@@ -248,6 +249,15 @@ impl Session {
             }
         }
         Ok(now)
+    }
+
+    /// Waits a moment for what else it publishes: there is no sign that nothing more will come.
+    fn await_more(&self, deadline: Instant) -> Result<(), Failure> {
+        let until = deadline.min(Instant::now() + self.limits.others);
+        match self.process.wait(until, |_| None::<()>) {
+            Err(Failure::Ended(why)) => Err(Failure::Ended(why)),
+            _ => Ok(()),
+        }
     }
 
     /// The errors that it has published of other files. Warnings come and go with its passes, whatever the edit.
@@ -270,7 +280,11 @@ impl Session {
     }
 
     fn publishes(&self) -> bool {
-        !self.answers && self.kind != Kind::TypeScript
+        self.kind != Kind::TypeScript && !self.is_asked()
+    }
+
+    fn is_asked(&self) -> bool {
+        self.process.heard(|heard| heard.is_asked)
     }
 
     fn await_quiescence(&self, deadline: Instant) -> Result<(), Failure> {
@@ -393,10 +407,15 @@ impl Session {
         let version = document.version;
         let answered = if self.kind == Kind::TypeScript {
             self.ask_typescript(path, deadline)?
-        } else if self.answers {
-            self.ask_diagnostics(path, deadline)?
         } else {
-            return self.await_published(path, version, deadline);
+            if !self.is_asked() {
+                // It may say only now that it is to be asked, and then it publishes nothing.
+                match self.await_published(path, version, deadline) {
+                    Err(_) if self.is_asked() => {}
+                    published => return published,
+                }
+            }
+            self.ask_diagnostics(path, deadline)?
         };
         if let Some(document) = self.documents.get_mut(path) {
             document.answered = Some(Arc::clone(&answered));
@@ -413,10 +432,16 @@ impl Session {
         document.answered.clone()
     }
 
+    /// What it has published last of exactly this text; none of one that is asked.
+    fn latest(&self, path: &Path) -> Option<Findings> {
+        let version = self.documents.get(path).filter(|_| self.publishes())?.version;
+        self.process.heard(|heard| heard.latest_of(path, version))
+    }
+
     fn await_published(&mut self, path: &Path, version: i32, deadline: Instant) -> Result<Findings, Failure> {
         if self.kind == Kind::Gopls {
             let soon = deadline.min(Instant::now() + SILENCE);
-            return match self.process.wait(soon, |heard| heard.published_of(path, version)) {
+            return match self.await_said(path, version, soon) {
                 Err(Failure::Late) => {
                     let message =
                         "it has published nothing of this text, as it may where nothing has changed";
@@ -426,7 +451,7 @@ impl Session {
             };
         }
         if !self.is_unversioned {
-            let found = self.process.wait(deadline, |heard| heard.published_of(path, version));
+            let found = self.await_said(path, version, deadline);
             let is_late = found == Err(Failure::Late);
             if !is_late || !self.process.heard(|heard| heard.is_published_without_version(path)) {
                 return found;
@@ -435,6 +460,14 @@ impl Session {
         }
         let message = "it does not say of which version of a file its diagnostics are".to_owned();
         Err(Failure::Refused { code: 0, message })
+    }
+
+    /// Waits until it has published something of this version, or says that it is to be asked.
+    fn await_said(&self, path: &Path, version: i32, deadline: Instant) -> Result<Findings, Failure> {
+        let said = self.process.wait(deadline, |heard| {
+            heard.published_of(path, version).map(Some).or_else(|| heard.is_asked.then_some(None))
+        });
+        said?.ok_or_else(|| unexpected("it is to be asked"))
     }
 
     fn ask_diagnostics(&self, path: &Path, deadline: Instant) -> Result<Findings, Failure> {
@@ -498,7 +531,7 @@ fn introduction(root: &Path, options: &Value) -> Value {
             "textDocument": {
                 "synchronization": {"didSave": true},
                 "publishDiagnostics": {"versionSupport": true},
-                "diagnostic": {"dynamicRegistration": false, "relatedDocumentSupport": false},
+                "diagnostic": {"dynamicRegistration": true, "relatedDocumentSupport": false},
             },
             "workspace": {
                 "configuration": true,

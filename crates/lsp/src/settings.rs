@@ -49,7 +49,7 @@ pub struct Limits {
     pub initialize: Duration,
     /// For one edit, or for one question.
     pub job: Duration,
-    /// For what it publishes of other files when it has answered for those of an edit.
+    /// For what it publishes of other files, and of new ones in later passes, when it has answered for those of an edit.
     pub others: Duration,
     /// To end when it is asked to.
     pub stop: Duration,

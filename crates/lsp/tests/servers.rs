@@ -144,7 +144,7 @@ fn await_end(process: Pid) {
 
 #[test]
 fn an_edit_is_told_with_what_it_brought_and_what_went() {
-    for habits in [&[][..], &["pull"], &["stale"]] {
+    for habits in [&[][..], &["pull"], &["registers"], &["stale"]] {
         let scene = Scene::new(habits);
         let broken = scene.changes("one\n\ntwo\n", "one\n\n  😀 BAD two\nDUBIOUS\nHINT\n");
         let expected = Diagnostic {
@@ -226,6 +226,13 @@ fn what_a_later_pass_finds_is_neither_new_nor_gone_and_yet_known() {
     let answers =
         scene.servers.ask(&[(scene.path("a.fake"), "DUBIOUS\nfine\n".into())], Instant::now() + GENEROUS);
     assert_eq!(answers[0].diagnostics.len(), 1);
+}
+
+#[test]
+fn a_new_file_is_not_clean_because_the_first_pass_found_nothing() {
+    let scene = Scene::within(&["passes"], Limits { others: GENEROUS / 30, ..Limits::default() });
+    let made = changes(scene.edit(vec![scene.change("new.fake", None, Some("DUBIOUS\n"))]));
+    assert_eq!((places(&made), made.warnings), (vec![(1, 1)], 1));
 }
 
 #[test]

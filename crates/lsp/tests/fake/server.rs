@@ -130,7 +130,13 @@ impl Fake {
     fn changed(&mut self, uri: &str, version: i64, text: &str) {
         self.files.insert(uri.to_owned(), (version, text.to_owned()));
         self.misbehave(text, uri);
-        if self.has("pull") {
+        if self.has("registers") && self.files.len() == 1 {
+            let registrations = json!([{"id": "1", "method": "textDocument/diagnostic"}]);
+            let method = "client/registerCapability".to_owned();
+            let params = json!({"registrations": registrations});
+            self.send(&Request { id: RequestId::from("register".to_owned()), method, params }.into());
+        }
+        if self.has("pull") || self.has("registers") {
             return;
         }
         if self.has("stale") {
