@@ -209,3 +209,21 @@ fn an_editor_that_cannot_be_told_is_found() {
     assert!(warned.iter().any(|(about, what)| about == "editors" && what.contains("'nvim'")), "{warned:?}");
     assert!(of_level(&ran, "ok").contains(&("editors".to_owned(), "mine: /bin/sh".to_owned())));
 }
+
+#[test]
+fn a_language_server_that_does_not_exist_is_found_whatever_is_said_of_it() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let file = folder.beside("config.toml");
+    fs::write(&file, "[language_servers.pyrigth]\nenabled = false\n").unwrap();
+    let nowhere = folder.beside("bin");
+    let doctor = Command::new(&folder, &["doctor", "--json", "--config", file.to_str().unwrap()]);
+    let ran = doctor.variable("PATH", nowhere.to_str().unwrap()).run().ends(0);
+    let warned = of_level(&ran, "warning");
+    assert!(
+        warned.iter().any(|(_, what)| what.starts_with("pyrigth: it is none of the known")),
+        "{warned:?}"
+    );
+    let notes = of_level(&ran, "note");
+    let both = "there is no pyright-langserver in PATH outside the workspace, and there is no basedpyright-langserver";
+    assert!(notes.iter().any(|(_, what)| what.contains(both)), "{notes:?}");
+}

@@ -29,9 +29,10 @@ fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
             Found::Disabled => findings.ok(ABOUT, format!("{name} for {files}: disabled")),
             Found::Nowhere(why) if is_named => {
                 let next = "Install it, or correct its command in the configuration file.";
-                findings.add(ABOUT, Level::Warning, format!("{name} for {files}: {why}"), next);
+                let what = if files.is_empty() { name.clone() } else { format!("{name} for {files}") };
+                findings.add(ABOUT, Level::Warning, format!("{what}: {why}"), next);
             }
-            Found::Nowhere(why) => findings.ok(ABOUT, format!("{name} for {files}: {why}")),
+            Found::Nowhere(why) => findings.add(ABOUT, Level::Note, format!("{name} for {files}: {why}"), ""),
         }
     }
 }

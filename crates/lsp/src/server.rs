@@ -113,7 +113,10 @@ impl Server {
     }
 
     fn look(&self, search: &Search) -> Found {
-        let mut reason = "its command is not configured".to_owned();
+        if let Some(why) = self.lacks() {
+            return Err(why);
+        }
+        let mut reasons = Vec::new();
         for command in &self.commands {
             let Some((program, arguments)) = command.split_first() else { continue };
             let found = search.find(program).and_then(|program| {
@@ -121,10 +124,26 @@ impl Server {
             });
             match found {
                 Ok(program) => return Ok((program, arguments.to_vec())),
-                Err(why) => reason = why,
+                Err(why) => reasons.push(why),
             }
         }
-        Err(reason)
+        Err(reasons.join(", and "))
+    }
+
+    /// What the settings leave open of one that is not known, or have taken from one that is.
+    pub(crate) fn lacks(&self) -> Option<String> {
+        let has_command = self.commands.iter().any(|command| !command.is_empty());
+        if has_command && !self.extensions.is_empty() {
+            return None;
+        }
+        if KNOWN.iter().any(|known| known.name == self.name) {
+            return Some("its command is empty".to_owned());
+        }
+        let known: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
+        Some(format!(
+            "it is none of the known servers ({}); one of your own needs command and extensions",
+            known.join(", ")
+        ))
     }
 
     /// Why it must not be used in this root as it is now.
@@ -146,6 +165,36 @@ impl Server {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_program_that_is_missing_is_told_by_each_of_its_names() {
+        let servers = all(&[]);
+        let pyright = servers.iter().find(|server| server.name == "pyright").expect("known");
+        let why = pyright.find(&Search::new(Some("".into()), &[])).expect_err("there is none");
+        assert!(
+            why.contains("no pyright-langserver ") && why.contains("no basedpyright-langserver "),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn one_that_is_not_known_needs_a_command_and_extensions() {
+        let (command, extensions) = (Some(vec!["zls".to_owned()]), vec!["zig".to_owned()]);
+        let lacks = |name: &str, command: &Option<Vec<String>>, extensions: &[String]| {
+            let (command, extensions) = (command.clone(), extensions.to_vec());
+            let setting =
+                ServerSetting { name: name.into(), command, extensions, ..ServerSetting::default() };
+            let servers = all(&[setting]);
+            servers.iter().find(|server| server.name == name).expect("there").lacks()
+        };
+        assert_eq!(lacks("zls", &command, &extensions), None);
+        assert_eq!(lacks("pyright", &None, &[]), None);
+        for (command, extensions) in [(&None, &extensions[..]), (&command, &[]), (&None, &[])] {
+            let why = lacks("pyrigth", command, extensions).expect("it is of no use");
+            assert!(why.contains("none of the known servers (rust-analyzer, pyright, "), "{why}");
+        }
+        assert!(lacks("gopls", &Some(Vec::new()), &[]).is_some());
+    }
 
     #[test]
     fn settings_change_known_servers_and_add_others() {

@@ -187,6 +187,10 @@ impl Servers {
 
     /// Why a server cannot be used, if so. Its program is looked for anew.
     fn absent(&self, server: &Server) -> Option<State> {
+        // What is said of one that is not there may be meant for another, also that it is not to be started.
+        if let Some(why) = server.lacks() {
+            return Some(State::NotInstalled { why });
+        }
         if !server.is_enabled {
             return Some(State::Disabled);
         }
