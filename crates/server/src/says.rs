@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use emend_lsp::{Severity, State};
+use emend_workspace::approval::visible_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -168,6 +169,7 @@ pub fn prose(says: &[ServerSays]) -> String {
         for finding in says.new.iter().chain(&says.now).flatten() {
             let code = finding.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
             let Finding { path, line, column, severity, message, .. } = finding;
+            let path = visible_line(path);
             let _ = writeln!(text, "{path}:{line}:{column}: {severity}: {message}{code}");
         }
         if says.left_out > 0 {
@@ -245,9 +247,9 @@ mod tests {
             code: Some("E\n1".into()),
         };
         let says = ServerSays::of("server", &State::Ready);
-        let says = says.telling(Some(vec![Finding::of("a".into(), &found)]), None, 0);
+        let says = says.telling(Some(vec![Finding::of("a\nb".into(), &found)]), None, 0);
         let prose = prose(&[says]);
-        assert_eq!(prose.lines().nth(1), Some("a:1:1: error: wrong [31mhere [E 1]"));
+        assert_eq!(prose.lines().nth(1), Some("a\\nb:1:1: error: wrong [31mhere [E 1]"));
         assert_eq!(prose.lines().count(), 2);
     }
 }
