@@ -80,6 +80,8 @@ pub struct Diagnostic {
     pub source: Option<String>,
     /// What the server calls this kind of error.
     pub code: Option<String>,
+    /// The files, absolute, that the server says it has to do with.
+    pub related: Vec<PathBuf>,
 }
 
 /// How bad it is. What is no more than information or a hint is not told.

@@ -1,16 +1,19 @@
 //! What a server has found in a text, as it says it: places are counted in its own units, and are turned into lines and
 //! characters only for whoever reads them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use lsp_types::{DiagnosticSeverity, NumberOrString, PositionEncodingKind};
+use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, PositionEncodingKind};
 use serde_json::Value;
 
 use crate::aftermath::{Diagnostic, Severity};
+use crate::wire;
 
 /// How many of one file are kept, and how much of the message of each.
 const FINDINGS: usize = 500;
 const MESSAGE: usize = 1000;
+/// How many files of one are: of more none, as if it had named none.
+const RELATED: usize = 20;
 
 /// An error or a warning in a version of a file that is known beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +26,7 @@ pub(crate) struct Finding {
     pub(crate) message: String,
     source: Option<String>,
     pub(crate) code: Option<String>,
+    related: Vec<PathBuf>,
 }
 
 /// In what a server counts the places in a line.
@@ -89,7 +93,20 @@ fn finding(diagnostic: lsp_types::Diagnostic) -> Option<Finding> {
         message: cut(diagnostic.message),
         source: diagnostic.source.map(cut),
         code,
+        related: related(diagnostic.related_information.unwrap_or_default()),
     })
+}
+
+/// The files that it has to do with. None where not all of them can be told.
+fn related(information: Vec<DiagnosticRelatedInformation>) -> Vec<PathBuf> {
+    let files = information.into_iter().map(|one| wire::path(one.location.uri.as_str()));
+    let mut files: Vec<PathBuf> = files.collect::<Option<_>>().unwrap_or_default();
+    files.sort();
+    files.dedup();
+    if files.len() > RELATED {
+        files.clear();
+    }
+    files
 }
 
 /// What TypeScript's own server answers, whose places are counted from one.
@@ -113,6 +130,7 @@ fn one_of_typescript(item: &Value) -> Option<Finding> {
         message: cut(item["text"].as_str()?.to_owned()),
         source: Some(item["source"].as_str().unwrap_or("typescript").to_owned()),
         code: item["code"].as_u64().map(|code| code.to_string()),
+        related: Vec::new(),
     })
 }
 
@@ -129,6 +147,7 @@ impl Finding {
             message: self.message.clone(),
             source: self.source.clone(),
             code: self.code.clone(),
+            related: self.related.clone(),
         }
     }
 }
@@ -144,7 +163,8 @@ fn cut(mut text: String) -> String {
 #[cfg(test)]
 impl Finding {
     pub(crate) fn error(line: u32, message: &str) -> Self {
-        Self { line, units: 0, severity: Severity::Error, message: message.into(), source: None, code: None }
+        let (severity, message, related) = (Severity::Error, message.into(), Vec::new());
+        Self { line, units: 0, severity, message, source: None, code: None, related }
     }
 }
 
@@ -178,6 +198,23 @@ mod tests {
         assert_eq!(found[0].message.chars().count(), MESSAGE + 1);
         let told = found[0].told(Path::new("/a"), Some("one\ntwo\n😀three"), Units::Utf16);
         assert_eq!((told.line, told.column, told.code.as_deref()), (3, 1, Some("7")));
+    }
+
+    #[test]
+    fn the_files_that_it_has_to_do_with_are_told_or_none_of_them() {
+        let of = |uris: Vec<String>| {
+            let place = json!({"line": 0, "character": 0});
+            let range = json!({"start": place, "end": place});
+            let location = |uri: String| json!({"location": {"uri": uri, "range": range}, "message": "here"});
+            let related: Vec<Value> = uris.into_iter().map(location).collect();
+            let found = json!([{"range": range, "message": "wrong", "relatedInformation": related}]);
+            findings(serde_json::from_value(found).expect("diagnostics"))[0].related.clone()
+        };
+        let file = |number: usize| format!("file:///a/{number}");
+        let path = |number| wire::path(&file(number)).expect("a path");
+        assert_eq!(of(vec![file(2), file(1), file(2)]), [path(1), path(2)]);
+        assert!(of(vec![file(1), "untitled:new".into()]).is_empty());
+        assert!(of((0..=RELATED).map(file).collect()).is_empty());
     }
 
     #[test]

@@ -530,7 +530,7 @@ fn introduction(root: &Path, options: &Value) -> Value {
             "general": {"positionEncodings": ["utf-8", "utf-16"]},
             "textDocument": {
                 "synchronization": {"didSave": true},
-                "publishDiagnostics": {"versionSupport": true},
+                "publishDiagnostics": {"versionSupport": true, "relatedInformation": true},
                 "diagnostic": {"dynamicRegistration": true, "relatedDocumentSupport": false},
             },
             "workspace": {

@@ -155,6 +155,7 @@ fn an_edit_is_told_with_what_it_brought_and_what_went() {
             message: "  😀 BAD two".into(),
             source: Some("fake".into()),
             code: Some("BAD".into()),
+            related: Vec::new(),
         };
         assert_eq!(broken.new[0], expected);
         assert_eq!((places(&broken), broken.gone), (vec![(3, 5), (4, 1)], 0), "{habits:?}");

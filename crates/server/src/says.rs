@@ -245,6 +245,7 @@ mod tests {
             message: "wrong\n\u{1b}[31mhere".into(),
             source: None,
             code: Some("E\n1".into()),
+            related: Vec::new(),
         };
         let says = ServerSays::of("server", &State::Ready);
         let says = says.telling(Some(vec![Finding::of("a\nb".into(), &found)]), None, 0);

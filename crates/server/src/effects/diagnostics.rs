@@ -63,6 +63,11 @@ pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServ
 /// How long an answer waits for what servers say, unless the person says otherwise.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1_500);
 
+/// How clangd begins what it says, in one file, of an error in another that it includes,
+const INCLUDED: &str = "In included file";
+/// and what is told instead where that may not be read.
+const WITHHELD: &str = "something is wrong in a file that may not be read here";
+
 /// How many of the files that were edited last are remembered.
 const RECENT: usize = 50;
 
@@ -270,13 +275,20 @@ fn says(workspace: &Workspace, aftermath: &Aftermath) -> Vec<ServerSays> {
     aftermath.servers.iter().map(server).collect()
 }
 
-/// What may be told of these, and how many may not: a server reads more than a client may.
+/// What may be told of these, and how many may not: a server reads more than a client may, and includes any file as if it
+/// were C, of which it then quotes what is none.
 fn told(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Finding>, usize) {
     let name = |path: &Path| workspace.roots().admit(path.to_str()?).ok().map(|path| path.name);
-    let told: Vec<Finding> = diagnostics
-        .iter()
-        .filter_map(|found| name(&found.path).map(|name| Finding::of(name, found)))
-        .collect();
+    let finding = |found: &emend_lsp::Diagnostic| {
+        let mut finding = Finding::of(name(&found.path)?, found);
+        let may_be_told = |file: &PathBuf| file.is_absolute() && name(file).is_some();
+        let is_elsewhere = found.message.starts_with(INCLUDED);
+        if is_elsewhere && (found.related.is_empty() || !found.related.iter().all(may_be_told)) {
+            WITHHELD.clone_into(&mut finding.message);
+        }
+        Some(finding)
+    };
+    let told: Vec<Finding> = diagnostics.iter().filter_map(finding).collect();
     let hidden = diagnostics.len() - told.len();
     (told, hidden)
 }
@@ -313,6 +325,11 @@ fn setting(server: &Server) -> ServerSetting {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use emend_lsp::{Diagnostic, Severity};
+    use emend_workspace::{RootSpec, disk};
+
     use super::*;
 
     #[tokio::test]
@@ -325,5 +342,41 @@ mod tests {
             send.send(number).unwrap();
             assert_eq!(in_time(receive, PATIENCE, &cancelled).await, Some(number));
         }
+    }
+
+    #[test]
+    fn what_is_quoted_of_an_included_file_is_told_only_where_that_may_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("root");
+        fs::create_dir(&root).unwrap();
+        let [outside, secret, header, source] =
+            [folder.path().join("outside"), root.join(".env"), root.join("a.h"), root.join("a.c")];
+        for file in [&outside, &secret, &header, &source] {
+            fs::write(file, "").unwrap();
+        }
+        let spec = RootSpec { name: None, path: root };
+        let workspace = Workspace::open(disk::for_this_machine(), &[spec], None).unwrap();
+        let message = |said: &str, related: &[&PathBuf]| {
+            let found = Diagnostic {
+                path: source.clone(),
+                line: 1,
+                column: 1,
+                severity: Severity::Error,
+                message: said.to_owned(),
+                source: None,
+                code: None,
+                related: related.iter().map(|file| (*file).clone()).collect(),
+            };
+            let (mut told, hidden) = told(&workspace, &[found]);
+            assert_eq!((told.len(), hidden), (1, 0));
+            told.remove(0).message
+        };
+        let said = "In included file: use of undeclared identifier 'sk_live'";
+        let relative = PathBuf::from("a.h");
+        for related in [&[][..], &[&secret], &[&outside], &[&header, &secret], &[&relative]] {
+            assert_eq!(message(said, related), WITHHELD, "{related:?}");
+        }
+        assert_eq!(message(said, &[&header]), said);
+        assert_eq!(message("unknown type", &[]), "unknown type");
     }
 }
