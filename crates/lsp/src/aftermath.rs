@@ -132,6 +132,15 @@ pub struct Answer {
     pub state: State,
     /// What it says; empty unless it has answered.
     pub diagnostics: Vec<Diagnostic>,
+    /// Which of the files it was not asked about, and why.
+    pub unasked: Option<String>,
+}
+
+impl Answer {
+    /// Of one that says nothing, because it is so.
+    pub(crate) fn none(server: &str, state: State) -> Self {
+        Self { server: server.to_owned(), state, diagnostics: Vec::new(), unasked: None }
+    }
 }
 
 /// A server and how it is, for whoever wants to know what is there.

@@ -122,7 +122,7 @@ impl Servers {
                 continue;
             }
             if let Some(state) = self.absent(server) {
-                answers.push(Answer { server: server.name.clone(), state, diagnostics: Vec::new() });
+                answers.push(Answer::none(&server.name, state));
                 continue;
             }
             for (root, texts) in texts {
@@ -140,7 +140,7 @@ impl Servers {
                     State::Ready | State::Idle => State::Silent { why: "it has not answered yet".into() },
                     state => state,
                 };
-                vec![Answer { server: server.name.clone(), state, diagnostics: Vec::new() }]
+                vec![Answer::none(&server.name, state)]
             }));
         }
         answers

@@ -81,7 +81,8 @@ impl Default for Limits {
             back_off: SECOND,
             longest_back_off: 60 * SECOND,
             well: 300 * SECOND,
-            message: 64 * MIB,
+            // Once parsed, a message can take nearly thirty times its length.
+            message: 16 * MIB,
             flood: 256 * MIB,
             text: 8 * MIB,
             documents: 50,

@@ -177,15 +177,20 @@ impl Worker {
                         let language = language(&path).unwrap_or_default().to_owned();
                         (path, language, text)
                     };
-                    if let Some((path, _)) = texts.iter().find(|(_, text)| text.len() > self.limits.text) {
-                        return Err(self.too_large(path));
+                    let is_large = |(_, text): &(PathBuf, String)| text.len() > self.limits.text;
+                    let (large, texts): (Vec<_>, Vec<_>) = texts.into_iter().partition(is_large);
+                    let large: Vec<String> = large.iter().map(|(path, _)| self.too_large(path)).collect();
+                    let unasked = (!large.is_empty()).then(|| large.join(", and "));
+                    if let Some(why) = unasked.as_ref().filter(|_| texts.is_empty()) {
+                        return Err(refused(why));
                     }
-                    session.ask(&texts.into_iter().map(with_language).collect::<Vec<_>>(), deadline)
+                    let texts: Vec<_> = texts.into_iter().map(with_language).collect();
+                    Ok((session.ask(&texts, deadline)?, unasked))
                 });
-                let (state, diagnostics) = apart(answer);
-                let diagnostics = diagnostics.unwrap_or_default();
+                let (state, said) = apart(answer);
+                let (diagnostics, unasked) = said.unwrap_or_default();
                 self.answer_waiting(&state);
-                reply.give(Answer { server: self.server.name.clone(), state, diagnostics });
+                reply.give(Answer { server: self.server.name.clone(), state, diagnostics, unasked });
             }
         }
     }
@@ -218,14 +223,13 @@ impl Worker {
         }
         let is_large = |text: Option<&str>| text.is_some_and(|text| text.len() > self.limits.text);
         if let Some(file) = files.iter().find(|file| is_large(file.before) || is_large(file.after)) {
-            return Err(self.too_large(file.path));
+            return Err(refused(&self.too_large(file.path)));
         }
         session.edit(&files, deadline)
     }
 
-    fn too_large(&self, path: &Path) -> Failure {
-        let message = format!("{} has more than {} bytes", path.display(), self.limits.text);
-        Failure::Refused { code: 0, message }
+    fn too_large(&self, path: &Path) -> String {
+        format!("{} has more than {} bytes", path.display(), self.limits.text)
     }
 
     /// Does something with the server, which is started if need be. An error says how it is instead.
@@ -359,6 +363,10 @@ fn made(text: &Option<Text>) -> Option<&str> {
     text.as_ref().map(|text| text.as_str())
 }
 
+fn refused(why: &str) -> Failure {
+    Failure::Refused { code: 0, message: why.to_owned() }
+}
+
 fn silent(why: &str) -> State {
     State::Silent { why: why.to_owned() }
 }
@@ -377,5 +385,5 @@ pub(crate) fn unanswered(server: &str) -> Report {
 
 /// and what to a question.
 pub(crate) fn unsaid(server: &str) -> Answer {
-    Answer { server: server.to_owned(), state: silent("it was not asked"), diagnostics: Vec::new() }
+    Answer::none(server, silent("it was not asked"))
 }

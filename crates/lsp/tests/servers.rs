@@ -361,6 +361,24 @@ fn a_text_that_cannot_be_made_costs_one_answer() {
 }
 
 #[test]
+fn a_file_that_is_too_large_is_told_and_does_not_silence_the_others() {
+    let scene = Scene::within(&[], Limits { text: 10, ..Limits::default() });
+    let files = [(scene.path("large.fake"), "BAD\n".repeat(10)), (scene.path("a.fake"), "BAD\n".into())];
+    let [answer] = scene.servers.ask(&files, Instant::now() + GENEROUS).try_into().expect("one server");
+    assert_eq!(answer.state, State::Ready);
+    let told: Vec<PathBuf> = answer.diagnostics.into_iter().map(|found| found.path).collect();
+    assert_eq!(told, [scene.path("a.fake")]);
+    let why = answer.unasked.expect("one is left out");
+    assert!(why.contains("large.fake has more than 10 bytes"), "{why}");
+    let [answer] = scene.servers.ask(&files[..1], Instant::now() + GENEROUS).try_into().expect("one server");
+    assert!(
+        matches!(&answer.state, State::Silent { why } if why.contains("large.fake")),
+        "{:?}",
+        answer.state
+    );
+}
+
+#[test]
 fn large_texts_are_not_told() {
     let scene = Scene::within(&[], Limits { text: 10, ..Limits::default() });
     let report = scene.edit_one("one\n", &"BAD\n".repeat(10));

@@ -20,7 +20,7 @@ pub struct ServerSays {
     pub server: Option<String>,
     /// ready, pending, starting, idle, crashed, silent, not-installed or disabled.
     pub state: String,
-    /// Why it says nothing.
+    /// Why it says nothing, or nothing of some files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Errors and warnings that the edit brought.
@@ -143,7 +143,7 @@ impl Finding {
 }
 
 /// A text of somebody else's in one line without control characters, and not too much of it.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
         if !words.is_empty() {
@@ -183,10 +183,14 @@ fn summary(says: &ServerSays) -> String {
     let name = says.server.as_deref().unwrap_or("Diagnostics");
     let why = says.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let crashed = match says.state.as_str() {
-        "ready" => says.why.as_deref().map(|why| format!(" (it had crashed and was started again: {why})")),
+        "ready" if says.new.is_some() => {
+            says.why.as_deref().map(|why| format!(" (it had crashed and was started again: {why})"))
+        }
         _ => None,
     };
     let crashed = crashed.unwrap_or_default();
+    let unasked =
+        says.why.as_deref().map(|why| format!(" in what it was asked about; {why}")).unwrap_or_default();
     match (says.state.as_str(), &says.new, &says.now) {
         ("ready", Some(new), _) => {
             let new = new.len() + says.left_out;
@@ -211,8 +215,8 @@ fn summary(says: &ServerSays) -> String {
             format!("{name}{crashed}: {what}{left}.")
         }
         ("ready", None, Some(now)) => match now.len() + says.left_out {
-            0 => format!("{name}{crashed}: no errors or warnings."),
-            some => format!("{name}{crashed}: {}.", counted(some, "error or warning")),
+            0 => format!("{name}: no errors or warnings{unasked}."),
+            some => format!("{name}: {}{unasked}.", counted(some, "error or warning")),
         },
         ("starting", ..) => format!("{name} is starting; ask again in a moment."),
         ("idle", ..) => format!("{name} is there and starts when it is needed."),
@@ -234,6 +238,16 @@ fn counted(number: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_were_not_asked_about_are_told_beside_the_others() {
+        let mut says = ServerSays::of("server", &State::Ready).telling(None, Some(Vec::new()), 0);
+        assert_eq!(prose(std::slice::from_ref(&says)), "server: no errors or warnings.\n");
+        says.why = Some("b has more than 10 bytes".into());
+        let expected =
+            "server: no errors or warnings in what it was asked about; b has more than 10 bytes.\n";
+        assert_eq!(prose(&[says]), expected);
+    }
 
     #[test]
     fn what_a_server_says_of_one_error_is_one_line() {

@@ -148,7 +148,8 @@ impl Diagnostics {
         answers
             .into_iter()
             .map(|answer| {
-                let says = ServerSays::of(&answer.server, &answer.state);
+                let mut says = ServerSays::of(&answer.server, &answer.state);
+                says.why = says.why.or(answer.unasked.as_deref().map(says::shown));
                 let (now, hidden) = told(workspace, &answer.diagnostics);
                 says.telling(None, (answer.state == State::Ready).then_some(now), hidden)
             })
