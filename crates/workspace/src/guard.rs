@@ -19,6 +19,8 @@ use crate::report::Report;
 
 /// What the outcome calls it.
 const FIRED: &str = "syntax";
+/// How many bytes of new text are looked at before an edit is made, while others wait for their turn.
+const JUDGED: usize = 8 * 1024 * 1024;
 /// How many bytes of new text are looked at for a warning.
 const WARNED: usize = 256 * 1024;
 /// How many edits wait to be looked at; of more there is no warning.
@@ -73,7 +75,7 @@ pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
     if guard(prepared) != SyntaxGuard::Refuse {
         return Ok(());
     }
-    let broken = look(&mut Judge::default(), suspects(prepared, usize::MAX));
+    let broken = look(&mut Judge::default(), suspects(prepared, JUDGED));
     let problem = |broken: Broken| {
         Problem::new(Kind::SyntaxBroken { line: broken.line, what: broken.what }).at(&broken.name)
     };
