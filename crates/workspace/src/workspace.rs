@@ -1,8 +1,8 @@
 //! The workspace as a whole: read, plan under the lock, check, commit, report.
 
 mod hooked;
+mod past_edits;
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,8 +25,6 @@ use crate::event_log::EventLog;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather, similar};
 use crate::guard::{self, Guard};
-use crate::history::undo::{Undo, Undoable};
-use crate::history::{self, Asked, Edited, History, Origin};
 use crate::hooks::Hooks;
 use crate::landed::Landed;
 use crate::list::{self, Listing};
@@ -309,48 +307,6 @@ impl Workspace {
         approval::leave_waiting(held, self.past.approvals(), &self.approve)
     }
 
-    /// The newest edits of all roots, the newest first.
-    pub fn history(&self, asked: &Asked<'_>, session: &str) -> Result<Vec<Edited>, Problem> {
-        let path = asked.path.map(|path| self.name_of(path));
-        let asked = Asked { path: path.as_deref(), limit: asked.limit };
-        let mut edits = Vec::new();
-        for history in self.past.histories(&self.roots)? {
-            edits.extend(history.edits(&asked, session));
-        }
-        // Those of one root are in the order in which they were made, which stays among equal times.
-        if self.roots.all().len() > 1 {
-            edits.sort_by_key(|edit| Reverse(edit.time));
-        }
-        edits.truncate(asked.limit);
-        Ok(edits)
-    }
-
-    /// One edit.
-    pub fn edited(&self, id: &str, session: &str) -> Result<Edited, Problem> {
-        let histories = self.past.histories(&self.roots)?;
-        let found = histories.iter().find_map(|history| history.edit(id, session));
-        found.ok_or_else(|| history::unknown(Some(id), recent(&histories, session)))
-    }
-
-    /// Whether edits of any root are remembered.
-    #[must_use]
-    pub fn tracks_history(&self) -> bool {
-        self.roots.all().iter().any(|root| root.policy.terms().track_history)
-    }
-
-    /// One diff over all edits of a session, or all of those of a file, and the files of which it cannot be made
-    /// any more.
-    pub fn net(&self, path: Option<&str>, session: &str) -> Result<(String, Vec<String>), Problem> {
-        let path = path.map(|path| self.name_of(path));
-        let mut net = (String::new(), Vec::new());
-        for history in self.past.histories(&self.roots)? {
-            let (diff, unknown) = history.net(&self.roots, path.as_deref(), session);
-            net.0.push_str(&diff);
-            net.1.extend(unknown);
-        }
-        Ok(net)
-    }
-
     /// Whether language servers are to be asked, in any root.
     #[must_use]
     pub fn asks_servers(&self) -> bool {
@@ -361,60 +317,6 @@ impl Workspace {
     pub fn path_of(&self, written: &str) -> Result<PathBuf, Problem> {
         let path = self.roots.admit(written)?;
         Ok(path.root.path.join(path.place.names.iter().collect::<PathBuf>()))
-    }
-
-    /// Takes an edit back, all of its files in one commit. Whether the client has given up meanwhile is asked until that
-    /// begins.
-    pub fn undo(
-        &self,
-        undo: &Undo<'_>,
-        origin: &Origin,
-        approval: Option<&Approval>,
-        readings: &Mutex<Readings>,
-        cancelled: &dyn Fn() -> bool,
-        progress: &dyn Fn(Progress),
-    ) -> Result<Report, Stopped> {
-        let path = undo.path.map(|path| self.name_of(path));
-        let undo = Undo { edit: undo.edit, path: path.as_deref() };
-        let session = &origin.session;
-        let (root, id) = {
-            let mut histories = self.past.histories(&self.roots)?;
-            // Where nothing is written down, what is there is of another time, and the undo itself would not be known.
-            histories.retain(|history| history.root().policy.terms().track_history);
-            if histories.is_empty() && !self.tracks_history() {
-                return Err(Problem::new(Kind::NoHistory).into());
-            }
-            let has_own = histories.iter().any(|history| history.has_own(session));
-            let chosen = histories
-                .iter()
-                .filter_map(|history| Some((history, history.choose(&undo, origin, has_own)?)));
-            let newest = chosen.max_by_key(|(_, id)| id.to_owned());
-            let Some((history, id)) = newest else {
-                return Err(history::unknown(undo.edit, recent(&histories, session)).into());
-            };
-            (Arc::clone(history.root()), id.to_owned())
-        };
-        let locked = lock::lock(&root, self.patience)?;
-        self.past.recover(self.disk(), &root)?;
-        let mut prepared = self.prepare_undo(&root, &id, origin)?;
-        if self.has_hooks_before(&prepared) {
-            drop(locked);
-            let plan = || self.prepare_undo(&root, &id, origin);
-            let hooked = Hooked { plan: &plan, approval, readings, cancelled, progress };
-            return self.edit_with_hooks(prepared, &hooked);
-        }
-        self.permit_unless(cancelled, &prepared, approval)?;
-        Ok(self.commit(&mut prepared, readings, progress)?)
-    }
-
-    /// Shows what taking this edit back would do.
-    pub fn preview_undo(&self, id: &str, origin: &Origin) -> Result<Report, Vec<Problem>> {
-        let histories = self.past.histories(&self.roots).map_err(one)?;
-        let history = histories.iter().find(|history| history.edit(id, &origin.session).is_some());
-        let Some(history) = history else {
-            return Err(one(history::unknown(Some(id), recent(&histories, &origin.session))));
-        };
-        Ok(self.prepare_undo(history.root(), id, origin)?.report)
     }
 
     /// What recovery has found at the start, for the log.
@@ -501,27 +403,6 @@ impl Workspace {
             return Err(Problem::new(Kind::Cancelled).into());
         }
         approval::permit(self.disk(), prepared, approval, || self.past.approvals())
-    }
-
-    /// From an edit of the past to a plan that takes it back.
-    fn prepare_undo(&self, root: &Arc<Root>, id: &str, origin: &Origin) -> Result<Prepared, Vec<Problem>> {
-        let history = self.past.history(&self.roots, root).map_err(one)?;
-        let history = history.ok_or_else(|| one(history::unknown(Some(id), Vec::new())))?;
-        let Undoable { back, files, likes, .. } = history.undoable(&self.roots, id, &origin.session)?;
-        let plan = spans::plan(|| back.len()).in_scope(|| plan::back(back));
-        let facts = Facts {
-            root: Arc::clone(root),
-            whole: Vec::new(),
-            merged: Vec::new(),
-            mtime_check_passed: None,
-            origin: origin.clone(),
-            undoes: Some(id.to_owned()),
-        };
-        let mut report = Report::of(&plan, None);
-        report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
-        let prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
-        none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        Ok(prepared)
     }
 
     /// Under the lock: is every file of a kept plan still there as it was?
@@ -652,10 +533,6 @@ fn edit_id() -> Result<String, Problem> {
         .map_err(|error| io_problem("Getting random bytes", &std::io::Error::other(error.to_string())))?;
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
-}
-
-fn recent(histories: &[History<'_>], session: &str) -> Vec<String> {
-    histories.iter().flat_map(|history| history.recent(session)).collect()
 }
 
 fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
