@@ -181,6 +181,11 @@ impl Session {
         deadline: Instant,
     ) -> Result<Vec<Diagnostic>, Failure> {
         self.await_quiescence(deadline)?;
+        // Whoever asks wants to know what is so now, whatever others have done that nobody was told of.
+        self.forget_answers(&[]);
+        if self.kind == Kind::Pyright {
+            self.have_looked_again(texts)?;
+        }
         let mut found = Vec::new();
         // Opening one may close another, so that each is asked about while it is open.
         for (path, language, text) in texts {
@@ -191,6 +196,13 @@ impl Session {
         }
         found.sort();
         Ok(found)
+    }
+
+    /// It does not watch its folders itself, but looks for files that it misses whenever one is said to be new.
+    fn have_looked_again(&self, texts: &[(PathBuf, String, String)]) -> Result<(), Failure> {
+        let Some((path, ..)) = texts.first() else { return Ok(()) };
+        let changes = vec![FileEvent::new(uri(path)?, FileChangeType::CREATED)];
+        self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes })
     }
 
     /// Files were changed by others. What was open is read again by the server itself, until it is told more.

@@ -361,6 +361,27 @@ fn a_text_that_cannot_be_made_costs_one_answer() {
 }
 
 #[test]
+fn a_question_is_about_now_and_pyright_looks_for_what_others_made() {
+    let mut scene = Scene::new(&["pull"]);
+    let log = format!("LOG={}", scene.state.path().join("log").display());
+    let fake = env!("CARGO_BIN_EXE_fake-language-server").to_owned();
+    let pyright = ServerSetting {
+        name: "pyright".into(),
+        command: Some(vec![fake, log, "pull".into()]),
+        ..ServerSetting::default()
+    };
+    let roots = vec![scene.folder.path().to_owned()];
+    scene.servers = Servers::new(Settings { roots, servers: vec![pyright], ..Settings::default() });
+    for _ in 0..2 {
+        let answers = scene.servers.ask(&[(scene.path("a.py"), "BAD\n".into())], Instant::now() + GENEROUS);
+        assert_eq!(answers[0].diagnostics.len(), 1);
+    }
+    let log = scene.log();
+    let told = |words: &str| log.iter().filter(|line| *line == words).count();
+    assert_eq!((told("event a.py 1"), told("textDocument/diagnostic")), (2, 2), "{log:?}");
+}
+
+#[test]
 fn a_file_that_is_too_large_is_told_and_does_not_silence_the_others() {
     let scene = Scene::within(&[], Limits { text: 10, ..Limits::default() });
     let files = [(scene.path("large.fake"), "BAD\n".repeat(10)), (scene.path("a.fake"), "BAD\n".into())];
