@@ -148,11 +148,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut slow = hook("slow", "sleep 1000", &[]);
         slow.timeout = Some(std::time::Duration::from_millis(100));
+        // What it says is passed over, until its time is over.
+        let loud = Hook { timeout: slow.timeout, ..hook("loud", "yes", &[]) };
         let absent = Hook { command: vec!["no-such-program".into()], ..hook("absent", "", &[]) };
         let hooks = vec![
             slow,
             absent,
-            hook("loud", "yes", &[]),
+            loud,
             hook("wrong", "echo why >&2; exit 3", &[]),
             hook("last", "touch ran", &[]),
         ];
