@@ -27,13 +27,14 @@ pub struct Judge(VecDeque<Whole>);
 
 impl Judge {
     /// Whether a file that was `before`, or is new, is broken by what it is `after`: as [`broken`], and mostly with much
-    /// less work.
+    /// less work. `doubt` is called where that takes longer, since the file may well be broken.
     pub fn broken(
         &mut self,
         language: Language,
         before: Option<&[u8]>,
         after: Vec<u8>,
         limits: &Limits,
+        doubt: impl FnOnce(),
     ) -> Verdict {
         let old = before.and_then(|before| self.take(language, before));
         let tree = match old {
@@ -48,7 +49,10 @@ impl Judge {
                 self.keep(Whole { language, text: after, tree });
                 Verdict::Fine
             }
-            Some(_) => broken(language, before, &after, limits),
+            Some(_) => {
+                doubt();
+                broken(language, before, &after, limits)
+            }
             None => Verdict::Unknown,
         }
     }
@@ -108,7 +112,7 @@ mod tests {
         let limits = Limits::default();
         for pair in texts.windows(2).cycle().take(12) {
             let (before, after) = (pair[0].as_bytes(), pair[1].as_bytes());
-            let verdict = judge.broken(Language::Python, Some(before), after.to_vec(), &limits);
+            let verdict = judge.broken(Language::Python, Some(before), after.to_vec(), &limits, || {});
             assert_eq!(verdict, broken(Language::Python, Some(before), after, &limits));
         }
     }
@@ -118,7 +122,7 @@ mod tests {
         let mut judge = Judge::default();
         for number in 0..100 {
             let text = format!("let a{number} = 1;\n").repeat(1_000);
-            judge.broken(Language::JavaScript, None, text.into_bytes(), &Limits::default());
+            judge.broken(Language::JavaScript, None, text.into_bytes(), &Limits::default(), || {});
         }
         assert!(
             judge.0.len() <= FILES && judge.0.iter().map(|whole| whole.text.len()).sum::<usize>() <= BYTES
@@ -129,6 +133,7 @@ mod tests {
             None,
             huge.into_bytes(),
             &Limits { bytes: 1 << 30, ..Limits::default() },
+            || {},
         );
         assert!(judge.0.iter().map(|whole| whole.text.len()).sum::<usize>() <= BYTES);
     }
@@ -143,7 +148,7 @@ mod tests {
             let mut before: Option<&String> = None;
             for after in &texts {
                 let bytes = before.map(String::as_bytes);
-                let verdict = judge.broken(Language::JavaScript, bytes, after.clone().into_bytes(), &limits);
+                let verdict = judge.broken(Language::JavaScript, bytes, after.clone().into_bytes(), &limits, || {});
                 if matches!(verdict, Verdict::Broken { .. }) {
                     prop_assert_eq!(verdict, broken(Language::JavaScript, bytes, after.as_bytes(), &limits));
                 }

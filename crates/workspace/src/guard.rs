@@ -4,10 +4,11 @@
 //! A warning must not be felt: it is looked for in a thread of its own while the commit waits for the disk, and only in so
 //! much text. What is not found by then is told with the client's next answer.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Instant;
+use std::time::Duration;
 
 use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
@@ -25,8 +26,8 @@ const JUDGED: usize = 8 * 1024 * 1024;
 const WARNED: usize = 256 * 1024;
 /// How many edits wait to be looked at; of more there is no warning.
 const WAITING: usize = 16;
-/// What part of the time that a commit took is waited for what was not found meanwhile.
-const WAITED_FOR: u32 = 20;
+/// How long the answer to an edit waits where it is in doubt whether that broke something.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A file that is to be looked at.
 #[derive(Debug)]
@@ -54,13 +55,15 @@ pub(crate) struct Guard(OnceLock<Option<SyncSender<Job>>>);
 struct Job {
     suspects: Vec<Suspect>,
     found: Sender<Vec<Broken>>,
+    doubt: Arc<AtomicBool>,
 }
 
 /// A look that goes on in the thread.
 #[derive(Debug)]
 pub(crate) struct Look {
     found: Receiver<Vec<Broken>>,
-    since: Instant,
+    /// Whether something seems to be broken, which is being looked at more closely.
+    doubt: Arc<AtomicBool>,
 }
 
 /// What was not found before the answer to its edit.
@@ -75,7 +78,7 @@ pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
     if guard(prepared) != SyntaxGuard::Refuse {
         return Ok(());
     }
-    let broken = look(&mut Judge::default(), suspects(prepared, JUDGED));
+    let broken = look(&mut Judge::default(), suspects(prepared, JUDGED), &|| {});
     let problem = |broken: Broken| {
         Problem::new(Kind::SyntaxBroken { line: broken.line, what: broken.what }).at(&broken.name)
     };
@@ -87,7 +90,7 @@ pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
 pub(crate) fn warn(prepared: &mut Prepared) {
     let guard = guard(prepared);
     if guard != SyntaxGuard::Off {
-        let broken = look(&mut Judge::default(), suspects(prepared, WARNED));
+        let broken = look(&mut Judge::default(), suspects(prepared, WARNED), &|| {});
         note(broken, &mut prepared.report);
         if guard == SyntaxGuard::Refuse && prepared.report.fired.iter().any(|fired| fired == FIRED) {
             prepared
@@ -116,21 +119,26 @@ impl Guard {
                 let mut judge = Judge::default();
                 for job in receive {
                     // Whoever asked may have gone.
-                    let _ = job.found.send(look(&mut judge, job.suspects));
+                    let doubt = || job.doubt.store(true, Ordering::Release);
+                    let _ = job.found.send(look(&mut judge, job.suspects, &doubt));
                 }
             });
             thread.is_ok().then_some(send)
         });
         let (send, found) = mpsc::channel();
-        jobs.as_ref()?.try_send(Job { suspects, found: send }).ok()?;
-        Some(Look { found, since: Instant::now() })
+        let doubt = Arc::new(AtomicBool::new(false));
+        let job = Job { suspects, found: send, doubt: Arc::clone(&doubt) };
+        jobs.as_ref()?.try_send(job).ok()?;
+        Some(Look { found, doubt })
     }
 }
 
 impl Look {
-    /// Notes what was found by now. If that is not known, it is what this yields.
+    /// Notes what was found by now. If that is not known, it is what this yields. Only where something seems to be broken is
+    /// it waited for: an edit that is fine waits for nobody.
     pub(crate) fn end(self, edit: &str, report: &mut Report) -> Option<Late> {
-        match self.found.recv_timeout(self.since.elapsed() / WAITED_FOR) {
+        let patience = if self.doubt.load(Ordering::Acquire) { PATIENCE } else { Duration::ZERO };
+        match self.found.recv_timeout(patience) {
             Ok(broken) => note(broken, report),
             Err(RecvTimeoutError::Timeout) => {
                 return Some(Late { edit: edit.to_owned(), found: self.found });
@@ -194,10 +202,10 @@ fn suspects(prepared: &Prepared, most: usize) -> Vec<Suspect> {
     files.filter_map(suspect).collect()
 }
 
-fn look(judge: &mut Judge, suspects: Vec<Suspect>) -> Vec<Broken> {
+fn look(judge: &mut Judge, suspects: Vec<Suspect>, doubt: &dyn Fn()) -> Vec<Broken> {
     let verdict = |suspect: Suspect| {
         let before = suspect.before.as_ref().map(|text| &text.bytes()[text.body()]);
-        match judge.broken(suspect.language, before, suspect.after, &Limits::default()) {
+        match judge.broken(suspect.language, before, suspect.after, &Limits::default(), doubt) {
             Verdict::Broken { line, what } => Some(Broken { name: suspect.name, line, what }),
             Verdict::Fine | Verdict::Unknown => None,
         }
