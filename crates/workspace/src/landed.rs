@@ -7,7 +7,7 @@ use emend_edit::plan::{Action, FilePlan};
 use crate::commit::Job;
 use crate::history::Origin;
 use crate::report::Report;
-use crate::roots::{Root, WorkspacePath};
+use crate::roots::Root;
 
 /// An edit that was made just now. The root is still locked: what takes long belongs in a thread of its own, with
 /// what it needs of this.
@@ -38,14 +38,14 @@ impl<'a> LandedFile<'a> {
     /// Where it is now, or was if it is gone.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        absolute(self.job.path)
+        self.job.path.absolute()
     }
 
     /// Where it was before, if it was moved.
     #[must_use]
     pub fn moved_from(&self) -> Option<PathBuf> {
         let is_moved = matches!(self.job.plan.action, Action::Move { .. });
-        self.job.base.filter(|_| is_moved).map(|(path, _)| absolute(path))
+        self.job.base.filter(|_| is_moved).map(|(path, _)| path.absolute())
     }
 
     /// What happened to it.
@@ -53,8 +53,4 @@ impl<'a> LandedFile<'a> {
     pub fn plan(&self) -> &'a FilePlan {
         self.job.plan
     }
-}
-
-fn absolute(path: &WorkspacePath) -> PathBuf {
-    path.root.path.join(path.place.names.iter().collect::<PathBuf>())
 }

@@ -182,8 +182,7 @@ impl Preview {
     pub(crate) fn of(prepared: Prepared) -> Self {
         let Prepared { plan, files, facts, report, .. } = prepared;
         let files = files.into_iter().map(|(name, (path, snapshot))| {
-            let place = path.root.path.join(path.place.names.iter().collect::<PathBuf>());
-            (name, (place, snapshot.map(|snapshot| snapshot.text.version())))
+            (name, (path.absolute(), snapshot.map(|snapshot| snapshot.text.version())))
         });
         Self { plan, files: files.collect(), facts, report }
     }

@@ -97,6 +97,14 @@ pub struct WorkspacePath {
     pub name: String,
 }
 
+impl WorkspacePath {
+    /// The same from the top of the file system, without links: for telling others of it, never for opening it.
+    #[must_use]
+    pub fn absolute(&self) -> PathBuf {
+        self.root.path.join(self.place.names.iter().collect::<PathBuf>())
+    }
+}
+
 /// Where listing or searching begins.
 #[derive(Debug)]
 pub(crate) enum Start {

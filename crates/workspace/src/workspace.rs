@@ -315,8 +315,7 @@ impl Workspace {
 
     /// Where the file that is written so is, without links.
     pub fn path_of(&self, written: &str) -> Result<PathBuf, Problem> {
-        let path = self.roots.admit(written)?;
-        Ok(path.root.path.join(path.place.names.iter().collect::<PathBuf>()))
+        Ok(self.roots.admit(written)?.absolute())
     }
 
     /// What recovery has found at the start, for the log.

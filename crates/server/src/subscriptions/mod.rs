@@ -244,8 +244,7 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
             if path.place.missing > 0 {
                 return Err(unknown());
             }
-            let place = path.root.path.join(path.place.names.iter().collect::<PathBuf>());
-            Ok(Subject::File(place, path.name))
+            Ok(Subject::File(path.absolute(), path.name))
         }
         Uri::History => Ok(Subject::History),
         Uri::Diagnostics => Ok(Subject::Diagnostics),
