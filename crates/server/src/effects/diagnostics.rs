@@ -116,18 +116,22 @@ impl Diagnostics {
     /// Asks of an edit that was made just now, if a server is there for one of its files.
     pub(super) fn begin(&self, landed: &Landed<'_>) -> Option<Checking> {
         let edit = landed.report.edit.clone()?;
-        let files = landed.files().flat_map(|file| {
-            let (path, action) = (file.path(), &file.plan().action);
-            let before = action.base().map(|base| content(Arc::clone(base)));
-            match (file.moved_from(), action) {
-                (Some(from), Action::Move { .. }) => {
-                    let gone = FileChange { path: from, before, after: None };
-                    vec![gone, FileChange { path, before: None, after: after(action) }]
-                }
-                _ => vec![FileChange { path, before, after: after(action) }],
+        let concerns = |path: &PathBuf| self.servers.concerns(path);
+        let mut concerned = Vec::new();
+        for file in landed.files() {
+            // Most edits concern no server; nothing is copied for those.
+            let action = &file.plan().action;
+            let before = || action.base().map(|base| content(Arc::clone(base)));
+            let (from, path) = (file.moved_from(), Some(file.path()).filter(concerns));
+            let is_moved = from.is_some();
+            if let Some(from) = from.filter(concerns) {
+                concerned.push(FileChange { path: from, before: before(), after: None });
             }
-        });
-        let concerned: Vec<_> = files.filter(|file| self.servers.concerns(&file.path)).collect();
+            if let Some(path) = path {
+                let before = if is_moved { None } else { before() };
+                concerned.push(FileChange { path, before, after: after(action) });
+            }
+        }
         if concerned.is_empty() {
             return None;
         }
