@@ -1,0 +1,1 @@
+pour(water, , cup);

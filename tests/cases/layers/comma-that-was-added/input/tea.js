@@ -1,0 +1,3 @@
+pour(
+  water,
+);

@@ -1,0 +1,6 @@
+pour(
+  water,
+  null,
+  NULL,
+  cup,
+);

@@ -1,0 +1,6 @@
+import a
+import b
+
+function run() {
+  go('x');
+}

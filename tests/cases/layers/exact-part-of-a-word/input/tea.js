@@ -1,0 +1,2 @@
+boil()
+return teapot

@@ -1,0 +1,4 @@
+boil()
+return tea
+boil()
+return teapot
