@@ -162,6 +162,13 @@ pub enum Kind {
         total: usize,
     },
     Unclear,
+    PartOfWord {
+        line: usize,
+        /// The word of the file that is cut.
+        word: String,
+        /// Whether it is the beginning of the old text that cuts it, and not its end.
+        begins: bool,
+    },
     MovedNumbers,
     OmissionPlaceholder {
         line: String,
@@ -486,7 +493,9 @@ impl Kind {
             Self::InvalidFormat { .. } => Code::InvalidFormat,
             Self::NoOp { .. } | Self::FormattedBack { .. } => Code::NoOp,
             Self::UnknownArgument { .. } => Code::UnknownArgument,
-            Self::InvalidArgument { .. } | Self::NoSuchLines { .. } => Code::InvalidArgument,
+            Self::InvalidArgument { .. } | Self::NoSuchLines { .. } | Self::PartOfWord { .. } => {
+                Code::InvalidArgument
+            }
             Self::MissingOriginal { .. } => Code::MissingOriginal,
             Self::AlreadyExists { .. } => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,

@@ -1,12 +1,17 @@
 //! The first two layers, `exact` and `line-endings`: the same text, byte for byte or but for its line
 //! endings.
 //!
-//! Text is found wherever it begins and ends in a line; a block's lines are whole lines. Only where no whole
-//! lines match may a block without markers start after the white space of its first line: models lose that.
+//! Text is found wherever it begins and ends in a line, and every place counts, also one that begins or ends
+//! inside a word: it stands there as well. But the only place of several lines that does so is refused
+//! ([`Kind::PartOfWord`]): a line that goes on with more letters is another line.
+//!
+//! A block's lines are whole lines. Only where no whole lines match may a block without markers start after the
+//! white space of its first line: models lose that.
 //!
 //! A reading shows no line endings, so two places that differ in nothing else look the same to whoever
 //! wrote the request. `exact` therefore yields several lines of text only where no such twin exists.
 
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -151,10 +156,32 @@ fn splits_crlf(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes.get(at) == Some(&b'\n') && bytes[at - 1] == b'\r'
 }
 
+/// Refuses several lines that begin or end inside a word at this place.
+pub(super) fn check_words(h: &Haystack<'_>, old: &[u8], place: &Range<usize>) -> Result<(), Kind> {
+    let bytes = h.text().bytes();
+    let Some(split) = [place.start, place.end].into_iter().find(|&at| splits_word(bytes, at)) else {
+        return Ok(());
+    };
+    if !old.contains(&b'\n') {
+        return Ok(());
+    }
+    let before = bytes[..split].iter().rev().take(LONGEST_WORD).take_while(|b| is_word(**b)).count();
+    let after = bytes[split..].iter().take(LONGEST_WORD).take_while(|b| is_word(**b)).count();
+    let word = String::from_utf8_lossy(&bytes[split - before..split + after]).into_owned();
+    Err(Kind::PartOfWord { line: h.line_number(split), word, begins: split == place.start })
+}
+
+/// So much is shown of a word, before the place where it is cut and after.
+const LONGEST_WORD: usize = 40;
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
 /// Whether `at` lies inside a word.
 fn splits_word(bytes: &[u8], at: usize) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-    at > 0 && is_word(bytes.get(at - 1)) && is_word(bytes.get(at))
+    let has_word = |at: usize| bytes.get(at).is_some_and(|&byte| is_word(byte));
+    at > 0 && has_word(at - 1) && has_word(at)
 }
 
 /// Text of several lines, cut at its line endings: the last stretch of one line, whole lines, and the
@@ -256,9 +283,7 @@ impl<'a> Segments<'a> {
             }
             end += segment.len();
         }
-        // A line of several that begins or ends inside a word is another line.
-        let split = |at: usize| splits_crlf(bytes, at) || splits_word(bytes, at);
-        Ok((!split(start) && !split(end)).then_some(start..end))
+        Ok((!splits_crlf(bytes, start) && !splits_crlf(bytes, end)).then_some(start..end))
     }
 }
 
@@ -290,9 +315,26 @@ mod tests {
 
     #[test]
     fn several_lines_begin_and_end_with_whole_words() {
-        assert_eq!(find(b"a()\nreturn foobar\n", b"a()\nreturn foo").unwrap(), None);
-        assert_eq!(find(b"elif x:\n  y()\n", b"if x:\n  y()").unwrap(), None);
+        let part = |file: &[u8], old: &[u8]| match find(file, old) {
+            Err(Kind::PartOfWord { line, begins, .. }) => (line, begins),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(part(b"a()\nreturn foobar\n", b"a()\nreturn foo"), (2, false));
+        assert_eq!(part(b"elif x:\r\n  y()\r\n", b"if x:\n  y()"), (1, true));
         assert_eq!(found(b"foobar\n", b"foo"), ("exact", 0..3));
+    }
+
+    #[test]
+    fn places_that_split_a_word_count_like_all_others() {
+        let file = b"end)\n\nx('detect_a')\nend)\n\nx('detect')\nend)\n\nx('detect_b')\n";
+        let several = find(file, b"end)\n\nx('detect");
+        assert!(matches!(several, Err(Kind::AmbiguousMatch { ref lines, .. }) if lines == &[1, 4, 7]));
+        assert_eq!(found(file, b"end)\n\nx('detect'"), ("exact", 20..36));
+        let text = Text::new(file.to_vec()).unwrap();
+        let limits = Limits::default();
+        let all = |old: &[u8]| locate_all(&Haystack::new(&text), old, &limits, &Budget::new(&limits));
+        assert!(matches!(all(b"end)\n\nx('detect"), Err(Kind::PartOfWord { line: 3, begins: false, .. })));
+        assert_eq!(all(b"x('detect").map(|places| places.len()), Ok(3));
     }
 
     #[test]
@@ -358,9 +400,7 @@ mod tests {
         let plain = |bytes: &[u8]| crate::text::with_endings(bytes, Ending::Lf);
         let old = plain(old);
         let lf = plain(file);
-        let splits = |at: usize| splits_word(&lf, at);
-        let counts = |i: &usize| lf[*i..].starts_with(&old) && !splits(*i) && !splits(i + old.len());
-        (0..lf.len()).filter(counts).count()
+        (0..lf.len()).filter(|&i| lf[i..].starts_with(&old)).count()
     }
 
     proptest! {
@@ -377,7 +417,10 @@ mod tests {
                     let lf = |b: &[u8]| crate::text::with_endings(b, Ending::Lf);
                     prop_assert_eq!(lf(&file.as_bytes()[place.range.clone()]), lf(old.as_bytes()));
                     prop_assert!(count == 1 || literal_crlf);
+                    let bytes = file.as_bytes();
+                    prop_assert!(!splits_word(bytes, place.range.start) && !splits_word(bytes, place.range.end));
                 }
+                Err(Kind::PartOfWord { .. }) => prop_assert!(count == 1 || literal_crlf),
                 Err(Kind::AmbiguousMatch { .. }) => prop_assert!(count > 1),
                 Err(other) => prop_assert!(false, "{:?}", other),
             }

@@ -264,6 +264,9 @@ pub fn locate(
             0 => {}
             1 => {
                 let Place { range, reading } = places.remove(0);
+                if let Wanted::Bytes(old) = wanted {
+                    literal::check_words(haystack, old, &range)?;
+                }
                 return Ok(match reading {
                     Reading::AsWritten => Some(Match { range, layer: layer.name, reading: None }),
                     Reading::Anew(lines) => Some(Match { range, layer: layer.name, reading: Some(lines) }),
@@ -335,6 +338,9 @@ pub fn locate_all(
             return Err(Kind::OverlappingPlaces { lines });
         }
         if !places.is_empty() {
+            for place in &places {
+                literal::check_words(haystack, old, &place.range)?;
+            }
             let found = |place: Place| Match { range: place.range, layer: layer.name, reading: None };
             return Ok(places.into_iter().map(found).collect());
         }

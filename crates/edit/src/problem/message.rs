@@ -161,6 +161,12 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
              throughout. Nothing was changed. Send the new lines with spaces; if the tabs are meant, use \
              replace_lines, which takes text as it is."
         ),
+        Kind::PartOfWord { line, word, begins } => write!(
+            f,
+            "The old text{hunk} {} inside the word '{word}' in line {line} of {path}, so it is not sure that this \
+             place is meant. Nothing was changed. Send whole lines, old and new, as they stand in the file.",
+            if *begins { "begins" } else { "ends" }
+        ),
         Kind::MovedNumbers => write!(
             f,
             "It names lines of {path} by number alone{hunk}, but a section before it has moved them. Nothing was \
