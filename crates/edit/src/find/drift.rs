@@ -6,8 +6,12 @@
 //! At most a third of the context differs (one line always may); lines that the file has in addition count
 //! too. It is refused when
 //!
-//! - another place has as many of the request's lines of substance, within a few lines of drift;
-//! - the added lines already stand in the file: the request was probably made before;
+//! - another place has as many of the request's lines of substance, or of its context alone, within a few lines
+//!   of drift;
+//! - the added lines, or all lines as they are to become, already stand in the file: the request was probably made
+//!   before;
+//! - a line of the context that is not there is equal to one that must be: then which of the two the file has is a
+//!   guess;
 //! - a line differs in white space, escapes or entities alone: then the new text has the same fault.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -17,7 +21,7 @@ use alloc::vec::Vec;
 
 use memchr::memmem;
 
-use super::block::{Block, bytes_of, has_substance};
+use super::block::{self, Block, bytes_of, has_substance};
 use super::{Budget, Haystack, Place, Places, Reading, Wanted};
 use crate::patch::Line;
 use crate::problem::Kind;
@@ -81,9 +85,11 @@ pub(super) fn context_drift(
 }
 
 /// What of a block must be in the file exactly.
-struct Core {
+struct Core<'a> {
     /// Which old lines are.
     must: Vec<bool>,
+    /// The removed lines that are not blank.
+    removed: BTreeSet<&'a [u8]>,
     /// Which old lines are followed immediately by the next one.
     joined: Vec<bool>,
     /// The one to look for first.
@@ -92,9 +98,9 @@ struct Core {
     may_differ: usize,
 }
 
-impl Core {
+impl<'a> Core<'a> {
     /// `None` for a block that has no context to drift, or nothing certain to hold on to.
-    fn of(block: &Block<'_>) -> Option<Self> {
+    fn of(block: &Block<'a>) -> Option<Self> {
         let old = block.old();
         let mut must = vec![false; old.len()];
         let mut joined = vec![false; old.len()];
@@ -122,7 +128,10 @@ impl Core {
         }
         let certain = (0..old.len()).filter(|&i| must[i] && has_substance(old[i]));
         let start = certain.max_by_key(|&i| old[i].trim_ascii().len())?;
-        (contexts > 0).then_some(Self { must, joined, start, may_differ: (contexts / 3).max(1) })
+        let is_removed = |line: &&'a Line| matches!(line, Line::Removed(text) if !text.trim().is_empty());
+        let removed = block.lines.iter().filter(is_removed).filter_map(Line::before).map(str::as_bytes);
+        let may_differ = (contexts / 3).max(1);
+        (contexts > 0).then_some(Self { must, removed: removed.collect(), joined, start, may_differ })
     }
 
     /// The block around this line of the file, if it fits there well enough.
@@ -147,8 +156,9 @@ impl Core {
     }
 }
 
-impl Core {
-    /// Whether a line that must be there stands a second time within reach: then which one is meant is a guess.
+impl Core<'_> {
+    /// Whether a line that must be there stands a second time within reach, or the request has it a second time and
+    /// the file has not: then which one is meant is a guess.
     fn has_choice(&self, h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned) -> bool {
         let (first, last) = aligned.span();
         let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
@@ -156,7 +166,9 @@ impl Core {
         let musts: BTreeSet<&[u8]> =
             (0..old.len()).filter(|&i| self.must[i] && has_substance(old[i])).map(|i| old[i]).collect();
         let mut free = around.filter(|at| taken.binary_search(at).is_err());
+        let mut missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
         free.any(|at| musts.contains(h.lines().content(at)))
+            || missing.any(|i| musts.contains(old[i]) || self.removed.contains(old[i]))
     }
 }
 
@@ -269,18 +281,24 @@ enum Step {
 fn certain(
     h: &Haystack<'_>,
     block: &Block<'_>,
-    core: &Core,
+    core: &Core<'_>,
     aligned: &Aligned,
     budget: &Budget,
 ) -> Result<bool, Kind> {
     let old = block.old();
     let telling = |i: &usize| aligned.at[*i].is_some() && has_substance(old[*i]);
-    let score = (0..old.len()).filter(telling).count();
-    Ok(score >= PROOF
+    let is_context: Vec<bool> =
+        block.lines.iter().filter(|line| line.before().is_some()).map(Line::is_context).collect();
+    let score = Score {
+        lines: (0..old.len()).filter(telling).count(),
+        context: (0..old.len()).filter(telling).filter(|&i| is_context[i]).count(),
+    };
+    Ok(score.lines >= PROOF
         && !core.has_choice(h, old, aligned)
         && !differs_in_spelling_alone(h, old, aligned)
         && !stands_already(h, block, budget)?
-        && !has_rival(h, old, aligned, score, budget)?)
+        && !is_made_already(h, block, budget)?
+        && !has_rival(h, old, &is_context, aligned, score, budget)?)
 }
 
 /// Whether a line that is not there resembles one of those passed over too much.
@@ -298,9 +316,10 @@ fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned)
     missing.map(|i| plain(old[i])).any(|text| text == "..." || passed.contains(&text))
 }
 
-/// A line without what is often lost on the way: white space, escapes, entities.
+/// A line without what is often lost or put in on the way: white space and the signs that show it, escapes,
+/// entities.
 fn plain(line: &[u8]) -> String {
-    let mut text = String::from_utf8_lossy(line).replace("\\n", "").replace("\\t", "");
+    let mut text = unescaped(&String::from_utf8_lossy(line)).replace("\\n", "").replace("\\t", "");
     for (entity, c) in
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&amp;", "&")]
     {
@@ -308,8 +327,28 @@ fn plain(line: &[u8]) -> String {
             text = text.replace(entity, c);
         }
     }
-    text.retain(|c| !c.is_whitespace() && c != '\\');
+    text.retain(|c| !c.is_whitespace() && !matches!(c, '\\' | '\u{b7}' | '\u{2192}'));
     text
+}
+
+/// The text with the characters that its `\uXXXX` and `\xXX` stand for.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let escape = [("\\u", 4), ("\\x", 2)].into_iter().find_map(|(mark, digits)| {
+            let hex = rest.strip_prefix(mark)?.get(..digits)?;
+            let c = char::from_u32(u32::from_str_radix(hex, 16).ok()?)?;
+            Some((c, mark.len() + digits))
+        });
+        let (c, length) = escape.unwrap_or(('\\', 1));
+        plain.push(c);
+        rest = &rest[length..];
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// Whether the lines of an added run stand together somewhere in the file.
@@ -333,12 +372,25 @@ fn stands_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Resul
     Ok(false)
 }
 
-/// Whether as many lines of substance stand near each other elsewhere.
+/// Whether the lines as they are to become, with context and without those removed, stand together in the file.
+fn is_made_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Result<bool, Kind> {
+    let after: Vec<&[u8]> = block.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
+    let telling = after.iter().filter(|line| has_substance(line)).count();
+    if telling < PROOF {
+        return Ok(false);
+    }
+    let everywhere = [0..h.lines().len()];
+    let found = block::starts_of_trimmed(h, &after, &everywhere, 1, budget, |_, file, line| file == line)?;
+    Ok(!found.is_empty())
+}
+
+/// Whether as many lines of substance stand near each other elsewhere, or as many of the context.
 fn has_rival(
     h: &Haystack<'_>,
     old: &[&[u8]],
+    is_context: &[bool],
     aligned: &Aligned,
-    score: usize,
+    score: Score,
     budget: &Budget,
 ) -> Result<bool, Kind> {
     let lines = h.lines();
@@ -362,20 +414,35 @@ fn has_rival(
     }
     votes.sort_unstable();
     let mut counts = vec![0usize; old.len()];
-    let (mut distinct, mut low) = (0, 0);
+    let (mut there, mut low) = (Score::default(), 0);
     for &(start, row) in &votes {
         while votes[low].0 + 2 * DRIFT < start {
-            counts[votes[low].1] -= 1;
-            distinct -= usize::from(counts[votes[low].1] == 0);
+            let gone = votes[low].1;
+            counts[gone] -= 1;
+            if counts[gone] == 0 {
+                there.lines -= 1;
+                there.context -= usize::from(is_context[gone]);
+            }
             low += 1;
         }
-        distinct += usize::from(counts[row] == 0);
+        if counts[row] == 0 {
+            there.lines += 1;
+            there.context += usize::from(is_context[row]);
+        }
         counts[row] += 1;
-        if distinct >= score {
+        if there.lines >= score.lines || (score.context > 0 && there.context >= score.context) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// How many of the request's lines of substance stand at a place.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    lines: usize,
+    /// Those of the context.
+    context: usize,
 }
 
 /// The request with the file's context.
@@ -461,16 +528,50 @@ mod tests {
         let twin = FILE.replace("close(a)", "close(c)");
         let request =
             "     let a = open(9);\n     let b = a.next();\n-    close(a);\n+    shut(a);\n     done(b);\n";
-        assert!(read(&[FILE, &twin].concat(), request).is_some());
+        assert!(read(&[FILE, &twin.replace("done(b)", "done(c)")].concat(), request).is_some());
+        assert!(refused(&[FILE, &twin].concat(), request));
         let request =
             "     let a = open(1);\n     let b = a.first();\n-    close(a);\n+    shut(a);\n     done(c);\n";
         assert!(refused(&[FILE, &twin].concat(), request));
     }
 
     #[test]
+    fn a_place_with_as_much_of_the_context_is_a_rival_without_the_removed_lines() {
+        let first = FILE.replace("close(a)", "hand(a)");
+        let request = "     // Open it.\n     let a = open(1);\n     let b = a.next();\n-    close(a);\n+    shut(a);\n";
+        let second = FILE.replace("open(1)", "open(2)");
+        assert!(read(&second, request).is_some());
+        assert!(refused(&[&first, &second[..]].concat(), request));
+    }
+
+    #[test]
+    fn a_removed_line_whose_twin_is_gone_may_be_the_twin() {
+        let file = FILE.replace("    // Open it.\n", "");
+        let request = "     let a = open(1);\n-    let b = a.next();\n     let b = a.next();\n     close(a);\n     done(b);\n";
+        assert!(refused(&file, request));
+    }
+
+    #[test]
+    fn what_is_made_already_is_not_made_again_further_on() {
+        let after = "    let a = open(1);\n    let b = a.next();\n    done(b);\n";
+        let request =
+            "     let a = open(1);\n     let b = a.next();\n-    close(a);\n     done(b);\n     log(b);\n";
+        assert!(read(FILE, request).is_some());
+        assert!(refused(&[after, "    log(b);\n", FILE].concat(), request));
+    }
+
+    #[test]
     fn escapes_entities_and_what_stands_already_are_refused() {
         let file = FILE.replace("open(1)", "open(\"<a>\")");
-        for open in ["open(\\\"<a>\\\")", "open(\"&lt;a&gt;\")", "open( \"<a>\" )"] {
+        for open in [
+            "open(\\\"<a>\\\")",
+            "open(\"&lt;a&gt;\")",
+            "open( \"<a>\" )",
+            "open(\\u0022<a>\\u0022)",
+            "open(\\x22<a\\x3e\")",
+            "\u{b7}open(\"<a>\")",
+            "\u{2192}open(\"<a>\")",
+        ] {
             let request = alloc::format!(
                 "     let a = {open};\n     let b = a.next();\n-    close(a);\n+    shut(a);\n     done(b);\n"
             );
