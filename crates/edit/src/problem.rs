@@ -169,6 +169,11 @@ pub enum Kind {
         /// Whether it is the beginning of the old text that cuts it, and not its end.
         begins: bool,
     },
+    LineEndingLost {
+        /// The line that would be glued to the new text.
+        line: usize,
+        text: String,
+    },
     MovedNumbers,
     OmissionPlaceholder {
         line: String,
@@ -493,9 +498,10 @@ impl Kind {
             Self::InvalidFormat { .. } => Code::InvalidFormat,
             Self::NoOp { .. } | Self::FormattedBack { .. } => Code::NoOp,
             Self::UnknownArgument { .. } => Code::UnknownArgument,
-            Self::InvalidArgument { .. } | Self::NoSuchLines { .. } | Self::PartOfWord { .. } => {
-                Code::InvalidArgument
-            }
+            Self::InvalidArgument { .. }
+            | Self::NoSuchLines { .. }
+            | Self::PartOfWord { .. }
+            | Self::LineEndingLost { .. } => Code::InvalidArgument,
             Self::MissingOriginal { .. } => Code::MissingOriginal,
             Self::AlreadyExists { .. } => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,

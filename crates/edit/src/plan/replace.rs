@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -12,10 +13,12 @@ use super::suspect;
 use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents};
 use crate::patch::{Line, TextChange};
 use crate::problem::Kind;
-use crate::text::{LineEndings, split_lines};
+use crate::text::{Ending, LineEndings, split_lines, with_endings};
 
 /// In so many places of the new text is the old one looked for.
 const REPEATED: usize = 16;
+/// So many characters are shown of a line that would be glued to the new text.
+const SHOWN: usize = 80;
 
 impl Placer<'_> {
     /// Finds the text of a change, once or everywhere, and replaces it.
@@ -49,6 +52,9 @@ impl Placer<'_> {
             });
         }
         suspect::check(&self.haystack, &added_lines(&change.old, &change.new))?;
+        for found in &matches {
+            self.check_last_line(&found.range, old, new)?;
+        }
         if !many {
             self.check_indentation(&matches[0].range, &change.old, &change.new)?;
         }
@@ -110,25 +116,72 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Whether `new` wraps `old` and the file already has it so: the edit was made before, and making it
-    /// again would write the added text twice.
-    fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
-        let bytes = self.bytes();
-        let is_there = |before: usize| {
-            let after = new.len() - before - old.len();
-            let room = place.start >= before && bytes.len() - place.end >= after;
-            let added = [&new[..before], &new[new.len() - after..]];
-            // Lines that are added before begin where a line begins.
-            let starts = !added[0].contains(&b'\n')
-                || place.start == before
-                || room && bytes[place.start - before - 1] == b'\n';
-            // Only words tell: another blank line or another "x" may well be meant.
-            room && starts
-                && bytes[place.start - before..place.end + after] == *new
-                && added.iter().any(|text| is_telling(text))
-        };
-        memchr::memmem::find_iter(new, old).take(REPEATED).any(is_there)
+    /// Refuses new text whose last line would be glued to the next one: the old text ends with a line ending, and
+    /// the new text lost it. Where the place begins inside a line, lines may well be meant to be joined, but not
+    /// two words.
+    fn check_last_line(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> Result<(), Kind> {
+        let (bytes, body) = (self.bytes(), self.haystack.text().body());
+        let Some(&last) = new.last().filter(|&&last| last != b'\n') else { return Ok(()) };
+        if !old.ends_with(b"\n") || place.end == body.end {
+            return Ok(());
+        }
+        let lines = self.haystack.lines();
+        let start = lines.start(lines.index_of(place.start));
+        let whole_lines = bytes[start..place.start].trim_ascii().is_empty();
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if !whole_lines && !(is_word(last) && is_word(bytes[place.end])) {
+            return Ok(());
+        }
+        let next = lines.index_of(place.end);
+        let text = String::from_utf8_lossy(lines.content(next)).chars().take(SHOWN).collect();
+        Err(Kind::LineEndingLost { line: next + 1, text })
     }
+
+    /// Whether `new` wraps `old` and the file already has it so, in whatever line endings: the edit was made
+    /// before, and making it again would write the added text twice.
+    fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
+        let (bytes, body) = (self.bytes(), self.haystack.text().body());
+        let (old, new) = (with_endings(old, Ending::Lf), with_endings(new, Ending::Lf));
+        let is_there = |before: usize| {
+            let (above, below) = (&new[..before], &new[before + old.len()..]);
+            let start = start_of(&bytes[body.start..place.start], above).map(|start| body.start + start);
+            // Lines that are added before begin where a line begins.
+            let starts =
+                |start: usize| !above.contains(&b'\n') || start == body.start || bytes[start - 1] == b'\n';
+            // Words tell, and a separator, which does not stand twice: another blank line or another "x" may
+            // well be meant.
+            let tells = |added: &[u8]| is_telling(added) || matches!(added, b"," | b";");
+            start.is_some_and(starts)
+                && begins_with(&bytes[place.end..], below)
+                && (tells(above) || tells(below))
+        };
+        memchr::memmem::find_iter(&new, &old).take(REPEATED).any(is_there)
+    }
+}
+
+/// Where `text`, which has LF alone, begins at the end of these bytes, which may have CRLF in its place.
+fn start_of(bytes: &[u8], text: &[u8]) -> Option<usize> {
+    let mut at = bytes.len();
+    for &byte in text.iter().rev() {
+        at = at.checked_sub(1).filter(|&at| bytes[at] == byte)?;
+        if byte == b'\n' && at > 0 && bytes[at - 1] == b'\r' {
+            at -= 1;
+        }
+    }
+    Some(at)
+}
+
+/// Whether these bytes begin with `text`, which has LF alone where they may have CRLF.
+fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
+    let mut rest = bytes;
+    text.iter().all(|&byte| {
+        if byte == b'\n' {
+            rest = rest.strip_prefix(b"\r").filter(|rest| rest.starts_with(b"\n")).unwrap_or(rest);
+        }
+        let fits = rest.first() == Some(&byte);
+        rest = rest.get(1..).unwrap_or_default();
+        fits
+    })
 }
 
 /// The lines of `new` that `old` has nowhere.

@@ -167,6 +167,12 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
              place is meant. Nothing was changed. Send whole lines, old and new, as they stand in the file.",
             if *begins { "begins" } else { "ends" }
         ),
+        Kind::LineEndingLost { line, text } => write!(
+            f,
+            "The old text{hunk} ends with a line break and the new text does not, so line {line} of {path} would be \
+             glued to it: '{text}'. Nothing was changed. End the new text with a line break; to join the lines, put \
+             both of them whole into the old text."
+        ),
         Kind::MovedNumbers => write!(
             f,
             "It names lines of {path} by number alone{hunk}, but a section before it has moved them. Nothing was \
