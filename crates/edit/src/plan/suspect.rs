@@ -2,8 +2,9 @@
 //!
 //! - Elisions: a line such as `// ... existing code ...` stands for code that was not repeated, and would take
 //!   its place. A bare `...` is Python and is none.
-//! - Escaped text: on its way through JSON or XML once too often, `->` became `-&gt;` and `"` became `\"`. All
-//!   of the new text must be so, and nothing of the file.
+//! - Escaped text: on its way through JSON or XML once too often, `->` became `-&gt;`, `"` became `\"` and `'`
+//!   became `\u0027`. All of the new text must be so, and nothing of the file.
+//! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
 //!
 //! What the file itself contains is never suspect. `replace_lines` and `write_file` take escaped text as it is,
 //! so there is a way to mean it.
@@ -78,7 +79,8 @@ const PLAIN_ENDS: &[&str] = &[
 /// Refuses added lines that are suspect.
 pub(super) fn check(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     elisions(h, added.iter().copied())?;
-    escapes(h, added)
+    escapes(h, added)?;
+    shown_space(h, added)
 }
 
 /// Refuses elisions that the file does not contain.
@@ -104,7 +106,15 @@ const ESCAPES: &[(&[&str], &str, &[char])] = &[
         &['<', '>'],
     ),
     (&["\\\""], "plain quotation marks", &['"']),
+    (
+        &["\\u003c", "\\u003C", "\\u003e", "\\u003E", "\\u0026", "\\u0027", "\\u0022"],
+        "the characters themselves (<, >, &, ', \")",
+        &['<', '>', '&', '\'', '"'],
+    ),
 ];
+
+/// The signs that a refusal shows in place of white space, and what they stand for.
+const SHOWN_SPACE: &[(&str, &str)] = &[("\u{b7}", "spaces"), ("\u{2192}", "tabs")];
 
 /// Refuses lines of which every special character is escaped, if the file has such characters but none that is
 /// escaped.
@@ -129,6 +139,22 @@ fn escapes(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
             && plain.iter().any(|c| has(c.encode_utf8(&mut one)))
         {
             return Err(Kind::EscapedText { line: line.trim().into(), escape, instead });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses lines that begin with such signs right before their first word, if the file has none of them.
+fn shown_space(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
+    for &(sign, instead) in SHOWN_SPACE {
+        let is_shown = |line: &&&str| {
+            let rest = line.trim_start_matches(['\u{b7}', '\u{2192}']);
+            line.starts_with(sign) && !rest.is_empty() && !rest.starts_with(char::is_whitespace)
+        };
+        if let Some(line) = added.iter().find(is_shown)
+            && memchr::memmem::find(h.text().bytes(), sign.as_bytes()).is_none()
+        {
+            return Err(Kind::EscapedText { line: (*line).into(), escape: sign, instead });
         }
     }
     Ok(())
@@ -225,6 +251,14 @@ mod tests {
     fn text_that_is_escaped_throughout_is_suspect() {
         assert!(escaped("fn f() -> T {\n", &["fn g() -&gt; T {"]));
         assert!(escaped("say(\"a\")\n", &["say(\\\"b\\\")"]));
+        assert!(escaped("say('a')\n", &["say(\\u0027b\\u0027)"]));
+        assert!(escaped("if a {\n", &["\u{b7}\u{b7}b", "c"]) && escaped("a\n", &["\u{2192}b"]));
+    }
+
+    #[test]
+    fn signs_for_white_space_may_be_meant() {
+        assert!(!escaped("\u{b7} a\n", &["\u{b7}b"]));
+        assert!(!escaped("a\n", &["\u{b7} b", "a \u{2192}b", "\u{2192}"]));
     }
 
     #[test]
