@@ -172,7 +172,27 @@ pub(super) fn name_in_sentence_above(lines: &[&str], at: usize, floor: usize) ->
             .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
     };
     let alone = sentence.matches('`').count() == 2;
-    (alone && says(ANNOUNCES) && !says(SPEAKS)).then(|| path.into())
+    // "And here is `src/a.py`:"
+    let before = sentence.split('`').next().unwrap_or_default().trim_end().to_lowercase();
+    let presents = before.ends_with("here is") || before.ends_with("here's");
+    (alone && (presents || says(ANNOUNCES)) && !says(SPEAKS)).then(|| path.into())
+}
+
+/// The files that the sentence above line `at` speaks of.
+pub(super) fn names_spoken_of_above<'l>(lines: &[&'l str], at: usize, floor: usize) -> Vec<&'l str> {
+    let above = &lines[floor.max(at.saturating_sub(REACH))..at];
+    let sentence = above.iter().rev().find(|line| !line.trim().is_empty());
+    sentence
+        .into_iter()
+        .flat_map(|line| line.split_whitespace())
+        .map(bare_word)
+        .filter(|word| is_named(word))
+        .collect()
+}
+
+/// A word of a sentence without what stands around it.
+fn bare_word(word: &str) -> &str {
+    word.trim_matches(['`', '*', '"', '\'', '(', ')', '.', ',', ':', ';', '!'])
 }
 
 /// The name in the info of a fence: "src/a.py", "python src/a.py", "python:src/a.py".
@@ -263,7 +283,7 @@ pub(super) fn settled(named: Option<&str>, argument: Option<&str>) -> Result<Opt
     }
 }
 
-fn agree(a: &str, b: &str) -> bool {
+pub(super) fn agree(a: &str, b: &str) -> bool {
     let plain = |path: &str| path.replace('\\', "/").trim_start_matches("./").trim_start_matches('/').into();
     let (a, b): (String, String) = (plain(a), plain(b));
     let ends = |long: &str, short: &str| {
@@ -277,7 +297,7 @@ pub(super) fn mentions_another(sentence: &str, path: &str) -> bool {
     let kind = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     sentence
         .split_whitespace()
-        .map(|word| word.trim_matches(['`', '*', '"', '\'', '(', ')', '.', ',', ':', ';', '!']))
+        .map(bare_word)
         .filter(|word| is_named(word) && !agree(word, path))
         .any(|word| word.contains('/') || word.rsplit_once('.').is_some_and(|(_, other)| other == kind))
 }
@@ -358,6 +378,8 @@ mod tests {
         let name = |line: &str| name_in_sentence_above(&[line, ""], 2, 0);
         assert_eq!(name("Here is the modified `a.py` file:").as_deref(), Some("a.py"));
         assert_eq!(name("The new `a.py`, once `b.py`:"), None);
+        assert_eq!(name("And here is `a.py`:").as_deref(), Some("a.py"));
+        assert_eq!(name("Here is a test of `a.py`:"), None);
         assert_eq!(name("The new `main()`:"), None);
         assert_eq!(name("Run the new `a.py` file like this:"), None);
     }

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! With `path` the only fence is that file. Fences without a name beside named ones are examples, and left
-//! out. **What could be the end of a fence inside the content is refused**: the rest of the file would be
+//! out, unless the sentence above speaks of a file that the text does not give: then the fence may be that file,
+//! and half of a reply is not made. **What could be the end of a fence inside the content is refused**: the rest of the file would be
 //! lost. So content with fences needs a longer one around it.
 
 use alloc::collections::BTreeSet;
@@ -36,7 +37,7 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
     let lines = envelope::lines(text);
     let mut sections: Vec<Section> = Vec::new();
     let mut named = BTreeSet::new();
-    let mut unnamed = Vec::new();
+    let mut unnamed: Vec<(Block<'_>, usize)> = Vec::new();
     let mut problems = Vec::new();
     let (mut at, mut floor) = (0, 0);
     while at < lines.len() {
@@ -51,7 +52,7 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
         };
         let block = Block { lines: &lines, fence, at, end };
         match block.name(floor) {
-            None => unnamed.push(block),
+            None => unnamed.push((block, floor)),
             Some(name) => match block.section(&name, path) {
                 Ok(section) if !named.insert(section.path.clone()) => {
                     let message =
@@ -64,6 +65,11 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
         }
         (at, floor) = (end + 1, end + 1);
     }
+    if !sections.is_empty() {
+        let unclear = unnamed.iter().filter_map(|(block, floor)| block.unclear_name(*floor, &named));
+        problems.extend(unclear);
+    }
+    let unnamed: Vec<Block<'_>> = unnamed.into_iter().map(|(block, _)| block).collect();
     if sections.is_empty() && problems.is_empty() {
         if let Some(block) = unnamed.first().filter(|_| !by_path && path.is_some()) {
             let message = "it is not said what this fence holds. Expected: the path on the line before it, if it is \
@@ -126,6 +132,21 @@ impl Block<'_> {
                 (!name.bare).then_some(name.path)
             })
             .or_else(|| envelope::name_in_sentence_above(self.lines, self.at, floor))
+    }
+
+    /// That this fence, which no line names, may be a file that the sentence above it speaks of.
+    fn unclear_name(&self, floor: usize, named: &BTreeSet<String>) -> Option<Problem> {
+        if self.fence.is_shell() {
+            return None;
+        }
+        let spoken_of = envelope::names_spoken_of_above(self.lines, self.at, floor);
+        let other =
+            spoken_of.into_iter().find(|name| !named.iter().any(|path| envelope::agree(path, name)))?;
+        let message = format!(
+            "it is not said whether this fence is {other}, so no file was written. Expected: the path alone on the line above \
+             it; or leave the fence out if it is an example"
+        );
+        Some(refusal(self.at, &message))
     }
 
     /// Whether the text is nothing but this.
