@@ -10,7 +10,8 @@
 //!
 //! Numbers are hints: a hunk is found by its lines. Only one without any line to find goes by its number. A
 //! hunk without numbers may name an anchor as in V4A. Prose around the diffs is left out, but not what looks
-//! like a changed line that belongs to no hunk, and not a fence that was cut off.
+//! like a changed line that belongs to no hunk, and not a fence that was cut off. **A text that ends in a changed line
+//! of a hunk that is shorter than both of its counts was cut off**, and is refused.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -71,6 +72,20 @@ struct Raw {
     body: Body,
     /// For each line of the body, whether it ended in CRLF though the `@@` line did not.
     crs: Vec<bool>,
+}
+
+impl Raw {
+    /// Whether more lines were to come on both sides, and the last one that came is a change: a diff ends with
+    /// context, or where its counts say.
+    fn is_cut_off(&self) -> bool {
+        let Some(numbers) = self.numbers.filter(|_| !self.body.counted) else { return false };
+        let old = self.body.lines.iter().filter(|line| line.before().is_some()).count();
+        let new = self.body.lines.iter().filter(|line| line.after().is_some()).count();
+        // A hunk of added lines alone has another fault.
+        (1..numbers.old.1).contains(&old)
+            && new < numbers.new.1
+            && self.body.lines.last().is_some_and(|line| matches!(line, Line::Added(_) | Line::Removed(_)))
+    }
 }
 
 /// The numbers of an `@@` line.
@@ -205,6 +220,12 @@ impl<'a> Parser<'a, '_> {
             }
         }
         let sure = raws.last().is_none_or(|raw| raw.body.counted);
+        let ended = self.lines.get(self.at..).is_none_or(|rest| rest.iter().all(|line| line.text.is_empty()));
+        if let Some(raw) = raws.last().filter(|raw| ended && raw.is_cut_off()) {
+            let what = "the text ends inside this hunk, which has fewer lines than it says, so the diff was cut off; \
+                        send the whole of it again";
+            self.problems.push(invalid(raw.number, what, HUNK));
+        }
         match header {
             Some(header) => {
                 self.headerless = false;
