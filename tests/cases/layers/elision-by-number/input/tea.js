@@ -1,0 +1,4 @@
+function brew() {
+  heat("<kettle>");
+  pour();
+}
