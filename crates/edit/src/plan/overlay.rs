@@ -93,8 +93,7 @@ impl<'a> Overlay<'a> {
                     return Err(one(Problem::new(Kind::AlreadyExists { instead }).at(name)));
                 }
                 if let Some(before) = &self.files[at].before {
-                    suspect::elisions(&Haystack::new(before), content.lines())
-                        .map_err(|kind| one(Problem::new(kind).at(name)))?;
+                    check_elisions(before, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
                 }
                 self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(name)))
             }
@@ -106,8 +105,7 @@ impl<'a> Overlay<'a> {
                             .map_err(|kind| one(Problem::new(kind).at(name)));
                     }
                     Some(text) => {
-                        suspect::elisions(&Haystack::new(&text), content.lines())
-                            .map_err(|kind| one(Problem::new(kind).at(name)))?;
+                        check_elisions(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
                         whole::replacement(&text, content)
                     }
                 };
@@ -293,6 +291,18 @@ impl<'a> Overlay<'a> {
         self.files[to].hunks.extend(hunks);
         Ok(())
     }
+}
+
+/// Refuses new content of a file that stands for some of the old one.
+fn check_elisions(before: &Text, content: &str) -> Result<(), Kind> {
+    let haystack = Haystack::new(before);
+    let loses = || {
+        let lines = haystack.lines();
+        let old = (0..lines.len()).map(|line| String::from_utf8_lossy(lines.content(line)));
+        let (old, new): (Vec<_>, Vec<&str>) = (old.collect(), content.lines().collect());
+        suspect::loses(&old.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &new)
+    };
+    suspect::elisions(&haystack, content.lines(), loses)
 }
 
 impl Overlaid {

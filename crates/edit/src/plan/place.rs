@@ -130,6 +130,13 @@ impl Placer<'_> {
         }
     }
 
+    /// Refuses what a hunk adds and cannot mean.
+    pub(super) fn check_added(&self, lines: &[Line]) -> Result<(), Kind> {
+        let added: Vec<&str> =
+            lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect();
+        suspect::check(&self.haystack, &added, || suspect::takes_away(lines))
+    }
+
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
         let mut scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
         if !scope.unknown.is_empty() {
@@ -140,7 +147,7 @@ impl Placer<'_> {
         let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
         if old.is_empty() {
             let (at, line) = self.insertion(change, &scope)?;
-            suspect::check(&self.haystack, &added(&change.lines))?;
+            self.check_added(&change.lines)?;
             self.insert(number, at, change);
             self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some("exact"), places: 1 });
             return Ok(());
@@ -149,7 +156,7 @@ impl Placer<'_> {
             Err(Kind::Unclear) => return Err(self.mismatch(&change.lines)),
             found => found?,
         };
-        suspect::check(&self.haystack, &added(&change.lines))?;
+        self.check_added(&change.lines)?;
         let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
         if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
             // One line that happens to be unique is no proof that the named place was not meant.
@@ -247,7 +254,7 @@ impl Placer<'_> {
             found => found?,
         };
         if let Some(found) = found {
-            suspect::check(&self.haystack, &added(&whole))?;
+            self.check_added(&whole)?;
             return self.splice(number, &whole, found, None);
         }
         if change.pieces.len() < 2 {
@@ -274,7 +281,7 @@ impl Placer<'_> {
             };
             match found.filter(|found| found.range.start >= below) {
                 Some(found) => {
-                    suspect::check(&self.haystack, &added(&lines))?;
+                    self.check_added(&lines)?;
                     below = found.range.end;
                     self.splice(number, &lines, found, None)?;
                 }
@@ -356,14 +363,16 @@ impl Placer<'_> {
         if last.is_none_or(|last| last > total) {
             return Err(Kind::NoSuchLines { first: change.first, count: change.count, total });
         }
-        suspect::elisions(&self.haystack, change.lines.iter().map(String::as_str))?;
-        let (range, text) = splice::lines(
-            &self.haystack,
-            change.first - 1,
-            change.count,
-            change.lines.iter().map(String::as_str),
-            None,
-        );
+        let come: Vec<&str> = change.lines.iter().map(String::as_str).collect();
+        let loses = || {
+            let gone = change.first - 1..change.first - 1 + change.count;
+            let gone = gone.map(|line| String::from_utf8_lossy(self.haystack.lines().content(line)));
+            let gone: Vec<_> = gone.collect();
+            suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &come)
+        };
+        suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
+        let (range, text) =
+            splice::lines(&self.haystack, change.first - 1, change.count, come.iter().copied(), None);
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
         let (line, lines) = (change.first, change.count);
@@ -393,10 +402,6 @@ impl Placer<'_> {
         let line = self.haystack.line_number(range.start);
         self.placed.push(PlacedHunk { number, line, lines, layer: Some(layer), places });
     }
-}
-
-pub(super) fn added(lines: &[Line]) -> Vec<&str> {
-    lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect()
 }
 
 /// The lines of some pieces as one block, with the elisions that parted them.

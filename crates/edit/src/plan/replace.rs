@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::carry::carry;
-use super::place::{Placer, added};
+use super::place::Placer;
 use super::splice::is_telling;
 use super::suspect;
 use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents};
@@ -51,7 +51,9 @@ impl Placer<'_> {
                 reason: "the file already has new_string at that place, around old_string",
             });
         }
-        suspect::check(&self.haystack, &added_lines(&change.old, &change.new))?;
+        let lines = |text| str::lines(text).collect::<Vec<_>>();
+        let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));
+        suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
         for found in &matches {
             self.check_last_line(&found.range, old, new)?;
         }
@@ -92,7 +94,7 @@ impl Placer<'_> {
             found => found?,
         };
         let Some(found) = found else { return Ok(false) };
-        suspect::check(&self.haystack, &added(&lines))?;
+        self.check_added(&lines)?;
         self.splice(number, &lines, found, None)?;
         Ok(true)
     }

@@ -1,7 +1,7 @@
 //! New text that its writer cannot have meant.
 //!
 //! - Elisions: a line such as `// ... existing code ...` stands for code that was not repeated, and would take
-//!   its place. A bare `...` is Python and is none.
+//!   its place. A bare `...` is Python and is none. What takes no line away loses no code, so there it is text.
 //! - Escaped text: on its way through JSON or XML once too often, `->` became `-&gt;`, `"` became `\"` and `'`
 //!   became `\u0027`. All of the new text must be so, and nothing of the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
@@ -13,6 +13,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 
 use crate::find::Haystack;
+use crate::patch::Line;
 use crate::problem::Kind;
 
 /// What comments begin with, longer forms first.
@@ -76,25 +77,47 @@ const PLAIN_ENDS: &[&str] = &[
     "methods unchanged",
 ];
 
-/// Refuses added lines that are suspect.
-pub(super) fn check(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
-    elisions(h, added.iter().copied())?;
+/// Refuses added lines that are suspect. `takes_away` says whether lines of the file go with the same change.
+pub(super) fn check(
+    h: &Haystack<'_>,
+    added: &[&str],
+    takes_away: impl FnOnce() -> bool,
+) -> Result<(), Kind> {
+    elisions(h, added.iter().copied(), takes_away)?;
     escapes(h, added)?;
     shown_space(h, added)
 }
 
-/// Refuses elisions that the file does not contain.
-pub(super) fn elisions<'l>(h: &Haystack<'_>, added: impl Iterator<Item = &'l str>) -> Result<(), Kind> {
+/// Refuses elisions that the file does not contain, where lines of the file go that they may stand for.
+pub(super) fn elisions<'l>(
+    h: &Haystack<'_>,
+    added: impl Iterator<Item = &'l str>,
+    takes_away: impl FnOnce() -> bool,
+) -> Result<(), Kind> {
     let mut in_file: Option<BTreeSet<&[u8]>> = None;
     for line in added.filter(|line| is_elision(line)) {
         let lines = h.lines();
         let known =
             in_file.get_or_insert_with(|| (0..lines.len()).map(|i| lines.content(i).trim_ascii()).collect());
         if !known.contains(line.trim().as_bytes()) {
-            return Err(Kind::OmissionPlaceholder { line: line.trim().into() });
+            return match takes_away() {
+                true => Err(Kind::OmissionPlaceholder { line: line.trim().into() }),
+                false => Ok(()),
+            };
         }
     }
     Ok(())
+}
+
+/// Whether a line that says something goes.
+pub(super) fn takes_away(lines: &[Line]) -> bool {
+    lines.iter().any(|line| matches!(line, Line::Removed(text) if !text.trim().is_empty()))
+}
+
+/// Whether a line that says something goes where these lines take the place of those. Of all of them, not only of
+/// those beside an elision: which of several equal lines stay is the comparison's choice, not the writer's.
+pub(super) fn loses(old: &[&str], new: &[&str]) -> bool {
+    takes_away(&Line::between(old, new))
 }
 
 /// What text looks like that was escaped once too often, what it stands for, and the characters of which
@@ -244,7 +267,7 @@ mod tests {
 
     fn escaped(file: &str, added: &[&str]) -> bool {
         let text = Text::new(file.as_bytes().to_vec()).unwrap();
-        matches!(check(&Haystack::new(&text), added), Err(Kind::EscapedText { .. }))
+        matches!(check(&Haystack::new(&text), added, || true), Err(Kind::EscapedText { .. }))
     }
 
     #[test]

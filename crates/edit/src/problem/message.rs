@@ -186,7 +186,8 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::OmissionPlaceholder { line } => write!(
             f,
             "The new text{hunk} has '{line}', which is no line of {path}: it would take the place of the code \
-             that it stands for. Send the real lines, or a smaller edit that leaves them out of old and new."
+             that it stands for. Send the real lines, or a smaller edit that leaves them out of old and new. If the line is \
+             meant as it is, add it by an edit that takes no line away."
         ),
         Kind::WorkLimit { what } => write!(f, "Too much work: {what}. Split the request."),
         Kind::InvalidFormat { message } => f.write_str(message),
