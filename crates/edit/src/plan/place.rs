@@ -49,6 +49,7 @@ pub(super) fn hunks(
         placed: Vec::new(),
         notes: Vec::new(),
         found: Vec::new(),
+        inert: Vec::new(),
         missed: 0,
     };
     let mut problems = Vec::new();
@@ -77,6 +78,7 @@ pub(super) fn hunks(
         }
     }
     problems.extend(placer.splice_all());
+    problems.extend(placer.leave_out_inert(hunks.len()));
     problems.sort_by_key(|problem| problem.hunk);
     if !problems.is_empty() {
         problems[0].beside = beside::fitting(&placer.haystack, &placer.placed, &placer.builder);
@@ -102,6 +104,8 @@ pub(super) struct Placer<'a> {
     notes: Vec<String>,
     /// Hunks of lines that were found and are not spliced yet.
     found: Vec<FoundHunk>,
+    /// Hunks of only context lines, and the line at which these stand.
+    inert: Vec<(usize, usize)>,
     /// How many hunks were not found.
     missed: usize,
 }
@@ -163,7 +167,8 @@ impl Placer<'_> {
             return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
         }
         if !change.lines.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
-            return Err(Kind::NoOp { reason: "the hunk has only context lines" });
+            self.inert.push((number, self.haystack.line_number(found.range.start)));
+            return Ok(());
         }
         for anchor in &scope.unknown {
             self.notes.push(format!(
@@ -354,6 +359,22 @@ impl Placer<'_> {
         }
         self.placed.sort_by_key(|hunk| hunk.number);
         problems
+    }
+
+    /// Leaves out the hunks that ask for nothing, where others of the section do: it is clear that nothing is lost
+    /// with them, since their lines stand at one place as they are.
+    fn leave_out_inert(&mut self, hunks: usize) -> Vec<Problem> {
+        let inert = core::mem::take(&mut self.inert);
+        if inert.len() == hunks {
+            let reason =
+                "the hunk has only context lines. Mark those that go with - and those that come with +";
+            let problem = |(number, _)| Problem::new(Kind::NoOp { reason }).in_hunk(number);
+            return inert.into_iter().map(problem).collect();
+        }
+        self.notes.extend(inert.into_iter().map(|(number, line)| {
+            format!("Hunk {number} has only context lines, at line {line}; it was left out.")
+        }));
+        Vec::new()
     }
 
     /// Lines by their numbers. The version that has those numbers was asked for elsewhere.
