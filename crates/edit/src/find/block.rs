@@ -259,7 +259,11 @@ pub(super) fn edge_blanks(
     budget: &Budget,
 ) -> Result<Places, Kind> {
     let Wanted::Block(block) = wanted else { return Ok(vec![]) };
-    let Some(kept) = without_edge_blanks(block.lines).filter(|_| !block.has_bare()) else {
+    let mut lines = block.lines.to_vec();
+    if block.form != Form::Diff {
+        end_with_context(&mut lines);
+    }
+    let Some(kept) = without_edge_blanks(&lines).filter(|_| !block.has_bare()) else {
         return Ok(vec![]);
     };
     let within = Block::new(&kept, block.starts, block.form, None);
@@ -268,6 +272,27 @@ pub(super) fn edge_blanks(
     }
     let found = places(h, &within, most, budget, same_but_for_trailing_space)?;
     Ok(found.into_iter().map(|place| Place { reading: Reading::Anew(kept.clone()), ..place }).collect())
+}
+
+/// Where old and new text both end with blank lines, takes these for the ones that stay, and not those with which the
+/// added lines begin: which of the two a comparison takes is its own choice. In a diff the writer has chosen.
+fn end_with_context(lines: &mut [Line]) {
+    let blank = |line: &Line| line.before().or(line.after()).is_some_and(|text| text.trim().is_empty());
+    let kept = |line: &Line| !matches!(line, Line::Added(_));
+    let mut end = lines.len();
+    while let Some(stays) = lines[..end].iter().rposition(kept)
+        && stays + 1 < end
+        && matches!(lines[stays], Line::Context(_))
+        && blank(&lines[stays])
+        && blank(&lines[end - 1])
+    {
+        end -= 1;
+        let exchange = |line: &Line| match line {
+            Line::Context(text) => Line::Added(text.clone()),
+            line => Line::Context(line.after().unwrap_or_default().into()),
+        };
+        (lines[stays], lines[end]) = (exchange(&lines[stays]), exchange(&lines[end]));
+    }
 }
 
 /// The lines without blank context at the edges; `None` where there is none.
