@@ -9,10 +9,10 @@
 //! whole           none of these, and a fence
 //! ```
 //!
-//! Such lines only count at the beginning of a line (only where there is none, a V4A line may be indented), and
-//! **the first one decides**: what comes after it may
-//! be content, and formats are often edited in the files of their own tools. Nothing is tried out: a text that
-//! its parser refuses is not given to another one.
+//! Such lines only count at the beginning of a line, and **the first one decides**: what comes after it may be content,
+//! and formats are often edited in the files of their own tools. A V4A line may be indented if it is the very first of
+//! the text or its fence, or if nothing else is structural. Nothing is tried out: a text that its parser refuses is not
+//! given to another one.
 
 use alloc::format;
 use alloc::vec;
@@ -99,8 +99,11 @@ const ADVICE: &str = "Send a patch that begins like this:\n*** Begin Patch\n*** 
 #[must_use]
 pub fn recognise(text: &str) -> Option<Format> {
     let lines = envelope::lines(text);
-    let structural = (0..lines.len()).find_map(|at| evidence(&lines, at));
-    structural
+    let opening = first(&lines).is_some_and(|line| v4a::opens(line.trim_start()));
+    let structural = || (0..lines.len()).find_map(|at| evidence(&lines, at));
+    opening
+        .then_some(Format::V4a)
+        .or_else(structural)
         .or_else(|| lines.iter().any(|line| v4a::opens(line.trim_start())).then_some(Format::V4a))
         .or_else(|| script(&lines))
         .or_else(|| {
@@ -136,13 +139,16 @@ fn opens_hunk(line: &str, next: &str) -> bool {
     header && (next.is_empty() || next.starts_with([' ', '-', '+', '@']))
 }
 
+/// The first line of the text, or of its fence.
+fn first<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    let mut filled = lines.iter().filter(|line| !line.trim().is_empty());
+    let first = *filled.next()?;
+    if Fence::opened_by(first).is_some() { filled.next().copied() } else { Some(first) }
+}
+
 /// ed and RCS: their commands are so short that only the very first line can say so.
 fn script(lines: &[&str]) -> Option<Format> {
-    let mut filled = lines.iter().filter(|line| !line.trim().is_empty());
-    let mut first = *filled.next()?;
-    if Fence::opened_by(first).is_some() {
-        first = filled.next()?;
-    }
+    let first = first(lines)?;
     if is_rcs(first) {
         return Some(Format::Rcs);
     }
@@ -178,6 +184,11 @@ mod tests {
             ("So:\n\n```\n*** Begin Patch ***\n", Format::V4a),
             ("*** Update File: a\n@@\n-x\n+y\n*** End Patch", Format::V4a),
             (" *** Begin Patch\n *** Delete File: a\n *** End Patch", Format::V4a),
+            ("\n *** Begin Patch\n  *** Update File: a \n@@\n-x\n+y\n*** End Patch \n", Format::V4a),
+            (
+                "I would write\n\n  *** Begin Patch\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n",
+                Format::Unified,
+            ),
             ("a.py\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE", Format::SearchReplace),
             ("------- SEARCH\nx\n=======\ny\n+++++++ REPLACE", Format::SearchReplace),
             ("-- SEARCH\nx\n=======\ny\n+++++++ REPLACE", Format::SearchReplace),
