@@ -15,6 +15,7 @@ pub mod v4a;
 pub mod whole;
 
 mod body;
+mod colours;
 mod envelope;
 mod git;
 mod lines;

@@ -19,7 +19,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::envelope::{self, Fence, invalid, shorten};
-use super::{Patch, context, ed, rcs, search_replace, unified, v4a, whole};
+use super::{Patch, colours, context, ed, rcs, search_replace, unified, v4a, whole};
 use crate::problem::Problem;
 
 /// An edit format.
@@ -70,6 +70,8 @@ impl Format {
 /// Reads a request in this format, or in the one that it shows. `path` is its file where it names none; a
 /// V4A patch always does.
 pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
+    let plain = colours::taken_off(text).filter(|plain| is_unified(format.or_else(|| recognise(plain))));
+    let text = plain.as_deref().unwrap_or(text);
     match format.or_else(|| recognise(text)) {
         Some(Format::V4a) => v4a::parse(text),
         Some(Format::Unified) => unified::parse(text, path),
@@ -81,6 +83,10 @@ pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<P
         Some(Format::Whole) => whole::parse(text, path),
         None => Err(vec![unknown(text)]),
     }
+}
+
+fn is_unified(format: Option<Format>) -> bool {
+    format == Some(Format::Unified)
 }
 
 fn unknown(text: &str) -> Problem {
