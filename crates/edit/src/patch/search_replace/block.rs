@@ -159,7 +159,7 @@ fn content<'a>(
         first += 1;
     }
     // Only after a hint: for itself it may well be the first line of the content.
-    if first > at + 1 && lines[first].trim_end() == "-------" {
+    if first > at + 1 && lines[first].trim() == "-------" {
         first += 1;
     }
     if let Some(i) = (first..lines.len()).find(|&i| line_hint(lines[i]).is_some()) {
@@ -176,15 +176,18 @@ fn content<'a>(
     Ok(Block { search, hint, old: plain(&lines[first..separator]), new: plain(&lines[separator + 1..]) })
 }
 
+/// The hint that this line is, however it is indented: it may have moved with the content around it.
 fn line_hint(line: &str) -> Option<(&'static str, &str)> {
+    let line = line.trim_start();
     [":start_line:", ":end_line:"].into_iter().find_map(|name| Some((name, line.strip_prefix(name)?)))
 }
 
 /// The line without the backslash that says that it is no marker. One that is to keep its own has two.
 fn unescaped(line: &str) -> &str {
-    const MARKERS: &[&str] = &["<<<<<", "=====", ">>>>>", "-------", "+++++++", ":start_line:", ":end_line:"];
-    match line.strip_prefix('\\') {
-        Some(rest) if MARKERS.iter().any(|marker| rest.trim_start_matches('\\').starts_with(marker)) => rest,
-        _ => line,
-    }
+    const MARKERS: &[&str] = &["<<<<<", "=====", ">>>>>", "-------", "+++++++"];
+    let is_marker = |text: &str| {
+        let text = text.trim_start_matches('\\');
+        MARKERS.iter().any(|marker| text.starts_with(marker)) || line_hint(text).is_some()
+    };
+    line.strip_prefix('\\').filter(|rest| is_marker(rest)).unwrap_or(line)
 }
