@@ -78,11 +78,7 @@ const PLAIN_ENDS: &[&str] = &[
 ];
 
 /// Refuses added lines that are suspect. `takes_away` says whether lines of the file go with the same change.
-pub(super) fn check(
-    h: &Haystack<'_>,
-    added: &[&str],
-    takes_away: impl FnOnce() -> bool,
-) -> Result<(), Kind> {
+pub(super) fn check(h: &Haystack<'_>, added: &[&str], takes_away: impl FnOnce() -> bool) -> Result<(), Kind> {
     elisions(h, added.iter().copied(), takes_away)?;
     escapes(h, added)?;
     shown_space(h, added)
