@@ -126,7 +126,9 @@ pub fn language_of(path: &str) -> Option<Language> {
         "cjs" | "js" | "jsx" | "mjs" => Language::JavaScript,
         // What these programs read is JSON with comments and more commas.
         "json" if ["tsconfig", "jsconfig"].iter().any(|name| stem.starts_with(name)) => return None,
-        "json" => Language::Json,
+        // Without "jsonc", "json5" and "code-workspace", which have comments and more commas as well.
+        "avsc" | "geojson" | "har" | "ipynb" | "json" | "jsonld" | "sarif" | "tfstate" | "topojson"
+        | "webmanifest" => Language::Json,
         "py" | "pyi" => Language::Python,
         "rs" => Language::Rust,
         "toml" => Language::Toml,
@@ -144,10 +146,23 @@ mod tests {
     fn a_language_is_told_by_the_name_of_the_file() {
         assert_eq!(language_of("src/main.rs"), Some(Language::Rust));
         assert_eq!(language_of("a\\b.d.ts"), Some(Language::TypeScript));
-        assert_eq!(language_of("package.json"), Some(Language::Json));
-        for unknown in
-            ["", "rs", "Makefile", "a.rs/b", "tsconfig.build.json", "a.cpp", "a.yaml", ".js.", "notes.txt"]
-        {
+        for json in ["package.json", "a.ipynb", "map.geojson", "site.webmanifest"] {
+            assert_eq!(language_of(json), Some(Language::Json), "{json}");
+        }
+        for unknown in [
+            "",
+            "rs",
+            "Makefile",
+            "a.rs/b",
+            "tsconfig.build.json",
+            "settings.jsonc",
+            "a.code-workspace",
+            "a.jsonl",
+            "a.cpp",
+            "a.yaml",
+            ".js.",
+            "notes.txt",
+        ] {
             assert_eq!(language_of(unknown), None, "{unknown}");
         }
     }

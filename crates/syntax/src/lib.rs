@@ -100,6 +100,16 @@ mod tests {
     }
 
     #[test]
+    fn a_notebook_is_json() {
+        let whole = "{\n \"source\": [\n  \"read('x.csv')\"\n ]\n}\n";
+        let broken = "{\n \"source\": [\n  \"read(\"y.csv\")\"\n ]\n}\n";
+        let Verdict::Broken { line: 3, .. } = verdict("a.ipynb", whole, broken) else {
+            panic!("line 3 is broken")
+        };
+        assert_eq!(verdict("a.ipynb", whole, &whole.replace('x', "y")), Verdict::Fine);
+    }
+
+    #[test]
     fn what_was_broken_before_is_not_judged() {
         assert_eq!(verdict("a.rs", "fn main( {}\n", "fn main( {{}\n"), Verdict::Unknown);
     }
