@@ -1,0 +1,3 @@
+def brew(cup):
+    heat(cup)
+    pour(cup)
