@@ -60,10 +60,10 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
             best = Some((reading, places));
         }
     }
-    // Where lines are only taken away, that the others stand there proves nothing as long as something like
-    // them does.
+    // Where lines are only taken away before or after the others, that these stand there proves nothing as long as
+    // something like the ones to go does. Where they were between them, the others are neighbours only without them.
     let undone = best.as_ref().is_some_and(|(request, places)| places[0].has_changed(request, new));
-    let already = already.filter(|stands| stands.adds || !undone);
+    let already = already.filter(|stands| !stands.is_part || !undone);
     if let Some(stands) = &already {
         let (at, to) = (stands.at, stands.at + new.len());
         let elsewhere = best.as_ref().is_some_and(|(_, places)| {
@@ -143,8 +143,6 @@ struct Stands {
     at: usize,
     /// Byte for byte, not but for white space.
     exact: bool,
-    /// There are new lines among them, not only old ones.
-    adds: bool,
     /// They stand in the old lines as they are, so where they stand in the file they may be the old ones.
     is_part: bool,
 }
@@ -161,7 +159,7 @@ fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Op
     let is_part = !adds && is_part();
     let equal: fn(&[u8], &[u8]) -> bool = |a, b| a == b;
     if let Some(at) = stands_at(haystack, new, telling, equal) {
-        return Some(Stands { at, exact: true, adds, is_part });
+        return Some(Stands { at, exact: true, is_part });
     }
     // Where white space is what is to change, it counts.
     let same = |(a, b): (&&[u8], &&[u8])| fold::equal_but_space(a, b);
@@ -169,7 +167,7 @@ fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Op
         return None;
     }
     let at = stands_at(haystack, new, telling, fold::equal_but_space)?;
-    Some(Stands { at, exact: false, adds, is_part })
+    Some(Stands { at, exact: false, is_part })
 }
 
 fn stands_at(
