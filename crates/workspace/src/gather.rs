@@ -307,7 +307,10 @@ impl Gathered {
 
     /// Files whose whole content the client gave.
     pub(crate) fn given(&self, patch: &Patch) -> Vec<String> {
-        self.named(patch, |operation| matches!(operation, Operation::Write(_) | Operation::Add(_))).collect()
+        let gives = |operation: &Operation| {
+            matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Add(_))
+        };
+        self.named(patch, gives).collect()
     }
 
     /// The files of the sections that want this.
@@ -324,7 +327,7 @@ impl Gathered {
 /// Whether an operation needs all of the file to be known. By what was asked for, not by what comes of it:
 /// deleting and adding is replacing.
 fn needs_all(operation: &Operation) -> bool {
-    matches!(operation, Operation::Write(_) | Operation::Delete { content: None })
+    matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Delete { content: None })
 }
 
 /// The open folders of a request: one for all files in it, since a patch may have thousands.

@@ -56,6 +56,8 @@ pub enum Operation {
     Add(String),
     /// Give it this content, whether or not it exists.
     Write(String),
+    /// Give it this content; it must exist. What the request calls it may be no name at all otherwise.
+    Replace(String),
     /// Delete it.
     Delete {
         /// What the request says that it holds, where it does: then it must.
@@ -235,7 +237,7 @@ impl Operation {
     /// How much text it carries.
     fn bytes(&self) -> usize {
         match self {
-            Self::Add(content) | Self::Write(content) => content.len(),
+            Self::Add(content) | Self::Write(content) | Self::Replace(content) => content.len(),
             Self::Delete { content } => content.as_ref().map_or(0, String::len),
             Self::Update { hunks, .. } => {
                 let text = |hunk: &Hunk| match &hunk.change {
@@ -351,7 +353,7 @@ impl Patch {
         self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
             Operation::Delete { .. } => true,
             Operation::Update { move_to, .. } => move_to.is_some(),
-            Operation::Add(_) | Operation::Write(_) => false,
+            Operation::Add(_) | Operation::Write(_) | Operation::Replace(_) => false,
         })
     }
 

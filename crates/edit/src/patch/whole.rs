@@ -6,9 +6,10 @@
 //!           opening fence  line*  closing fence
 //! ```
 //!
-//! With `path` the only fence is that file. Fences without a name beside named ones are examples, and left
-//! out, unless the sentence above speaks of a file that the text does not give: then the fence may be that file,
-//! and half of a reply is not made. **What could be the end of a fence inside the content is refused**: the rest of the file would be
+//! With `path` the only fence is that file. A bare word right above a fence is more often prose than a name: it counts
+//! where nothing else is a name, and only for a file that exists. Fences without a name beside named ones are examples,
+//! and left out, unless the sentence above speaks of a file that the text does not give: then the fence may be that
+//! file, and half of a reply is not made. **What could be the end of a fence inside the content is refused**: the rest of the file would be
 //! lost. So content with fences needs a longer one around it.
 
 use alloc::collections::BTreeSet;
@@ -35,10 +36,8 @@ pub(super) fn parse_named(text: &str, path: Option<&str>) -> Result<Patch, Vec<P
 
 fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Problem>> {
     let lines = envelope::lines(text);
-    let mut sections: Vec<Section> = Vec::new();
-    let mut named = BTreeSet::new();
-    let mut unnamed: Vec<(Block<'_>, usize)> = Vec::new();
-    let mut problems = Vec::new();
+    let mut files = Files::default();
+    let mut unnamed = Vec::new();
     let (mut at, mut floor) = (0, 0);
     while at < lines.len() {
         let Some(fence) = Fence::opened_by(lines[at]) else {
@@ -47,42 +46,64 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
         };
         let Some(end) = (at + 1..lines.len()).find(|&i| fence.is_closed_by(lines[i])) else {
             let message = "this fence is not closed. If the text was cut off, send the whole of it again";
-            problems.push(refusal(at, message));
+            files.problems.push(refusal(at, message));
             break;
         };
-        let block = Block { lines: &lines, fence, at, end };
-        match block.name(floor) {
-            None => unnamed.push((block, floor)),
-            Some(name) => match block.section(&name, path) {
-                Ok(section) if !named.insert(section.path.clone()) => {
-                    let message =
-                        format!("{} is there a second time. Expected: each file once", section.path);
-                    problems.push(refusal(at, &message));
-                }
-                Ok(section) => sections.push(section),
-                Err(problem) => problems.push(problem),
-            },
+        let block = Block { lines: &lines, floor, fence, at, end };
+        match block.name() {
+            None => unnamed.push(block),
+            Some(name) => files.take(at, block.section(&name, path)),
         }
         (at, floor) = (end + 1, end + 1);
     }
-    if !sections.is_empty() {
-        let unclear = unnamed.iter().filter_map(|(block, floor)| block.unclear_name(*floor, &named));
-        problems.extend(unclear);
+    if !files.sections.is_empty() {
+        let unclear = unnamed.iter().filter_map(|block| block.unclear_name(&files.named));
+        files.problems.extend(unclear.collect::<Vec<_>>());
     }
-    let unnamed: Vec<Block<'_>> = unnamed.into_iter().map(|(block, _)| block).collect();
-    if sections.is_empty() && problems.is_empty() {
+    if files.is_empty() {
         if let Some(block) = unnamed.first().filter(|_| !by_path && path.is_some()) {
             let message = "it is not said what this fence holds. Expected: the path on the line before it, if it is \
                            the whole file (or format: \"whole\"); a script or a diff alone, without the text around it \
                            (or format: \"ed\", \"rcs\", \"unified\")";
             return Err(alloc::vec![refusal(block.at, message)]);
         }
-        match only_file(&unnamed, path) {
-            Ok(section) => sections.push(section),
-            Err(problem) => problems.push(problem),
+        for block in unnamed.iter().filter(|_| path.is_none()) {
+            if let Some(name) = block.bare_name() {
+                files.take(block.at, block.replacement(&name));
+            }
         }
     }
+    if files.is_empty() {
+        files.take(0, only_file(&unnamed, path));
+    }
+    let Files { sections, problems, .. } = files;
     if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
+}
+
+/// The files of a request as they are found.
+#[derive(Default)]
+struct Files {
+    named: BTreeSet<String>,
+    sections: Vec<Section>,
+    problems: Vec<Problem>,
+}
+
+impl Files {
+    fn is_empty(&self) -> bool {
+        self.sections.is_empty() && self.problems.is_empty()
+    }
+
+    /// Takes what the fence at this line is, but no file twice.
+    fn take(&mut self, at: usize, section: Result<Section, Problem>) {
+        match section {
+            Ok(section) if !self.named.insert(section.path.clone()) => {
+                let message = format!("{} is there a second time. Expected: each file once", section.path);
+                self.problems.push(refusal(at, &message));
+            }
+            Ok(section) => self.sections.push(section),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
 }
 
 fn refusal(at: usize, message: &str) -> Problem {
@@ -118,33 +139,50 @@ fn only_file(unnamed: &[Block<'_>], path: Option<&str>) -> Result<Section, Probl
 /// A fenced block, from its opening to its closing line.
 struct Block<'a> {
     lines: &'a [&'a str],
+    /// The first line that no block above has.
+    floor: usize,
     fence: Fence<'a>,
     at: usize,
     end: usize,
 }
 
 impl Block<'_> {
-    fn name(&self, floor: usize) -> Option<String> {
+    fn name(&self) -> Option<String> {
         envelope::name_in_info(self.fence.info)
             .or_else(|| {
                 // A bare word above a fence is more often prose or code, and here nothing has to match.
-                let name = envelope::name_above(self.lines, self.at, floor)?;
+                let name = envelope::name_above(self.lines, self.at, self.floor)?;
                 (!name.bare).then_some(name.path)
             })
-            .or_else(|| envelope::name_in_sentence_above(self.lines, self.at, floor))
+            .or_else(|| envelope::name_in_sentence_above(self.lines, self.at, self.floor))
+    }
+
+    /// The bare word right above, which is a name if there is such a file. Commands to run are no content of it.
+    fn bare_name(&self) -> Option<String> {
+        let above = self.at.checked_sub(1).filter(|_| !self.fence.is_shell())?;
+        envelope::name_above(self.lines, self.at, above).map(|name| name.path)
+    }
+
+    /// The section that replaces the file of this name, which must be there.
+    fn replacement(&self, name: &str) -> Result<Section, Problem> {
+        let section = self.section(name, None)?;
+        Ok(match section.operation {
+            Operation::Write(content) => Section { operation: Operation::Replace(content), ..section },
+            _ => section,
+        })
     }
 
     /// That this fence, which no line names, may be a file that the sentence above it speaks of.
-    fn unclear_name(&self, floor: usize, named: &BTreeSet<String>) -> Option<Problem> {
+    fn unclear_name(&self, named: &BTreeSet<String>) -> Option<Problem> {
         if self.fence.is_shell() {
             return None;
         }
-        let spoken_of = envelope::names_spoken_of_above(self.lines, self.at, floor);
-        let other =
-            spoken_of.into_iter().find(|name| !named.iter().any(|path| envelope::agree(path, name)))?;
+        let spoken_of = envelope::names_spoken_of_above(self.lines, self.at, self.floor);
+        let is_given = |name: &&str| named.iter().any(|path| envelope::agree(path, name));
+        let other = spoken_of.into_iter().find(|name| !is_given(name))?;
         let message = format!(
-            "it is not said whether this fence is {other}, so no file was written. Expected: the path alone on the line above \
-             it; or leave the fence out if it is an example"
+            "it is not said whether this fence is {other}, so no file was written. Expected: the path alone on the \
+             line above it; or leave the fence out if it is an example"
         );
         Some(refusal(self.at, &message))
     }
@@ -242,6 +280,27 @@ mod tests {
     }
 
     #[test]
+    fn a_bare_word_names_a_file_that_exists_if_nothing_else_is_a_name() {
+        let operations = |text: &str| -> Vec<(String, Operation)> {
+            let patch = parse(text, None).unwrap();
+            patch.sections().iter().map(|it| (it.path.clone(), it.operation.clone())).collect()
+        };
+        let replaced = |name: &str| (name.to_string(), Operation::Replace("x\n".into()));
+        assert_eq!(
+            operations("So:\n\none\n```\nx\n```\n\ntwo\n```\nx\n```"),
+            [replaced("one"), replaced("two")]
+        );
+        let beside = operations("a.txt\n```\nx\n```\n\nOutput\n```\ny\n```");
+        assert_eq!(beside, [("a.txt".to_string(), Operation::Write("x\n".into()))]);
+        assert!(refused("one\n```\nx\n```\n\none\n```\ny\n```", None).contains("a second time"));
+        for text in
+            ["one\n\n```\nx\n```", "## one\n```\nx\n```", "one two\n```\nx\n```", "run\n```sh\nx\n```"]
+        {
+            assert!(refused(text, None).contains("No file is named"), "{text}");
+        }
+    }
+
+    #[test]
     fn the_argument_names_the_only_fence() {
         assert_eq!(files("```python\na\n```", Some("a.py")), [file("a.py", "a\n")]);
         assert_eq!(files("So:\n```\na\n```\n\n```sh\nmake\n```", Some("a.py")), [file("a.py", "a\n")]);
@@ -256,7 +315,6 @@ mod tests {
         let text = "a.md\n````md\n# T\n```py\nx\n```\n    ````\n````\n";
         assert_eq!(files(text, None), [file("a.md", "# T\n```py\nx\n```\n    ````\n")]);
         assert!(refused("a.md\n```\n# T\n```py\nx\n```\ntail\n", None).contains("line 4"));
-        assert!(refused("Output\n```\nx\n```", None).contains("No file is named"));
         assert!(refused("a.md\n```\n# T\n\n```\nx\n```\n\ntail\n```\n", None).contains("line 5"));
     }
 

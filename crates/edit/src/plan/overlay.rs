@@ -97,8 +97,11 @@ impl<'a> Overlay<'a> {
                 }
                 self.put(at, content.as_bytes().to_vec()).map_err(|kind| one(Problem::new(kind).at(name)))
             }
-            Operation::Write(content) => {
+            Operation::Write(content) | Operation::Replace(content) => {
                 let new = match self.text(at) {
+                    None if matches!(operation, Operation::Replace(_)) => {
+                        return Err(one(self.missing(name)));
+                    }
                     None => {
                         return self
                             .put(at, content.as_bytes().to_vec())

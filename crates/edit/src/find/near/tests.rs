@@ -133,7 +133,8 @@ fn lines_that_stay_are_not_taken_for_the_new_text() {
 
 #[test]
 fn what_stood_between_lines_that_are_neighbours_now_is_gone() {
-    let file = "for a in b:\n    if c:\n        self.d[\"e\"] = f(c)\n        return\n\ndef g(self):\n    if h:\n";
+    let file =
+        "for a in b:\n    if c:\n        self.d[\"e\"] = f(c)\n        return\n\ndef g(self):\n    if h:\n";
     let old = "        return\n\n    # If there is none\n    self.d[\"e\"] = None\n\ndef g(self):\n";
     let near = ask(file, old, "        return\n\ndef g(self):\n");
     assert_eq!((near.relation, near.places[0].first), (Relation::AlreadyThere, 4));
