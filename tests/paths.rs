@@ -261,6 +261,56 @@ fn a_file_in_one_of_several_roots_is_found_and_named_with_its_root() {
     assert_eq!(two.text("only-two.txt"), "5\n");
 }
 
+/// What is named for a path that leads nowhere.
+#[track_caller]
+fn check_named(client: &mut Client, path: &str, code: &str, named: &str) {
+    let named = format!("There is: {named}.");
+    let missing = [
+        client.call("read_file", json!({"path": path})),
+        client.replace(path, "1", "x"),
+        client.patch(&format!("*** Update File: {path}\n@@\n-1\n+x")),
+    ];
+    for answer in missing {
+        assert!(answer.refused(code).text.contains(&named), "{path}");
+    }
+}
+
+#[test]
+fn a_path_that_leads_nowhere_names_in_full_the_file_that_may_be_meant() {
+    let folder = Folder::with([
+        ("src/app/main.py", "1\n"),
+        ("lib/tool.py", "1\n"),
+        ("src/f\u{e4}il.txt", "1\n"),
+        ("hidden/src/app/main.py", "1\n"),
+    ]);
+    let before = folder.tree();
+    let mut client = crate::policy::serve_with(&folder, &["--forbid", "hidden/"]);
+    for path in [
+        "proj/src/app/main.py",
+        "app/main.py",
+        "main.py",
+        "SRC/APP/MAIN.PY",
+        "src\\app\\main.py",
+        "src/app/Main.py",
+        "a/src/app/main.py",
+    ] {
+        check_named(&mut client, path, "missing-original", "src/app/main.py");
+    }
+    check_named(&mut client, "src/fa\u{308}il.txt", "missing-original", "src/f\u{e4}il.txt");
+    check_named(&mut client, "/elsewhere/app/main.py", "path-outside-workspace", "src/app/main.py");
+    check_named(&mut client, "lib/tool.js", "missing-original", "lib/tool.py");
+    drop(client);
+    assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn a_path_that_none_of_several_roots_has_names_the_file_in_one_of_them() {
+    let (one, _two, mut client) = two_roots();
+    one.write("src/app/main.py", "1\n");
+    check_named(&mut client, "proj/app/main.py", "ambiguous-path", "one:src/app/main.py");
+    check_named(&mut client, "two:app/main.py", "missing-original", "one:src/app/main.py");
+}
+
 #[test]
 fn a_path_that_could_be_in_either_root_is_refused() {
     let (one, two, mut client) = two_roots();
