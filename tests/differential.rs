@@ -150,7 +150,7 @@ fn applied(patch: &Patch, before: &Files) -> Result<Files, Vec<Problem>> {
     for path in patch.paths() {
         let source = match before.get(path) {
             Some(bytes) => Source::Present(Arc::new(Text::new(bytes.clone()).unwrap())),
-            None => Source::Absent { similar: Vec::new() },
+            None => Source::Absent,
         };
         sources.insert(path, path, source);
     }

@@ -32,6 +32,8 @@ pub struct Problem {
     pub beside: Vec<Fitting>,
     /// How many hunks of the request fit, and how many it has.
     pub fit: Option<(usize, usize)>,
+    /// The files that its path may mean, which leads nowhere; the best guess first.
+    pub meant: Vec<String>,
 }
 
 /// A hunk that fits, though another of its section does not.
@@ -49,7 +51,7 @@ impl Problem {
     /// A problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None }
+        Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None, meant: Vec::new() }
     }
 
     /// The same problem, of this file.
@@ -213,9 +215,7 @@ pub enum Kind {
     },
 
     // Files.
-    MissingOriginal {
-        similar: Vec<String>,
-    },
+    MissingOriginal,
     AlreadyExists {
         instead: &'static str,
     },
@@ -502,7 +502,7 @@ impl Kind {
             | Self::NoSuchLines { .. }
             | Self::PartOfWord { .. }
             | Self::LineEndingLost { .. } => Code::InvalidArgument,
-            Self::MissingOriginal { .. } => Code::MissingOriginal,
+            Self::MissingOriginal => Code::MissingOriginal,
             Self::AlreadyExists { .. } => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,
             Self::NotRead { .. } | Self::NumbersNeedVersion { .. } | Self::MustRead { .. } => Code::NotRead,

@@ -11,18 +11,12 @@ use emend_edit::patch::{Operation, Patch};
 use emend_edit::plan::{self, Plan, Source, Sources};
 use emend_edit::problem::{Again, Kind, Problem};
 
-use crate::disk::Disk;
 use crate::merge;
 use crate::policy::{OnChange, RequireRead};
 use crate::prepared::{Phase, Progress, Request};
 use crate::readings::{Reading, Readings, locked};
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
-
-/// How many names of a folder are looked at for one that was meant.
-const LOOKED_AT: usize = 2_000;
-/// How many of them are suggested.
-const SUGGESTED: usize = 5;
 
 /// Everything that a request names, read.
 #[derive(Default)]
@@ -94,11 +88,7 @@ pub(crate) fn gather(
                 }
                 let source = match &snapshot {
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
-                    None => {
-                        let mut similar = similar(&**roots.disk(), &path);
-                        similar.extend(without_prefix(roots, written));
-                        Source::Absent { similar }
-                    }
+                    None => Source::Absent,
                 };
                 if snapshot.as_ref().is_some_and(|snapshot| snapshot.stat.mode & 0o111 != 0) {
                     gathered.sources.set_executable(&name);
@@ -116,39 +106,6 @@ pub(crate) fn gather(
     }
     gathered.root = touched.into_values().next();
     Ok(gathered)
-}
-
-/// The path without the `a/` or `b/` of a diff, if that is a file.
-fn without_prefix(roots: &Roots, written: &str) -> Option<String> {
-    let plain = written.strip_prefix("a/").or(written.strip_prefix("b/"))?;
-    let path = roots.admit(plain).ok()?;
-    (path.place.missing == 0).then_some(path.name)
-}
-
-/// Names in the folder of a missing file that resemble its own, of files that may be read.
-pub(crate) fn similar(disk: &dyn Disk, path: &WorkspacePath) -> Vec<String> {
-    if path.place.missing != 1 {
-        return Vec::new();
-    }
-    let wanted = path.place.file_name().to_string_lossy().to_lowercase();
-    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let resembles = |name: &String| {
-        let name = name.to_lowercase();
-        let (stem, wanted_stem) = (stem(&name), stem(&wanted));
-        !name.starts_with('.') && (name.starts_with(&wanted_stem) || wanted.starts_with(&stem))
-    };
-    let mut beside = path.place.names.clone();
-    let mut may_be_told = |name: &String| {
-        beside.pop();
-        beside.push(name.into());
-        path.root.policy.may_read(&beside).is_ok()
-    };
-    let names = disk.names(&path.place.dir).unwrap_or_default();
-    let shown = names.iter().take(LOOKED_AT).map(|name| name.to_string_lossy().into_owned());
-    let mut similar: Vec<String> = shown.filter(resembles).filter(&mut may_be_told).collect();
-    similar.sort();
-    similar.truncate(SUGGESTED);
-    similar
 }
 
 impl Gathered {

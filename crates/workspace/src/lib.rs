@@ -41,6 +41,7 @@ mod gather;
 mod guard;
 pub mod hooks;
 mod landed;
+mod meant;
 mod merge;
 mod prepared;
 pub mod program;

@@ -16,7 +16,6 @@ use emend_edit::problem::{Kind, Problem};
 use crate::commit::trail::Trail;
 use crate::disk::Disk;
 use crate::fault::io_problem;
-use crate::gather::similar;
 use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
 use crate::vault::VaultCell;
@@ -306,8 +305,7 @@ impl Roots {
                 let path = self.admit_in(root, inside, written)?;
                 check_utf_8(&path, written)?;
                 if path.place.missing > 0 {
-                    let similar = similar(&*self.disk, &path);
-                    return Err(Problem::new(Kind::MissingOriginal { similar }).at(&path.name));
+                    return Err(Problem::new(Kind::MissingOriginal).at(&path.name));
                 }
                 Ok(Start::File(path))
             }

@@ -23,12 +23,13 @@ use crate::commit;
 use crate::disk::{Disk, Stat};
 use crate::event_log::EventLog;
 use crate::fault::io_problem;
-use crate::gather::{Dirs, gather, similar};
+use crate::gather::{Dirs, gather};
 use crate::guard::{self, Guard};
 use crate::hooks::Hooks;
 use crate::landed::Landed;
 use crate::list::{self, Listing};
 use crate::lock::{self, PATIENCE};
+use crate::meant;
 use crate::past::Past;
 use crate::policy::{Mode, Policy};
 use crate::prepared::{Effort, Facts, Phase, Prepared, Preview, Progress, Request, Whole};
@@ -141,24 +142,25 @@ impl Workspace {
 
     /// Reads a file: what it is called, and what it holds.
     pub fn read(&self, written: &str, effort: Effort) -> Result<(String, Snapshot), Problem> {
-        let path = self.roots.admit(written)?;
-        match snapshot::read(self.disk(), &path, effort)? {
-            Some(snapshot) => Ok((path.name, snapshot)),
-            None => {
-                let similar = similar(self.disk(), &path);
-                Err(Problem::new(Kind::MissingOriginal { similar }).at(&path.name))
-            }
-        }
+        let read = || {
+            let path = self.roots.admit(written)?;
+            let snapshot = snapshot::read(self.disk(), &path, effort)?;
+            let missing = || Problem::new(Kind::MissingOriginal).at(&path.name);
+            Ok((path.name.clone(), snapshot.ok_or_else(missing)?))
+        };
+        read().map_err(|problem| self.name_meant(problem, meant::Wanted::File, effort, &|| false))
     }
 
     /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
     pub fn list(&self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
-        list::list(&self.roots, scope, depth, &list::Limits::default())
+        let listing = list::list(&self.roots, scope, depth, &list::Limits::default());
+        listing.map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
     }
 
     /// Searches the files in the scope for lines that match.
     pub fn search(&self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
-        search::search(&self.roots, scope, wanted, &search::Limits::default())
+        let found = search::search(&self.roots, scope, wanted, &search::Limits::default());
+        found.map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
     }
 
     /// So many files of all roots after this one, and whether there are more.
@@ -214,6 +216,18 @@ impl Workspace {
     /// Plans, checks and commits a request, under the root's lock from the reading on; where hooks are to run, under the
     /// lock from the last look at its files on.
     pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
+        // The lock is free by then.
+        self.plan_and_commit(request, readings).map_err(|stopped| match stopped {
+            Stopped::Problems(problems) => Stopped::Problems(self.name_all_meant(problems, request)),
+            held @ Stopped::Held(_) => held,
+        })
+    }
+
+    fn plan_and_commit(
+        &self,
+        request: &Request<'_>,
+        readings: &Mutex<Readings>,
+    ) -> Result<Report, Stopped> {
         let root = self.root_of(request.patch)?;
         let patience = match request.effort {
             Effort::Quick => Duration::ZERO,
@@ -245,7 +259,8 @@ impl Workspace {
         request: &Request<'_>,
         readings: &Mutex<Readings>,
     ) -> Result<Preview, Vec<Problem>> {
-        let prepared = self.prepare(request, readings)?;
+        let prepared = self.prepare(request, readings);
+        let prepared = prepared.map_err(|problems| self.name_all_meant(problems, request))?;
         if request.effort == Effort::Quick && self.has_formatters(&prepared) {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
@@ -322,6 +337,23 @@ impl Workspace {
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         self.past.findings()
+    }
+
+    /// The same problems of a request; those of paths that lead nowhere name what may be meant.
+    fn name_all_meant(&self, problems: Vec<Problem>, request: &Request<'_>) -> Vec<Problem> {
+        let Request { effort, cancelled, .. } = *request;
+        meant::name_meant(&self.roots, problems, meant::Wanted::File, effort, cancelled)
+    }
+
+    /// The same problem, likewise.
+    fn name_meant(
+        &self,
+        problem: Problem,
+        wanted: meant::Wanted,
+        effort: Effort,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Problem {
+        meant::name_meant(&self.roots, one(problem), wanted, effort, cancelled).remove(0)
     }
 
     /// What a written path is called.

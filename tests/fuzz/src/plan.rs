@@ -206,7 +206,7 @@ pub fn check(input: &Input) {
         let text = input.files.get(name).and_then(|raw| Text::new(raw.clone()).ok());
         let source = match text {
             Some(text) => Source::Present(Arc::new(text)),
-            None => Source::Absent { similar: Vec::new() },
+            None => Source::Absent,
         };
         sources.insert(name, name, source);
     }

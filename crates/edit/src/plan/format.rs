@@ -145,7 +145,7 @@ mod tests {
     fn sources(file: &[u8]) -> Sources {
         let mut sources = Sources::default();
         sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.to_vec()).unwrap())));
-        sources.insert("b", "b", Source::Absent { similar: Vec::new() });
+        sources.insert("b", "b", Source::Absent);
         sources
     }
 

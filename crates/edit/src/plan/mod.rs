@@ -48,10 +48,7 @@ pub struct Sources {
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Nothing; a file can be created there.
-    Absent {
-        /// Names in its folder that resemble it, for the message.
-        similar: Vec<String>,
-    },
+    Absent,
     /// A text file.
     Present(Arc<Text>),
 }

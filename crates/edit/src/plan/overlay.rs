@@ -154,7 +154,7 @@ impl<'a> Overlay<'a> {
         }
         let before = match self.sources.states.get(name) {
             Some(Source::Present(text)) => Some(Arc::clone(text)),
-            Some(Source::Absent { .. }) | None => None,
+            Some(Source::Absent) | None => None,
         };
         let was_executable = self.sources.executables.contains(name);
         self.files.push(Overlaid {
@@ -203,11 +203,7 @@ impl<'a> Overlay<'a> {
     }
 
     fn missing(&self, name: &str) -> Problem {
-        let similar = match self.sources.states.get(name) {
-            Some(Source::Absent { similar }) => similar.clone(),
-            _ => Vec::new(),
-        };
-        Problem::new(Kind::MissingOriginal { similar }).at(name)
+        Problem::new(Kind::MissingOriginal).at(name)
     }
 
     /// Puts new content where there is none.

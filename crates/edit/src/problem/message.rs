@@ -205,12 +205,10 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, " This tool takes: {}.", known.join(", "))
         }
         Kind::InvalidArgument { name, message } => write!(f, "Argument '{name}': {message}."),
-        Kind::MissingOriginal { similar } => {
+        Kind::MissingOriginal => {
             write!(f, "{path} does not exist.")?;
-            if !similar.is_empty() {
-                write!(f, " There is: {}.", similar.join(", "))?;
-            }
-            write!(f, " Check the path, or create the file with write_file or *** Add File.")
+            write_meant(problem, f)?;
+            f.write_str(" Check the path; list_files and search_text show what there is.")
         }
         Kind::AlreadyExists { instead } => write!(f, "{path} already exists; {instead}."),
         Kind::StaleFile { claimed, current, diff, again } => {
@@ -334,13 +332,15 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::PathOutsideWorkspace { roots, why } => {
             let shown = problem.path.as_deref().unwrap_or("The path");
             write!(f, "{shown} is outside the workspace: {why}. The workspace is {}.", roots.join(", "))?;
-            write!(f, " Use a path inside it.")
+            write_meant(problem, f)?;
+            f.write_str(" Use a path inside it.")
         }
         Kind::PathForbidden { rule } => {
             write!(f, "{path} is off limits: {rule}. Do without it, or ask the person.")
         }
         Kind::AmbiguousPath { candidates } => {
-            write!(f, "{path} could be in more than one root. Say which: {}.", candidates.join(" or "))
+            write!(f, "{path} could be in more than one root. Say which: {}.", candidates.join(" or "))?;
+            write_meant(problem, f)
         }
         Kind::SeveralRoots { roots } => write!(
             f,
@@ -396,6 +396,13 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Kind::Cancelled => f.write_str("The call was cancelled before anything was written."),
     }
+}
+
+fn write_meant(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if problem.meant.is_empty() {
+        return Ok(());
+    }
+    write!(f, " There is: {}.", problem.meant.join(", "))
 }
 
 fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
