@@ -354,3 +354,19 @@ fn small_and_large_files_are_changed_together() {
     assert_eq!(folder.text("small.txt"), "one\n");
     assert!(folder.text("large.txt") == format!("{line}MIDDLE\n{line}"));
 }
+
+#[test]
+fn of_many_problems_the_first_are_told_in_full_and_all_are_counted() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    let hunks: String = (0..1_000).map(|i| format!("@@\n-missing {i}\n+x\n")).collect();
+    let answer = serve(&folder).patch(&format!("*** Update File: a.txt\n{}", hunks.trim_end()));
+    let answer = answer.refused("hunk-context-mismatch");
+    let (text, json) = crate::str_replace::sizes(&answer);
+    assert!(text <= 8_000 && json <= 8_000, "{text} {json}");
+    assert!(answer.structured["notes"][0].as_str().unwrap().contains("1000 problems"));
+    assert!(answer.text.starts_with("1000 problems"), "{}", answer.text);
+    assert!(answer.problems().len() >= 10);
+    for (i, problem) in answer.problems().iter().enumerate() {
+        assert_eq!((&problem["code"], &problem["hunk"]), (&json!("hunk-context-mismatch"), &json!(i + 1)));
+    }
+}

@@ -323,3 +323,56 @@ fn a_missing_file_is_refused() {
     assert_eq!(answer.problems()[0]["path"], "readme.txt");
     assert!(!folder.has("readme.txt"));
 }
+
+/// How many characters an answer has, as text and as structured content.
+pub(crate) fn sizes(answer: &Answer) -> (usize, usize) {
+    (answer.text.chars().count(), answer.structured.to_string().chars().count())
+}
+
+#[test]
+fn a_refusal_stays_short_in_a_file_of_long_lines_and_shows_what_matters() {
+    let line: String = (0..9_000).map(|i| format!("var v{i}=f{i}({i});")).collect();
+    let folder = Folder::with([("a.min.js", &format!("{line}\n{line}x\n"))]);
+    let mut client = serve(&folder);
+    let answer = client.replace("a.min.js", "var v4000=f4000(4000);var v4001=g4001(4001);", "x");
+    let answer = answer.refused("search-not-found");
+    assert!(answer.text.contains("var v4001=f4001(4001);"), "{}", answer.text);
+    let (text, json) = sizes(&answer);
+    assert!(text <= 8_000 && json <= 8_000, "{text} {json}");
+    let echo = line.replace("f4001", "g4001");
+    let answer = client.patch(&format!("*** Update File: a.min.js\n@@\n-{echo}\n+x"));
+    let answer = answer.refused("hunk-context-mismatch");
+    assert!(answer.text.contains("f4001(4001)") && answer.text.contains("g4001(4001)"), "{}", answer.text);
+    let (text, json) = sizes(&answer);
+    assert!(text <= 8_000 && json <= 8_000, "{text} {json}");
+}
+
+#[test]
+fn a_change_in_a_long_line_is_seen_in_the_diff() {
+    let line: String = (0..9_000).map(|i| format!("\"k{i}\": {i}, ")).collect();
+    let folder = Folder::with([("a.json", &format!("{{{line}\"end\": 0}}\n"))]);
+    let answer = serve(&folder).replace("a.json", "\"k5000\": 5000", "\"k5000\": 77").ok();
+    let diff = answer.structured["diff"].as_str().unwrap().to_owned();
+    let lines: Vec<&str> = diff.lines().collect();
+    assert!(lines.iter().any(|line| line.starts_with('-') && line.contains("\"k5000\": 5000,")), "{diff}");
+    assert!(lines.iter().any(|line| line.starts_with('+') && line.contains("\"k5000\": 77,")), "{diff}");
+    assert!(diff.len() < 3_000, "{}", diff.len());
+}
+
+#[test]
+fn a_word_that_a_line_has_again_and_again_makes_it_no_nearer() {
+    let text = "alpha\nthe base_uri of a UriInterface turned\nfoo\nbar\nthe the the the the the the\nbaz\n";
+    let folder = Folder::with([("s2.txt", text)]);
+    let answer = serve(&folder).replace("s2.txt", "convert the base_uri to a UriInterface", "x");
+    let lines = answer.refused("search-not-found").problems()[0]["lines"].clone();
+    assert!(lines.as_array().unwrap().contains(&json!(2)), "{lines}");
+    assert!(!lines.as_array().unwrap().contains(&json!(5)), "{lines}");
+}
+
+#[test]
+fn lines_that_lost_their_indentation_are_answered_with_those_of_the_file() {
+    let folder = Folder::with([("a.py", "class A:\n    def f(self):\n        return 1\n")]);
+    let answer = serve(&folder).replace("a.py", "return 1", "return 1\n\n    def g(self):");
+    let answer = answer.refused("indentation-mismatch");
+    assert!(answer.text.contains("     3\t        return 1"), "{}", answer.text);
+}
