@@ -23,6 +23,8 @@ pub mod encoding;
 
 mod tokens;
 
+pub mod excerpt;
+
 pub mod text;
 
 pub mod edit;

@@ -38,6 +38,7 @@ use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
 use core::ops::Range;
 
+use crate::excerpt::around;
 use crate::patch::Line;
 use crate::problem::Kind;
 use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lines};
@@ -296,8 +297,8 @@ pub fn locate(
 
 /// How many of several places are shown, and how much of each: lines before, of its own, and after.
 const SHOWN_PLACES: usize = 3;
-const SHOWN_LINES: (usize, usize, usize) = (2, 4, 2);
-/// Longer lines are cut.
+const SHOWN_LINES: (usize, usize, usize) = (2, 20, 2);
+/// Of longer lines a part is shown.
 const SHOWN_COLUMNS: usize = 160;
 
 /// A place with its neighbours.
@@ -307,12 +308,8 @@ fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize, String)> 
     let first = lines.index_of(place.start);
     let last = lines.index_of(place.end.saturating_sub(1).max(place.start));
     let show = |line: usize| {
-        let text = String::from_utf8_lossy(lines.content(line));
-        let text = match text.char_indices().nth(SHOWN_COLUMNS) {
-            Some((end, _)) => alloc::format!("{}...", &text[..end]),
-            None => text.into_owned(),
-        };
-        (line + 1, text)
+        let at = place.start.saturating_sub(lines.start(line));
+        (line + 1, around(lines.content(line), at.min(lines.content(line).len()), SHOWN_COLUMNS))
     };
     let head = first.saturating_sub(before)..(first + own).min(last + 1);
     let tail = last + 1..(last + 1 + after).min(lines.len());

@@ -1,12 +1,12 @@
 //! What a refusal tells of the hunks that do fit: where, and which lines of the file they change. Whoever mends
 //! the others then need not look for these again.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::PlacedHunk;
 use crate::edit::EditBuilder;
+use crate::excerpt::around;
 use crate::find::Haystack;
 use crate::problem::Fitting;
 
@@ -31,7 +31,10 @@ pub(super) fn fitting(h: &Haystack<'_>, placed: &[PlacedHunk], builder: &EditBui
             }
             lines.truncate(OF_ONE.min(room));
             room -= lines.len();
-            let lines = lines.into_iter().map(|line| (line + 1, shown(h.lines().content(line)))).collect();
+            let lines = lines
+                .into_iter()
+                .map(|line| (line + 1, around(h.lines().content(line), 0, COLUMNS)))
+                .collect();
             Fitting { hunk: hunk.number, line: hunk.line, lines }
         })
         .collect()
@@ -48,12 +51,4 @@ fn touched(h: &Haystack<'_>, range: &Range<usize>) -> Range<usize> {
         return next.saturating_sub(1)..next + 1;
     }
     lines.index_of(range.start)..lines.index_of(range.end - 1) + 1
-}
-
-fn shown(line: &[u8]) -> String {
-    let line = String::from_utf8_lossy(line);
-    match line.char_indices().nth(COLUMNS) {
-        Some((end, _)) => alloc::format!("{}...", &line[..end]),
-        None => line.into_owned(),
-    }
 }

@@ -214,10 +214,19 @@ fn weight(line: &Line<'_>, rarity: &Rarity) -> u32 {
     base + words.sum::<u32>().min(if punctuation { 100 } else { 1700 })
 }
 
-/// Words in common; of the request's only, when `part` of a line will do.
+/// So many words of a line are compared with all of another, and so many with a part of it.
+const WORDS: (usize, usize) = (64, 16_384);
+
+/// Different words in common; of the request's only, when `part` of a line will do.
 fn alike_words(theirs: &[u32], ours: &[u32], part: bool) -> u32 {
-    let theirs = &theirs[..theirs.len().min(if part { 512 } else { 64 })];
-    let shared = theirs.iter().filter(|word| ours.binary_search(word).is_ok()).count().min(ours.len());
+    let theirs = &theirs[..theirs.len().min(if part { WORDS.1 } else { WORDS.0 })];
+    let mut is_shared = vec![false; ours.len()];
+    for word in theirs {
+        if let Ok(at) = ours.binary_search(word) {
+            is_shared[at] = true;
+        }
+    }
+    let shared = is_shared.into_iter().filter(|shared| *shared).count();
     if shared == 0 {
         return 0;
     }

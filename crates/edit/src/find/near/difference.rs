@@ -38,7 +38,11 @@ const VIEWS: &[View] = &[
     View { kind: "dots", look: |line| line.replace('\u{2026}', "..."), tell: dots },
     View { kind: "invisible", look: visible, tell: invisible },
     View { kind: "case", look: str::to_lowercase, tell: |a, b| words(a, b, "letter case: ") },
-    View { kind: "inner", look: fold::without_space, tell: |_, _| "the white space inside the line".into() },
+    View {
+        kind: "inner",
+        look: fold::without_space,
+        tell: |_, _| "the white space inside the line differs".into(),
+    },
 ];
 
 /// What parts these lines; nothing if they are equal.
@@ -152,7 +156,7 @@ fn invisible(file: &str, request: &str) -> String {
             format!("the file has the invisible character U+{:04X}, the request does not", c as u32)
         }
         (_, Some(c)) => format!("the request has the invisible character U+{:04X}", c as u32),
-        (None, None) => "an invisible character".into(),
+        (None, None) => "the invisible characters differ".into(),
     }
 }
 
@@ -217,7 +221,7 @@ fn chars(file: &str, request: &str, fold: fn(char) -> char, plain: char) -> Stri
     let pair = file.iter().zip(&request).find(|(a, b)| a != b);
     match pair {
         Some((a, b)) => format!("the file has {}, the request {}", char_name(*a), char_name(*b)),
-        None => "other spaces or dashes".into(),
+        None => "the spaces or dashes differ".into(),
     }
 }
 
@@ -238,8 +242,8 @@ fn words(file: &str, request: &str, before: &str) -> String {
     let whole = theirs.len() == file.trim().len() && ours.len() == request.trim().len();
     let long = theirs.len().max(ours.len()) > QUOTED;
     match (theirs.trim(), ours.trim()) {
-        _ if whole && long => format!("{before}the words"),
-        ("", "") => format!("{before}the white space inside the line"),
+        _ if whole && long => format!("{before}the words differ"),
+        ("", "") => format!("{before}the white space inside the line differs"),
         ("", ours) if !long => format!("{before}the request has {} there, the file does not", quoted(ours)),
         (theirs, "") if !long => {
             format!("{before}the file has {} there, the request does not", quoted(theirs))
@@ -247,7 +251,7 @@ fn words(file: &str, request: &str, before: &str) -> String {
         (theirs, ours) if !long => {
             format!("{before}the file has {}, the request {}", quoted(theirs), quoted(ours))
         }
-        _ => format!("{before}the words"),
+        _ => format!("{before}the words differ"),
     }
 }
 
@@ -313,7 +317,7 @@ mod tests {
             ("a...", "a\u{2026}", "the file has three dots, the request the one character \u{2026}"),
             ("a", "a\u{200b}", "the request has the invisible character U+200B"),
             ("let Foo = 1", "let foo = 1", "letter case: the file has `Foo`, the request `foo`"),
-            ("a  b", "a b", "the white space inside the line"),
+            ("a  b", "a b", "the white space inside the line differs"),
             (
                 "caf\u{e9}",
                 "cafe\u{301}",

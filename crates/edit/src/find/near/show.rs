@@ -9,6 +9,7 @@ use core::ops::Range;
 use super::align::{Aligner, Alignment, Step};
 use super::difference::{self, Named};
 use super::request::Line;
+use crate::excerpt::{around, difference_within};
 use crate::find::Haystack;
 use crate::problem::{Difference, NearPlace};
 
@@ -20,20 +21,20 @@ const SHOWN_OTHER: usize = 2;
 const NAMED: usize = 3;
 /// How far the shown region reaches for lines of the request that have no place in it.
 const REACH: usize = 3;
-/// Longer lines are shown by their beginning.
+/// Of longer lines the stretch that matters is shown.
 const SHOWN_LINE: usize = 400;
 
 /// Lines that stand there as they are meant to be seen.
 pub(super) fn plain(haystack: &Haystack<'_>, at: usize, count: usize) -> NearPlace {
     let to = (at + count).min(haystack.lines().len());
-    place(haystack, at..to, (at..to).take(SHOWN))
+    place(haystack, at..to, (at..to).take(SHOWN), &|_| 0)
 }
 
 /// Another place that is about as good.
 pub(super) fn other(haystack: &Haystack<'_>, alignment: &Alignment) -> NearPlace {
     let (first, last) = alignment.ends().unwrap_or_default();
     let telling = |at: &usize| !haystack.lines().content(*at).trim_ascii().is_empty();
-    place(haystack, first..last + 1, (first..=last).filter(telling).take(SHOWN_OTHER))
+    place(haystack, first..last + 1, (first..=last).filter(telling).take(SHOWN_OTHER), &|_| 0)
 }
 
 /// The best place, with the differences named.
@@ -58,7 +59,13 @@ pub(super) fn best(
         _ => None,
     });
     let wanted: BTreeSet<usize> = all.iter().map(|d| d.line.saturating_sub(1)).chain(changed).collect();
-    let mut shown = place(haystack, first..last + 1, nearest(from..to, &wanted).into_iter());
+    let mut shown = place(haystack, first..last + 1, nearest(from..to, &wanted).into_iter(), &|at| {
+        let answers = alignment.steps.iter().find_map(|step| match step {
+            Step::Pair { file, request } if *file == at => Some(*request),
+            _ => None,
+        });
+        answers.map_or(0, |i| difference_within(haystack.lines().content(at), &request[i].content).0)
+    });
     let (differences, more) = told(all);
     shown.differences = differences;
     shown.more = more;
@@ -80,22 +87,19 @@ fn nearest(region: Range<usize>, wanted: &BTreeSet<usize>) -> Vec<usize> {
     lines
 }
 
-fn place(haystack: &Haystack<'_>, at: Range<usize>, shown: impl Iterator<Item = usize>) -> NearPlace {
-    let (numbers, lines) = shown.map(|i| (i + 1, lossy(haystack.lines().content(i)))).unzip();
+/// A place with these of its lines; `matters` says around which byte a long one is shown.
+fn place(
+    haystack: &Haystack<'_>,
+    at: Range<usize>,
+    shown: impl Iterator<Item = usize>,
+    matters: &dyn Fn(usize) -> usize,
+) -> NearPlace {
+    let show = |i: usize| match haystack.lines().content(i) {
+        line if line.len() <= SHOWN_LINE => around(line, 0, SHOWN_LINE),
+        line => around(line, matters(i), SHOWN_LINE),
+    };
+    let (numbers, lines) = shown.map(|i| (i + 1, show(i))).unzip();
     NearPlace { first: at.start + 1, last: at.end, numbers, lines, differences: Vec::new(), more: 0 }
-}
-
-/// A line as it is shown.
-fn lossy(bytes: &[u8]) -> String {
-    if bytes.len() <= SHOWN_LINE {
-        return String::from_utf8_lossy(bytes).into_owned();
-    }
-    let mut end = SHOWN_LINE;
-    // Not inside a character.
-    while end > 0 && bytes[end] & 0xc0 == 0x80 {
-        end -= 1;
-    }
-    format!("{}... ({} bytes)", String::from_utf8_lossy(&bytes[..end]), bytes.len())
 }
 
 /// A difference, before it is known which are told.
@@ -261,11 +265,15 @@ fn told(all: Vec<Told<'_>>) -> (Vec<Difference>, usize) {
         if let Some((difference, _)) = known {
             difference.again += 1;
         } else if told.len() < NAMED {
+            let (theirs, ours) = match (one.file, one.request) {
+                (Some(file), Some(request)) => difference_within(file, request),
+                _ => (0, 0),
+            };
             let difference = Difference {
                 line: one.line,
                 what: one.named.what,
-                file: one.file.map(lossy),
-                request: one.request.map(lossy),
+                file: one.file.map(|line| around(line, theirs, SHOWN_LINE)),
+                request: one.request.map(|line| around(line, ours, SHOWN_LINE)),
                 again: 0,
             };
             told.push((difference, one.named.kind));
