@@ -51,7 +51,14 @@ impl Problem {
     /// A problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None, meant: Vec::new() }
+        Self {
+            kind: Box::new(kind),
+            path: None,
+            hunk: None,
+            beside: Vec::new(),
+            fit: None,
+            meant: Vec::new(),
+        }
     }
 
     /// The same problem, of this file.
@@ -182,7 +189,8 @@ pub enum Kind {
     },
     IndentationMismatch {
         line: usize,
-        tabs: bool,
+        /// That line with its neighbours.
+        shown: Vec<(usize, String)>,
     },
     EscapedText {
         line: String,

@@ -277,8 +277,12 @@ pub fn locate(
             }
             found => {
                 let lines = places.iter().take(limits.listed).map(|p| haystack.line_number(p.range.start));
+                let mut lines: Vec<usize> = lines.collect();
+                // Lines can be laid from one line on in two ways. In one line, that the text stands there twice is told.
+                let is_block = matches!(wanted, Wanted::Block(_));
+                lines.dedup_by(|one, other| is_block && one == other);
                 return Err(Kind::AmbiguousMatch {
-                    lines: lines.collect(),
+                    lines,
                     total: found.min(limits.listed),
                     more: found > limits.listed,
                     in_patch: matches!(wanted, Wanted::Block(block) if block.form != Form::Text),
@@ -301,8 +305,8 @@ const SHOWN_LINES: (usize, usize, usize) = (2, 20, 2);
 /// Of longer lines a part is shown.
 const SHOWN_COLUMNS: usize = 160;
 
-/// A place with its neighbours.
-fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize, String)> {
+/// The lines of a place with its neighbours, as a refusal shows them.
+pub(crate) fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize, String)> {
     let lines = haystack.lines();
     let (before, own, after) = SHOWN_LINES;
     let first = lines.index_of(place.start);

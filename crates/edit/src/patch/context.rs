@@ -106,7 +106,8 @@ impl<'a> Parser<'a, '_> {
                     Ok(Target { from: path.into(), to: path.into(), created: false, deleted: false })
                 }
                 None => {
-                    let what = "nothing says which file this hunk is of; give 'path' or name it";
+                    let what =
+                        "nothing says which file this hunk is of; give 'path', or name it in the headers";
                     Err(invalid(number, what, EXAMPLE))
                 }
             }

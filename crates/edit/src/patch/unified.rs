@@ -242,7 +242,7 @@ impl<'a> Parser<'a, '_> {
             let line = raws.first().map_or(1, |raw| raw.number);
             self.problems.push(invalid(
                 line,
-                "nothing says which file this hunk is of; give 'path' or",
+                "nothing says which file this hunk is of; give 'path', or name it in the headers",
                 EXAMPLE,
             ));
             return;

@@ -113,7 +113,8 @@ impl Placer<'_> {
         let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
         let shallow = |line: &str| is_telling(line.as_bytes()) && indent(line) < before.len();
         if new.lines().skip(1).any(shallow) {
-            return Err(Kind::IndentationMismatch { line: line + 1, tabs: false });
+            let shown = find::shown(&self.haystack, place);
+            return Err(Kind::IndentationMismatch { line: line + 1, shown });
         }
         Ok(())
     }

@@ -19,9 +19,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         if !fitting.lines.is_empty() {
             f.write_str(" It changes:")?;
         }
-        for (number, line) in &fitting.lines {
-            write!(f, "\n{number:>6}\t{line}")?;
-        }
+        write_lines(&fitting.lines, f)?;
     }
     if let Some((fit, total)) = problem.fit {
         write!(
@@ -69,11 +67,11 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let occur = if *in_patch { "occur" } else { "occurs" };
             let at_least = if *more { "at least " } else { "" };
             match loose {
-                None => write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at line ")?,
+                None => write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at ")?,
                 Some(layer) => write!(
                     f,
-                    "{what}{hunk} {occur} nowhere in {path} as written; but for the {layer} there are {at_least}{total} \
-                     places, at line "
+                    "{what}{hunk} {occur} nowhere in {path} as written, and more loosely ({layer}) in {at_least}{total} \
+                     ways, from "
                 )?,
             }
             write_numbers(lines, f)?;
@@ -96,9 +94,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 if place.first().is_some_and(|(number, _)| *number > shown_to + 1) {
                     f.write_str("\n   ...")?;
                 }
-                for (number, line) in place.iter().filter(|(number, _)| *number > shown_to) {
-                    write!(f, "\n{number:>6}\t{line}")?;
-                }
+                write_lines(place.iter().filter(|(number, _)| *number > shown_to), f)?;
                 shown_to = place.last().map_or(shown_to, |(number, _)| shown_to.max(*number));
             }
             Ok(())
@@ -106,7 +102,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::ExpectedCount { expected, found, lines } => {
             write!(
                 f,
-                "expected_count is {expected}, but the old text occurs {found} times in {path}{hunk}, at line "
+                "expected_count is {expected}, but the old text occurs {found} times in {path}{hunk}, at "
             )?;
             write_numbers(lines, f)?;
             if lines.len() < *found {
@@ -118,7 +114,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             )
         }
         Kind::OverlappingPlaces { lines } => {
-            write!(f, "The places of the old text{hunk} overlap in {path}, at line ")?;
+            write!(f, "The places of the old text{hunk} overlap in {path}, at ")?;
             write_numbers(lines, f)?;
             f.write_str(
                 ", so it is unclear what replacing all of them means. Nothing was changed. Give a longer text.",
@@ -149,18 +145,15 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
              escaped once too often. Nothing was changed. Send {instead}; if the escapes are meant, use \
              replace_lines, which takes text as it is."
         ),
-        Kind::IndentationMismatch { line, tabs: false } => write!(
-            f,
-            "Line {line} of {path} is indented, but the old text{hunk} begins after that, and a new line after the \
-             first is less indented. Nothing was changed. Send whole lines, old and new, each with its own \
-             indentation."
-        ),
-        Kind::IndentationMismatch { line, tabs: true } => write!(
-            f,
-            "The new text{hunk} at line {line} is indented with tabs, but {path} is indented with spaces \
-             throughout. Nothing was changed. Send the new lines with spaces; if the tabs are meant, use \
-             replace_lines, which takes text as it is."
-        ),
+        Kind::IndentationMismatch { line, shown } => {
+            write!(
+                f,
+                "Line {line} of {path} is indented, but the old text{hunk} begins after that, and a new line after the \
+                 first is less indented. Nothing was changed. Send whole lines, old and new, each with its own \
+                 indentation:"
+            )?;
+            write_lines(shown, f)
+        }
         Kind::PartOfWord { line, word, begins } => write!(
             f,
             "The old text{hunk} {} inside the word '{word}' in line {line} of {path}, so it is not sure that this \
@@ -414,6 +407,13 @@ fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         };
         write!(f, "{separator}{line}")?;
     }
+fn write_lines<'l>(
+    lines: impl IntoIterator<Item = &'l (usize, String)>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    lines.into_iter().try_for_each(|(number, line)| write!(f, "\n{number:>6}\t{line}"))
+}
+
     if lines.len() > LISTED {
         f.write_str(", ...")?;
     }
@@ -421,7 +421,9 @@ fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn write_stale(
+/// `line 3`, or `lines 3, 5 and 7`.
     path: &str,
+    f.write_str(if lines.len() == 1 { "line " } else { "lines " })?;
     claimed: &str,
     current: Option<&crate::Version>,
     diff: Option<&str>,
