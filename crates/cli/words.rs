@@ -9,7 +9,7 @@ use crate::workspace::quoted;
 
 /// What is told of these problems.
 pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
-    let mut outcome = Outcome::failure(problems);
+    let mut outcome = Outcome::failure_in_full(problems);
     for (told, problem) in outcome.problems.iter_mut().flatten().zip(problems) {
         told.message = message(problem).unwrap_or_else(|| std::mem::take(&mut told.message));
     }

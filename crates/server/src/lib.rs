@@ -12,6 +12,7 @@ mod asking;
 pub mod previews;
 mod progress;
 pub mod reading;
+mod refusal;
 pub mod render;
 pub mod says;
 pub mod session;

@@ -32,7 +32,8 @@ fn refusal(outcome: &Outcome, problems: &[WireProblem]) -> String {
     let mut text = match problems {
         [only] => format!("{}\n[{}]", only.message.trim_end(), only.code),
         _ => {
-            let mut text = format!("{} problems; nothing was changed.\n", problems.len());
+            let count = outcome.problem_count.unwrap_or(problems.len());
+            let mut text = format!("{count} problems; nothing was changed.\n");
             for (i, problem) in problems.iter().enumerate() {
                 let _ = write!(text, "\n{}. {}\n[{}]\n", i + 1, problem.message.trim_end(), problem.code);
             }

@@ -269,10 +269,13 @@ pub struct Outcome {
     /// The first problem; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
-    /// All problems; absent on success.
+    /// The problems; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<WireProblem>>,
     /// The edit's id.
+    /// How many problems there are, if more than are told; a note says it.
+    #[serde(skip)]
+    pub problem_count: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit: Option<String>,
     /// Handle for apply_preview.
@@ -483,45 +486,10 @@ impl Outcome {
         }
     }
 
-    /// The outcome of a request that was refused.
-    #[must_use]
-    pub fn failure(problems: &[Problem]) -> Self {
-        let stale = problems.iter().any(|problem| matches!(*problem.kind, Kind::StaleFile { .. }));
-        let problems: Vec<WireProblem> = problems.iter().map(WireProblem::of).collect();
-        Self {
-            error: problems
-                .first()
-                .map(|first| ErrorInfo { code: first.code.clone(), message: first.message.clone() }),
-            mtime_check_passed: stale.then_some(false),
-            problems: Some(problems),
-            ..Self::default()
-        }
-    }
-
     /// Whether nothing was done.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.error.is_some()
-    }
-}
-
-impl WireProblem {
-    fn of(problem: &Problem) -> Self {
-        let file_states = match &*problem.kind {
-            Kind::IoError { states, .. } if !states.is_empty() => {
-                Some(states.iter().map(|(path, state)| (path.clone(), state.to_string())).collect())
-            }
-            _ => None,
-        };
-        Self {
-            code: problem.code().to_string(),
-            message: problem.to_string(),
-            path: problem.path.clone(),
-            hunk: problem.hunk,
-            lines: (!problem.lines().is_empty()).then(|| problem.lines().to_vec()),
-            current_version: problem.current_version().map(|version| version.short()),
-            file_states,
-        }
     }
 }
 
@@ -587,7 +555,7 @@ fn change(kind: ChangeKind) -> &'static str {
 
 /// The beginning of a diff, and how many lines are left out.
 fn cut(diff: &str) -> (String, usize) {
-    let total = diff.lines().count();
+    let lines: Vec<&str> = diff.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(diff.len().min(DIFF_LINES * 80));
     for line in diff.split_inclusive('\n').take(DIFF_LINES) {
         match line.char_indices().nth(DIFF_COLUMNS) {
@@ -595,7 +563,7 @@ fn cut(diff: &str) -> (String, usize) {
                 shown.push_str(&line[..end]);
                 shown.push_str(&format!("... ({} bytes)\n", line.len()));
             }
-            None => shown.push_str(line),
+            _ => shown.push_str(line),
         }
     }
     (shown, total.saturating_sub(DIFF_LINES))

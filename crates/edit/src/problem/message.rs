@@ -7,10 +7,13 @@ mod near;
 use alloc::string::String;
 use core::fmt;
 
-use super::{Again, Kind, Problem, Release};
+use super::{Again, Kind, Problem, Release, Seen};
+use crate::excerpt::around;
 
 /// How many candidate line numbers a message lists.
 const LISTED: usize = 20;
+/// How much is said again of a line that the request has.
+const ECHOED: usize = 200;
 
 pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write_kind(problem, f)?;
@@ -44,7 +47,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::HunkContextMismatch { near, expected } => {
             writeln!(f, "Failed to find expected lines in {path}{hunk}:")?;
             for line in expected {
-                writeln!(f, "{line}")?;
+                writeln!(f, "{}", around(line.as_bytes(), 0, ECHOED))?;
             }
             writeln!(f, "({path} is at version {}.)", near.version.short())?;
             near::write(near, f)

@@ -6,12 +6,13 @@ use emend_edit::problem::Problem;
 use emend_workspace::Stopped;
 
 use super::Unanswered;
+use crate::refusal;
 use crate::render::{self, Tense};
 use crate::resources;
 use crate::wire::Outcome;
 
-/// Nobody mends more problems than these from one answer.
-const SHOWN_PROBLEMS: usize = 100;
+/// How many characters a code has in its line, at most.
+const CODE: usize = 100;
 
 /// What a tool answers.
 #[derive(Debug)]
@@ -30,9 +31,8 @@ impl Answer {
 
     /// The answer to a request that was refused.
     pub(crate) fn refusal(problems: &[Problem]) -> Self {
-        let shown = &problems[..problems.len().min(SHOWN_PROBLEMS)];
-        tracing::debug!(code = shown.first().map(|first| first.code().as_str()), "refused");
-        Self::of(Outcome::failure(shown), Tense::Done)
+        tracing::debug!(code = problems.first().map(|first| first.code().as_str()), "refused");
+        Self::of(Outcome::failure(problems), Tense::Done)
     }
 
     /// The answer to an edit that was not made, if it has one.
@@ -53,7 +53,8 @@ impl Answer {
             }
             Err(problem) => {
                 let code = problem.code();
-                let content = vec![ContentBlock::text(format!("{problem}\n[{code}]"))];
+                let message = refusal::fitted(&problem.to_string(), refusal::ROOM - CODE);
+                let content = vec![ContentBlock::text(format!("{message}\n[{code}]"))];
                 Ok(Self::Text(Box::new(CallToolResult::error(content))))
             }
         }

@@ -1,0 +1,230 @@
+//! Refusals in the room that an answer has: what is told of many problems, and of one that would say too much.
+//!
+//! The bound is on the structured content as JSON, which says all that the text says and more. The first problems are told
+//! in full, the others by their code and place, and what does not fit even so is counted. Of a message that is too long,
+//! long lines and then the middle are left out: it begins with what is wrong and ends with the next step.
+
+use serde::Serialize;
+
+use emend_edit::problem::{FileState, Kind, Problem};
+
+use crate::wire::{ErrorInfo, Outcome, WireProblem};
+
+/// How many characters a refusal has, as text and as JSON.
+pub(crate) const ROOM: usize = 8_000;
+/// How many of them are for what is beside the problems.
+const BESIDE: usize = 700;
+/// How many the first message has where it is said a second time, as the error.
+const ERROR: usize = 500;
+/// How many one of several messages has.
+const ONE_OF_SEVERAL: usize = 3_000;
+/// With less room than this, a message of several is told in full only if it fits.
+const ENOUGH: usize = 1_500;
+/// For how many problems room is left to tell their code and place, and how much for each.
+const BRIEF: (usize, usize) = (12, 200);
+/// Long lines of a message that is too long have so many characters.
+const COLUMNS: [usize; 4] = [1_000, 400, 200, 100];
+
+impl Outcome {
+    /// The outcome of a request that was refused, in the room that an answer has.
+    #[must_use]
+    pub fn failure(problems: &[Problem]) -> Self {
+        let mut outcome = Self::failure_in_full(problems);
+        let Some(all) = outcome.problems.take() else { return outcome };
+        if let Some(error) = &mut outcome.error {
+            error.message = fitted(&error.message, ERROR);
+        }
+        let total = all.len();
+        let mut room = ROOM - BESIDE - outcome.error.as_ref().map_or(0, size);
+        let mut told: Vec<WireProblem> = Vec::new();
+        let mut brief = 0;
+        for (at, problem) in all.into_iter().enumerate() {
+            let others = (total - at - 1).min(BRIEF.0) * BRIEF.1;
+            let most = if total == 1 { room } else { ONE_OF_SEVERAL.min(room.saturating_sub(others)) };
+            let in_full = match brief {
+                0 if most >= ENOUGH => problem.clone().within(most),
+                0 => Some(&problem).filter(|problem| size(problem) <= most).cloned(),
+                _ => None,
+            };
+            brief += usize::from(in_full.is_none());
+            let fits = |problem: &WireProblem| size(problem) <= room;
+            let Some(problem) = in_full.or_else(|| Some(problem.in_brief()).filter(fits)) else { break };
+            room -= size(&problem);
+            told.push(problem);
+        }
+        if brief > 0 {
+            let left_out = total - told.len();
+            let first = told.len() - (brief - usize::from(left_out > 0));
+            let rest = if left_out > 0 { format!(", {left_out} are not listed") } else { String::new() };
+            outcome.problem_count = (left_out > 0).then_some(total);
+            outcome.notes = Some(vec![format!(
+                "Of {total} problems the first {first} are told in full{rest}. Mend what you can and send the call again, or \
+                 send the other parts by themselves to see what is wrong with each."
+            )]);
+        }
+        outcome.problems = Some(told);
+        outcome
+    }
+
+    /// The same, for somebody who has room for all of it.
+    #[must_use]
+    pub fn failure_in_full(problems: &[Problem]) -> Self {
+        let stale = problems.iter().any(|problem| matches!(*problem.kind, Kind::StaleFile { .. }));
+        let problems: Vec<WireProblem> = problems.iter().map(WireProblem::of).collect();
+        Self {
+            error: problems
+                .first()
+                .map(|first| ErrorInfo { code: first.code.clone(), message: first.message.clone() }),
+            mtime_check_passed: stale.then_some(false),
+            problems: Some(problems),
+            ..Self::default()
+        }
+    }
+}
+
+impl WireProblem {
+    pub(crate) fn of(problem: &Problem) -> Self {
+        let file_states = match &*problem.kind {
+            Kind::IoError { states, .. } if !states.is_empty() => {
+                Some(states.iter().map(|(path, state)| (path.clone(), state.to_string())).collect())
+            }
+            _ => None,
+        };
+        Self {
+            code: problem.code().to_string(),
+            message: problem.to_string(),
+            path: problem.path.clone(),
+            hunk: problem.hunk,
+            lines: (!problem.lines().is_empty()).then(|| problem.lines().to_vec()),
+            current_version: problem.current_version().map(|version| version.short()),
+            file_states,
+        }
+    }
+
+    /// The same, its message cut so that it fits; `None` if even then it does not.
+    fn within(mut self, room: usize) -> Option<Self> {
+        if size(&self) <= room {
+            return Some(self);
+        }
+        // Of files that were left as they were, nothing need be known.
+        let harmless = [FileState::Untouched, FileState::Restored].map(|state| state.to_string());
+        if let Some(states) = &mut self.file_states {
+            states.retain(|_, state| !harmless.contains(state));
+        }
+        let message = std::mem::take(&mut self.message);
+        let left = room.checked_sub(size(&self)).filter(|left| *left > LEAST)?;
+        self.message = fitted(&message, left);
+        Some(self)
+    }
+
+    /// The same with its code and place alone.
+    fn in_brief(mut self) -> Self {
+        self.lines = self.lines.and_then(|lines| lines.first().map(|first| vec![*first]));
+        let path = self.path.clone();
+        let hunk = self.hunk.map(|hunk| format!("hunk {hunk}"));
+        let line = self.lines.iter().flatten().next().map(|line| format!("line {line}"));
+        let place: Vec<String> = [path, hunk, line].into_iter().flatten().collect();
+        self.message = place.join(", ");
+        (self.current_version, self.file_states) = (None, None);
+        self
+    }
+}
+
+/// A message that is cut further says nothing.
+const LEAST: usize = 200;
+
+/// How many characters something has as JSON.
+fn size(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(usize::MAX / 2, |json| json.chars().count())
+}
+
+/// The message in so much room as JSON: long lines are cut in their middle, and then the middle of the message.
+pub(crate) fn fitted(message: &str, room: usize) -> String {
+    let fits = |text: &str| size(&text) <= room;
+    if fits(message) {
+        return message.to_owned();
+    }
+    let mut text = String::new();
+    for columns in COLUMNS {
+        let lines: Vec<String> = message.lines().map(|line| without_middle(line, columns)).collect();
+        text = lines.join("\n");
+        if fits(&text) {
+            return text;
+        }
+    }
+    let mut length = text.chars().count();
+    loop {
+        length = length * 9 / 10;
+        let shorter = without_middle(&text, length);
+        if fits(&shorter) || length == 0 {
+            return shorter;
+        }
+    }
+}
+
+/// The beginning and the end of a text that has more than so many characters.
+fn without_middle(text: &str, length: usize) -> String {
+    let total = text.chars().count();
+    if total <= length + LEAST / 4 {
+        return text.to_owned();
+    }
+    let (head, tail) = (length - length / 3, length / 3);
+    let end = |count| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
+    let (before, after) = (&text[..end(head)], &text[end(total - tail)..]);
+    format!("{before} ... ({} characters left out) ... {after}", total - head - tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(messages: &[String]) -> (Outcome, usize, usize) {
+        let problem = |(at, message): (usize, &String)| {
+            Problem::new(Kind::InvalidFormat { message: message.clone() }).at("a.txt").in_hunk(at + 1)
+        };
+        let problems: Vec<Problem> = messages.iter().enumerate().map(problem).collect();
+        let outcome = Outcome::failure(&problems);
+        let text = crate::render::outcome(&outcome, crate::render::Tense::Done).chars().count();
+        let json = size(&outcome);
+        (outcome, text, json)
+    }
+
+    #[test]
+    fn a_refusal_has_room_whatever_is_wrong() {
+        for (message, count) in [
+            ("x".repeat(100_000), 1),
+            ("\u{1}\"\n".repeat(10_000), 1),
+            ("\u{e4}".repeat(9_000), 2),
+            ("some words\n".repeat(100), 5),
+            ("x".repeat(2_990), 1_000),
+            ("short".to_owned(), 1_000),
+            ("y\n".repeat(5_000), 1_000),
+        ] {
+            let (outcome, text, json) = failure(&vec![message.clone(); count]);
+            assert!(text <= ROOM && json <= ROOM, "{count} times {} bytes: {text}, {json}", message.len());
+            let told = outcome.problems.unwrap();
+            assert!(told.len() >= count.min(10), "{}", told.len());
+            assert_eq!(outcome.problem_count.unwrap_or(told.len()), count);
+        }
+    }
+
+    #[test]
+    fn what_fits_is_told_as_it_is() {
+        let messages: Vec<String> = ["one", "two", "three"].map(String::from).into();
+        let (outcome, ..) = failure(&messages);
+        let told: Vec<String> =
+            outcome.problems.unwrap().into_iter().map(|problem| problem.message).collect();
+        assert_eq!(told, messages);
+        assert_eq!((outcome.notes, outcome.problem_count), (None, None));
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_keeps_its_beginning_and_its_end() {
+        let message = format!("What is wrong.\n{}\nThe next step.", "file\n".repeat(9_000));
+        let shown = fitted(&message, 1_000);
+        assert!(shown.starts_with("What is wrong.\n") && shown.ends_with("\nThe next step."), "{shown}");
+        let message = format!("What is wrong.\n{}\nThe next step.", "x".repeat(90_000));
+        let shown = fitted(&message, 3_000);
+        assert_eq!(shown.lines().count(), 3);
+    }
+}
