@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use emend_edit::diff::Diff;
+use emend_edit::excerpt::{around, first_difference};
 use emend_edit::patch::{RangeChange, TextChange};
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::{Edited, EditedFile};
@@ -18,7 +19,7 @@ use crate::says::ServerSays;
 
 /// How many lines of diff an outcome carries.
 const DIFF_LINES: usize = 100;
-/// How much of a long line it shows.
+/// How many bytes of a long line it shows: those around the change.
 const DIFF_COLUMNS: usize = 1_000;
 
 /// Arguments of `read_file`.
@@ -272,10 +273,10 @@ pub struct Outcome {
     /// The problems; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<WireProblem>>,
-    /// The edit's id.
     /// How many problems there are, if more than are told; a note says it.
     #[serde(skip)]
     pub problem_count: Option<usize>,
+    /// The edit's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edit: Option<String>,
     /// Handle for apply_preview.
@@ -557,14 +558,29 @@ fn change(kind: ChangeKind) -> &'static str {
 fn cut(diff: &str) -> (String, usize) {
     let lines: Vec<&str> = diff.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(diff.len().min(DIFF_LINES * 80));
-    for line in diff.split_inclusive('\n').take(DIFF_LINES) {
-        match line.char_indices().nth(DIFF_COLUMNS) {
-            Some((end, _)) => {
-                shown.push_str(&line[..end]);
-                shown.push_str(&format!("... ({} bytes)\n", line.len()));
+    for (at, line) in lines.iter().enumerate().take(DIFF_LINES) {
+        match line.split_at_checked(1) {
+            Some((sign, content)) if line.len() > DIFF_COLUMNS => {
+                let content = content.trim_end_matches('\n').as_bytes();
+                let other = counterpart(&lines, at).map_or(0, |other| first_difference(content, other));
+                shown.push_str(&format!("{sign}{}\n", around(content, other, DIFF_COLUMNS)));
             }
             _ => shown.push_str(line),
         }
     }
-    (shown, total.saturating_sub(DIFF_LINES))
+    (shown, lines.len().saturating_sub(DIFF_LINES))
+}
+
+/// The line that comes in place of this one of a diff, or goes for it: that of the same number in the other half.
+fn counterpart<'d>(lines: &[&'d str], at: usize) -> Option<&'d [u8]> {
+    let is = |sign: char, line: &&str| line.starts_with(sign);
+    let own = lines[at].chars().next().filter(|sign| matches!(sign, '-' | '+'))?;
+    let other = if own == '-' { '+' } else { '-' };
+    let first = at - lines[..at].iter().rev().take_while(|line| is(own, line)).count();
+    let start = match own {
+        '-' => at + lines[at..].iter().take_while(|line| is('-', line)).count(),
+        _ => first - lines[..first].iter().rev().take_while(|line| is('-', line)).count(),
+    };
+    let line = lines.get(start + (at - first)).filter(|line| is(other, line))?;
+    Some(line[1..].trim_end_matches('\n').as_bytes())
 }
