@@ -189,3 +189,24 @@ fn what_is_off_limits_by_now_is_not_told_of() {
     let refused = emend(&folder, &["undo", &ids[2], "--json"]).ends(1).document();
     assert_eq!(refused["error"]["code"], "path-forbidden");
 }
+
+#[test]
+fn a_path_that_is_no_file_and_was_none_is_refused() {
+    let (folder, _) = edited();
+    folder.write("never.txt", "x\n");
+    for command in ["log", "diff"] {
+        emend(&folder, &[command, "nosuch"]).ends(1);
+        emend(&folder, &[command, "never.txt"]).ends(0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_edit_that_cannot_be_shown_is_said_to_be_made() {
+    let folder =
+        Folder::with([("a.txt", "one\n"), ("p.diff", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")]);
+    let ran = Command::new(&folder, &["apply", "p.diff"]).run_into_full_device().ends(3);
+    assert_eq!(folder.text("a.txt"), "two\n");
+    let edit = log(&folder, &[])[0]["edit"].as_str().unwrap().to_owned();
+    assert!(ran.log.contains(&edit), "{ran:?}");
+}

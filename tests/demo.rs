@@ -1,6 +1,6 @@
 //! `emend demo`: it ends well, shows each of its parts, and leaves nothing behind.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use emend_testkit::Folder;
 
@@ -40,4 +40,16 @@ fn the_demo_is_colourful_if_asked() {
     let output = demo(&Folder::new(), &["--color", "always"]);
     assert!(output.status.success());
     assert!(String::from_utf8(output.stdout).unwrap().contains("\x1b[32m"));
+}
+
+#[test]
+fn the_demo_goes_on_to_its_end_when_nobody_reads_it_any_more() {
+    let folder = Folder::new();
+    let mut command = Command::new(EMEND);
+    command.arg("demo").env("HOME", folder.path()).env("TMPDIR", folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.tree().is_empty());
 }

@@ -137,12 +137,42 @@ fn what_moved_on_since_is_shown_and_nothing_is_changed() {
     // A file that is gone, and one that came back.
     let made = id(client.call("write_file", json!({"path": "n.txt", "content": "n\n"})));
     fs::remove_file(folder.at("n.txt")).unwrap();
-    undo(&mut client, &made).refused("undo-conflict");
+    undo(&mut client, &made).refused("no-op");
     client.read("a.txt");
     let deleted = id(client.patch("*** Delete File: a.txt"));
     folder.write("a.txt", "other\n");
     undo(&mut client, &deleted).refused("undo-conflict");
     assert_eq!(folder.text("a.txt"), "other\n");
+}
+
+#[test]
+fn what_was_changed_back_by_other_means_needs_no_undo_and_hides_none() {
+    let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
+    let mut client = serve(&folder);
+    id(client.replace("b.txt", "0", "1"));
+    let edit = id(client.replace("a.txt", "0", "1"));
+    folder.write("a.txt", "0\n");
+    undo(&mut client, &edit).refused("no-op");
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("0\n".into(), "0\n".into()));
+    client.call("undo_edit", json!({})).refused("unknown-edit");
+}
+
+#[test]
+fn an_undo_and_a_whole_file_say_which_lines_they_change() {
+    let content: String = (1..=300).map(|i| format!("{i}\n")).collect();
+    let folder = Folder::with([("a.txt", &content)]);
+    let mut client = serve(&folder);
+    let edit = id(client.replace("a.txt", "250\n", "x\ny\n"));
+    let check = |answer: Answer, line: usize, lines: usize| {
+        let hunk = answer.ok().structured["files"][0]["hunks"][0].clone();
+        assert_eq!((&hunk["line"], &hunk["lines"]), (&json!(line), &json!(lines)));
+    };
+    check(undo(&mut client, &edit), 250, 2);
+    client.read("a.txt");
+    let other = content.replace("70\n71\n72\n", "70\nx\n72\n");
+    check(client.call("write_file", json!({"path": "a.txt", "content": other})), 71, 1);
+    check(client.call("delete_file", json!({"path": "a.txt"})), 1, 300);
 }
 
 #[test]
