@@ -31,7 +31,7 @@ use crate::encoding::Encoding;
 use crate::find::Limits;
 use crate::patch::Patch;
 use crate::problem::{Kind, Problem};
-use crate::text::Text;
+use crate::text::{Text, line_number, split_lines};
 use crate::version::Version;
 
 /// What each path of a request is on disk.
@@ -190,6 +190,23 @@ impl Action {
             }
             Self::Delete { .. } => None,
         }
+    }
+}
+
+impl Action {
+    /// The first line of the old content that changes, and how many do up to the last.
+    fn changed_lines(&self) -> (usize, usize) {
+        let (base, range) = match self {
+            Self::Create { .. } => return (1, 0),
+            Self::Delete { base } => (base, base.body()),
+            Self::Modify { base, edit } | Self::Move { base, edit, .. } => match edit.spans() {
+                [] => return (1, 0),
+                [first, .., last] => (base, first.range.start..last.range.end),
+                [only] => (base, only.range.clone()),
+            },
+        };
+        let bytes = base.bytes();
+        (line_number(bytes, range.start), split_lines(&bytes[range]).count())
     }
 }
 
@@ -397,7 +414,8 @@ fn number_whole_files(files: &mut [FilePlan]) {
     let unnumbered = files.iter_mut().filter(|file| file.hunks.is_empty());
     for (i, file) in unnumbered.enumerate() {
         let number = taken + i + 1;
-        file.hunks.push(PlacedHunk { number, line: 1, lines: 0, layer: None, places: 1 });
+        let (line, lines) = file.action.changed_lines();
+        file.hunks.push(PlacedHunk { number, line, lines, layer: None, places: 1 });
         if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
             edit.renumber(number);
         }
