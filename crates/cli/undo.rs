@@ -55,17 +55,18 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         }
     }
     let made = direct::undo(&workspace, &effects, &id, CLIENT, &|held| approve::asked(held, output))?;
-    let shown = patch::show(&made, output);
+    let shown = patch::show_done(&made, output);
     // Hooks have limits of their own.
     effects.finish(Duration::MAX);
     shown
 }
 
-/// The newest edit that can be meant.
+/// The newest edit that can be meant: what was changed back by other means needs no undo.
 fn newest(workspace: &Workspace) -> Result<String, Stop> {
     let edits = edits(workspace, None, usize::MAX)?;
     let is_open = |edit: &&_| matches!(edit, Edited { undoes: None, undone_by: None, .. });
-    let newest = edits.iter().find(is_open).map(|edit| edit.id.clone());
+    let is_needed = |edit: &&Edited| !workspace.is_back(&edit.id);
+    let newest = edits.iter().filter(is_open).find(is_needed).map(|edit| edit.id.clone());
     newest.ok_or_else(|| {
         let recent = edits.iter().take(5).map(Edited::line).collect();
         Problem::new(Kind::UnknownEdit { edit: None, recent }).into()

@@ -81,7 +81,7 @@ fn unknown(edit: Option<&str>, recent: &[String]) -> String {
         }
         Some(edit) => format!("There is no edit {edit} in the history. The newest are:\n  {newest}"),
         None => format!(
-            "No edit is left to be taken back: each was taken back already, or is itself what took one back. \
+            "No edit is left to be taken back: each was taken back already, by an undo or by other means, or is an undo itself. \
              Name one with emend undo EDIT to do so all the same; the newest are:\n  {newest}"
         ),
     }

@@ -11,6 +11,7 @@ use emend_edit::problem::{Kind, Problem};
 use super::record::{Origin, Record, RecordedFile, has_ended};
 use super::{History, unknown};
 use crate::commit::journal::Change;
+use crate::commit::trail::Trail;
 use crate::prepared::Effort;
 use crate::readings::short_diff;
 use crate::roots::{Root, Roots, WorkspacePath};
@@ -51,21 +52,32 @@ impl History<'_> {
     ///
     /// A client that was started again goes on where it was: if its session has made no edit in any root (undoing
     /// is none), the newest of all is meant, provided that a client of this name made it in a process that has ended.
-    pub(crate) fn choose(&self, undo: &Undo<'_>, origin: &Origin, has_own: bool) -> Option<&str> {
+    pub(crate) fn choose(
+        &self,
+        roots: &Roots,
+        undo: &Undo<'_>,
+        origin: &Origin,
+        has_own: bool,
+    ) -> Option<&str> {
         if let Some(id) = undo.edit {
             return self.record(id).map(|record| record.id.as_str());
         }
         let touches = |record: &&Record| undo.path.is_none_or(|path| self.touches(record, path));
-        let is_open = |record: &&Record| record.undoes.is_none() && !self.undone.contains_key(&record.id);
+        let is_open = |record: &&Record| {
+            record.undoes.is_none()
+                && !self.undone.contains_key(&record.id)
+                // What was changed back by other means needs no undo, and hides none that does.
+                && !self.is_back(roots, &record.id)
+        };
         let is_own = |record: &&Record| record.session == origin.session;
         let newest = match has_own {
-            true => self.records.iter().rev().filter(is_own).filter(is_open).find(touches),
+            true => self.records.iter().rev().filter(is_own).filter(touches).find(is_open),
             false => self
                 .records
                 .iter()
                 .rev()
-                .filter(is_open)
-                .find(touches)
+                .filter(touches)
+                .find(is_open)
                 .filter(|record| record.client == origin.client && has_ended(&record.session)),
         };
         newest.map(|record| record.id.as_str())
@@ -81,6 +93,10 @@ impl History<'_> {
         if !record.files.iter().all(|file| self.may_show(file)) {
             let rule = "a file of this edit, which is not named here, is off limits by now".into();
             return Err(vec![Problem::new(Kind::PathForbidden { rule })]);
+        }
+        if self.is_back(roots, id) {
+            let reason = "the files are what they were before this edit: it was taken back by other means";
+            return Err(vec![Problem::new(Kind::NoOp { reason })]);
         }
         let mut undoable = Undoable::default();
         let mut problems = Vec::new();
@@ -98,6 +114,32 @@ impl History<'_> {
         if problems.is_empty() { Ok(undoable) } else { Err(problems) }
     }
 
+    /// Whether every file of this edit is what it was before it, and was made something else by it.
+    pub(crate) fn is_back(&self, roots: &Roots, id: &str) -> bool {
+        let read = |trail: &Trail| {
+            let path = roots.admit_beneath(&self.root, trail).ok()?;
+            let snapshot = snapshot::read(self.disk, &path, Effort::Patient).ok()?;
+            Some(snapshot.map(|snapshot| snapshot.text.version()))
+        };
+        let is_back = |file: &RecordedFile| {
+            let entry = &file.entry;
+            let Some(now) = read(&entry.path) else { return false };
+            match entry.change {
+                Change::Create => now.is_none(),
+                Change::Modify | Change::Overwrite | Change::Delete => {
+                    now.is_some_and(|now| entry.is_base(&now) && !entry.is_after(&now))
+                }
+                Change::Rename | Change::Move => {
+                    let old = entry.from.as_ref().and_then(read).flatten();
+                    now.is_none() && old.is_some_and(|old| entry.is_base(&old))
+                }
+            }
+        };
+        self.record(id).is_some_and(|record| {
+            !record.files.is_empty() && record.files.iter().all(|file| self.may_show(file) && is_back(file))
+        })
+    }
+
     fn take_back(
         &self,
         roots: &Roots,
@@ -110,7 +152,7 @@ impl History<'_> {
         let conflict = |reason: String, diff: Option<String>| {
             Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff }).at(&name)
         };
-        let mut at = |trail: &crate::commit::trail::Trail| {
+        let mut at = |trail: &Trail| {
             let path = roots.admit_beneath(&self.root, trail)?;
             let snapshot = snapshot::read(self.disk, &path, Effort::Patient)?;
             Ok::<_, Problem>((path, snapshot))

@@ -87,7 +87,7 @@ impl Workspace {
             let has_own = histories.iter().any(|history| history.has_own(session));
             let chosen = histories
                 .iter()
-                .filter_map(|history| Some((history, history.choose(&undo, origin, has_own)?)));
+                .filter_map(|history| Some((history, history.choose(&self.roots, &undo, origin, has_own)?)));
             let newest = chosen.max_by_key(|(_, id)| id.to_owned());
             let Some((history, id)) = newest else {
                 return Err(history::unknown(undo.edit, recent(&histories, session)).into());
@@ -115,6 +115,13 @@ impl Workspace {
             return Err(one(history::unknown(Some(id), recent(&histories, &origin.session))));
         };
         Ok(self.prepare_undo(history.root(), id, origin)?.report)
+    }
+
+    /// Whether the files of this edit are what they were before it, by whatever means they came to be that.
+    #[must_use]
+    pub fn is_back(&self, id: &str) -> bool {
+        let histories = self.past.histories(&self.roots).unwrap_or_default();
+        histories.iter().any(|history| history.is_back(&self.roots, id))
     }
 
     /// From an edit of the past to a plan that takes it back.
