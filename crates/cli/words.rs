@@ -12,6 +12,10 @@ pub(crate) fn refusal(problems: &[Problem]) -> Outcome {
     let mut outcome = Outcome::failure_in_full(problems);
     for (told, problem) in outcome.problems.iter_mut().flatten().zip(problems) {
         told.message = message(problem).unwrap_or_else(|| std::mem::take(&mut told.message));
+        if let Kind::NotRead { current, .. } = &*problem.kind {
+            // A person may say that they mean the file as it is.
+            told.current_version = Some(current.short());
+        }
     }
     let first = outcome.problems.iter().flatten().next().map(|first| first.message.clone());
     if let (Some(error), Some(first)) = (&mut outcome.error, first) {

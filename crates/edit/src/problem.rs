@@ -100,9 +100,9 @@ impl Problem {
         match &*self.kind {
             Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => Some(near.version),
             Kind::StaleFile { current, .. } => *current,
-            Kind::NotRead { current, .. }
-            | Kind::NumbersNeedVersion { current }
-            | Kind::MustRead { current } => Some(*current),
+            Kind::NumbersNeedVersion { current } | Kind::MustRead { current } => Some(*current),
+            // Whoever has not read the file would have the key to it without having seen what it holds.
+            Kind::NotRead { .. } => None,
             _ => None,
         }
     }
@@ -235,7 +235,7 @@ pub enum Kind {
     },
     NotRead {
         current: Version,
-        partial: bool,
+        seen: Seen,
     },
     NumbersNeedVersion {
         current: Version,
@@ -368,6 +368,17 @@ pub enum Release {
         /// Why not.
         why: String,
     },
+}
+
+/// How much of a file somebody has seen who wants to replace or delete it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing.
+    Nothing,
+    /// Not all of it, or not as it is now.
+    Part,
+    /// Nothing that is remembered: they have no session.
+    Forgotten,
 }
 
 /// What a caller may do after a stale refusal.

@@ -9,7 +9,7 @@ use std::ops::{Bound, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use emend_edit::plan::Action;
-use emend_edit::problem::{Again, Kind, Problem};
+use emend_edit::problem::{Again, Kind, Problem, Seen};
 use emend_edit::{Text, Version, diff};
 
 use crate::disk::Stat;
@@ -262,8 +262,8 @@ impl Readings {
         match self.files.get(name) {
             Some(reading) if reading.version == version && reading.is_full() => Ok(()),
             reading => {
-                let partial = reading.is_some();
-                Err(Problem::new(Kind::NotRead { current: version, partial }).at(name))
+                let seen = if reading.is_some() { Seen::Part } else { Seen::Nothing };
+                Err(Problem::new(Kind::NotRead { current: version, seen }).at(name))
             }
         }
     }

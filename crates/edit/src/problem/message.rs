@@ -210,16 +210,22 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::StaleFile { claimed, current, diff, again } => {
             write_stale(path, claimed, current.as_ref(), diff.as_deref(), *again, f)
         }
-        Kind::NotRead { current, partial } => {
-            let seen = if *partial { "was read only in part" } else { "was not read" };
-            write!(
+        Kind::NotRead { seen, .. } => match seen {
+            Seen::Forgotten => write!(
                 f,
-                "{path} exists and {seen}, so replacing or deleting it could destroy what you have not seen. \
-                 Read all of it with read_file, then send the call again with the version that it gives. Its version is \"{}\" \
-                 now (version, or versions of a patch).",
-                current.short()
-            )
-        }
+                "{path} exists, and replacing or deleting it could destroy what you have not seen. This connection has no \
+                 session, so what was read is not remembered: send the version that read_file gave for it (version, or \
+                 versions of a patch)."
+            ),
+            Seen::Nothing | Seen::Part => {
+                let what = if *seen == Seen::Part { "was read only in part" } else { "was not read" };
+                write!(
+                    f,
+                    "{path} exists and {what}, so replacing or deleting it could destroy what you have not seen. Nothing was \
+                     changed. Read all of it with read_file, then send the call again."
+                )
+            }
+        },
         Kind::NumbersNeedVersion { current } => write!(
             f,
             "The patch says by line numbers alone what to change in {path}, so it must name the version that has \

@@ -46,7 +46,7 @@ impl Asked {
 pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Answer, Unanswered> {
     match edit(call, tool, arguments) {
         Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
-        Err(stopped) => Answer::unmade(stopped),
+        Err(stopped) => Answer::unmade(call.explained(stopped)),
     }
 }
 

@@ -16,8 +16,8 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
-use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Workspace};
+use emend_edit::problem::{Kind, Problem, Seen};
+use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Stopped, Workspace};
 
 pub use self::answer::Answer;
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
@@ -84,6 +84,20 @@ impl Call<'_> {
         let mut outcome = Outcome::success(report);
         outcome.side_effects_fired.extend(self.effects.fired(report));
         outcome
+    }
+
+    /// The same, and that nothing is remembered of who has no session.
+    fn explained(&self, mut stopped: Stopped) -> Stopped {
+        if let Stopped::Problems(problems) = &mut stopped
+            && !self.caller.lasts()
+        {
+            for problem in problems {
+                if let Kind::NotRead { seen, .. } = &mut *problem.kind {
+                    *seen = Seen::Forgotten;
+                }
+            }
+        }
+        stopped
     }
 
     /// Who asks for an edit, and how.

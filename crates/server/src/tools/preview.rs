@@ -17,7 +17,7 @@ use crate::wire::{ApplyPreview, EditPreview, Outcome};
 pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
     match preview(call, arguments) {
         Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
-        Err(problems) => Answer::unmade(problems.into()),
+        Err(problems) => Answer::unmade(call.explained(problems.into())),
     }
 }
 
