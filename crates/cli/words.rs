@@ -65,6 +65,9 @@ fn message(problem: &Problem) -> Option<String> {
             };
             Some(format!("This edit{of} needs your approval, since {rule}. Nothing was changed. {next}"))
         }
+        Kind::MissingOriginal => {
+            Some(problem.to_string().replace("; list_files and search_text show what there is", ""))
+        }
         Kind::ApprovalDenied => Some(
             "You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a \
              day unless you allow it there."

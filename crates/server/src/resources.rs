@@ -130,7 +130,7 @@ pub(crate) fn read(
             (listed, "text/plain")
         }
         Uri::Diagnostics => (format!("{}\n", diagnostics(workspace, effects)), JSON),
-        Uri::Readings if !caller.lasts() => return Err(unknown(workspace, uri)),
+        Uri::Readings | Uri::Session if !caller.lasts() => return Err(needs_session(uri)),
         Uri::Readings => (readings(workspace, caller), "text/plain"),
         Uri::Session => {
             let session = session(caller).ok_or_else(|| unknown(workspace, uri))?;
@@ -176,6 +176,14 @@ pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorD
         Ok(None) => Err(unknown(workspace, uri)),
         Err(why) => Err(ErrorData::invalid_params(format!("'{uri}' is no URI of a resource: {why}."), None)),
     }
+}
+
+/// The answer where nothing is remembered of who asks.
+fn needs_session(uri: &str) -> ErrorData {
+    let message = format!(
+        "'{uri}' is about a session, and this connection has none: nothing is remembered from one call to the next."
+    );
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
 /// The answer where there is no such resource, or none that may be told of.

@@ -155,7 +155,7 @@ impl Late {
         let edit = &self.edit;
         let told = |Broken { name, line, what }: Broken| {
             format!(
-                "Edit {edit} broke the parse of {name} at line {line}: {what}. Mend that if no edit has since"
+                "Edit {edit} broke the parse of {name} at line {line}: {what}. Fix it, unless a later edit has"
             )
         };
         match self.found.try_recv() {
@@ -176,7 +176,9 @@ fn yield_to_edits() {
 fn note(broken: Vec<Broken>, report: &mut Report) {
     for Broken { name, line, what } in broken {
         report.fire(FIRED.to_owned());
-        report.notes.push(format!("This edit breaks the parse of {name} at line {line}: {what}. Mend that if no further edit of yours does"));
+        report.notes.push(format!(
+            "This edit breaks the parse of {name} at line {line}: {what}. Fix it, unless your next edits do"
+        ));
     }
 }
 

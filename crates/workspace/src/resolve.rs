@@ -153,14 +153,21 @@ fn follow(
     let mut dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
     let (mut links, mut taken) = (0, 0);
     let mut through_link = false;
+    // How many of the last steps are the path's own, and not those of a link.
+    let mut own = todo.len();
     while let Some(step) = todo.pop_front() {
+        let is_own = todo.len() < own;
+        own = own.min(todo.len());
         taken += 1;
         if taken > STEPS {
             return Err(Refusal::Outside("it goes through too many folders"));
         }
         if step == ".." {
             if names.pop().is_none() {
-                return Err(Refusal::Outside("it climbs above the root with '..'"));
+                return Err(Refusal::Outside(match is_own {
+                    true => "it climbs above the root with '..'",
+                    false => "a link on the way leaves it",
+                }));
             }
             dir = disk.open_dir(root, &names.iter().collect::<PathBuf>()).map_err(Refusal::Io)?;
             continue;

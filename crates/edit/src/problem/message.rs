@@ -204,7 +204,10 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Kind::MissingOriginal => {
             write!(f, "{path} does not exist.")?;
             write_meant(problem, f)?;
-            f.write_str(" Check the path; list_files and search_text show what there is.")
+            f.write_str(match problem.meant.is_empty() {
+                true => " Check the path; list_files and search_text show what there is.",
+                false => " Check the path.",
+            })
         }
         Kind::AlreadyExists { instead } => write!(f, "{path} already exists; {instead}."),
         Kind::StaleFile { claimed, current, diff, again } => {
@@ -243,7 +246,11 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             u32::from(*character)
         ),
         Kind::TooLarge { bytes, limit } => {
-            write!(f, "{path} has, or would have, {bytes} bytes; the limit is {limit}. Nothing was changed.")
+            write!(
+                f,
+                "{path} has, or would have, {bytes} bytes; files up to {limit} are read and edited here (max_file_bytes, \
+                 which a person can raise). It was left as it is."
+            )
         }
         Kind::NotAFile { what } => write!(f, "{path} is {what}, not a regular file. Name a file."),
         Kind::HardLinked { names } => write!(
@@ -400,6 +407,13 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
+fn write_lines<'l>(
+    lines: impl IntoIterator<Item = &'l (usize, String)>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    lines.into_iter().try_for_each(|(number, line)| write!(f, "\n{number:>6}\t{line}"))
+}
+
 fn write_meant(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if problem.meant.is_empty() {
         return Ok(());
@@ -407,7 +421,9 @@ fn write_meant(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, " There is: {}.", problem.meant.join(", "))
 }
 
+/// `line 3`, or `lines 3, 5 and 7`.
 fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(if lines.len() == 1 { "line " } else { "lines " })?;
     for (i, line) in lines.iter().take(LISTED).enumerate() {
         let separator = match i {
             0 => "",
@@ -416,13 +432,6 @@ fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         };
         write!(f, "{separator}{line}")?;
     }
-fn write_lines<'l>(
-    lines: impl IntoIterator<Item = &'l (usize, String)>,
-    f: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    lines.into_iter().try_for_each(|(number, line)| write!(f, "\n{number:>6}\t{line}"))
-}
-
     if lines.len() > LISTED {
         f.write_str(", ...")?;
     }
@@ -430,9 +439,7 @@ fn write_lines<'l>(
 }
 
 fn write_stale(
-/// `line 3`, or `lines 3, 5 and 7`.
     path: &str,
-    f.write_str(if lines.len() == 1 { "line " } else { "lines " })?;
     claimed: &str,
     current: Option<&crate::Version>,
     diff: Option<&str>,

@@ -57,7 +57,7 @@ impl Failure {
             Self::Mounted { name } if clean => Problem::new(Kind::MountPoint).at(&name),
             other => {
                 let (what, name) = match other {
-                    Self::Io { step, name, error } => (format!("{step:?} failed: {error}."), name),
+                    Self::Io { step, name, error } => (said(step, &name, &error), name),
                     Self::Stale { name, .. } => ("Another program wrote at the same moment.".into(), name),
                     Self::Exists { name } | Self::Mounted { name } => {
                         ("The file could not be placed.".into(), name)
@@ -81,6 +81,33 @@ impl Failure {
             }
         }
     }
+}
+
+/// What failed at which file, and what can be done about it.
+fn said(step: Step, name: &str, error: &io::Error) -> String {
+    let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+    let what = match step {
+        Step::Stage | Step::Prepare => {
+            format!("The new content{of} could not be written to Emend's folder for staged files")
+        }
+        Step::MakeFolders => format!("The folders{of} could not be made"),
+        Step::Recheck | Step::Verify => format!("The content{of} could not be read again"),
+        Step::Place => format!("The new content{of} could not be put in its place"),
+        Step::SyncFolders | Step::Finish | Step::Keep => format!("The edit{of} could not be made durable"),
+    };
+    let next = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            " The user that Emend runs as must be allowed to write there: tell the person."
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            " It is on a file system that is mounted read-only: tell the person."
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            " Some room must be made on the disk: tell the person."
+        }
+        _ => "",
+    };
+    format!("{what}: {error}.{next}")
 }
 
 /// A file that is gone was changed by somebody else; anything else is a failure.
