@@ -15,7 +15,7 @@ use emend_workspace::approval::{Approvals, Waiting, Word, visible, visible_line}
 use emend_workspace::history::ago;
 
 use crate::exit::Exit;
-use crate::output::{Output, forget_typed};
+use crate::output::{Colours, Output, forget_typed};
 use crate::workspace::state_folder;
 
 #[derive(clap::Args)]
@@ -162,12 +162,8 @@ impl<'a> Shown<'a> {
 
     /// Shows all of it, as it stands: what would not be seen is written out.
     fn show(&self, output: Output) -> io::Result<()> {
-        let in_colour = std::env::var_os("NO_COLOR").is_none();
-        let painted = |style: &str, text: &str| match in_colour {
-            true => format!("\x1b[{style}m{text}\x1b[0m\n"),
-            false => format!("{text}\n"),
-        };
-        let mut text = painted("1", &self.head);
+        let colours = Colours::of_a_terminal();
+        let mut text = colours.bold(&self.head) + "\n";
         text.push_str(&format!(
             "It needs your approval, since {}.\n",
             visible_line(&self.rules.join(", and "))
@@ -176,15 +172,7 @@ impl<'a> Shown<'a> {
             text.push_str(&format!("  {}\n", visible_line(line)));
         }
         text.push('\n');
-        for line in visible(self.diff).lines() {
-            let style = match line.as_bytes().first() {
-                Some(b'+') => "32",
-                Some(b'-') => "31",
-                Some(b'@') => "36",
-                _ => "0",
-            };
-            text.push_str(&painted(style, line));
-        }
+        text.push_str(&colours.diff(&visible(self.diff)));
         output.show(&text)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here reaches around the protocol but the outside writer and the final look at the disk.
 
-use std::io::Write;
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
@@ -13,7 +13,7 @@ use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
 use crate::exit::{Ended, Exit};
-use crate::output::{ColourFlag, Colours};
+use crate::output::{ColourFlag, Colours, Output};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -76,7 +76,7 @@ impl Demo<'_> {
             "A server runs in {}. Its tools: {}.\n",
             self.workspace.display(),
             names.join(", ")
-        ));
+        ))?;
 
         self.title("A reading: numbered lines, and what an edit needs to know")?;
         self.call("read_file", json!({"path": "greeting.py"}), Expect::Success).await?;
@@ -108,7 +108,7 @@ impl Demo<'_> {
         let edit =
             json!({"path": "settings.ini", "old_string": "timeout = 30", "new_string": "timeout = 60"});
         self.call("str_replace", edit.clone(), Expect::Refusal("stale-file")).await?;
-        self.say("The change was seen, so the same call goes through now. The CRLF line endings stay.\n\n");
+        self.say("The change was seen, so the same call goes through now. The CRLF line endings stay.\n\n")?;
         self.call("str_replace", edit, Expect::Success).await?;
         ensure!(
             self.on_disk("settings.ini")? == "retries = 5\r\ntimeout = 60\r\n",
@@ -135,7 +135,7 @@ impl Demo<'_> {
         ensure!(self.on_disk("CHANGES.md")? == "# Changes\n", "the new file must be there");
         ensure!(self.on_disk("notes.md")?.contains("- two and a half\n"), "the second file must be changed");
         ensure!(self.on_disk("greeting.py")?.contains("Farewell"), "the third file must be changed");
-        self.say("Every step was checked on disk.\n");
+        self.say("Every step was checked on disk.\n")?;
         Ok(())
     }
 
@@ -150,14 +150,13 @@ impl Demo<'_> {
                 _ => format!("{name}={value}"),
             })
             .collect();
-        self.say(&self.colours.bold(&format!("> {tool} {}\n", shown.join(" "))));
+        self.say(&self.colours.bold(&format!("> {tool} {}\n", shown.join(" "))))?;
         let Value::Object(arguments) = arguments else { bail!("arguments are an object") };
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let result: CallToolResult = self.client.call_tool(request).await?;
         let text: String =
             result.content.iter().filter_map(|block| block.as_text()).map(|t| t.text.as_str()).collect();
-        self.say(&self.painted(text.trim_end()));
-        self.say("\n\n");
+        self.say(&format!("{}\n\n", self.painted(text.trim_end())))?;
         let refused = result.is_error == Some(true);
         let structured = result.structured_content.unwrap_or_default();
         match expect {
@@ -171,13 +170,12 @@ impl Demo<'_> {
 
     fn title(&mut self, title: &str) -> anyhow::Result<()> {
         self.step += 1;
-        self.say(&self.colours.bold(&format!("{}. {title}\n", self.step)));
-        std::io::stdout().flush()?;
+        self.say(&self.colours.bold(&format!("{}. {title}\n", self.step)))?;
         Ok(())
     }
 
-    fn say(&self, text: &str) {
-        print!("{text}");
+    fn say(&self, text: &str) -> io::Result<()> {
+        Output { json: false, colours: self.colours }.show(text)
     }
 
     /// The answer with its diff in colour.

@@ -94,12 +94,26 @@ impl Colours {
         if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// A unified diff with its lines in colours.
+    /// Those of a terminal whose user has not said that they want none.
+    pub(crate) fn of_a_terminal() -> Self {
+        Self(std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()))
+    }
+
+    /// A unified diff with its lines in colours. What looks like a header inside a hunk is a line of a file.
     pub(crate) fn diff(self, diff: &str) -> String {
+        let (mut old, mut new) = (0, 0);
         let line = |line: &str| {
             let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
-            let text = match text.as_bytes().first() {
-                _ if text.starts_with("+++ ") || text.starts_with("--- ") || text.starts_with("diff ") => {
+            let first = text.as_bytes().first();
+            let is_body = old + new > 0;
+            if is_body {
+                old -= usize::from(old > 0 && matches!(first, Some(b' ' | b'-') | None));
+                new -= usize::from(new > 0 && matches!(first, Some(b' ' | b'+') | None));
+            } else if let Some(counts) = counts(text) {
+                (old, new) = counts;
+            }
+            let text = match first {
+                _ if !is_body && ["+++ ", "--- ", "diff "].iter().any(|start| text.starts_with(start)) => {
                     self.bold(text)
                 }
                 Some(b'+') => self.green(text),
@@ -111,6 +125,13 @@ impl Colours {
         };
         diff.split_inclusive('\n').map(line).collect()
     }
+}
+
+/// How many lines a hunk has of the old and of the new file, from its header.
+fn counts(header: &str) -> Option<(usize, usize)> {
+    let mut sides = header.strip_prefix("@@ -")?.split(' ');
+    let count = |side: &str| side.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
+    Some((count(sides.next()?)?, count(sides.next()?.strip_prefix('+')?)?))
 }
 
 impl Output {
@@ -158,8 +179,9 @@ impl Output {
                 Stop::Usage(wrong) => error("wrong-usage", wrong),
                 Stop::Fault(broken) => error("io-error", broken),
             };
-            let _ = self.document(&document);
-            return;
+            if self.document(&document).is_ok() {
+                return;
+            }
         }
         let said = match stop {
             Stop::Refused(problems) => render::outcome(&words::refusal(problems), Tense::Done),
@@ -203,5 +225,10 @@ mod tests {
         let coloured = Colours(true).diff(diff);
         assert!(coloured.contains("\x1b[31m-old\x1b[0m\n\x1b[32m+new\x1b[0m\n same"), "{coloured}");
         assert!(coloured.starts_with("\x1b[1m--- a/x\x1b[0m\n"), "{coloured}");
+        let sql = Colours(true).diff("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a comment\n same\n--- a/y\n");
+        assert!(
+            sql.contains("\x1b[31m--- a comment\x1b[0m") && sql.ends_with("\x1b[1m--- a/y\x1b[0m\n"),
+            "{sql}"
+        );
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
     let made = direct::apply_patch(&workspace, &effects, arguments.asked()?, "emend apply", &|held| {
         approve::asked(held, output)
     })?;
-    let shown = show(&made, output);
+    let shown = show_done(&made, output);
     // Hooks have limits of their own.
     effects.finish(Duration::MAX);
     shown
@@ -71,6 +71,20 @@ pub(crate) fn preview(arguments: &Arguments, output: Output) -> Ended {
     let workspace = arguments.workspace.open()?;
     let made = direct::preview_patch(&workspace, arguments.asked()?, "emend preview")?;
     show(&made, output)
+}
+
+/// Shows what an edit did, in full. Where that fails, it was made all the same.
+pub(crate) fn show_done(made: &Made, output: Output) -> Ended {
+    show(made, output).map_err(|stop| match stop {
+        Stop::Fault(error) => {
+            let edit =
+                made.edit().map(|edit| format!(": it is edit {edit}, which 'emend undo {edit}' takes back"));
+            Stop::Fault(
+                error.context(format!("the edit was made{}, but cannot be shown", edit.unwrap_or_default())),
+            )
+        }
+        other => other,
+    })
 }
 
 /// Shows what an edit did or would do, in full.
