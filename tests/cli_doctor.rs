@@ -42,7 +42,7 @@ fn a_sound_setup_has_no_problem_and_stays_as_it_is() {
         assert!(good.iter().any(|(good, _)| good == about), "{about}: {good:?}");
     }
     assert!(
-        good.iter().any(|(_, what)| what.starts_with("1 edit(s) with displaced files, 4 bytes, in ")),
+        good.iter().any(|(_, what)| what.starts_with("1 edit, 4 bytes of displaced files, in ")),
         "{good:?}"
     );
     assert!(good.iter().any(|(_, what)| what.starts_with("atomic exchange")));

@@ -1,4 +1,4 @@
-//! `emend log`, `emend show` and `emend diff`: what was edited here, by any client and by hand.
+//! `emend log`, `emend show` and `emend diff`: what was edited here, by any client and by this command.
 
 use std::num::NonZeroUsize;
 
@@ -83,6 +83,7 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
         return Ok(Exit::Done);
     }
     if edits.is_empty() {
+        check_path(&workspace, arguments.path.as_deref())?;
         let of = arguments.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
         output.show(&output.plain(&format!("No edits{of} in the history.\n")))?;
         return Ok(Exit::Done);
@@ -125,7 +126,11 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
 pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let session = session(arguments, edits(&workspace, None, usize::MAX)?)?;
-    let (diff, unknown) = workspace.net(arguments.path.as_deref(), &session)?;
+    let path = arguments.path.as_deref();
+    if edits(&workspace, path, 1)?.is_empty() {
+        check_path(&workspace, path)?;
+    }
+    let (diff, unknown) = workspace.net(path, &session)?;
     if output.json {
         output.document(&json!({"session": session, "diff": diff, "unknown": unknown}))?;
         return Ok(Exit::Done);
@@ -136,10 +141,22 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
         text.push_str(&format!("{name}: its content is not known any more; it was changed since.\n"));
     }
     if text.is_empty() {
-        text = format!("Taken together, the edits of session {session} change no content.\n");
+        let of = path.map(|path| format!(" of {path}")).unwrap_or_default();
+        let none = format!("Taken together, the edits of session {session} change no content{of}.\n");
+        text = output.plain(&none).into_owned();
     }
     output.show(&text)?;
     Ok(Exit::Done)
+}
+
+/// Whether there is such a file, of which there are no edits.
+fn check_path(workspace: &Workspace, path: Option<&str>) -> Result<(), Stop> {
+    match path {
+        Some(path) if !workspace.path_of(path)?.exists() => {
+            Err(Stop::Unknown(format!("There is no file {path}, and no edit of one in the history.")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The session that is meant, which must have edited something.

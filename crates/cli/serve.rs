@@ -1,5 +1,6 @@
 //! `emend serve`: the workspace, then the server, on standard input and output or on HTTP.
 
+use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +43,13 @@ pub(crate) async fn run(arguments: &Arguments) -> Ended {
             (Ok(()), TOLD)
         }
         None => {
+            if io::stdin().is_terminal() {
+                let _ = writeln!(
+                    io::stderr(),
+                    "emend serve waits for an MCP client on standard input: one that 'emend init' has set up starts it by \
+                     itself. Ctrl-D ends it."
+                );
+            }
             let told = http::Stop::new()?;
             tokio::select! {
                 served = serve_stdio(emend) => {

@@ -126,6 +126,10 @@ fn is_writable(folder: &Path) -> bool {
     may && there.is_dir()
 }
 
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
 /// What is kept of a folder, and what was interrupted.
 fn kept(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     const ABOUT: &str = "history";
@@ -143,10 +147,16 @@ fn kept(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     for kept in &survey.vaults {
         let Kept { path: place, open, edits, bytes, aside } = kept;
         let place = place.display();
-        findings.ok(ABOUT, format!("{edits} edit(s) with displaced files, {bytes} bytes, in {place}"));
+        findings
+            .ok(ABOUT, format!("{}, {bytes} bytes of displaced files, in {place}", counted(*edits, "edit")));
         if *open > 0 && !survey.is_busy {
             let next = "The next edit, or the next start of a server, takes it up: all old or all new.";
-            findings.add(ABOUT, Level::Warning, format!("{open} interrupted edit(s) of {path}"), next);
+            findings.add(
+                ABOUT,
+                Level::Warning,
+                format!("{} of {path}", counted(*open, "interrupted edit")),
+                next,
+            );
         }
         if *aside > 0 {
             let what = format!("{aside} file(s) of interrupted edits were put aside");

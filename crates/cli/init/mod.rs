@@ -70,7 +70,14 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     if !output.json {
         let shown = target.shown();
         let shown = output.plain(&shown);
-        output.show(&format!("{shown} would be changed:\n\n{}", output.diff(&preview.diff())))?;
+        let is_new = !target.file.exists();
+        let what = match (arguments.yes && !arguments.dry_run, is_new) {
+            (true, true) => "is created",
+            (true, false) => "is changed",
+            (false, true) => "would be created",
+            (false, false) => "would be changed",
+        };
+        output.show(&format!("{shown} {what}:\n\n{}", output.diff(&preview.diff())))?;
     }
     let document = json!({"diff": preview.diff()});
     if arguments.dry_run {
@@ -93,7 +100,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         document["backup"] = json!(backup);
         said.push_str(&format!("The old file is kept as {}. ", backup.display()));
     }
-    said.push_str("Start the client anew, so that it starts Emend.\n");
+    said.push_str("Restart the client, so that it starts Emend.\n");
     finish(&target, "written", document, &said, output)
 }
 

@@ -64,7 +64,8 @@ fn message(Progress { what, done, total }: Progress) -> String {
         Phase::Stage => "Prepared",
         Phase::Place => "Placed",
     };
-    format!("{what} {done} of {total} files")
+    let files = if total == 1 { "file" } else { "files" };
+    format!("{what} {done} of {total} {files}")
 }
 
 #[cfg(test)]
