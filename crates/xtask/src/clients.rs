@@ -3,7 +3,6 @@
 //! the bytes on disk after every step. The rounds are in tests/clients, as scripts that are thin adapters of one round
 //! for each language. The examples in other languages than Rust are run with the same libraries.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -144,7 +143,7 @@ impl Library {
                 let Some(packages) = installed::packages("node-clients", Path::new(NODE))? else {
                     return Ok(None);
                 };
-                stage(Path::new(folder), &packages)?;
+                installed::stage(Path::new(folder), &packages)?;
                 if script.ends_with(".ts") {
                     check_types(&packages, script)?;
                 }
@@ -159,18 +158,6 @@ impl Library {
         }
         Ok(command)
     }
-}
-
-/// Puts the scripts beside the packages: that is where Node looks for what they import.
-fn stage(from: &Path, packages: &Path) -> Result<()> {
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let is_script = path.extension().is_some_and(|end| end == "mjs" || end == "ts");
-        if let Some(name) = path.file_name().filter(|_| is_script) {
-            fs::copy(&path, packages.join(name))?;
-        }
-    }
-    Ok(())
 }
 
 /// Node runs TypeScript without looking at its types.

@@ -47,6 +47,18 @@ pub(crate) fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
+/// Puts the scripts beside the packages: that is where Node looks for what they import.
+pub(crate) fn stage(from: &Path, packages: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let is_script = path.extension().is_some_and(|end| end == "mjs" || end == "ts");
+        if let Some(name) = path.file_name().filter(|_| is_script) {
+            fs::copy(&path, packages.join(name))?;
+        }
+    }
+    Ok(())
+}
+
 /// A Node that is new enough: the machine's, or one from npm.
 pub(crate) fn node() -> Result<PathBuf> {
     let numbers = version_of("node")?.unwrap_or_default();

@@ -16,10 +16,12 @@
 //! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
 //! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
 //! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
+//! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
 //! ```
 
+mod agents;
 mod bounded;
 mod bundle;
 mod clients;
@@ -70,6 +72,7 @@ fn run() -> Result<()> {
     };
     let time = || number(0, "SECONDS").map(|seconds| Duration::from_secs(seconds.unwrap_or(SECONDS)));
     match (task, arguments) {
+        ("agents", names) => agents::run(&emend()?, names),
         ("bundle", _) => bundle::run(&emend()?),
         ("clients", names) => clients::run(&emend()?, names),
         ("conformance", _) => conformance::run(&emend()?),
@@ -90,8 +93,8 @@ fn run() -> Result<()> {
         }
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
-            "the tasks are: bundle, clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], \
-             race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
+            "the tasks are: agents [NAME...], bundle, clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, \
+             power [SECONDS], race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }
 }

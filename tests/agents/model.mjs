@@ -1,0 +1,120 @@
+// A model that plays a script, on loopback, behind the two APIs that the agents speak: Anthropic's messages and
+// OpenAI's responses. A script is a generator: it yields calls of tools and is given what the agent shows of each answer.
+
+import { createServer } from "node:http";
+
+/** Serves a script. Whatever else an agent looks for is refused, if it takes this address for a proxy. */
+export async function serve(script) {
+  const play = new Play(script);
+  const server = createServer((request, response) => answer(play, request, response));
+  server.on("connect", (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\n\r\n"));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+    play.finish();
+  };
+  return { url, close };
+}
+
+/** How far a script is. An agent sends the whole conversation each time, and may send it twice. */
+class Play {
+  constructor(script) {
+    this.script = script;
+    this.calls = [];
+    this.isOver = false;
+  }
+
+  /** The call that follows these answers; none at the end of the script, or where it fails. */
+  next(answers) {
+    while (this.calls.length <= answers.length && !this.isOver) {
+      try {
+        const { value, done } = this.script.next(answers[this.calls.length - 1]);
+        this.isOver = done;
+        if (!done) this.calls.push(value);
+      } catch (error) {
+        this.fail(error);
+      }
+    }
+    return this.calls[answers.length];
+  }
+
+  /** The tool that is meant, among those that the agent offers. */
+  pick(call, offered) {
+    const found = offered.find(({ name }) => name === call.tool || name?.endsWith(`__${call.tool}`));
+    if (!found) this.fail(new Error(`${call.tool} is not among the tools ${JSON.stringify(offered)}`));
+    return found;
+  }
+
+  fail(error) {
+    this.error ??= error;
+    this.isOver = true;
+  }
+
+  /** Throws what went wrong. */
+  finish() {
+    if (!this.isOver) this.fail(new Error(`the agent ended after the call ${JSON.stringify(this.calls.at(-1))}`));
+    if (this.error) throw this.error;
+  }
+}
+
+async function answer(play, request, response) {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const speak = { "/v1/messages": messages, "/v1/responses": responses }[request.url.split("?")[0]];
+  if (request.method !== "POST" || !speak) return response.writeHead(404).end();
+  const events = speak(play, JSON.parse(Buffer.concat(chunks)));
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  response.end();
+}
+
+/** Anthropic's API. An agent also asks for a title and the like; then it offers no tools. */
+function messages(play, { model, messages, tools = [] }) {
+  const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  const answers = blocks
+    .filter(({ type }) => type === "tool_result")
+    .map(({ content, is_error }) => ({ text: plain(content), isError: is_error === true }));
+  const call = tools.length ? play.next(answers) : undefined;
+  const tool = call && play.pick(call, tools);
+  const [block, delta, stop_reason] = tool
+    ? [
+        { type: "tool_use", id: `toolu_${answers.length}`, name: tool.name, input: {} },
+        { type: "input_json_delta", partial_json: JSON.stringify(call.arguments) },
+        "tool_use",
+      ]
+    : [{ type: "text", text: "" }, { type: "text_delta", text: "The script is over." }, "end_turn"];
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  return [
+    { type: "message_start", message: { id: "msg", type: "message", role: "assistant", model, content: [], usage } },
+    { type: "content_block_start", index: 0, content_block: block },
+    { type: "content_block_delta", index: 0, delta },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason }, usage },
+    { type: "message_stop" },
+  ];
+}
+
+/** OpenAI's API. The tools of a server stand in a namespace. */
+function responses(play, { input, tools = [] }) {
+  const answers = input
+    .filter(({ type }) => type === "function_call_output")
+    .map(({ output }) => ({ text: plain(output) }));
+  const offered = tools.flatMap(({ type, name, tools }) =>
+    type === "namespace" ? tools.map((tool) => ({ namespace: name, name: tool.name })) : [{ name }],
+  );
+  const call = play.next(answers);
+  const tool = call && play.pick(call, offered);
+  const item = tool
+    ? { type: "function_call", call_id: `call_${answers.length}`, ...tool, arguments: JSON.stringify(call.arguments) }
+    : { type: "message", role: "assistant", content: [{ type: "output_text", text: "The script is over." }] };
+  const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 };
+  return [
+    { type: "response.created", response: { id: "response" } },
+    { type: "response.output_item.done", output_index: 0, item },
+    { type: "response.completed", response: { id: "response", output: [item], usage } },
+  ];
+}
+
+const plain = (content) => (typeof content === "string" ? content : content.map(({ text }) => text).join(""));

@@ -1,0 +1,129 @@
+// The round that each agent does with Emend, led by a model that plays it as a script. What is asserted: what the agent
+// shows the model of each answer, and the bytes on disk after each call. An agent is an adapter:
+//
+//   client      what `emend init` calls it
+//   command     what runs it, in the workspace, with the address of the model and whether it may edit
+//   variables   its environment beside PATH and HOME
+//   prelude     the calls that it needs before others
+//   reading     the text that it shows of a reading
+//   outcome     the structured content that it shows of an edit
+//   refusal     the code that it shows of a refusal
+//   unapproved  the code where a person must approve, and none is there
+
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { serve } from "./model.mjs";
+
+const { EMEND, EMEND_WORKSPACE, HOME, PATH } = process.env;
+
+const NOTES = "# Notes\n\n- tea\n- cake\n- tea\n";
+const NOTES_EDITED = "# Notes\n\n- tea\n- two cakes\n- tea\n";
+const DIFF = `--- a/notes.md
++++ b/notes.md
+@@ -1,5 +1,5 @@
+ # Notes
+ 
+ - tea
+-- cake
++- two cakes
+ - tea
+`;
+// Other line endings, and none after the last line: both stay as they are.
+const MENU = "Menu\r\n\r\nsoup\r\nbread";
+const MENU_EDITED = "Menu\r\n\r\nhot soup\r\nbread";
+const NEW = "print('new')\n";
+const PATCH = `*** Begin Patch
+*** Update File: menu.txt
+@@
+-soup
++hot soup
+ bread
+*** Add File: new.py
++print('new')
+*** End Patch
+`;
+
+const REPLACEMENT = { path: "notes.md", old_string: "- cake", new_string: "- two cakes" };
+
+const at = (name) => join(EMEND_WORKSPACE, name);
+const holds = (name, content) => assert.deepEqual(readFileSync(at(name)), Buffer.from(content));
+
+/** Plays the round, and then what an agent does that may not edit. */
+export async function play(agent) {
+  writeFileSync(at(".emend.toml"), 'approve = ["guarded/**"]\n');
+  execFileSync(EMEND, ["init", agent.client, "--workspace", EMEND_WORKSPACE, "--yes"], { stdio: "pipe" });
+  await lead(agent, round(agent), true);
+  await lead(agent, withoutPermission(agent), false);
+}
+
+function* round(agent) {
+  writeFileSync(at("notes.md"), NOTES);
+  writeFileSync(at("menu.txt"), MENU);
+  for (const call of agent.prelude) yield call;
+
+  const reading = agent.reading(yield { tool: "read_file", arguments: { path: "notes.md" } });
+  assert.match(reading, /^ {5}4\t- cake$/m);
+  const version = reading.match(/version (\w+)$/m)[1];
+
+  const replaced = agent.outcome(yield { tool: "str_replace", arguments: { ...REPLACEMENT, version } });
+  holds("notes.md", NOTES_EDITED);
+  assert.deepEqual(replaced.changed_files, ["notes.md"]);
+  assert.equal(replaced.diff, DIFF);
+  const [file] = replaced.files;
+  assert.deepEqual([file.path, file.change, file.version_before], ["notes.md", "modify", version]);
+
+  const ambiguous = { path: "notes.md", old_string: "- tea", new_string: "- coffee" };
+  assert.equal(agent.refusal(yield { tool: "str_replace", arguments: ambiguous }), "ambiguous-match");
+  holds("notes.md", NOTES_EDITED);
+
+  const patched = agent.outcome(yield { tool: "apply_patch", arguments: { patch: PATCH } });
+  holds("menu.txt", MENU_EDITED);
+  holds("new.py", NEW);
+  assert.deepEqual(patched.changed_files, ["menu.txt", "new.py"]);
+  for (const change of ["\n-soup\r\n+hot soup\r\n", "\n+print('new')\n"]) {
+    assert(patched.diff.includes(change), patched.diff);
+  }
+
+  const guarded = { path: "guarded/new.py", content: NEW };
+  assert.equal(agent.refusal(yield { tool: "write_file", arguments: guarded }), agent.unapproved);
+  assert(!existsSync(at("guarded")));
+
+  // The ids and the version that were shown are those that count.
+  agent.outcome(yield { tool: "undo_edit", arguments: { edit: patched.edit } });
+  holds("menu.txt", MENU);
+  assert(!existsSync(at("new.py")));
+  const lines = { path: "notes.md", version: file.version_after, start_line: 4, end_line: 4, new_text: "- cake" };
+  agent.outcome(yield { tool: "replace_lines", arguments: lines });
+  holds("notes.md", NOTES);
+}
+
+function* withoutPermission(agent) {
+  writeFileSync(at("notes.md"), NOTES);
+  for (const call of agent.prelude) yield call;
+  const { text } = yield { tool: "str_replace", arguments: REPLACEMENT };
+  holds("notes.md", NOTES);
+  assert(!text.includes("changed_files"), `Emend was asked: ${text}`);
+}
+
+/** Runs an agent, led by a script. */
+async function lead(agent, script, mayEdit) {
+  const model = await serve(script);
+  const [program, ...told] = agent.command(model.url, mayEdit);
+  // Whatever it looks for beside the model, it does not get.
+  const env = { PATH, HOME, TMPDIR: HOME, HTTP_PROXY: model.url, HTTPS_PROXY: model.url, NO_PROXY: "127.0.0.1" };
+  Object.assign(env, agent.variables(model.url));
+  const child = spawn(program, told, { cwd: EMEND_WORKSPACE, env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  try {
+    model.close();
+    assert.equal(code, 0);
+  } catch (error) {
+    console.error(said);
+    throw error;
+  }
+}

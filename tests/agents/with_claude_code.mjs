@@ -1,0 +1,43 @@
+// Claude Code, without a terminal. It loads the tools of servers only when its model has looked for them. Of an edit it
+// shows the structured content alone, of a refusal the text.
+
+import assert from "node:assert/strict";
+
+import { play } from "./round.mjs";
+
+const PACKAGE = new URL("node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs", import.meta.url).pathname;
+const NEEDED = ["read_file", "str_replace", "replace_lines", "apply_patch", "write_file", "undo_edit"];
+
+await play({
+  client: "claude-code",
+  command: (_, mayEdit) => [
+    process.execPath, PACKAGE, "-p", "Play the script.", "--settings", '{"enableAllProjectMcpServers": true}',
+    ...(mayEdit ? ["--allowedTools", "mcp__emend"] : []),
+  ],
+  variables: (model) => ({
+    ANTHROPIC_BASE_URL: model,
+    ANTHROPIC_API_KEY: "none",
+    CLAUDE_CODE_TMPDIR: process.env.HOME,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    ENABLE_TOOL_SEARCH: "true",
+  }),
+  prelude: [
+    {
+      tool: "ToolSearch",
+      arguments: { query: `select:${NEEDED.map((name) => `mcp__emend__${name}`)}`, max_results: NEEDED.length },
+    },
+  ],
+  reading: ({ text, isError }) => {
+    assert(!isError, text);
+    return text;
+  },
+  outcome: ({ text, isError }) => {
+    assert(!isError, text);
+    return JSON.parse(text);
+  },
+  refusal: ({ text, isError }) => {
+    assert(isError, text);
+    return text.match(/\[([a-z-]+)\]$/)?.[1];
+  },
+  unapproved: "approval-needed",
+});
