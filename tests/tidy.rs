@@ -144,7 +144,9 @@ fn nobody_depends_on_the_testkit_to_run() {
 #[test]
 fn nothing_names_a_folder_of_the_machine_it_was_written_on() {
     let folders = ["work", "root"].map(|name| format!("/{name}/"));
-    for (path, text) in files(&["crates", "docs", "examples", "README.md", "mcp.json", "Cargo.toml"]) {
+    let starts =
+        ["crates", "docs", "examples", "README.md", "SECURITY.md", "mcp.json", "Cargo.toml", "deny.toml"];
+    for (path, text) in files(&starts) {
         for folder in &folders {
             assert!(!text.contains(folder.as_str()), "{} names {folder}", path.display());
         }
@@ -166,9 +168,14 @@ fn the_readme_has_its_two_commands() {
 
 #[test]
 fn every_document_that_is_linked_is_there() {
-    let documents =
-        ["README.md", "docs/ARCHITECTURE.md", "docs/DESIGN.md", "docs/ERRORS.md", "docs/FORMATS.md"];
-    for document in documents {
+    for document in [
+        "README.md",
+        "SECURITY.md",
+        "docs/ARCHITECTURE.md",
+        "docs/DESIGN.md",
+        "docs/ERRORS.md",
+        "docs/FORMATS.md",
+    ] {
         for target in read(document).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = target.split('#').next().unwrap_or_default();
             if !target.is_empty() && !target.contains("://") {
