@@ -109,16 +109,20 @@ fn without_an_id_the_newest_own_edit_is_meant_that_is_neither_an_undo_nor_undone
 }
 
 #[test]
-fn another_living_clients_edit_is_not_taken_back_unasked() {
+fn another_sessions_edit_is_not_taken_back_unasked_nor_once_its_process_has_ended() {
     let folder = Folder::with([("a.txt", "0\n")]);
     let (mut one, mut other) = (serve(&folder), serve(&folder));
     let edit = id(one.replace("a.txt", "0", "1"));
-    let refused = other.call("undo_edit", json!({})).refused("unknown-edit");
-    assert!(refused.text.contains(&edit), "it names the newest edits: {}", refused.text);
-    assert_eq!(folder.text("a.txt"), "1\n");
-    // Once its process has ended, a client of the same name goes on where it was.
+    let mut check = |arguments| {
+        let refused = other.call("undo_edit", arguments).refused("unknown-edit");
+        assert!(refused.text.contains(&edit), "it names the newest edits: {}", refused.text);
+        assert_eq!(folder.text("a.txt"), "1\n");
+    };
+    check(json!({}));
     one.close();
-    other.call("undo_edit", json!({})).ok();
+    check(json!({}));
+    check(json!({"path": "a.txt"}));
+    undo(&mut other, &edit).ok();
     assert_eq!(folder.text("a.txt"), "0\n");
 }
 
@@ -273,7 +277,7 @@ fn a_mode_that_was_set_since_stays_when_the_content_goes_back() {
 }
 
 #[test]
-fn own_edits_of_any_root_come_before_those_of_an_ended_session() {
+fn own_edits_of_any_root_are_meant_and_none_of_an_ended_session() {
     let (one, two) = (Folder::with([("a.txt", "0\n")]), Folder::with([("a.txt", "0\n")]));
     let both = || {
         let launch =
@@ -286,20 +290,8 @@ fn own_edits_of_any_root_come_before_those_of_an_ended_session() {
     other.replace("two:a.txt", "0", "1").ok();
     other.close();
     client.call("undo_edit", json!({})).ok();
+    client.call("undo_edit", json!({})).refused("unknown-edit");
     assert_eq!((one.text("a.txt"), two.text("a.txt")), ("0\n".into(), "1\n".into()));
-}
-
-#[test]
-fn undoing_goes_on_after_a_restart() {
-    let folder = Folder::with([("a.txt", "0\n")]);
-    let mut client = serve(&folder);
-    client.replace("a.txt", "0", "1").ok();
-    client.replace("a.txt", "1", "2").ok();
-    client.close();
-    let mut client = serve(&folder);
-    client.call("undo_edit", json!({})).ok();
-    client.call("undo_edit", json!({})).ok();
-    assert_eq!(folder.text("a.txt"), "0\n");
 }
 
 #[test]
