@@ -226,7 +226,7 @@ pub struct Diagnostics {
 pub struct UndoEdit {
     /// The edit to take back.
     pub edit: Option<String>,
-    /// Or your newest edit that touched this file.
+    /// Or the newest edit of this session that touched this file.
     pub path: Option<String>,
 }
 

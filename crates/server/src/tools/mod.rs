@@ -362,7 +362,7 @@ const APPLY_PREVIEW: &str = "Write exactly what edit_preview showed, or some hun
 changed since. Applying the same handle again returns the first outcome and changes nothing.";
 
 const UNDO_EDIT: &str = "Take an edit back, with all of its files, by its id from the answer or from edit_history; \
-without one, your newest edit. Refused if a file changed since. To have it again, undo the undo.";
+without one, the newest of this session. Refused if a file changed since. To have it again, undo the undo.";
 
 const EDIT_HISTORY: &str = "What was edited, the newest first: id, time, client, files. With edit: that one's diff \
 and original request. With net: one diff over all of your edits in this session.";

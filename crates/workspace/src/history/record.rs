@@ -42,21 +42,6 @@ impl Origin {
     }
 }
 
-/// Whether the process of a session has ended. Where that cannot be told it has not.
-pub(super) fn has_ended(session: &str) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, test_kill_process};
-        let pid = session.split('-').next().and_then(|pid| pid.parse().ok()).and_then(Pid::from_raw);
-        pid.is_some_and(|pid| test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = session;
-        false
-    }
-}
-
 /// One edit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {

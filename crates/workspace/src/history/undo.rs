@@ -8,8 +8,8 @@ use emend_edit::Text;
 use emend_edit::plan::Back;
 use emend_edit::problem::{Kind, Problem};
 
-use super::record::{Origin, Record, RecordedFile, has_ended};
-use super::{History, unknown};
+use super::record::{Record, RecordedFile};
+use super::{History, ago, time_of, unknown};
 use crate::commit::journal::Change;
 use crate::commit::trail::Trail;
 use crate::prepared::Effort;
@@ -43,22 +43,11 @@ impl History<'_> {
         &self.root
     }
 
-    /// Whether this session has made an edit here that is no undo.
-    pub(crate) fn has_own(&self, session: &str) -> bool {
-        self.records.iter().any(|record| record.session == session && record.undoes.is_none())
-    }
-
     /// The id of the edit that is meant; `None` where none of this root is.
     ///
-    /// A client that was started again goes on where it was: if its session has made no edit in any root (undoing
-    /// is none), the newest of all is meant, provided that a client of this name made it in a process that has ended.
-    pub(crate) fn choose(
-        &self,
-        roots: &Roots,
-        undo: &Undo<'_>,
-        origin: &Origin,
-        has_own: bool,
-    ) -> Option<&str> {
+    /// What another session did is only meant by its id. A session of another process is nobody's for certain: most
+    /// programs of one language call themselves the same.
+    pub(crate) fn choose(&self, roots: &Roots, undo: &Undo<'_>, session: &str) -> Option<&str> {
         if let Some(id) = undo.edit {
             return self.record(id).map(|record| record.id.as_str());
         }
@@ -69,18 +58,15 @@ impl History<'_> {
                 // What was changed back by other means needs no undo, and hides none that does.
                 && !self.is_back(roots, &record.id)
         };
-        let is_own = |record: &&Record| record.session == origin.session;
-        let newest = match has_own {
-            true => self.records.iter().rev().filter(is_own).filter(touches).find(is_open),
-            false => self
-                .records
-                .iter()
-                .rev()
-                .filter(touches)
-                .find(is_open)
-                .filter(|record| record.client == origin.client && has_ended(&record.session)),
-        };
+        let is_own = |record: &&Record| record.session == session;
+        let newest = self.records.iter().rev().filter(is_own).filter(touches).find(is_open);
         newest.map(|record| record.id.as_str())
+    }
+
+    /// Who made this edit and how long ago, where that was not this session.
+    pub(crate) fn by_another(&self, id: &str, session: &str) -> Option<String> {
+        let record = self.record(id).filter(|record| record.session != session)?;
+        Some(format!("{} of {}, {}", record.tool, record.client, ago(time_of(id))))
     }
 
     /// What taking this edit back means, or every reason why it cannot be.

@@ -84,10 +84,9 @@ impl Workspace {
             if histories.is_empty() && !self.tracks_history() {
                 return Err(Problem::new(Kind::NoHistory).into());
             }
-            let has_own = histories.iter().any(|history| history.has_own(session));
             let chosen = histories
                 .iter()
-                .filter_map(|history| Some((history, history.choose(&self.roots, &undo, origin, has_own)?)));
+                .filter_map(|history| Some((history, history.choose(&self.roots, &undo, session)?)));
             let newest = chosen.max_by_key(|(_, id)| id.to_owned());
             let Some((history, id)) = newest else {
                 return Err(history::unknown(undo.edit, recent(&histories, session)).into());
@@ -128,6 +127,7 @@ impl Workspace {
     fn prepare_undo(&self, root: &Arc<Root>, id: &str, origin: &Origin) -> Result<Prepared, Vec<Problem>> {
         let history = self.past.history(&self.roots, root).map_err(one)?;
         let history = history.ok_or_else(|| one(history::unknown(Some(id), Vec::new())))?;
+        let by = history.by_another(id, &origin.session);
         let Undoable { back, files, likes, .. } = history.undoable(&self.roots, id, &origin.session)?;
         let plan = spans::plan(|| back.len()).in_scope(|| plan::back(back));
         let facts = Facts {
@@ -139,7 +139,8 @@ impl Workspace {
             undoes: Some(id.to_owned()),
         };
         let mut report = Report::of(&plan, None);
-        report.notes.push(format!("This takes back edit {id}; to have it again, undo this one"));
+        let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
+        report.notes.push(format!("This takes back edit {id}{by}; to have it again, undo this one"));
         let prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
         none(commit::special_files(self.disk(), &prepared.jobs()))?;
         Ok(prepared)
