@@ -49,6 +49,7 @@ mod reading;
 mod recovery;
 mod replace_lines;
 mod resources;
+mod roots;
 mod schemas;
 mod search_text;
 mod special_files;
