@@ -113,6 +113,7 @@ fn of_several_folders_the_others_are_edited_further_where_none_but_they_can_be_m
     client.replace("one:a.txt", "one", "two").refused("no-workspace");
     client.replace("b.txt", "two", "three").refused("ambiguous-path");
     client.call("write_file", json!({"path": "a.txt", "content": "new\n"})).refused("no-workspace");
-    client.call("list_files", json!({})).refused("no-workspace");
+    let listed = client.call("list_files", json!({"glob": "*"})).ok().text;
+    assert!(listed.contains("two:b.txt") && !listed.contains("one:a.txt"), "{listed}");
     assert_eq!((two.text("b.txt"), two.tree().len()), ("two\n".into(), 1));
 }

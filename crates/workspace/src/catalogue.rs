@@ -60,6 +60,11 @@ pub(crate) fn page(
         if root.policy.may_read(&[]).is_err() {
             continue;
         }
+        match root.check_path(&**roots.disk()) {
+            Err(problem) if roots.all().len() == 1 => return Err(problem),
+            Err(_) => continue,
+            Ok(()) => {}
+        }
         let passed = after.filter(|_| passed == Some(at)).map(|after| after.path);
         let mut walk = Walk::new(&**roots.disk(), cancelled, walk::Limits::default());
         let mut forbidden = ForbiddenFiles::default();

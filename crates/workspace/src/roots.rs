@@ -15,7 +15,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::commit::trail::Trail;
 use crate::disk::Disk;
-use crate::fault::io_problem;
+use crate::fault::{io_problem, is_absent};
 use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
 use crate::vault::VaultCell;
@@ -60,6 +60,8 @@ pub struct Root {
     pub given: PathBuf,
     /// The folder itself.
     pub dir: Dir,
+    /// Which folder that is.
+    inode: Inode,
     /// What may be read and changed in it.
     pub policy: Policy,
     /// What a person should know of how that came about.
@@ -70,7 +72,36 @@ pub struct Root {
     pub(crate) turn: crate::lock::Turn,
 }
 
+/// A file system and the number of a folder on it.
+type Inode = (u64, u64);
+
 impl Root {
+    /// Refuses where its path leads to another folder by now, or to none: the answers name that path, and programs that
+    /// follow an edit go by it.
+    pub(crate) fn check_path(&self, disk: &dyn Disk) -> Result<(), Problem> {
+        self.check_leads_here(disk, &self.path)?;
+        if self.given == self.path { Ok(()) } else { self.check_leads_here(disk, &self.given) }
+    }
+
+    fn check_leads_here(&self, disk: &dyn Disk, path: &Path) -> Result<(), Problem> {
+        let path_is = |what: &str| {
+            let path = path.display();
+            let reason = format!(
+                "The workspace folder {path} {what} since the server started. Nothing was read or changed. Tell the \
+                 person: to work in the folder that is at {path} now, the server must be started anew (in most clients: \
+                 reconnect it)."
+            );
+            Err(Problem::new(Kind::NoWorkspace { reason }))
+        };
+        match inode_at(disk, path) {
+            Ok(there) if there == self.inode || inode_of(disk, &self.dir).is_ok_and(|own| own == there) => Ok(()),
+            Ok(_) => path_is("was replaced by another folder"),
+            Err(error) if is_absent(&error) => path_is("was moved or removed"),
+            // It is not known to be another.
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Which folder it is: what is made for it is made for no other.
     pub(crate) fn identity(&self, disk: &dyn Disk) -> io::Result<String> {
         let inode = disk.stat(&self.dir, OsStr::new("."))?.inode;
@@ -144,6 +175,12 @@ impl Roots {
     #[must_use]
     pub fn all(&self) -> &[Arc<Root>] {
         &self.roots
+    }
+
+    /// Refuses where nothing of a root may be looked at right now.
+    pub fn check_open(&self, root: &Root) -> Result<(), Problem> {
+        root.check_path(&*self.disk)?;
+        root.policy.may_read(&[]).map_err(Problem::new)
     }
 
     fn shown(&self) -> Vec<String> {
@@ -235,8 +272,9 @@ impl Roots {
                 Ok(found) if exists(&found) => hits.push((root, found)),
                 Ok(_) => {}
                 Err(problem) => {
-                    // What a closed root has is not known: it may be what was meant.
-                    closed.extend(root.policy.may_read(&[]).is_err().then_some(root));
+                    // What a closed root has, or one that another folder has replaced, is not known: it may be what was
+                    // meant.
+                    closed.extend(self.check_open(root).is_err().then_some(root));
                     refused = refused.or(Some(problem));
                 }
             }
@@ -273,6 +311,7 @@ impl Roots {
     }
 
     fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
+        root.check_path(&*self.disk)?;
         let place =
             self.resolve(root, inside).map_err(|refusal| self.refused(root, inside, refusal, written))?;
         // Named as it was written: where a link leads that leads to what is forbidden is not told.
@@ -295,6 +334,7 @@ impl Roots {
     }
 
     fn start_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<Start, Problem> {
+        root.check_path(&*self.disk)?;
         match self.resolve(root, inside) {
             Err(Refusal::IsFolder(names)) => {
                 root.policy.may_read(&names).map_err(|kind| Problem::new(kind).at(written))?;
@@ -373,6 +413,24 @@ fn as_written(path: &Path) -> Vec<OsString> {
     names
 }
 
+/// Which folder this is.
+fn inode_of(disk: &dyn Disk, dir: &Dir) -> io::Result<Inode> {
+    disk.stat(dir, OsStr::new(".")).map(|stat| (stat.device, stat.inode))
+}
+
+/// Which folder is at this path right now. This is only compared with one that is held open, never used to open anything.
+#[cfg(unix)]
+fn inode_at(_: &dyn Disk, path: &Path) -> io::Result<Inode> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).map(|there| (there.dev(), there.ino()))
+}
+
+/// The same where only an open folder says which one it is.
+#[cfg(not(unix))]
+fn inode_at(disk: &dyn Disk, path: &Path) -> io::Result<Inode> {
+    inode_of(disk, &Dir::open_ambient_dir(path, ambient_authority())?)
+}
+
 fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, Problem> {
     let shown = spec.path.display().to_string();
     let refused = |error: &std::io::Error| {
@@ -383,13 +441,14 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     let given = std::path::absolute(&spec.path).map_err(|error| refused(&error))?;
     let path = given.canonicalize().map_err(|error| refused(&error))?;
     let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| refused(&error))?;
+    let inode = inode_of(disk, &dir).map_err(|error| refused(&error))?;
     let name = match &spec.name {
         Some(name) => name.clone(),
         None => path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()),
     };
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
     let (vault, turn) = (VaultCell::default(), crate::lock::Turn::default());
-    Ok(Root { name, path, given, dir, policy, warnings, vault, turn })
+    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, turn })
 }
 
 /// A name that somebody gave is that of one folder: by another they would not find what they meant.

@@ -51,8 +51,8 @@ fn header(call: &Call<'_>, asked: &ListFiles, listing: &Listing) -> String {
             let mut text = format!("{} roots, {files}:\n", roots.len());
             for root in roots {
                 let _ = write!(text, "{}: is {}", root.name, root.path.display());
-                if let Err(kind) = root.policy.may_read(&[]) {
-                    let _ = write!(text, ", and closed: {}", one_line(kind));
+                if let Err(problem) = call.workspace.roots().check_open(root) {
+                    let _ = write!(text, ", and closed: {}", one_line(&problem));
                 }
                 text.push('\n');
             }
@@ -79,14 +79,14 @@ fn line(text: &mut String, entry: &Entry) {
 /// Says which roots were not looked at because nothing in them may be read, and why.
 pub(super) fn closed(roots: &Roots) -> String {
     let closed = |root: &Arc<Root>| {
-        let kind = root.policy.may_read(&[]).err()?;
-        Some(format!("Nothing of {} was looked at: {}\n", root.name, one_line(kind)))
+        let problem = roots.check_open(root).err()?;
+        Some(format!("Nothing of {} was looked at: {}\n", root.name, one_line(&problem)))
     };
     roots.all().iter().filter_map(closed).collect()
 }
 
-fn one_line(kind: Kind) -> String {
-    Problem::new(kind).to_string().replace('\n', " ")
+fn one_line(problem: &Problem) -> String {
+    problem.to_string().replace('\n', " ")
 }
 
 /// A name on one line, whatever is in it.

@@ -34,14 +34,14 @@ impl Within {
             let mut starts = Vec::new();
             let mut refused = None;
             for root in roots.all() {
-                match root.policy.may_read(&[]) {
+                match roots.check_open(root) {
                     Ok(()) => starts.push(Start::Folder(root.clone(), Vec::new())),
-                    Err(kind) => refused = refused.or(Some(kind)),
+                    Err(problem) => refused = refused.or(Some(problem)),
                 }
             }
             // Of several roots, the others can be seen. Of none, nothing there would be a lie.
-            if let Some(kind) = refused.filter(|_| starts.is_empty()) {
-                return Err(Problem::new(kind));
+            if let Some(problem) = refused.filter(|_| starts.is_empty()) {
+                return Err(problem);
             }
             return Ok(Self { starts, folder: PathBuf::new(), glob });
         };
