@@ -300,3 +300,20 @@ fn a_change_beside_a_merged_edit_that_failed_is_still_told() {
     std::fs::remove_file(folder.at("b.txt")).unwrap();
     client.replace("a.txt", "line 6\n", "ours\n").refused("stale-file");
 }
+
+#[test]
+fn a_refusal_names_the_edit_that_changed_the_file_and_no_edit_for_what_others_did() {
+    let (folder, mut client) = reader("one\n");
+    let mut other = serve(&folder);
+    let edit = |answer: Answer| answer.ok().structured["edit"].as_str().unwrap().to_owned();
+    let id = edit(other.replace("a.txt", "one", "two"));
+    let refused = check_stale(client.replace("a.txt", "one", "three"));
+    assert!(refused.text.contains(&id), "{}", refused.text);
+    // By the version that a call names, too.
+    let call = json!({"path": "a.txt", "old_string": "two", "new_string": "x", "version": "0123456789ab"});
+    assert!(check_stale(client.call("str_replace", call)).text.contains(&id));
+    folder.write("a.txt", "one\n");
+    assert!(!check_stale(client.replace("a.txt", "one", "three")).text.contains(&id));
+    let id = edit(other.patch("*** Move File: a.txt -> b.txt"));
+    assert!(check_stale(client.replace("a.txt", "one", "three")).text.contains(&id));
+}
