@@ -43,7 +43,7 @@ fn message(problem: &Problem) -> Option<String> {
              numbers. Nothing was changed. If they are from the file as it is now, say so: {}",
             versions(path, *current)
         )),
-        Kind::StaleFile { claimed, current: Some(current), diff: None, again: Again::NewVersion } => Some(format!(
+        Kind::StaleFile { claimed, current: Some(current), diff: None, again: Again::NewVersion, .. } => Some(format!(
             "{path} changed since version {claimed}. Nothing was changed. If the edit is still right for what the file \
              holds now (line numbers may have moved), say so: {}",
             versions(path, *current)

@@ -231,6 +231,8 @@ pub enum Kind {
         claimed: String,
         current: Option<Version>,
         diff: Option<String>,
+        /// Which edit made it what it is now and whose that was, where that is known.
+        by: Option<String>,
         again: Again,
     },
     NotRead {

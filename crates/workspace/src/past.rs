@@ -132,16 +132,26 @@ impl Past {
         root: &Arc<Root>,
     ) -> Result<Option<History<'a>>, Problem> {
         let disk = &**roots.disk();
-        let failed = |error: io::Error| io_problem("Reading the history", &error);
-        let vault = match root.vault.opened(disk) {
-            Some(vault) => vault,
-            None => {
-                let (homes, _) = vault::existing(disk, root, self.state.as_deref());
-                let Some(home) = homes.into_iter().next() else { return Ok(None) };
-                Arc::new(Vault::at(disk, root, home, Arc::clone(self.seal()?)).map_err(failed)?)
-            }
-        };
-        History::read(disk, vault, Arc::clone(root), roots.prefix(root)).map(Some).map_err(failed)
+        let Some(vault) = self.existing_vault(disk, root)? else { return Ok(None) };
+        let read = History::read(disk, vault, Arc::clone(root), roots.prefix(root));
+        read.map(Some).map_err(|error| reading_failed(&error))
+    }
+
+    /// The newest edits of a root, as far as this takes no time. Nothing where they cannot be read.
+    pub(crate) fn end_of_history<'a>(&self, roots: &'a Roots, root: &Arc<Root>) -> Option<History<'a>> {
+        let disk = &**roots.disk();
+        let vault = self.existing_vault(disk, root).ok()??;
+        History::read_end(disk, vault, Arc::clone(root), roots.prefix(root)).ok()
+    }
+
+    fn existing_vault(&self, disk: &dyn Disk, root: &Root) -> Result<Option<Arc<Vault>>, Problem> {
+        if let Some(vault) = root.vault.opened(disk) {
+            return Ok(Some(vault));
+        }
+        let (homes, _) = vault::existing(disk, root, self.state.as_deref());
+        let Some(home) = homes.into_iter().next() else { return Ok(None) };
+        let vault = Vault::at(disk, root, home, Arc::clone(self.seal()?));
+        vault.map(|vault| Some(Arc::new(vault))).map_err(|error| reading_failed(&error))
     }
 
     /// The logs of all roots that have one.
@@ -213,4 +223,8 @@ impl Past {
         }
         Ok(self.seal.get().expect("it was set"))
     }
+}
+
+fn reading_failed(error: &io::Error) -> Problem {
+    io_problem("Reading the history", error)
 }

@@ -232,8 +232,8 @@ impl Readings {
             let diff = self.files.get(name).filter(|reading| reading.version.is_named_by(claimed));
             let diff = diff.and_then(|reading| what_changed(name, reading, current));
             self.has_seen_change(name, current, diff.is_some());
-            let kind =
-                Kind::StaleFile { claimed: claimed.into(), current: version, diff, again: Again::NewVersion };
+            let (claimed, again) = (claimed.into(), Again::NewVersion);
+            let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
             return Err(Problem::new(kind).at(name));
         }
         let Some(reading) = self.files.get(name) else { return Ok(false) };
@@ -243,7 +243,7 @@ impl Readings {
         let claimed = reading.version.short();
         let diff = what_changed(name, reading, current);
         self.has_seen_change(name, current, diff.is_some());
-        let kind = Kind::StaleFile { claimed, current: version, diff, again };
+        let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
         Err(Problem::new(kind).at(name))
     }
 

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -266,6 +266,17 @@ impl Vault {
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The last so many bytes of the log, in which the first record may be torn.
+    pub(crate) fn end_of_log(&self, disk: &dyn Disk, bytes: u64) -> io::Result<Vec<u8>> {
+        let mut log = disk.open_file(&self.home, OsStr::new(LOG))?;
+        let stat = disk.stat_file(&log)?;
+        if stat.kind != FileKind::File || stat.size > LONGEST_LOG {
+            return Ok(Vec::new());
+        }
+        log.seek(io::SeekFrom::Start(stat.size.saturating_sub(bytes)))?;
+        disk.read(&log, bytes, &mut |_| {})
     }
 
     /// Writes this at the end of the log.

@@ -381,7 +381,11 @@ impl Workspace {
 
     /// From the request to a plan that may be committed: everything is read, found and checked.
     fn prepare(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
-        spans::within(&spans::plan(|| request.patch.paths().count()), |_| self.plan(request, readings))
+        let span = spans::plan(|| request.patch.paths().count());
+        spans::within(&span, |_| self.plan(request, readings)).map_err(|mut problems| {
+            self.say_who(request.patch, &mut problems);
+            problems
+        })
     }
 
     fn plan(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {

@@ -4,6 +4,7 @@
 
 mod near;
 
+use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
@@ -210,8 +211,9 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             })
         }
         Kind::AlreadyExists { instead } => write!(f, "{path} already exists; {instead}."),
-        Kind::StaleFile { claimed, current, diff, again } => {
-            write_stale(path, claimed, current.as_ref(), diff.as_deref(), *again, f)
+        Kind::StaleFile { claimed, current, diff, by, again } => {
+            let by = by.as_ref().map(|by| format!(" (edit {by})")).unwrap_or_default();
+            write_stale(path, claimed, current.as_ref(), diff.as_deref(), &by, *again, f)
         }
         Kind::NotRead { seen, .. } => match seen {
             Seen::Forgotten => write!(
@@ -443,6 +445,7 @@ fn write_stale(
     claimed: &str,
     current: Option<&crate::Version>,
     diff: Option<&str>,
+    by: &str,
     again: Again,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
@@ -458,12 +461,12 @@ fn write_stale(
         (_, None) => {
             return write!(
                 f,
-                "is gone since you read version {claimed}. Nothing was changed. To create it \
-                              again, send the call again."
+                "is gone since you read version {claimed}{by}. Nothing was changed. To create it again, send the call \
+                 again."
             );
         }
         (Again::NewVersion, Some(current)) => {
-            write!(f, "is at version {}, the call names {claimed}.", current.short())?;
+            write!(f, "is at version {}{by}, the call names {claimed}.", current.short())?;
         }
         (Again::Retry, Some(current)) => write!(
             f,
@@ -471,7 +474,11 @@ fn write_stale(
             current.short()
         )?,
         (_, Some(current)) => {
-            write!(f, "changed since you read version {claimed}; it is at version {} now.", current.short())?;
+            write!(
+                f,
+                "changed since you read version {claimed}; it is at version {} now{by}.",
+                current.short()
+            )?;
         }
     }
     f.write_str(" Nothing was changed.\n")?;

@@ -47,7 +47,7 @@ impl Failure {
         match self {
             Self::Stale { name, base, current } if clean => {
                 let again = Again::Retry;
-                let kind = Kind::StaleFile { claimed: base.short(), current, diff: None, again };
+                let kind = Kind::StaleFile { claimed: base.short(), current, diff: None, by: None, again };
                 Problem::new(kind).at(&name)
             }
             Self::Exists { name } if clean => {

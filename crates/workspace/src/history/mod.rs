@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
+use emend_edit::{Text, Version};
 
 pub use self::record::Origin;
 use self::record::{Details, Log, Record, RecordedFile};
@@ -129,6 +129,35 @@ impl<'a> History<'a> {
             }
         }
         Ok(Self { disk, vault, root, prefix, records, undone })
+    }
+
+    /// The newest edits, as far as the end of the log has them, for an answer that is not to wait for the rest.
+    pub(crate) fn read_end(
+        disk: &'a dyn Disk,
+        vault: Arc<Vault>,
+        root: Arc<Root>,
+        prefix: String,
+    ) -> io::Result<Self> {
+        let log = Log::read_end(disk, &vault)?;
+        let records = log.records(&vault).into_iter().map(|logged| logged.record).collect();
+        Ok(Self { disk, vault, root, prefix, records, undone: BTreeMap::new() })
+    }
+
+    /// Which edit made this file what it is by now, or took it away, and whose that was.
+    pub(crate) fn made_by(&self, name: &str, now: Option<&Version>) -> Option<String> {
+        let touches = |file: &&RecordedFile| {
+            self.may_show(file)
+                && (self.name(file) == name || self.old_name(file).is_some_and(|old| old == name))
+        };
+        let files = |record: &'_ Record| record.files.iter().rev().find(touches).cloned();
+        let (record, file) = self.records.iter().rev().find_map(|record| Some((record, files(record)?)))?;
+        let is_it = match now {
+            Some(now) => file.entry.is_after(now) && self.name(&file) == name,
+            None => file.entry.after.is_none() || self.name(&file) != name,
+        };
+        is_it.then(|| {
+            format!("{}, {} by {}, {}", record.id, record.tool, record.client, ago(time_of(&record.id)))
+        })
     }
 
     /// The edits that are asked for, the newest first.

@@ -19,6 +19,8 @@ const KEPT_TEXT: usize = 4 * 1024 * 1024;
 const KEPT: usize = 1_000;
 /// How many bytes of them.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// How much of the log is read where nobody is to wait for all of it.
+const END: u64 = 256 * 1024;
 
 /// Who asked for an edit, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,6 +108,11 @@ pub(super) struct Logged<'a> {
 impl Log {
     pub(super) fn read(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
         Ok(Self(vault.log(disk)?.unwrap_or_default()))
+    }
+
+    /// The end of it: the newest records, without those that are too long for that.
+    pub(super) fn read_end(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
+        vault.end_of_log(disk, END).map(Self)
     }
 
     /// Every record that is ours and whole, oldest first. What a crash has torn is passed over.

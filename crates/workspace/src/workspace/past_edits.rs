@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use emend_edit::patch::Patch;
 use emend_edit::plan;
-use emend_edit::problem::{Kind, Problem};
+use emend_edit::problem::{Code, Kind, Problem};
 
 use super::hooked::Hooked;
 use super::{Workspace, none, one};
@@ -121,6 +122,23 @@ impl Workspace {
     pub fn is_back(&self, id: &str) -> bool {
         let histories = self.past.histories(&self.roots).unwrap_or_default();
         histories.iter().any(|history| history.is_back(&self.roots, id))
+    }
+
+    /// Says of files that are not what was read which edit did that, where it is among the newest.
+    pub(super) fn say_who(&self, patch: &Patch, problems: &mut [Problem]) {
+        let is_stale = |problem: &Problem| problem.code() == Code::StaleFile;
+        if !problems.iter().any(is_stale) {
+            return;
+        }
+        let root = self.root_of(patch).ok();
+        let Some(history) = root.and_then(|root| self.past.end_of_history(&self.roots, &root)) else {
+            return;
+        };
+        for problem in problems {
+            if let (Kind::StaleFile { current, by, .. }, Some(name)) = (&mut *problem.kind, &problem.path) {
+                *by = history.made_by(name, current.as_ref());
+            }
+        }
     }
 
     /// From an edit of the past to a plan that takes it back.
