@@ -153,6 +153,25 @@ fn a_client_that_starts_what_is_not_there_is_a_problem() {
     );
 }
 
+#[test]
+fn a_client_whose_server_gets_a_folder_that_is_not_there_is_told_of() {
+    let folder = Folder::with([("one/a.txt", ""), ("two/b.txt", "")]);
+    for project in ["one", "two"] {
+        emend(&folder, &["init", "zed", "--workspace", project, "--yes"]).ends(0);
+    }
+    let told = |level, ran: Ran| {
+        let found = of_level(&ran, level);
+        found.iter().any(|(about, what)| about == "clients" && what.contains("/one"))
+    };
+    let doctor = || emend(&folder, &["doctor", "--json"]);
+    assert!(!told("warning", doctor().ends(0)));
+    fs::remove_dir_all(folder.at("one")).unwrap();
+    assert!(told("warning", doctor().ends(0)));
+    // Without another, the server would not start.
+    fs::remove_dir_all(folder.at("two")).unwrap();
+    check_problem(doctor(), "clients", "/one");
+}
+
 /// A project may have anything under the name of a configuration.
 #[test]
 fn a_configuration_that_is_a_pipe_is_not_waited_for() {

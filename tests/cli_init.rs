@@ -45,12 +45,14 @@ fn a_configuration_that_is_not_there_is_made_for_each_client() {
         assert_eq!((&again["state"], &again["client"]), (&json!("present"), &json!(client)));
         assert_eq!(folder.everything(), before);
     }
+    // These start their servers in the folder where they work, in whichever project.
     emend(&folder, &["init", "codex", "--yes"]).ends(0);
-    let expected = format!(
-        "[mcp_servers.emend]\ncommand = \"{}\"\nargs = [\"serve\", \"--workspace\", \"{here}\"]\n",
-        own_path()
-    );
+    let expected = format!("[mcp_servers.emend]\ncommand = \"{}\"\nargs = [\"serve\"]\n", own_path());
     assert_eq!(folder.text("../home/.codex/config.toml"), expected);
+    assert_eq!(emend(&folder, &["init", "codex", "--json"]).ends(0).document()["state"], "present");
+    emend(&folder, &["init", "gemini-cli", "--global", "--yes"]).ends(0);
+    let entry = document(&folder.text("../home/.gemini/settings.json"))["mcpServers"]["emend"].clone();
+    assert_eq!(entry["args"], json!(["serve"]));
 }
 
 const SETTINGS: &str = "// mine\n{\n  \"theme\": \"One\", // dark\n  \"context_servers\": {},\n}\n";
@@ -155,6 +157,17 @@ fn a_second_project_is_added_to_the_entry_of_all() {
         );
         assert!(folder.text(file).contains(&args), "{}", folder.text(file));
     }
+}
+
+#[test]
+fn a_folder_that_is_not_there_any_more_is_told_and_left_to_the_person() {
+    let folder = Folder::with([("one/a.txt", ""), ("two/b.txt", "")]);
+    let init = |project| emend(&folder, &["init", "zed", "--workspace", project, "--yes", "--json"]).ends(0);
+    assert!(init("one").document().get("gone").is_none());
+    let gone = folder.at("one");
+    fs::remove_dir_all(&gone).unwrap();
+    assert_eq!(init("two").document()["gone"], json!([gone]));
+    assert_eq!(init("two").document()["gone"], json!([gone]));
 }
 
 #[test]

@@ -71,7 +71,8 @@ fn a_folder_that_was_removed_and_made_again_is_not_taken_for_the_one_that_was_op
 fn a_preview_is_not_applied_in_a_folder_that_was_moved() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let mut client = serve(&folder);
-    let shown = client.preview("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    let shown =
+        client.preview("str_replace", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
     let handle = shown.ok().handle();
     fs::rename(folder.path(), folder.beside("old")).unwrap();
     folder.write("a.txt", "one\n");
@@ -116,4 +117,31 @@ fn of_several_folders_the_others_are_edited_further_where_none_but_they_can_be_m
     let listed = client.call("list_files", json!({"glob": "*"})).ok().text;
     assert!(listed.contains("two:b.txt") && !listed.contains("one:a.txt"), "{listed}");
     assert_eq!((two.text("b.txt"), two.tree().len()), ("two\n".into(), 1));
+}
+
+#[test]
+fn a_folder_that_is_not_there_keeps_nobody_out_of_the_others() {
+    let folder = Folder::with([("here/a.txt", "one\n")]);
+    let gone = folder.at("gone");
+    let both = || {
+        let launch = emend_testkit::Launch::new(crate::EMEND).workspace(folder.at("here"));
+        launch.workspace(&gone).state(folder.state())
+    };
+    let mut client = both().legacy();
+    client.replace("a.txt", "one", "two").ok();
+    let listed = client.call("list_files", json!({})).ok().text;
+    assert!(listed.contains("a.txt") && listed.contains("gone"), "{listed}");
+    // Nothing that is meant for it lands in the other one.
+    let before = folder.everything();
+    for path in [gone.join("new.txt").to_str().unwrap(), "gone:new.txt", "gone:a.txt"] {
+        client.call("write_file", json!({"path": path, "content": "new\n"})).refused("no-workspace");
+        client.replace(path, "two", "three").refused("no-workspace");
+    }
+    assert_eq!(folder.everything(), before);
+    drop(client);
+    // With the next start it is there.
+    fs::create_dir(&gone).unwrap();
+    let mut client = both().legacy();
+    client.call("write_file", json!({"path": "gone:new.txt", "content": "new\n"})).ok();
+    assert_eq!(folder.text("gone/new.txt"), "new\n");
 }
