@@ -94,7 +94,9 @@ impl Root {
             Err(Problem::new(Kind::NoWorkspace { reason }))
         };
         match inode_at(disk, path) {
-            Ok(there) if there == self.inode || inode_of(disk, &self.dir).is_ok_and(|own| own == there) => Ok(()),
+            Ok(there) if there == self.inode || inode_of(disk, &self.dir).is_ok_and(|own| own == there) => {
+                Ok(())
+            }
             Ok(_) => path_is("was replaced by another folder"),
             Err(error) if is_absent(&error) => path_is("was moved or removed"),
             // It is not known to be another.
@@ -109,11 +111,35 @@ impl Root {
     }
 }
 
+/// A folder that was to be a root and could not be opened, while others could.
+#[derive(Clone, Debug)]
+pub struct Absent {
+    /// What it would be called.
+    pub name: String,
+    /// Its path as it was given, made absolute.
+    pub path: PathBuf,
+    /// Why it is no root, and what a person can do.
+    pub problem: Problem,
+}
+
+impl Absent {
+    fn new(spec: &RootSpec, problem: &Problem) -> Self {
+        let path = std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone());
+        let reason = format!(
+            "{problem} The server does without it. Tell the person: it must be put back, or taken out of the server's \
+             arguments or the configuration file, and the server started anew."
+        );
+        let problem = Problem::new(Kind::NoWorkspace { reason });
+        Self { name: spec.name.clone().unwrap_or_else(|| name_of(&path)), path, problem }
+    }
+}
+
 /// The roots, and the disk that they are on.
 #[derive(Debug)]
 pub struct Roots {
     disk: Arc<dyn Disk>,
     roots: Vec<Arc<Root>>,
+    absent: Vec<Absent>,
 }
 
 /// A path that may be read: in a root, its resolved names allowed, its folder held open.
@@ -145,12 +171,20 @@ pub(crate) enum Start {
 }
 
 impl Roots {
-    /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer.
+    /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer. What
+    /// cannot be opened is left out as long as there is another, so that one dead folder in the configuration of all
+    /// projects keeps nobody out of the others.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], policy: &Policy) -> Result<Self, Problem> {
         check_names(specs)?;
-        let mut roots: Vec<Root> = Vec::new();
+        let (mut roots, mut absent): (Vec<Root>, Vec<(&RootSpec, Problem)>) = Default::default();
         for spec in specs {
-            let mut root = open_root(&*disk, spec, policy)?;
+            let mut root = match open_root(&*disk, spec, policy) {
+                Ok(root) => root,
+                Err(problem) => {
+                    absent.push((spec, problem));
+                    continue;
+                }
+            };
             if let Some(outer) = roots.iter_mut().find(|other| root.path.starts_with(&other.path)) {
                 outer.warnings.extend(inner_warning(outer, &root));
                 continue;
@@ -161,8 +195,12 @@ impl Roots {
             }
             roots.push(root);
         }
+        if roots.is_empty() && !absent.is_empty() {
+            return Err(absent.remove(0).1);
+        }
         name_apart(&mut roots);
-        Ok(Self { disk, roots: roots.into_iter().map(Arc::new).collect() })
+        let absent = absent.into_iter().map(|(spec, problem)| Absent::new(spec, &problem)).collect();
+        Ok(Self { disk, roots: roots.into_iter().map(Arc::new).collect(), absent })
     }
 
     /// The disk under the roots.
@@ -175,6 +213,12 @@ impl Roots {
     #[must_use]
     pub fn all(&self) -> &[Arc<Root>] {
         &self.roots
+    }
+
+    /// The folders that were to be roots and could not be opened.
+    #[must_use]
+    pub fn absent(&self) -> &[Absent] {
+        &self.absent
     }
 
     /// Refuses where nothing of a root may be looked at right now.
@@ -252,8 +296,15 @@ impl Roots {
                     let inside = path.strip_prefix(&root.path).or_else(|_| path.strip_prefix(&root.given));
                     inside.ok().map(|inside| (root, inside))
                 })
-                .ok_or_else(|| self.outside(written, "it is in none of the roots"))?;
+                .ok_or_else(|| match self.absent.iter().find(|absent| path.starts_with(&absent.path)) {
+                    Some(absent) => absent.problem.clone(),
+                    None => self.outside(written, "it is in none of the roots"),
+                })?;
             return look(root, inside);
+        }
+        // Where one root is left, this would be a path in it.
+        if let Some(absent) = self.absent_by_name(trimmed) {
+            return Err(absent.problem.clone());
         }
         if self.roots.len() == 1 {
             return look(&self.roots[0], path);
@@ -292,6 +343,13 @@ impl Roots {
                 Err(Problem::new(Kind::AmbiguousPath { candidates }).at(written))
             }
         }
+    }
+
+    /// The folder that a path names before its colon, if that could not be opened and no root has this name.
+    fn absent_by_name(&self, written: &str) -> Option<&Absent> {
+        let (name, _) = written.split_once(':')?;
+        let is_root = self.roots.iter().any(|root| root.name == name);
+        self.absent.iter().find(|absent| absent.name == name && !is_root)
     }
 
     /// The file at the end of these names, as a journal has them: plain names from the root, none of them a link.
@@ -444,11 +502,16 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     let inode = inode_of(disk, &dir).map_err(|error| refused(&error))?;
     let name = match &spec.name {
         Some(name) => name.clone(),
-        None => path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned()),
+        None => name_of(&path),
     };
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
     let (vault, turn) = (VaultCell::default(), crate::lock::Turn::default());
     Ok(Root { name, path, given, dir, inode, policy, warnings, vault, turn })
+}
+
+/// What a folder is called that nobody has given a name.
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// A name that somebody gave is that of one folder: by another they would not find what they meant.

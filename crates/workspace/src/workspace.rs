@@ -134,10 +134,12 @@ impl Workspace {
         modes.min().unwrap_or(Mode::ReadOnly)
     }
 
-    /// What a person should know of the settings that the folders brought along, and of their hooks.
+    /// What a person should know of folders that are not there, of the settings that the others brought along, and of their
+    /// hooks.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let absent = self.roots.absent().iter().map(|absent| absent.problem.to_string());
         let of_roots = self.roots.all().iter().flat_map(|root| &root.warnings).cloned();
-        of_roots.chain(self.hooks.warnings())
+        absent.chain(of_roots).chain(self.hooks.warnings())
     }
 
     /// Reads a file: what it is called, and what it holds.

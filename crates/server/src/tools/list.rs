@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::list::{Entry, Listing, What};
-use emend_workspace::roots::{Root, Roots};
+use emend_workspace::roots::{Absent, Root, Roots};
 use emend_workspace::{Effort, Scope, Unseen};
 
 use super::{Answer, Call, Unanswered, find};
@@ -37,8 +37,9 @@ fn list(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
         let (left_out, s) = (counted(listing.left_out), plural(listing.left_out));
         let _ = writeln!(text, "... and {left_out} more file{s}; give a narrower glob or a path.");
     }
-    if asked.path.as_deref().is_none_or(str::is_empty) && asked.glob.is_some() {
-        text.push_str(&closed(call.workspace.roots()));
+    if asked.path.as_deref().is_none_or(str::is_empty) {
+        let roots = call.workspace.roots();
+        text.push_str(&if asked.glob.is_some() { closed(roots) } else { absent(roots) });
     }
     text.push_str(&unseen(listing.unseen));
     Ok(text)
@@ -76,13 +77,19 @@ fn line(text: &mut String, entry: &Entry) {
     };
 }
 
-/// Says which roots were not looked at because nothing in them may be read, and why.
+/// Says which folders could not be opened, and why.
+fn absent(roots: &Roots) -> String {
+    let absent = |absent: &Absent| format!("{}: is not there: {}\n", absent.name, one_line(&absent.problem));
+    roots.absent().iter().map(absent).collect()
+}
+
+/// Says which folders were not looked at because nothing in them may be read or they are not there, and why.
 pub(super) fn closed(roots: &Roots) -> String {
     let closed = |root: &Arc<Root>| {
         let problem = roots.check_open(root).err()?;
         Some(format!("Nothing of {} was looked at: {}\n", root.name, one_line(&problem)))
     };
-    roots.all().iter().filter_map(closed).collect()
+    roots.all().iter().filter_map(closed).chain([absent(roots)]).collect()
 }
 
 fn one_line(problem: &Problem) -> String {
