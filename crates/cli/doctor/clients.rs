@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use super::{Findings, Level};
 use crate::init::clients::{Client, Scope};
-use crate::init::entry;
+use crate::init::{entry, start};
 use crate::program;
 
 const ABOUT: &str = "clients";
@@ -15,11 +15,11 @@ const ABOUT: &str = "clients";
 pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
     let mut starts = false;
     for client in Client::value_variants() {
-        let of_projects = projects.iter().filter_map(|project| client.file(Scope::Project, project));
-        let of_projects = of_projects.map(|file| (Scope::Project, file));
-        let of_all = client.file(Scope::Global, Path::new("")).map(|file| (Scope::Global, file));
-        for (scope, file) in of_projects.chain(of_all) {
-            starts |= configured(*client, scope, &file, findings);
+        let of_projects =
+            projects.iter().map(|project| (Some(project.as_path()), client.file(Scope::Project, project)));
+        let of_all = (None, client.file(Scope::Global, Path::new("")));
+        for (project, file) in of_projects.chain([of_all]) {
+            starts |= file.is_some_and(|file| configured(*client, project, &file, findings));
         }
     }
     if !starts {
@@ -32,8 +32,9 @@ pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
     }
 }
 
-/// Whether this file names Emend; what there is to say of it is said.
-fn configured(client: Client, scope: Scope, file: &Path, findings: &mut Findings) -> bool {
+/// Whether this file, of a project or of all, names Emend; what there is to say of it is said.
+fn configured(client: Client, project: Option<&Path>, file: &Path, findings: &mut Findings) -> bool {
+    let scope = if project.is_some() { Scope::Project } else { Scope::Global };
     // A project may have anything there, and a pipe would be waited for.
     if !fs::metadata(file).is_ok_and(|there| there.is_file()) {
         return false;
@@ -71,6 +72,13 @@ fn configured(client: Client, scope: Scope, file: &Path, findings: &mut Findings
             let what = format!("{name}: {path} starts '{command}', which is not there");
             findings.add(ABOUT, Level::Problem, what, next);
         }
+    }
+    let (folders, gone) = start::folders(&entry, project);
+    for folder in &gone {
+        // A server does without it, unless there is no other.
+        let level = if gone.len() < folders.len() { Level::Warning } else { Level::Problem };
+        let what = format!("{name}: {path} names the folder {folder}, which is not there");
+        findings.add(ABOUT, level, what, "Take it out of the entry's arguments, or put it back.");
     }
     true
 }

@@ -97,10 +97,14 @@ impl Client {
     pub(crate) fn project_folder(self) -> Option<&'static str> {
         match self {
             Self::Cursor | Self::Vscode => Some("${workspaceFolder}"),
-            // These start a server in the folder where they themselves were started.
             Self::ClaudeCode | Self::GeminiCli => Some("."),
             Self::ClaudeDesktop | Self::Zed | Self::Codex | Self::Windsurf => None,
         }
+    }
+
+    /// Whether it starts a server in the folder where it was started itself.
+    pub(crate) fn starts_in_place(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::GeminiCli | Self::Codex)
     }
 
     /// Whether the program that reads this file is started from a desktop, and so does not know the PATH of a shell. What

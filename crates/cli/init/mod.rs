@@ -3,7 +3,7 @@
 
 pub(crate) mod clients;
 pub(crate) mod entry;
-mod start;
+pub(crate) mod start;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -105,13 +105,24 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
 }
 
 fn finish(target: &Target, state: &str, mut document: Value, said: &str, output: Output) -> Ended {
+    let gone = target.gone();
     if output.json {
+        if !gone.is_empty() {
+            document["gone"] = json!(gone);
+        }
         document["client"] = json!(target.client.name());
         document["file"] = json!(target.file);
         document["state"] = json!(state);
         output.document(&document)?;
     } else {
         output.show(&output.plain(said))?;
+        for folder in gone {
+            let said = format!(
+                "Its arguments name {folder}, which is not there: take it out of {}.\n",
+                target.shown()
+            );
+            output.show(&output.plain(&said))?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -182,6 +193,7 @@ impl Target {
             kind: client.kind(),
             folder,
             project: (scope == Scope::Project).then_some(project),
+            follows: scope == Scope::Global && arguments.workspace.is_none() && client.starts_in_place(),
         };
         let state = arguments.state.clone().or_else(state_folder);
         Ok(Self { client, file, text, start, state })
@@ -210,15 +222,21 @@ impl Target {
         Ok(Some(format!("{bom}{}", entry::put(text, format, key, &entry).map_err(unfit)?)))
     }
 
+    /// The folders that the entry names and that are not there. A person takes them out, or puts them back.
+    fn gone(&self) -> Vec<String> {
+        let text = self.text.as_deref().unwrap_or_default().trim_start_matches('\u{feff}');
+        let there = entry::read(text, self.client.format(), self.client.key()).ok().flatten();
+        there.map(|there| start::folders(&there, self.start.project.as_deref()).1).unwrap_or_default()
+    }
+
     /// What a person has written is theirs to change where it is not understood.
     fn by_hand(&self, why: &str) -> Stop {
         Stop::usage(format!(
             "{}: its entry for Emend is not understood: {why}. Nothing was changed. Change it by hand, so that its \
-             command is {} and its arguments are \"serve\", \"--workspace\", {} and then what you want besides; or \
-             take it out and try again.",
+             command is {} and its arguments are {} and then what you want besides; or take it out and try again.",
             self.shown(),
             json!(self.start.command),
-            json!(self.start.folder)
+            json!(self.start.args())
         ))
     }
 

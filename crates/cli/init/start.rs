@@ -22,12 +22,20 @@ pub(crate) struct Start {
     pub(crate) folder: String,
     /// The project that the file is in, where the client starts the server.
     pub(crate) project: Option<PathBuf>,
+    /// Whether the server serves whichever folder the client works in unless its arguments name others.
+    pub(crate) follows: bool,
 }
 
 impl Start {
     /// A new entry.
     pub(crate) fn entry(&self) -> Entry {
-        self.fields(&self.command, &["serve".into(), "--workspace".into(), self.folder.clone()])
+        self.fields(&self.command, &self.args())
+    }
+
+    /// The arguments of a new entry.
+    pub(crate) fn args(&self) -> Vec<String> {
+        let folder = ["--workspace".to_owned(), self.folder.clone()];
+        std::iter::once("serve".to_owned()).chain(folder.into_iter().filter(|_| !self.follows)).collect()
     }
 
     /// What the entry that is there must say, and otherwise says already; or why nobody can tell.
@@ -63,7 +71,8 @@ impl Start {
         let serves = |args: &[String]| {
             let folders =
                 served(args).map_err(|why| format!("its args are no command line of emend ({why})"))?;
-            Ok::<_, String>(folders.iter().any(|folder| self.is_it(folder)))
+            let is_followed = self.follows && folders.is_empty();
+            Ok::<_, String>(is_followed || folders.iter().any(|folder| self.is_it(folder)))
         };
         if serves(&args)? {
             return Ok(args);
@@ -95,6 +104,20 @@ impl Start {
     }
 }
 
+/// The folders that an entry has the server open: all of them, and those that are not there. In the configuration of a
+/// project, they are written from there on; what only the client knows is left out of the second.
+pub(crate) fn folders(entry: &Value, project: Option<&Path>) -> (Vec<String>, Vec<String>) {
+    let args = entry.get("args").and_then(texts);
+    let folders = args.and_then(|args| served(&args).ok()).unwrap_or_default();
+    let is_gone = |written: &&String| {
+        let path = RootSpec::parse(written).path;
+        let path = project.map_or(path.clone(), |project| project.join(path));
+        path.is_absolute() && !written.contains("${") && !path.is_dir()
+    };
+    let gone = folders.iter().filter(is_gone).cloned().collect();
+    (folders, gone)
+}
+
 /// A list of texts.
 fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
@@ -111,6 +134,7 @@ mod tests {
             kind: None,
             folder: "/srv/x".into(),
             project: None,
+            follows: false,
         }
     }
 
@@ -139,6 +163,22 @@ mod tests {
             json!(["serve", "--require-read", "--workspace", "x=/srv/x", "--log", "debug"]),
         ] {
             assert_eq!(args(&there), Ok(there));
+        }
+    }
+
+    #[test]
+    fn where_the_server_follows_the_client_no_folder_is_named_unless_others_are() {
+        let start = Start { follows: true, ..start() };
+        assert_eq!(start.entry()[1], ("args", json!(["serve"])));
+        for (there, mended) in [
+            (json!([]), json!(["serve"])),
+            (json!(["serve", "--mode", "ask"]), json!(["serve", "--mode", "ask"])),
+            (
+                json!(["serve", "--workspace", "/srv/y"]),
+                json!(["serve", "--workspace", "/srv/y", "--workspace", "/srv/x"]),
+            ),
+        ] {
+            assert_eq!(start.mended(&json!({"command": "old", "args": there})).unwrap()[1].1, mended);
         }
     }
 
