@@ -314,13 +314,36 @@ mod tests {
             self.subscriptions.remarks(&self.workspace, &self.session)
         }
 
-        /// Reads these files, and waits until they are watched, and then for that no more.
+        /// What the answers of a whole round say, however many it takes until each file was looked at.
+        fn round(&self) -> Vec<String> {
+            let id = self.session.registrations().answers.as_ref().unwrap().id;
+            let mut said = Vec::new();
+            loop {
+                said.extend(self.remarks());
+                let state = self.subscriptions.locked();
+                let remarks = state.listeners[&id].remarks.as_ref().unwrap();
+                if remarks.looked_up_to.is_none() && !remarks.has_to_look() {
+                    return said;
+                }
+            }
+        }
+
+        /// Reads these files until they are watched and were looked at after that, and ends the watching. What is written
+        /// from then on is only found where the test has it looked at.
         fn read_unwatched(&self, files: &[&str]) {
             self.read(files);
             assert!(self.remarks().is_empty());
-            let until = Instant::now() + Duration::from_secs(30);
-            while self.subscriptions.watch.lock().unwrap().take().is_none() {
-                assert!(Instant::now() < until, "it is not watched");
+            self.wait_for_threads();
+            assert!(self.subscriptions.watch.lock().unwrap().take().is_some(), "it is not watched");
+            self.wait_for_threads();
+        }
+
+        /// Waits until no thread arranges or looks any more: each holds the subscriptions as long as it does, beside this
+        /// and the registration of the session.
+        fn wait_for_threads(&self) {
+            let until = Instant::now() + Duration::from_secs(60);
+            while Arc::strong_count(&self.subscriptions) > 2 {
+                assert!(Instant::now() < until, "a thread does not end");
                 thread::yield_now();
             }
         }
@@ -375,12 +398,7 @@ mod tests {
         }
         assert!(served.remarks().is_empty());
         served.look(&Hints { all: true, lost: true, ..Hints::default() });
-        let mut said = Vec::new();
-        let id = served.session.registrations().answers.as_ref().unwrap().id;
-        let looks = || served.subscriptions.locked().listeners[&id].remarks.as_ref().unwrap().has_to_look();
-        while looks() {
-            said.extend(served.remarks());
-        }
+        let said = served.round();
         assert_eq!(said.iter().map(|said| &said[..3]).collect::<Vec<_>>(), ["000", "250", "449"]);
         served.write("001", "two\n");
         assert!(served.remarks().is_empty());
@@ -392,16 +410,16 @@ mod tests {
         served.write("large", &"x\n".repeat(LARGE as usize));
         served.read_unwatched(&["a", "large"]);
         served.subscriptions.is_partial.store(true, Ordering::Release);
-        assert!(served.remarks().is_empty());
+        assert!(served.round().is_empty());
         for text in ["two\n", "three\n"] {
             served.write("a", text);
-            assert_eq!(served.remarks().len(), 1);
-            assert!(served.remarks().is_empty());
+            assert_eq!(served.round().len(), 1);
+            assert!(served.round().is_empty());
         }
         // With other times, but the same content, it is the same.
         served.read(&["a"]);
         served.write("a", "three\n");
-        assert!(served.remarks().is_empty());
+        assert!(served.round().is_empty());
         // A large file is read while nobody waits.
         served.write("large", &"y\n".repeat(LARGE as usize));
         let until = Instant::now() + Duration::from_secs(30);
