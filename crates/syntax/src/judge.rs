@@ -98,6 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::tests::PATIENT;
 
     #[test]
     fn it_judges_as_if_it_had_seen_nothing_before() {
@@ -109,7 +110,7 @@ mod tests {
             "def f():\n  return [1, 2]\n\n\ndef g():\n    pass\n",
         ];
         let mut judge = Judge::default();
-        let limits = Limits::default();
+        let limits = PATIENT;
         for pair in texts.windows(2).cycle().take(12) {
             let (before, after) = (pair[0].as_bytes(), pair[1].as_bytes());
             let verdict = judge.broken(Language::Python, Some(before), after.to_vec(), &limits, || {});
@@ -122,7 +123,7 @@ mod tests {
         let mut judge = Judge::default();
         for number in 0..100 {
             let text = format!("let a{number} = 1;\n").repeat(1_000);
-            judge.broken(Language::JavaScript, None, text.into_bytes(), &Limits::default(), || {});
+            judge.broken(Language::JavaScript, None, text.into_bytes(), &PATIENT, || {});
         }
         assert!(
             judge.0.len() <= FILES && judge.0.iter().map(|whole| whole.text.len()).sum::<usize>() <= BYTES
@@ -132,7 +133,7 @@ mod tests {
             Language::JavaScript,
             None,
             huge.into_bytes(),
-            &Limits { bytes: 1 << 30, ..Limits::default() },
+            &Limits { bytes: 1 << 30, ..PATIENT },
             || {},
         );
         assert!(judge.0.iter().map(|whole| whole.text.len()).sum::<usize>() <= BYTES);
@@ -144,7 +145,7 @@ mod tests {
             texts in prop::collection::vec("[a(){};=\n \"]{0,40}", 1..8),
         ) {
             let mut judge = Judge::default();
-            let limits = Limits::default();
+            let limits = PATIENT;
             let mut before: Option<&String> = None;
             for after in &texts {
                 let bytes = before.map(String::as_bytes);

@@ -83,9 +83,12 @@ mod tests {
 
     use super::*;
 
+    /// What these texts are is no matter of how busy the machine is.
+    pub(crate) const PATIENT: Limits = Limits { bytes: 512 << 10, time: Duration::from_secs(60) };
+
     fn verdict(path: &str, before: impl Into<Option<&'static str>>, after: &str) -> Verdict {
         let language = language_of(path).expect("the language is known");
-        broken(language, before.into().map(str::as_bytes), after.as_bytes(), &Limits::default())
+        broken(language, before.into().map(str::as_bytes), after.as_bytes(), &PATIENT)
     }
 
     fn is(line: usize, what: &str) -> Verdict {
@@ -157,7 +160,7 @@ mod tests {
     #[test]
     fn python_may_be_indented_in_many_ways() {
         let text = "if a: b()\nif a:\n\tb()\n\tif c:\n\t  d(1,\n2)\n\n # a remark\n\telse: e(); f()\n\x0cdef g(): return\n";
-        assert_eq!(broken(Language::Python, None, text.as_bytes(), &Limits::default()), Verdict::Fine);
+        assert_eq!(broken(Language::Python, None, text.as_bytes(), &PATIENT), Verdict::Fine);
     }
 
     #[test]
@@ -171,12 +174,12 @@ mod tests {
     #[test]
     fn what_would_cost_too_much_is_not_judged() {
         let rust = language_of("src/main.rs").expect("rust");
-        let few_bytes = Limits { bytes: 10, ..Limits::default() };
+        let few_bytes = Limits { bytes: 10, ..PATIENT };
         assert_eq!(broken(rust, None, b"fn main( {}\n", &few_bytes), Verdict::Unknown);
         let no_time = Limits { time: Duration::ZERO, ..Limits::default() };
         let many = "fn main() { a(b, c, d); }\n".repeat(100);
         assert_eq!(broken(rust, None, many.as_bytes(), &no_time), Verdict::Unknown);
-        assert_eq!(broken(rust, None, b"fn main( {}\0\n", &Limits::default()), Verdict::Unknown);
+        assert_eq!(broken(rust, None, b"fn main( {}\0\n", &PATIENT), Verdict::Unknown);
     }
 
     const LANGUAGES: [Language; 13] = [
@@ -213,8 +216,7 @@ mod tests {
             "export function f(a: A<B>): void {\n    <B>g(a!);\n}\n",
         ];
         for (language, whole) in LANGUAGES.into_iter().zip(whole) {
-            let verdict =
-                |after: &str| broken(language, Some(whole.as_bytes()), after.as_bytes(), &Limits::default());
+            let verdict = |after: &str| broken(language, Some(whole.as_bytes()), after.as_bytes(), &PATIENT);
             assert_eq!(verdict(whole), Verdict::Fine, "{language:?}");
             let cut = &whole[..whole.len() - 3];
             assert!(matches!(verdict(cut), Verdict::Broken { .. }), "{language:?}: {:?}", verdict(cut));
@@ -235,8 +237,8 @@ mod tests {
         #[test]
         fn any_bytes_get_a_verdict(before: Vec<u8>, after: Vec<u8>) {
             for language in LANGUAGES {
-                broken(language, Some(&before), &after, &Limits::default());
-                broken(language, None, &after, &Limits::default());
+                broken(language, Some(&before), &after, &PATIENT);
+                broken(language, None, &after, &PATIENT);
             }
         }
 
@@ -250,7 +252,7 @@ mod tests {
             let after = &text[..cut.index(text.len())];
             for language in LANGUAGES {
                 for before in [None, Some(&b""[..])] {
-                    if let Verdict::Broken { line, what } = broken(language, before, after, &Limits::default()) {
+                    if let Verdict::Broken { line, what } = broken(language, before, after, &PATIENT) {
                         prop_assert!((1..=1 + after.iter().filter(|byte| **byte == b'\n').count()).contains(&line));
                         prop_assert!(!what.is_empty() && !what.contains(char::is_control));
                     }
