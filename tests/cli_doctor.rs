@@ -169,7 +169,7 @@ fn a_client_whose_server_gets_a_folder_that_is_not_there_is_told_of() {
     assert!(told("warning", doctor().ends(0)));
     // Without another, the server would not start.
     fs::remove_dir_all(folder.at("two")).unwrap();
-    check_problem(doctor(), "clients", "/one");
+    assert!(told("problem", doctor().ends(1)));
 }
 
 /// A project may have anything under the name of a configuration.
