@@ -28,13 +28,15 @@ impl Answer {
         }
     }
 
-    /// The code of the first problem. A reading has no structured content: its code is the last line.
+    /// The code of the first problem. A reading has no structured content: its code is the last line, behind which there may
+    /// be remarks on what others do meanwhile.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         if !self.is_error {
             return None;
         }
-        let last_line = || self.text.lines().last()?.strip_prefix('[')?.strip_suffix(']');
+        let mut lines = self.text.lines().rev();
+        let last_line = || lines.find_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
         self.structured["error"]["code"].as_str().or_else(last_line)
     }
 
