@@ -14,6 +14,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::SubscriptionSink;
@@ -42,6 +43,8 @@ pub(crate) struct Subscriptions {
     is_due: AtomicBool,
     /// Whether not all of what was read is watched, so that answers have to look for themselves.
     is_partial: AtomicBool,
+    /// For how long an answer looks for itself.
+    looking: Duration,
     outside: Outside,
 }
 
@@ -262,7 +265,11 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
 impl Subscriptions {
     /// Those of this workspace, which tells of each of its edits.
     pub(crate) fn of(workspace: &Workspace) -> Arc<Self> {
-        let subscriptions = Arc::new(Self::default());
+        Self::looking_for(workspace, remarks::LOOKING)
+    }
+
+    fn looking_for(workspace: &Workspace, looking: Duration) -> Arc<Self> {
+        let subscriptions = Arc::new(Self { looking, ..Self::default() });
         let roots = workspace.roots().all();
         let prefix = |name: &str| if roots.len() == 1 { String::new() } else { format!("{name}:") };
         subscriptions.locked().roots =
@@ -372,7 +379,8 @@ mod tests {
         files.iter().for_each(|file| std::fs::write(folder.path().join(file), "one\n").unwrap());
         let roots = [RootSpec { name: None, path: folder.path().into() }];
         let workspace = Arc::new(Workspace::open(disk::for_this_machine(), &roots, None).unwrap());
-        let subscriptions = Subscriptions::of(&workspace);
+        // How far an answer comes is no matter of how busy the machine is.
+        let subscriptions = Subscriptions::looking_for(&workspace, Duration::MAX);
         Served { folder, workspace, subscriptions, session: Session::new(Owner::Process) }
     }
 

@@ -21,7 +21,7 @@ use crate::session::Session;
 /// How many files one answer looks at,
 const LOOKED_AT: usize = 200;
 /// and for how long.
-const LOOKING: Duration = Duration::from_millis(5);
+pub(super) const LOOKING: Duration = Duration::from_millis(5);
 /// A file above this size is not read while a client waits.
 pub(super) const LARGE: u64 = 2 * 1024 * 1024;
 /// How many changes an answer names; of more it says the number.
@@ -201,7 +201,7 @@ impl Subscriptions {
             let remarks = state.listeners.get(&id).and_then(|listener| listener.remarks.as_ref());
             remarks.is_some_and(|remarks| remarks.knows(name, read, stat))
         };
-        let looked = look(workspace, files, is_known);
+        let looked = look(workspace, files, self.looking, is_known);
         let mut state = self.locked();
         if !looked.large.is_empty() {
             state.doubt(looked.large);
@@ -233,12 +233,13 @@ pub(super) struct Looked {
 pub(super) fn look(
     workspace: &Workspace,
     files: Vec<(String, Version, Stat)>,
+    patience: Duration,
     mut is_known: impl FnMut(&str, Version, Option<Stat>) -> bool,
 ) -> Looked {
     let begun = Instant::now();
     let mut looked = Looked { is_whole: true, ..Looked::default() };
     for (name, version, read) in files {
-        if looked.last.is_some() && begun.elapsed() > LOOKING {
+        if looked.last.is_some() && begun.elapsed() > patience {
             looked.is_whole = false;
             break;
         }
