@@ -1,10 +1,8 @@
 //! Two servers edit a file while another program writes into it: it opens the file, writes, and closes it,
-//! either one byte in place, or the whole of it after emptying it. No byte that it wrote may be lost: each is
-//! in the file, or in one of the files that Emend keeps.
+//! either one byte in place, or the whole of it after emptying it. What it wrote must be in the file afterwards.
 //!
-//! It may be kept without a word. The other program opens the file, Emend exchanges and checks it, and only
-//! then the other writes: into the file that was displaced. Nobody can answer for what comes after the
-//! answer. What was written before the check is told; both are counted.
+//! One case is left: the other program finds the file by its name, Emend exchanges and checks it and lets go of it,
+//! and only then the other opens what it has found. It then writes into the file that was displaced, and that is kept.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -18,6 +16,7 @@ use anyhow::{Result, ensure};
 use emend_testkit::{Folder, Launch, folder};
 use serde_json::json;
 
+use super::Beat;
 use crate::random::{Random, any_seed};
 
 /// How many edits each server makes in a round.
@@ -64,6 +63,7 @@ pub(super) fn run(emend: &Path, way: Way, time: Duration) -> Result<()> {
          word; {lost} lost"
     );
     ensure!(lost == 0, "{lost} bytes of a program that writes in place were lost");
+    super::judge(&format!("in place ({way:?})"), written, kept, silent)?;
     ensure!(edits > 20 && written > 20, "too little was written to say anything");
     Ok(())
 }
@@ -115,7 +115,10 @@ fn edit_all(launch: &Launch, who: &str) -> Count {
     for i in 0..EDITS {
         let (old, new) = (format!("{who}{i:02} = old"), format!("{who}{i:02} = new"));
         let arguments = json!({"path": "file.txt", "old_string": old, "new_string": new});
-        match client.call("str_replace", arguments).code() {
+        let answer = client.call("str_replace", arguments);
+        // It says that the file was open, and where what comes later goes.
+        count.told += usize::from(answer.structured["notes"].is_array());
+        match answer.code() {
             None => count.edits += 1,
             Some("io-error") => count.told += 1,
             Some(_) => count.refused += 1,
@@ -124,14 +127,17 @@ fn edit_all(launch: &Launch, who: &str) -> Count {
     count
 }
 
-/// Writes byte after byte, in bursts, until the servers have ended or all are written. Yields how many.
+/// Writes byte after byte until the servers have ended or all are written. Yields how many.
 fn write_while(at_work: &AtomicUsize, path: &Path, way: Way, random: &mut Random) -> usize {
     let mut written = 0;
+    let mut beat = Beat::start();
     while written < BYTES && at_work.load(Ordering::SeqCst) > 0 {
-        for _ in 0..=random.below(3) {
+        // Sometimes two at once, then none for as long.
+        let burst = 1 + random.below(2);
+        for _ in 0..burst {
             written += usize::from(written < BYTES && write(path, way, written, random));
         }
-        (0..random.below(400)).for_each(|_| thread::yield_now());
+        (0..burst).for_each(|_| beat.wait());
     }
     written
 }
