@@ -243,6 +243,56 @@ fn a_writer_that_writes_in_place_in_between_is_kept_and_told() {
     assert_eq!(scene.folder.read("a.txt"), b"one\nTWO\ntheirs\n");
 }
 
+/// A program that opens a file right before the exchange, and writes into it as soon as it may; or, where nothing keeps it
+/// from opening, once the edit is made.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_that_opens_the_file_in_between_writes_into_the_file_of_that_name() {
+    use std::fs::{File, OpenOptions};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::{FileExt, MetadataExt};
+
+    let mut scene = Scene::new(native(), EIO);
+    scene.disk = Arc::new(FailingDisk::new(native(), EIO));
+    let workspace = scene.workspace();
+    let file = File::open(scene.folder.at("a.txt")).unwrap();
+    let inode = format!(":{} ", file.metadata().unwrap().ino());
+    // Whatever has the name by then.
+    let found = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let (go, may_write) = std::sync::mpsc::channel();
+    let (open, opened) = std::sync::mpsc::channel();
+    let write = move || {
+        let file = OpenOptions::new().write(true).open(found).unwrap();
+        open.send(()).unwrap();
+        may_write.recv().unwrap();
+        file.write_all_at(b"ONE", 0).unwrap();
+    };
+    let writer = Arc::new(Mutex::new(None));
+    scene.disk.before_placing({
+        let (go, writer) = (go.clone(), Arc::clone(&writer));
+        move || {
+            *writer.lock().unwrap() = Some(std::thread::spawn(write));
+            let is_held_up = |line: &str| line.contains("BREAKING") && line.contains(&inode);
+            while opened.try_recv().is_err() {
+                if std::fs::read_to_string("/proc/locks").unwrap().lines().any(is_held_up) {
+                    go.send(()).unwrap();
+                    break;
+                }
+            }
+        }
+    });
+    let join = move || writer.lock().unwrap().take().map_or((), |writer| writer.join().unwrap());
+    // The exchange is taken back, and if there is another, the program has written before it.
+    scene.disk.before_placing(|| {});
+    scene.disk.before_placing(join.clone());
+    let outcome = edit(&workspace, &one_file(), &BTreeMap::new());
+    let _ = go.send(());
+    join();
+    let told = outcome.map_err(|problems| problems[0].code()).map(|report| report.notes);
+    assert_eq!(scene.folder.read("a.txt"), b"ONE\ntwo\nthree\n", "{told:?}");
+    assert_eq!(told, Err(Code::StaleFile));
+}
+
 #[test]
 fn a_file_that_is_removed_in_between_stays_removed_and_is_told() {
     let (scene, problems) = meddled(|path| std::fs::remove_file(path).unwrap());

@@ -11,6 +11,7 @@ use std::process::Command;
 use emend_testkit::{Folder, client};
 use serde_json::json;
 
+use crate::hooks::notes;
 use crate::serve;
 
 #[test]
@@ -28,6 +29,21 @@ fn the_bits_that_writing_clears_are_kept_too() {
 
 fn set_mode(folder: &Folder, name: &str, mode: u32) {
     fs::set_permissions(folder.at(name), Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_that_a_program_has_open_for_writing_is_edited_and_that_is_said() {
+    let folder = Folder::with([("a.log", "one\n"), ("b.log", "one\n")]);
+    let mut client = serve(&folder);
+    let _log = fs::OpenOptions::new().append(true).open(folder.at("a.log")).unwrap();
+    let edited = client.replace("a.log", "one", "1").ok();
+    assert_eq!(folder.text("a.log"), "1\n");
+    assert!(notes(&edited)[0].contains("a.log"), "{}", edited.text);
+    // Who only reads it has lost nothing.
+    let _read = fs::File::open(folder.at("b.log")).unwrap();
+    let edited = client.replace("b.log", "one", "1").ok();
+    assert!(notes(&edited).is_empty(), "{}", edited.text);
 }
 
 /// The mode as it is written.
