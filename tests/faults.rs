@@ -253,7 +253,7 @@ fn a_program_that_opens_the_file_in_between_writes_into_the_file_of_that_name() 
     use std::os::unix::fs::{FileExt, MetadataExt};
 
     let mut scene = Scene::new(native(), EIO);
-    scene.disk = Arc::new(FailingDisk::new(native(), EIO));
+    scene.disk = Arc::new(FailingDisk::new(native(), EIO).with_leases());
     let workspace = scene.workspace();
     let file = File::open(scene.folder.at("a.txt")).unwrap();
     let inode = format!(":{} ", file.metadata().unwrap().ino());

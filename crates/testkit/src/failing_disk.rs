@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
-use emend_workspace::disk::{Disk, FileKind, Seen, Stat};
+use emend_workspace::disk::{Disk, FileKind, Seen, Stat, Taken};
 
 type Meddler = Box<dyn FnOnce() + Send>;
 
@@ -26,6 +26,7 @@ pub struct FailingDisk {
     /// How many exchanges and renames are left until everything fails; zero for "no such plan".
     healthy_placings: AtomicUsize,
     has_failed: AtomicBool,
+    gives_leases: bool,
     errno: i32,
     meddlers: Mutex<VecDeque<Meddler>>,
 }
@@ -48,9 +49,17 @@ impl FailingDisk {
             kill_at: AtomicUsize::new(0),
             healthy_placings: AtomicUsize::new(0),
             has_failed: AtomicBool::new(false),
+            gives_leases: false,
             errno,
             meddlers: Mutex::default(),
         }
+    }
+
+    /// The same disk with leases. Without, who writes right before a placing need not wait for it to be over.
+    #[must_use]
+    pub fn with_leases(mut self) -> Self {
+        self.gives_leases = true;
+        self
     }
 
     /// From now on, the `n`th call fails, and only that; counted from 1.
@@ -160,6 +169,10 @@ impl Disk for FailingDisk {
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {
         self.call()?;
         self.inner.create_file(dir, name, like)
+    }
+
+    fn lease(&self, dir: &Dir, name: &OsStr) -> Taken {
+        if self.gives_leases { self.inner.lease(dir, name) } else { Taken::Unavailable }
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {

@@ -59,6 +59,9 @@ pub struct Workspace {
     guard: Guard,
 }
 
+/// How often an edit is begun anew because somebody was about to write into one of its files.
+const TRIES: usize = 20;
+
 /// Tells of an edit.
 type Tell = Box<dyn Fn(&Landed<'_>) + Send + Sync>;
 
@@ -496,11 +499,19 @@ impl Workspace {
         let vault = self.past.vault(self.disk(), &root)?;
         // The disk takes longer.
         let look = self.guard.begin(prepared);
+        let mut overtaken = 0;
         let (id, committed) = loop {
             let id = edit_id()?;
             span.record("edit", id.as_str());
             match commit::commit(self.disk(), &vault, &id, &prepared.jobs(), progress) {
                 Ok(committed) => break (id, committed),
+                // Somebody was about to write into one of the files: if they have by now, the next try finds what.
+                Err(problem) if matches!(*problem.kind, Kind::Overtaken { .. }) => {
+                    overtaken += 1;
+                    if overtaken == TRIES {
+                        return Err(Problem { kind: Kind::Overtaken { times: TRIES }.into(), ..problem });
+                    }
+                }
                 Err(problem) => {
                     // Somebody may have removed the vault: the next edit looks for it again.
                     if problem.code() == Code::IoError {
@@ -515,6 +526,7 @@ impl Workspace {
             }
         };
         let mut report = prepared.report.clone();
+        report.notes.extend(open_note(&committed.open));
         let late = look.and_then(|look| look.end(&id, &mut report));
         if !terms.track_history {
             vault::remove(self.disk(), &vault.kept, &committed.name);
@@ -570,6 +582,16 @@ fn edit_id() -> Result<String, Problem> {
         .map_err(|error| io_problem("Getting random bytes", &std::io::Error::other(error.to_string())))?;
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
+}
+
+/// What is said of files that another program had open for writing while they were displaced.
+fn open_note(names: &[String]) -> Option<String> {
+    let [first, rest @ ..] = names else { return None };
+    let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!(
+        "another program has {first}{rest} open for writing: what it writes without opening the file anew goes into the old \
+         one, which is kept. Read the file again before you rely on it"
+    ))
 }
 
 fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {

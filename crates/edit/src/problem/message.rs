@@ -393,8 +393,8 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         ),
         Kind::Overtaken { times } => write!(
             f,
-            "While the hooks of this edit ran, its files were changed by others, {times} times in a row. Nothing was changed. \
-             Send the call again."
+            "While this edit was made, others wrote into its files, {times} times in a row. Nothing was changed. Send the call \
+             again."
         ),
         Kind::NeedsPatience => f.write_str("This needs more time than was given. Nothing was changed."),
         Kind::RecoveryNeeded { what } => f.write_str(what),

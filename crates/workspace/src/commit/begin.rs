@@ -9,6 +9,7 @@ use cap_std::fs::Dir;
 
 use super::journal::{self, Change, Entry};
 use super::restore::Site;
+use super::watch::Patience;
 use super::{Home, Job, Transaction};
 use crate::disk::Disk;
 use crate::vault::Vault;
@@ -81,7 +82,22 @@ impl<'a> Transaction<'a> {
             }
         };
         let sites = jobs.iter().zip(entries).enumerate().map(site).collect();
-        let now = vec![None; jobs.len()];
-        Ok(Self { disk, vault, id, jobs, home, sites, folders: Vec::new(), placed: false, now })
+        let seen = jobs.iter().map(|job| job.base.map(|(_, base)| base.stat)).collect();
+        Ok(Self {
+            disk,
+            vault,
+            id,
+            jobs,
+            home,
+            sites,
+            folders: Vec::new(),
+            placed: false,
+            seen,
+            watches: Vec::new(),
+            staged: Vec::new(),
+            patience: Patience::default(),
+            open: Vec::new(),
+            now: vec![None; jobs.len()],
+        })
     }
 }

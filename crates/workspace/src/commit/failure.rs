@@ -21,6 +21,10 @@ pub(super) enum Failure {
         base: Version,
         current: Option<Version>,
     },
+    /// Somebody was about to write: opened the file for it between our last look and our check.
+    Overtaken {
+        name: String,
+    },
     Exists {
         name: String,
     },
@@ -50,6 +54,7 @@ impl Failure {
                 let kind = Kind::StaleFile { claimed: base.short(), current, diff: None, by: None, again };
                 Problem::new(kind).at(&name)
             }
+            Self::Overtaken { name } if clean => Problem::new(Kind::Overtaken { times: 1 }).at(&name),
             Self::Exists { name } if clean => {
                 let instead = "it came while the edit was made; nothing was changed";
                 Problem::new(Kind::AlreadyExists { instead }).at(&name)
@@ -58,7 +63,9 @@ impl Failure {
             other => {
                 let (what, name) = match other {
                     Self::Io { step, name, error } => (said(step, &name, &error), name),
-                    Self::Stale { name, .. } => ("Another program wrote at the same moment.".into(), name),
+                    Self::Stale { name, .. } | Self::Overtaken { name } => {
+                        ("Another program wrote at the same moment.".into(), name)
+                    }
                     Self::Exists { name } | Self::Mounted { name } => {
                         ("The file could not be placed.".into(), name)
                     }

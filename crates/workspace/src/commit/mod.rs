@@ -4,13 +4,14 @@
 //! at each. Every new content is staged in the vault with its metadata and made durable before any name changes.
 //! Then each file is put in place by one atomic operation, and what it displaced is **verified**: if somebody else
 //! wrote between our reading and our exchange, theirs is put back and the answer is `stale-file`. Checking before a
-//! rename loses updates; checking after an exchange does not.
+//! rename loses updates; checking after an exchange does not. From the last look until that check the files are watched
+//! ([`watch`](mod@watch)): if somebody opens one to write into it, the commit is taken back and made again.
 //!
 //! Whatever fails, [`restore`](mod@restore) puts the files back, and so does [`recovery`](crate::recovery) after a
 //! crash: the same code, which looks at what is on the disk and not at what was done.
 //!
 //! A transaction of one file needs no journal and no folder: what recovery must know is the staged file's name,
-//! and one fsync covers both. It has the steps Stage, Place, Verify, SyncFolders and Keep.
+//! and one fsync covers both. It has the steps Stage, Recheck, Place, Verify, SyncFolders and Keep.
 
 mod begin;
 mod failure;
@@ -21,6 +22,7 @@ mod stage;
 mod sync;
 pub(crate) mod tidy;
 pub(crate) mod trail;
+mod watch;
 
 pub(crate) use stage::special_files;
 
@@ -40,6 +42,7 @@ use self::failure::Failure;
 use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
 use self::restore::{Folder, Site};
 use self::tidy::Ending;
+use self::watch::{Patience, Watch};
 use crate::disk::{Disk, Stat};
 use crate::fault::io_problem;
 use crate::prepared::{Phase, Progress};
@@ -56,7 +59,7 @@ pub enum Step {
     Stage,
     /// Write down what is going to happen, and make that durable.
     Prepare,
-    /// Is every file still what the plan was made for?
+    /// Is every file still what the plan was made for? From here on it is watched.
     Recheck,
     /// Make the folders of new files.
     MakeFolders,
@@ -72,7 +75,8 @@ pub enum Step {
     Keep,
 }
 
-/// From this many files on, one sync of the file system is cheaper than one for each.
+/// From this many files on, one sync of the file system is cheaper than one for each, and none is watched, since each would
+/// be held open.
 const MANY: usize = 100;
 
 /// One file of a plan with what the workspace knows of it.
@@ -118,6 +122,8 @@ pub(crate) struct Committed {
     pub(crate) kept: Vec<Option<String>>,
     /// What is kept of all of it there.
     pub(crate) name: OsString,
+    /// The files that another program had open for writing, and may write into later: into the displaced ones.
+    pub(crate) open: Vec<String>,
 }
 
 /// Commits these files. `progress` hears how many of them are staged or in place.
@@ -134,9 +140,9 @@ pub(crate) fn commit(
     let failure = match run {
         Ok(Ok(())) => {
             let (name, kept) = transaction.keep();
-            let Transaction { sites, now, .. } = transaction;
+            let Transaction { sites, now, open, .. } = transaction;
             let entries = sites.into_iter().map(|site| site.entry).collect();
-            return Ok(Committed { stats: now, entries, kept, name });
+            return Ok(Committed { stats: now, entries, kept, name, open });
         }
         Ok(Err(failure)) => failure,
         Err(_) => Failure::Io {
@@ -159,6 +165,15 @@ struct Transaction<'a> {
     folders: Vec<Folder>,
     /// Whether any name outside of the vault may have changed.
     placed: bool,
+    /// What the name of each file stood for when it was looked at last.
+    seen: Vec<Option<Stat>>,
+    /// The files that are to be displaced, from the last look at them until the check.
+    watches: Vec<Watch>,
+    /// The staged files, held open as long: another program's that took the inode of one would be taken for ours.
+    staged: Vec<File>,
+    patience: Patience,
+    /// The files that others have open for writing.
+    open: Vec<String>,
     now: Vec<Option<Stat>>,
 }
 
@@ -182,8 +197,11 @@ impl<'a> Transaction<'a> {
         self.sync_staged()?;
         if self.home.folder.is_some() {
             self.prepare()?;
-            (0..self.jobs.len()).try_for_each(|at| self.recheck(at))?;
         }
+        for at in 0..self.jobs.len() {
+            self.recheck(at)?;
+        }
+        self.nobody_waits()?;
         self.placed = true;
         for at in 0..self.jobs.len() {
             self.make_folders(at)?;
@@ -195,6 +213,9 @@ impl<'a> Transaction<'a> {
         for at in 0..self.jobs.len() {
             self.verify(at)?;
         }
+        self.nobody_waits()?;
+        self.watches.clear();
+        self.staged.clear();
         self.sync_folders()?;
         if self.home.folder.is_some() {
             self.finish()?;
@@ -278,6 +299,8 @@ impl<'a> Transaction<'a> {
             true => restore::put_back(self.disk, &sites, &self.folders),
             false => sites.iter().map(untouched).collect(),
         };
+        // It is decided which file has the name: who waited may write into it.
+        self.watches.clear();
         let name = self.home.folder.clone().map(OsString::from);
         let home = tidy::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };
         tidy::clear(self.disk, &home, &sites, self.placed, states)

@@ -10,24 +10,62 @@ use cap_std::fs::Dir;
 use super::failure::{Failure, gone_or};
 use super::journal::Change;
 use super::restore::{self, Folder};
+use super::watch::Watch;
 use super::{Job, Step, Transaction};
-use crate::fault::is_absent;
 use crate::snapshot::Snapshot;
 
+/// How often a name is looked at again that others touch in between, before the exchange has to decide.
+const LOOKS: usize = 8;
+
 impl Transaction<'_> {
-    /// Is the file still what the plan was made for? Verifying answers that too, but this finds most of what
-    /// somebody wrote meanwhile before anything was moved.
-    pub(super) fn recheck(&self, at: usize) -> Result<(), Failure> {
+    /// Watches the file if it is to be displaced. Is it still what the plan was made for? Verifying answers that too, but this
+    /// finds most of what somebody wrote meanwhile before anything was moved.
+    pub(super) fn recheck(&mut self, at: usize) -> Result<(), Failure> {
+        let job = &self.jobs[at];
+        // What is written over is opened for writing here; what gets another name stays the file that it is.
+        let is_displaced =
+            matches!(self.sites[at].entry.change, Change::Modify | Change::Delete | Change::Move);
+        let mut watch = Watch::none();
+        if let Some((path, _)) = job.base.filter(|_| is_displaced && !self.is_many()) {
+            let name = (&*path.place.dir, path.place.file_name());
+            watch = Watch::begin(self.disk, name, &mut self.patience);
+            let (dir, name) = self.sites[at].staged();
+            self.staged.extend(self.disk.open_file(dir, name).ok());
+        }
+        self.look(at, Step::Recheck)?;
+        if watch.is_open() {
+            self.open.push(job.plan.name.clone());
+        }
+        if !self.seen[at].is_some_and(|seen| watch.is_on(self.disk, &seen)) {
+            watch = Watch::none();
+        }
+        self.watches.push(watch);
+        Ok(())
+    }
+
+    /// Looks at the name: when this returns, it stands for what the plan was made for. Most often that is one call, and it is
+    /// the last one.
+    fn look(&mut self, at: usize, step: Step) -> Result<(), Failure> {
         let job = &self.jobs[at];
         let Some((path, base)) = job.base else { return Ok(()) };
-        let failed = |error| Failure::io(Step::Recheck, &job.plan.name)(error);
         let (dir, name) = (&*path.place.dir, path.place.file_name());
-        match self.disk.stat(dir, name) {
-            Ok(stat) if stat == base.stat => return Ok(()),
-            Err(error) if !is_absent(&error) => return Err(failed(error)),
-            _ => {}
+        for _ in 0..LOOKS {
+            let now = restore::stat(self.disk, (dir, name)).map_err(Failure::io(step, &job.plan.name))?;
+            if now.is_some() && now == self.seen[at] {
+                break;
+            }
+            self.compare(job, base, dir, name, step)?;
+            self.seen[at] = now;
         }
-        self.compare(job, base, dir, name, Step::Recheck)
+        Ok(())
+    }
+
+    /// Whether nobody waits to write into one of the files that are watched.
+    pub(super) fn nobody_waits(&self) -> Result<(), Failure> {
+        match self.jobs.iter().zip(&self.watches).find(|(_, watch)| watch.is_wanted()) {
+            Some((job, _)) => Err(Failure::Overtaken { name: job.plan.name.clone() }),
+            None => Ok(()),
+        }
     }
 
     /// Whether this is what the job was made for.
@@ -72,6 +110,7 @@ impl Transaction<'_> {
     }
 
     pub(super) fn place(&mut self, at: usize) -> Result<(), Failure> {
+        self.look(at, Step::Place)?;
         let job = &self.jobs[at];
         let site = &mut self.sites[at];
         let Some(dir) = &site.dir else { return Ok(()) };
@@ -87,6 +126,16 @@ impl Transaction<'_> {
         match (site.entry.change, old) {
             (Change::Modify, _) => {
                 self.disk.exchange(staged, target).map_err(|error| gone_or(error, job, failed))?;
+                let out = self.disk.stat(displaced.0, displaced.1).map_err(failed)?;
+                if let (Some(seen), Some((_, base))) = (self.seen[at], job.base)
+                    && !out.is_same_file(&seen)
+                {
+                    // A rename came between the look and the exchange. The less time theirs is away, the fewer miss it.
+                    restore::return_theirs(self.disk, site).map_err(failed)?;
+                    let current = restore::version(self.disk, target.0, target.1).map_err(failed)?;
+                    let (name, base) = (job.plan.name.clone(), base.text.version());
+                    return Err(Failure::Stale { name, base, current });
+                }
             }
             (Change::Create, _) => self.disk.rename_new(staged, target).map_err(taken)?,
             (Change::Delete, _) => {

@@ -17,6 +17,7 @@ use emend_edit::problem::FileState;
 use emend_edit::version::Hashing;
 
 use super::journal::{Change, Entry};
+use super::watch::{Patience, Watch};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::is_absent;
 
@@ -115,13 +116,16 @@ fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
         return Ok(if is_displaced { FileState::Theirs } else { FileState::Untouched });
     };
     disk.settle_exchange(slot, target)?;
+    // Whoever is writing into ours is noticed, or is done by then.
+    let watch = Watch::begin(disk, target, &mut Patience::default());
     if !is_ours(disk, &site.entry, target)? {
         // Not exchanged yet, or back already: then what is staged lies in the vault.
         let is_back = is_staged(disk, &site.entry, slot)? || stat(disk, slot)?.is_none();
         return if is_back { Ok(FileState::Untouched) } else { theirs(disk, &site.entry, target) };
     }
-    let Some(mut put_in) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
+    let Some(put_in) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
     disk.exchange(slot, target)?;
+    watch.settle(disk, slot);
     if is_ours(disk, &site.entry, slot)? {
         return Ok(FileState::Restored);
     }
@@ -129,6 +133,30 @@ fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     // is not what was put in, they have replaced that too, with something newer, which goes back in turn. (Whether they
     // wrote into ours is asked now: once ours is gone, a later file of theirs may get its inode.)
     let state = self::theirs(disk, &site.entry, slot)?;
+    return_displaced(disk, slot, target, put_in, state)
+}
+
+/// Puts another program's file back at once that came out of the exchange in place of the one that was meant: it came
+/// there in that very moment. What remains to be said of it, restoring finds.
+pub(super) fn return_theirs(disk: &dyn Disk, site: &Site) -> io::Result<()> {
+    let (slot, Some(target)) = (site.displaced(), site.target()) else { return Ok(()) };
+    match hold(disk, target)? {
+        Some(ours) if Some(ours.stat.inode) == site.entry.inode => {
+            return_displaced(disk, slot, target, ours, FileState::Theirs).map(|_| ())
+        }
+        // They have replaced ours too, with something newer.
+        _ => Ok(()),
+    }
+}
+
+/// Gives what was displaced its place again, until what comes out is what was put in last.
+fn return_displaced(
+    disk: &dyn Disk,
+    slot: At<'_>,
+    target: At<'_>,
+    mut put_in: Held,
+    state: FileState,
+) -> io::Result<FileState> {
     for _ in 0..RACES {
         let Some(theirs) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
         match disk.exchange(slot, target) {

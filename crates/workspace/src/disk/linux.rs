@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
+use emend_lease::Taken;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
@@ -83,6 +84,10 @@ impl Disk for Linux {
             metadata::copy(like, &file)?;
         }
         Ok(file)
+    }
+
+    fn lease(&self, dir: &Dir, name: &OsStr) -> Taken {
+        self.open_file(dir, name).map_or(Taken::Unavailable, emend_lease::take)
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {

@@ -24,6 +24,7 @@ use std::time::SystemTime;
 
 use cap_std::fs::Dir;
 
+pub use emend_lease::Taken;
 #[cfg(target_os = "linux")]
 pub use linux::Linux;
 pub(crate) use portable::HELPER;
@@ -95,6 +96,9 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Creates `name`, which must not exist. With `like`, it gets that file's mode, owner and extended
     /// attributes before it gets any content; without, the mode that a new file has.
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File>;
+    /// Has the kernel tell who opens the file `name` for writing, and has them wait, until the lease is dropped. Never fails an
+    /// edit: where there are no leases, nothing is known.
+    fn lease(&self, dir: &Dir, name: &OsStr) -> Taken;
     /// Writes these pieces, one after another.
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()>;
     /// Lets whoever may read the file run it too, or nobody.

@@ -12,6 +12,7 @@ use std::thread;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
+use emend_lease::Taken;
 
 use super::{Disk, FileKind, Seen, Stat};
 
@@ -86,6 +87,10 @@ impl Disk for Portable {
             file.set_permissions(like.metadata()?.permissions())?;
         }
         Ok(file)
+    }
+
+    fn lease(&self, _dir: &Dir, _name: &OsStr) -> Taken {
+        Taken::Unavailable
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
