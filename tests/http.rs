@@ -460,3 +460,43 @@ fn a_call_that_is_cancelled_while_it_writes_is_completed_and_the_next_answer_say
     }
     panic!("nothing is said of it");
 }
+
+#[test]
+#[cfg(unix)]
+fn readings_do_not_wait_behind_edits_that_wait_for_the_lock() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// As many of each of two tokens fill every thread that a runtime has for what blocks.
+    const EDITS: usize = 260;
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let tokens = [("ann", ANN), ("ben", BEN), ("cy", "cy-has-another-long-token")];
+    let server = HttpServer::with_tokens(&launch(&folder), &folder.beside("tokens"), &tokens);
+    let clients = tokens.map(|(_, token)| Http::new(server.address(), token));
+    let [ann, ben, cy] = &clients;
+    let held = std::fs::File::open(folder.path()).unwrap();
+    held.lock().unwrap();
+    let (begun, answered) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let edit = |client: &Http| {
+        let arguments = json!({"path": "a.txt", "old_string": "not there", "new_string": "x"});
+        begun.fetch_add(1, Ordering::SeqCst);
+        let answer = client.begin("tools/call", json!({"name": "str_replace", "arguments": arguments}));
+        // A token has only so many requests at once.
+        answered.fetch_add(usize::from(answer.finish().status == 200), Ordering::SeqCst);
+    };
+    let edit = &edit;
+    std::thread::scope(|scope| {
+        for client in [ann, ben].repeat(EDITS) {
+            scope.spawn(move || edit(client));
+        }
+        while begun.load(Ordering::SeqCst) < 2 * EDITS {
+            std::thread::yield_now();
+        }
+        for _ in 0..50 {
+            cy.read("a.txt");
+        }
+        // Whoever waited behind them would have waited until enough of them had given up.
+        let answered = answered.load(Ordering::SeqCst);
+        held.unlock().unwrap();
+        assert!(answered < 20, "{answered} edits were answered before the readings");
+    });
+}
