@@ -19,6 +19,7 @@ use emend_edit::problem::Problem;
 use emend_workspace::{Mode, Workspace};
 
 use crate::asking::Asking;
+use crate::calls::Editing;
 use crate::effects::Effects;
 use crate::events::Events;
 use crate::previews::Previews;
@@ -72,6 +73,7 @@ pub(crate) struct Shared {
     pub(crate) effects: Arc<Effects>,
     pub(crate) events: Events,
     pub(crate) in_flight: AtomicUsize,
+    pub(crate) editing: Editing,
 }
 
 impl Emend {
@@ -102,10 +104,18 @@ impl Emend {
                 listeners.have_found();
             }
         });
-        let (asking, in_flight) = (Asking::new(), AtomicUsize::new(0));
+        let (asking, in_flight, editing) = (Asking::new(), AtomicUsize::new(0), Editing::default());
         let session = Arc::new(Session::with_events(Owner::Process, events.clone()));
-        let shared =
-            Arc::new(Shared { workspace, previews, asking, subscriptions, effects, events, in_flight });
+        let shared = Arc::new(Shared {
+            workspace,
+            previews,
+            asking,
+            subscriptions,
+            effects,
+            events,
+            in_flight,
+            editing,
+        });
         Self { shared, session }
     }
 

@@ -10,8 +10,7 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use emend_edit::problem::{Kind, Problem};
@@ -28,6 +27,23 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Turn {
     taken: Mutex<bool>,
     free: Condvar,
+    queued: Arc<Queued>,
+}
+
+/// This process in the kernel's queue for the lock of a folder: at most once, however many edits come and go meanwhile.
+#[derive(Debug, Default)]
+struct Queued {
+    state: Mutex<Queue>,
+    served: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Whether a thread stands in it. It cannot be called back, so it stays there until it has had its turn.
+    is_waiting: bool,
+    /// Whether an edit waits for what it gets. Otherwise that is given back at once.
+    is_wanted: bool,
+    got: Option<io::Result<File>>,
 }
 
 /// The right to change files in a root. Released when dropped.
@@ -88,15 +104,104 @@ fn lock_folder(root: &Root, until: Instant) -> io::Result<Option<File>> {
     if until <= Instant::now() {
         return Ok(None);
     }
-    // Another process has it. A thread waits in the kernel's queue, so that nobody has to poll; if it gets
-    // the lock too late, the answer is dropped and with it the lock.
-    let (send, receive) = mpsc::sync_channel(0);
-    std::thread::spawn(move || {
+    // Another process has it.
+    root.turn.queued.wait(folder, until)
+}
+
+impl Queued {
+    /// Waits for the lock on this folder. Only whoever has the turn calls it. `Ok(None)` when time ran out.
+    fn wait(self: &Arc<Self>, folder: File, until: Instant) -> io::Result<Option<File>> {
+        let mut queue = self.state();
+        if !queue.is_waiting {
+            let queued = Arc::clone(self);
+            // A thread waits in the kernel's queue, so that nobody has to poll.
+            std::thread::Builder::new().spawn(move || queued.stand(folder))?;
+            queue.is_waiting = true;
+        }
+        queue.is_wanted = true;
+        while queue.got.is_none()
+            && let Some(left) = until.checked_duration_since(Instant::now())
+        {
+            let waited = self.served.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
+            queue = waited.0;
+        }
+        queue.is_wanted = false;
+        queue.got.take().transpose()
+    }
+
+    /// Waits in the kernel's queue, and hands on what comes of it.
+    fn stand(&self, folder: File) {
         let locked = folder.lock().map(|()| folder);
-        let _ = send.send(locked);
-    });
-    match receive.recv_timeout(until.saturating_duration_since(Instant::now())) {
-        Ok(locked) => locked.map(Some),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
+        let mut queue = self.state();
+        queue.is_waiting = false;
+        if queue.is_wanted {
+            queue.got = Some(locked);
+            self.served.notify_one();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Queue> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// A folder, twice open: what another process holds, and a place in the queue for it.
+    fn folder() -> (tempfile::TempDir, File, Arc<Queued>) {
+        let folder = tempfile::tempdir().unwrap();
+        let other = File::open(folder.path()).unwrap();
+        other.lock().unwrap();
+        (folder, other, Arc::default())
+    }
+
+    #[test]
+    fn edits_that_give_up_leave_one_place_in_the_queue_between_them() {
+        let (folder, other, queued) = folder();
+        for _ in 0..5 {
+            let mine = File::open(folder.path()).unwrap();
+            assert!(queued.wait(mine, Instant::now()).unwrap().is_none());
+            assert!(queued.state().is_waiting);
+            // The thread and who asks: nobody else has been started.
+            assert_eq!(Arc::strong_count(&queued), 2);
+        }
+        other.unlock().unwrap();
+        // Its turn is nobody's, so it is given back.
+        let next = File::open(folder.path()).unwrap();
+        next.lock().unwrap();
+        while Arc::strong_count(&queued) > 1 {
+            // The thread may have been behind this one in the queue.
+            next.unlock().unwrap();
+            std::thread::yield_now();
+            next.lock().unwrap();
+        }
+        assert!(!queued.state().is_waiting && queued.state().got.is_none());
+    }
+
+    #[test]
+    fn an_edit_takes_over_the_place_of_one_that_gave_up() {
+        let (folder, other, queued) = folder();
+        let open = || File::open(folder.path()).unwrap();
+        assert!(queued.wait(open(), Instant::now()).unwrap().is_none());
+        let (send, receive) = mpsc::channel();
+        let waiting = {
+            let (queued, mine) = (Arc::clone(&queued), open());
+            std::thread::spawn(move || {
+                send.send(queued.wait(mine, Instant::now() + PATIENCE)).unwrap();
+            })
+        };
+        while !queued.state().is_wanted {
+            std::thread::yield_now();
+        }
+        other.unlock().unwrap();
+        let mine = receive.recv().unwrap().unwrap().expect("its turn");
+        assert!(open().try_lock().is_err());
+        drop(mine);
+        open().lock().unwrap();
+        waiting.join().unwrap();
     }
 }
