@@ -23,6 +23,8 @@ mod diagnostics;
 mod differential;
 mod editors;
 mod encodings;
+#[cfg(unix)]
+mod ending;
 mod events;
 mod faults;
 mod formats;

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -28,7 +29,30 @@ pub struct Launch {
     folder: Option<PathBuf>,
     is_configured: bool,
     can_ask: bool,
+    link: Link,
 }
+
+/// What the standard input and output of a server are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Link {
+    /// A pipe each.
+    #[default]
+    Pipes,
+    /// A pair of sockets each, as programs in Node start others.
+    #[cfg(unix)]
+    Sockets,
+    /// One terminal. It shows what is typed, so requests come back, too.
+    #[cfg(unix)]
+    Terminal,
+}
+
+/// Our end of an input.
+trait Input: Write + Send + fmt::Debug {}
+
+impl<T: Write + Send + fmt::Debug> Input for T {}
+
+/// Our ends of what a server is linked by.
+type Ends = (Box<dyn Input>, Box<dyn Read + Send>);
 
 impl Launch {
     /// `PROGRAM serve`.
@@ -41,6 +65,7 @@ impl Launch {
             folder: None,
             is_configured: false,
             can_ask: false,
+            link: Link::default(),
         }
     }
 
@@ -96,11 +121,12 @@ impl Launch {
     /// Starts it. Nothing is said yet.
     #[must_use]
     pub fn start(&self) -> Client {
-        Client::start(self.command(), self.can_ask)
+        Client::start(self.command(), self.link, self.can_ask)
     }
 
     /// What starts it.
-    pub(crate) fn command(&self) -> Command {
+    #[must_use]
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         // What whoever runs the tests has configured for their own Emend is not under test.
@@ -132,6 +158,13 @@ impl Launch {
         self
     }
 
+    /// Linked by this.
+    #[must_use]
+    pub fn over(mut self, link: Link) -> Self {
+        self.link = link;
+        self
+    }
+
     /// Starts it and opens a session as clients of 2025 do.
     #[must_use]
     pub fn legacy(&self) -> Client {
@@ -153,7 +186,7 @@ impl Launch {
 #[derive(Debug)]
 pub struct Client {
     child: Child,
-    input: Option<ChildStdin>,
+    input: Option<Box<dyn Input>>,
     output: Receiver<Value>,
     log: Option<JoinHandle<String>>,
     /// Replies that came while another was waited for.
@@ -167,10 +200,22 @@ pub struct Client {
 }
 
 impl Client {
-    fn start(mut command: Command, can_ask: bool) -> Self {
+    fn start(mut command: Command, link: Link, can_ask: bool) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ends: Option<Ends> = match link {
+            Link::Pipes => None,
+            #[cfg(unix)]
+            Link::Sockets => Some(sockets(&mut command)),
+            #[cfg(unix)]
+            Link::Terminal => Some(terminal(&mut command)),
+        };
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let (output, mut errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        // It holds the other ends, too.
+        drop(command);
+        let (input, output) = ends.unwrap_or_else(|| {
+            (Box::new(child.stdin.take().unwrap()), Box::new(child.stdout.take().unwrap()))
+        });
+        let mut errors = child.stderr.take().unwrap();
         let (send, receive) = mpsc::channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
@@ -187,7 +232,7 @@ impl Client {
             log
         });
         Self {
-            input: child.stdin.take(),
+            input: Some(input),
             child,
             output: receive,
             log: Some(log),
@@ -447,6 +492,28 @@ impl Client {
         (self.child.wait().unwrap(), log)
     }
 
+    /// Sends a signal to the server.
+    #[cfg(unix)]
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let process = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
+    }
+
+    /// Waits for the end of the server, whose input stays open. Yields how it ended, and what it logged.
+    pub fn end(mut self) -> (ExitStatus, String) {
+        loop {
+            match self.output.recv_timeout(PATIENCE) {
+                Ok(_unread) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("it does not end; it says:\n{}", self.end_and_read_log())
+                }
+            }
+        }
+        let status = self.child.wait().unwrap();
+        (status, self.end_and_read_log())
+    }
+
     fn end_and_read_log(&mut self) -> String {
         drop(self.input.take());
         if !matches!(self.output.try_recv(), Err(mpsc::TryRecvError::Disconnected)) {
@@ -462,6 +529,24 @@ impl Drop for Client {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Has a command read from a socket and write to another.
+#[cfg(unix)]
+fn sockets(command: &mut Command) -> Ends {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let ((input, theirs), (output, others)) = (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
+    command.stdin(OwnedFd::from(theirs)).stdout(OwnedFd::from(others));
+    (Box::new(input), Box::new(output))
+}
+
+/// Has a command read from a terminal and write to it.
+#[cfg(unix)]
+fn terminal(command: &mut Command) -> Ends {
+    let (master, open) = crate::terminal::new();
+    command.stdin(open()).stdout(open());
+    (Box::new(master.try_clone().unwrap()), Box::new(master))
 }
 
 /// A whole V4A patch of what stands between its first and last line.

@@ -16,7 +16,7 @@ pub mod http;
 pub mod terminal;
 
 pub use answer::Answer;
-pub use client::{Client, Launch};
+pub use client::{Client, Launch, Link};
 pub use entries::{Entries, Entry, entries};
 pub use folder::{Folder, Tree};
 pub use http::{Http, HttpServer};

@@ -1,8 +1,10 @@
 //! A person at a terminal: a command whose input and output are a real one, a pseudo-terminal of the kernel's.
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 use std::thread;
 
@@ -10,6 +12,16 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// What a question ends in.
 const PROMPT: &str = "[y/N] ";
+
+/// A new terminal: where somebody sits at it, and what opens it for a program.
+pub(crate) fn new() -> (File, impl Fn() -> File) {
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let name = ptsname(&master, Vec::new()).unwrap();
+    let terminal = PathBuf::from(OsStr::from_bytes(name.as_bytes()));
+    (File::from(master), move || OpenOptions::new().read(true).write(true).open(&terminal).unwrap())
+}
 
 /// Runs a command at a terminal where somebody types a line of this for each question. Yields how it ended, and what
 /// the terminal showed.
@@ -21,14 +33,8 @@ pub fn at_terminal(command: &mut Command, typed: &str) -> (ExitStatus, String) {
 /// The same, but these lines were typed before the command began.
 #[must_use]
 pub fn at_terminal_ahead(command: &mut Command, ahead: &str, typed: &str) -> (ExitStatus, String) {
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap();
-    let terminal = std::path::Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
-    let open = || OpenOptions::new().read(true).write(true).open(terminal).unwrap();
+    let (mut master, open) = new();
     command.stdin(open()).stdout(open()).stderr(open());
-    let mut master = File::from(master);
     master.write_all(ahead.as_bytes()).unwrap();
     // Once the terminal shows it, it is there to be read.
     let mut echo = vec![0; ahead.replace('\n', "\r\n").len()];
