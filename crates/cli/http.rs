@@ -1,4 +1,4 @@
-//! `emend serve --http`: the address, the tokens, and how the server is told to stop.
+//! `emend serve --http`: the address and the tokens.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -47,14 +47,17 @@ pub(crate) struct Listening {
     listener: TcpListener,
     tokens: Tokens,
     guard: Guard,
-    stop: Stop,
 }
 
 impl Flags {
+    /// Whether it is to be HTTP.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.http.is_some()
+    }
+
     /// Takes the address, if one is given, before anything else is done.
     pub(crate) async fn listen(&self) -> anyhow::Result<Option<Listening>> {
         let Some(address) = self.http else { return Ok(None) };
-        let stop = Stop::new()?;
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("{address} cannot be listened at"))?;
         let address = listener.local_addr()?;
@@ -82,7 +85,7 @@ impl Flags {
             }
         };
         self.announce(address, shown.as_deref()).context("nobody can be told where the server listens")?;
-        Ok(Some(Listening { listener, tokens, guard, stop }))
+        Ok(Some(Listening { listener, tokens, guard }))
     }
 
     /// Standard output is nobody's here.
@@ -100,37 +103,10 @@ impl Flags {
 }
 
 impl Listening {
-    pub(crate) async fn serve(self, emend: Emend) {
-        let Self { listener, tokens, guard, stop } = self;
+    pub(crate) async fn serve(self, emend: Emend, stop: impl Future<Output = ()>) {
+        let Self { listener, tokens, guard } = self;
         let handler = move |token: &_| emend.for_session_of(token);
-        emend_server::serve_http(listener, tokens, guard, Limits::default(), handler, stop.wait()).await;
-    }
-}
-
-/// A person presses Ctrl-C, or a supervisor ends the process.
-pub(crate) struct Stop {
-    #[cfg(unix)]
-    terminate: tokio::signal::unix::Signal,
-}
-
-impl Stop {
-    /// From now on, being told to stop is not the end.
-    pub(crate) fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?,
-        })
-    }
-
-    pub(crate) async fn wait(mut self) {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = self.terminate.recv() => {}
-        }
-        #[cfg(not(unix))]
-        let _ = tokio::signal::ctrl_c().await;
-        tracing::info!("stopping");
+        emend_server::serve_http(listener, tokens, guard, Limits::default(), handler, stop).await;
     }
 }
 

@@ -15,6 +15,7 @@ mod patch;
 mod program;
 mod serve;
 mod settings;
+mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod undo;
@@ -22,11 +23,15 @@ mod words;
 mod workspace;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::{Ended, Stop};
 use crate::output::Output;
+
+/// How long calls may still take that nobody waits for any more.
+const LEFT: Duration = Duration::from_secs(2);
 
 /// What stands below the list of commands.
 const EXIT_CODES: &str = "Exit codes:\n  \
@@ -160,5 +165,29 @@ fn served(arguments: &[String]) -> Result<Vec<String>, String> {
 /// add a hand-over to each message.
 fn in_runtime(command: impl Future<Output = Ended>) -> Ended {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(command)
+    let ended = runtime.block_on(command);
+    // Nobody gets the answer of what still runs, and that may hang: on a disk that does not answer, for one.
+    runtime.shutdown_timeout(LEFT);
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_hangs_does_not_keep_the_process_from_ending() {
+        let (_never, hangs) = mpsc::channel::<()>();
+        let (ended, ends) = mpsc::channel();
+        std::thread::spawn(move || {
+            let command = async {
+                tokio::task::spawn_blocking(move || hangs.recv());
+                Ok(exit::Exit::Done)
+            };
+            ended.send(in_runtime(command).is_ok()).unwrap();
+        });
+        assert!(ends.recv_timeout(Duration::from_secs(60)).unwrap());
+    }
 }

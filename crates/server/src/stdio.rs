@@ -4,8 +4,11 @@
 //! for an answer would wait for ever. Here every line gets one, except what is no request: answering those could
 //! go on without end if the other side did the same.
 
+mod standard;
+
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{ErrorData, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -22,11 +25,13 @@ use crate::malformed;
 const LONGEST_MESSAGE: usize = 6 * 64 * 1024 * 1024;
 /// How much of the buffer stays for the next message.
 const KEPT_BUFFER: usize = 1024 * 1024;
+/// How long an answer may still take to be read once the input has ended, and rmcp has waited for what was under way.
+const LAST_WORD: Duration = Duration::from_secs(1);
 
 /// Serves one client over standard input and output until it goes.
 pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let (input, output) = rmcp::transport::stdio_pipes();
-    let service = emend.serve(Lines::new(input, output, LONGEST_MESSAGE)).await?;
+    let lines = Lines::new(standard::input()?, standard::output(), LONGEST_MESSAGE);
+    let service = emend.serve(lines).await?;
     service.waiting().await?;
     Ok(())
 }
@@ -171,7 +176,11 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.output.lock().await.take();
+        // Whoever writes has it; that may be to somebody who does not read.
+        match tokio::time::timeout(LAST_WORD, self.output.lock()).await {
+            Ok(mut output) => drop(output.take()),
+            Err(_) => tracing::debug!("the last answers were not read"),
+        }
         Ok(())
     }
 }

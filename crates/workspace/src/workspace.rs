@@ -206,6 +206,12 @@ impl Workspace {
         self.under_way.settle();
     }
 
+    /// Waits until the edits that this process is writing are made and told of, no longer than this; no other begins any
+    /// more. Yields whether all of them are.
+    pub fn end(&self, patience: Duration) -> bool {
+        self.under_way.end(patience)
+    }
+
     /// The log of events of this user; `None` where there is no state folder to keep it in.
     #[must_use]
     pub fn event_log(&self) -> Option<EventLog> {
@@ -482,7 +488,9 @@ impl Workspace {
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Problem> {
         // Until who is told of edits has been.
-        let _running = self.under_way.begin();
+        let Some(_running) = self.under_way.begin() else {
+            return Err(Problem::new(Kind::Cancelled));
+        };
         let span = spans::commit(prepared.plan.files().len());
         spans::within(&span, |span| self.make_true(prepared, readings, progress, span))
     }
