@@ -17,8 +17,9 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 /// Emend's own crates; a name stands for all that begin with it.
 const OWN: &str = "emend";
 
-/// Warnings, but not of what a client does wrong: it has been told, and rmcp would say it here too.
-const QUIET: &str = "warn,rmcp=error";
+/// Warnings, but none of rmcp's: it takes what clients do wrong, and that they go without a word, for errors of its own.
+/// What fails here is said by Emend.
+const QUIET: &str = "warn,rmcp=off";
 
 #[derive(clap::Args)]
 #[command(next_help_heading = "Log")]
@@ -88,7 +89,7 @@ fn filter(said: &str) -> String {
     match level.as_str() {
         "" | "warn" => QUIET.into(),
         "debug" | "trace" | "info" => format!("{QUIET},{OWN}={level}"),
-        level if LEVELS.contains(&level) => level.into(),
+        level if LEVELS.contains(&level) => format!("{level},rmcp=off"),
         _ => said.to_owned(),
     }
 }
@@ -109,9 +110,9 @@ mod tests {
 
     #[test]
     fn a_level_is_that_of_our_own_code_and_a_filter_is_itself() {
-        assert_eq!(filter("Debug"), "warn,rmcp=error,emend=debug");
-        assert_eq!(filter("error"), "error");
-        assert_eq!(filter(""), "warn,rmcp=error");
+        assert_eq!(filter("Debug"), "warn,rmcp=off,emend=debug");
+        assert_eq!(filter("error"), "error,rmcp=off");
+        assert_eq!(filter(""), "warn,rmcp=off");
         assert_eq!(filter("rmcp=trace,warn"), "rmcp=trace,warn");
         LEVELS.iter().for_each(|level| drop(EnvFilter::try_new(filter(level)).unwrap()));
     }
