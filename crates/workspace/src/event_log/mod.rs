@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
+use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde::Deserialize;
@@ -146,11 +146,15 @@ impl EventLog {
     }
 }
 
-/// A file of the log, which is no link and for this user alone.
+/// A file of the log, which is no link and for this user alone. Whatever else has its name is not waited for.
 fn opened(dir: &Dir, name: &str, options: &mut OpenOptions) -> io::Result<fs::File> {
     #[cfg(unix)]
     cap_std::fs::OpenOptionsExt::mode(options, 0o600);
-    Ok(dir.open_with(name, options.follow(FollowSymlinks::No))?.into_std())
+    let file = dir.open_with(name, options.follow(FollowSymlinks::No).nonblock(true))?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(format!("{name} is no file")));
+    }
+    Ok(file.into_std())
 }
 
 fn identity(file: &fs::File) -> io::Result<Identity> {
@@ -313,6 +317,24 @@ mod tests {
         fs::remove_dir_all(state.path().join(FOLDER)).unwrap();
         assert_eq!(EventLog::in_state(state.path()).append(line).unwrap(), 1);
         assert_eq!(numbers(&log, &mut position), [1]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_no_file_is_neither_written_nor_waited_for() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let state = tempfile::tempdir().unwrap();
+        let mut log = EventLog::in_state(state.path());
+        written(&mut log, 1);
+        for name in [CURRENT, PREVIOUS] {
+            let path = state.path().join(FOLDER).join(name);
+            let _ = fs::remove_file(&path);
+            mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+            assert!(log.append(line).is_err());
+            assert!(log.newest().is_err());
+            assert!(log.read(&mut Position::default(), |_| true).is_err());
+            fs::remove_file(&path).unwrap();
+        }
     }
 
     #[test]
