@@ -115,7 +115,9 @@ fn a_foreign_host_or_origin_is_refused_even_with_a_token() {
     for allowed in ["localhost", "127.0.0.1:1", "[::1]:9"] {
         assert_eq!(status(&[("Host", allowed)]), 200, "{allowed}");
     }
-    for foreign in ["evil.example", "localhost.evil.example", "127.0.0.2", ""] {
+    for foreign in
+        ["evil.example", "localhost.evil.example", "127.0.0.2", "", "[::1].evil.example", "localhost:evil"]
+    {
         assert_eq!(status(&[("Host", foreign)]), 403, "{foreign}");
     }
     assert_eq!(status(&[("Origin", "http://localhost:6274")]), 200);

@@ -111,7 +111,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
                 format!("There is nothing at {path}; MCP is at {ENDPOINT}."),
             );
         }
-        if let Err(why) = self.guard.check(request.headers()) {
+        if let Err(why) = self.guard.check(request.uri(), request.headers()) {
             return refused(StatusCode::FORBIDDEN, why);
         }
         let Some(service) = self.service_for(&request) else {

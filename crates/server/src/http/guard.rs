@@ -4,9 +4,9 @@
 //! rebinding). Such a request gives itself away by its `Host`, and any that a page sends by its `Origin`. Both are
 //! looked at before the token, so that a page cannot even try one.
 
-use http::HeaderMap;
 use http::header::{HOST, HeaderName, ORIGIN};
 use http::uri::Authority;
+use http::{HeaderMap, Uri};
 
 /// The names of this machine for itself.
 const HERE: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -34,25 +34,40 @@ impl Guard {
         Ok(Self { hosts, origins })
     }
 
-    /// Why a request with these headers is not listened to.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), String> {
+    /// Why a request to this target with these headers is not listened to.
+    pub(super) fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), String> {
         let host = only(headers, &HOST)?.ok_or("The request has no Host.")?;
-        let authority: Authority = host.parse().map_err(|_| "The Host of the request is malformed.")?;
-        let name = authority.host();
-        if host.contains('@') {
-            return Err("The Host of the request is malformed.".into());
-        }
-        let is_known = HERE.contains(&name) || self.hosts.iter().any(|known| *known == host || known == name);
-        if !is_known {
-            return Err(format!("This server is not called '{name}'; --allow-host {name} lets it be."));
+        self.check_host(&host)?;
+        // A target may name a host, too, and then that is the one that is asked.
+        if let Some(host) = target.authority() {
+            self.check_host(&host.as_str().to_ascii_lowercase())?;
         }
         let Some(origin) = only(headers, &ORIGIN)? else { return Ok(()) };
-        let is_here = split(&origin).is_some_and(|(_, authority)| HERE.contains(&authority.host()));
+        let is_here = split(&origin).is_some_and(|(_, host)| HERE.contains(&without_port(host)));
         if is_here || self.origins.contains(&origin) {
             return Ok(());
         }
         Err(format!("Pages of '{origin}' may not call this server; --allow-origin {origin} lets them."))
     }
+
+    /// Why the server is not called so. All of it is compared: nothing may stand before or behind a known name but a port.
+    fn check_host(&self, host: &str) -> Result<(), String> {
+        let name = without_port(host);
+        let is_named = |known: &String| known == host || (known == name && without_port(known) == known);
+        if HERE.contains(&name) || self.hosts.iter().any(is_named) {
+            return Ok(());
+        }
+        if host.parse::<Authority>().is_err() || host.contains('@') {
+            return Err("The Host of the request is malformed.".into());
+        }
+        Err(format!("This server is not called '{name}'; --allow-host {name} lets it be."))
+    }
+}
+
+/// A host without the `:DIGITS` behind it.
+fn without_port(host: &str) -> &str {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name)
 }
 
 /// The one value of a header, in lower case.
@@ -68,12 +83,12 @@ fn only(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String
     }
 }
 
-/// An origin's scheme and authority. There is nothing behind those.
-fn split(origin: &str) -> Option<(&str, Authority)> {
-    let (scheme, rest) = origin.split_once("://")?;
-    let authority: Authority = rest.parse().ok()?;
-    let is_whole = !authority.host().is_empty() && !rest.contains('@');
-    is_whole.then_some((scheme, authority))
+/// An origin's scheme and host. There is nothing behind those.
+fn split(origin: &str) -> Option<(&str, &str)> {
+    let (scheme, host) = origin.split_once("://")?;
+    let authority: Authority = host.parse().ok()?;
+    let is_whole = !authority.host().is_empty() && !host.contains('@');
+    is_whole.then_some((scheme, host))
 }
 
 #[cfg(test)]
@@ -86,7 +101,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().unwrap());
         }
-        guard.check(&headers).is_ok()
+        guard.check(&Uri::from_static("/mcp"), &headers).is_ok()
     }
 
     #[test]
@@ -102,7 +117,20 @@ mod tests {
         {
             assert!(!allows(&guard, host, None), "{host}");
         }
-        assert!(guard.check(&HeaderMap::new()).is_err());
+        for rubbish in [
+            "[::1].evil.example",
+            "[::1]evil",
+            "127.0.0.1:evil.example",
+            "localhost:evil",
+            "127.0.0.1:",
+            "localhost:80:80",
+            "proxy:8443:1",
+            "proxy:84431",
+            "emend.example:1:2",
+        ] {
+            assert!(!allows(&guard, rubbish, None), "{rubbish}");
+        }
+        assert!(guard.check(&Uri::from_static("/mcp"), &HeaderMap::new()).is_err());
     }
 
     #[test]
@@ -114,6 +142,9 @@ mod tests {
             assert!(allows(&guard, "localhost", Some(origin)), "{origin}");
         }
         let foreign = [
+            "http://[::1].evil.example",
+            "http://localhost:evil",
+            "http://localhost:",
             "https://evil.example",
             "null",
             "http://localhost.evil.example",
@@ -126,15 +157,27 @@ mod tests {
     }
 
     #[test]
+    fn a_host_in_the_target_must_be_known_too() {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "localhost".parse().unwrap());
+        let check = |target| Guard::default().check(&Uri::from_static(target), &headers);
+        assert!(check("http://LOCALHOST:80/mcp").is_ok());
+        for foreign in ["http://evil.example/mcp", "http://a@localhost/mcp", "http://[::1].evil/mcp"] {
+            let Ok(target) = foreign.parse() else { continue };
+            assert!(Guard::default().check(&target, &headers).is_err(), "{foreign}");
+        }
+    }
+
+    #[test]
     fn a_header_that_is_there_twice_is_not_chosen_from() {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, "localhost".parse().unwrap());
         headers.append(HOST, "evil.example".parse().unwrap());
-        assert!(Guard::default().check(&headers).is_err());
+        assert!(Guard::default().check(&Uri::from_static("/mcp"), &headers).is_err());
         headers.insert(HOST, "localhost".parse().unwrap());
         headers.insert(ORIGIN, "http://localhost".parse().unwrap());
         headers.append(ORIGIN, "https://evil.example".parse().unwrap());
-        assert!(Guard::default().check(&headers).is_err());
+        assert!(Guard::default().check(&Uri::from_static("/mcp"), &headers).is_err());
     }
 
     #[test]
