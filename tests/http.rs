@@ -502,3 +502,20 @@ fn readings_do_not_wait_behind_edits_that_wait_for_the_lock() {
         assert!(answered < 20, "{answered} edits were answered before the readings");
     });
 }
+
+#[test]
+fn a_call_whose_session_is_ended_meanwhile_is_told_so() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder);
+    for _ in 0..50 {
+        let client = server.client().legacy();
+        let read = json!({"name": "read_file", "arguments": {"path": "a.txt"}});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": read});
+        let statuses = std::thread::scope(|scope| {
+            let calls = [(); 2].map(|()| scope.spawn(|| client.post(&call).status));
+            client.close();
+            calls.map(|call| call.join().unwrap())
+        });
+        assert!(statuses.iter().all(|status| [200, 404].contains(status)), "{statuses:?}");
+    }
+}

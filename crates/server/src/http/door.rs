@@ -24,6 +24,9 @@ use super::{ENDPOINT, Guard, Limits, Tokens};
 use crate::malformed;
 use crate::session::Token;
 
+/// The header that names a session.
+const HEADER_SESSION_ID: &str = "mcp-session-id";
+
 /// The body of an answer.
 pub(super) type Body = BoxBody<Bytes, Infallible>;
 type Answer = Response<Body>;
@@ -158,7 +161,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     /// What opens a stream, or ends a session: there is nothing in it to look at.
     async fn pass(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
         let is_end = *request.method() == Method::DELETE;
-        let mut answer = service.protocol.handle(request).await;
+        let mut answer = service.ask(request).await;
         // rmcp says 202, which some clients warn of.
         if is_end && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -210,7 +213,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             .headers
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let answer = service.protocol.handle(Request::from_parts(head, Full::new(body.clone()))).await;
+        let answer = service.ask(Request::from_parts(head, Full::new(body.clone()))).await;
         if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // So rmcp says that it is JSON but no message.
             return no_message(&body);
@@ -232,6 +235,25 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             tracing::warn!("some requests are still being answered");
         }
         self.closed.cancel();
+    }
+}
+
+impl<H: ServerHandler + Send + Sync + 'static> Service<H> {
+    /// rmcp's answer. It fails inside where a session is ended in this moment.
+    async fn ask<B>(&self, request: Request<B>) -> Answer
+    where
+        B: hyper::body::Body + Send + 'static,
+        B::Error: std::fmt::Display,
+    {
+        let is_of_session = request.headers().contains_key(HEADER_SESSION_ID);
+        let answer = self.protocol.handle(request).await;
+        if is_of_session && answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
+            return refused(
+                StatusCode::NOT_FOUND,
+                "The session was ended. If this was an edit, edit_history says whether it was made.".into(),
+            );
+        }
+        answer
     }
 }
 
