@@ -16,7 +16,7 @@ use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::Problem;
-use emend_workspace::{Mode, Workspace};
+use emend_workspace::{Contents, Mode, Workspace};
 
 use crate::asking::Asking;
 use crate::calls::Editing;
@@ -72,6 +72,7 @@ pub(crate) struct Shared {
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) effects: Arc<Effects>,
     pub(crate) events: Events,
+    pub(crate) contents: Arc<Contents>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) editing: Editing,
 }
@@ -105,7 +106,8 @@ impl Emend {
             }
         });
         let (asking, in_flight, editing) = (Asking::new(), AtomicUsize::new(0), Editing::default());
-        let session = Arc::new(Session::with_events(Owner::Process, events.clone()));
+        let contents = Arc::default();
+        let session = Arc::new(Session::with_events(Owner::Process, events.clone(), &contents));
         let shared = Arc::new(Shared {
             workspace,
             previews,
@@ -113,6 +115,7 @@ impl Emend {
             subscriptions,
             effects,
             events,
+            contents,
             in_flight,
             editing,
         });
@@ -122,7 +125,8 @@ impl Emend {
     /// The same server for a new session of whoever has this token.
     #[must_use]
     pub fn for_session_of(&self, token: &Token) -> Self {
-        let session = Session::with_events(Owner::Token(token.clone()), self.shared.events.clone());
+        let Shared { events, contents, .. } = &*self.shared;
+        let session = Session::with_events(Owner::Token(token.clone()), events.clone(), contents);
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
     }
 

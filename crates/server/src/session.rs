@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use emend_workspace::{Origin, Readings};
+use emend_workspace::{Contents, Origin, Readings};
 
 use crate::events::{Events, Tally};
 use crate::subscriptions::Registrations;
@@ -66,13 +66,14 @@ impl Session {
     /// A session in which nothing has been read.
     #[must_use]
     pub fn new(owner: Owner) -> Self {
-        Self::with_events(owner, Events::default())
+        Self::with_events(owner, Events::default(), &Arc::default())
     }
 
-    /// The same, whose end is an event.
+    /// The same, whose end is an event, and which shares what it remembers of files with others.
     #[must_use]
-    pub fn with_events(owner: Owner, events: Events) -> Self {
-        let (readings, news, registrations) = Default::default();
+    pub fn with_events(owner: Owner, events: Events, contents: &Arc<Contents>) -> Self {
+        let (news, registrations) = Default::default();
+        let readings = Arc::new(Mutex::new(Readings::sharing(contents)));
         Self { owner, name: OnceLock::new(), readings, news, registrations, tally: Tally::of(events) }
     }
 

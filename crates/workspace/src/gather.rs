@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use cap_std::fs::Dir;
 
+use emend_edit::Text;
 use emend_edit::find::Limits;
 use emend_edit::patch::{Operation, Patch};
 use emend_edit::plan::{self, Plan, Source, Sources};
@@ -14,7 +15,7 @@ use emend_edit::problem::{Again, Kind, Problem};
 use crate::merge;
 use crate::policy::{OnChange, RequireRead};
 use crate::prepared::{Phase, Progress, Request};
-use crate::readings::{Reading, Readings, locked};
+use crate::readings::{Reading, Readings, locked, short_diff};
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
 
@@ -188,14 +189,15 @@ impl Gathered {
         let mut problems = Vec::new();
         // What the request would have done to the files as its client has seen them.
         let mut sources = self.sources.clone();
-        for (name, now) in changed() {
-            if let Some(older) = readings.older(name, now) {
-                sources.set_text(name, Arc::clone(older));
-            }
+        // Looked up once: it may be forgotten meanwhile.
+        let older: BTreeMap<&String, Arc<Text>> =
+            changed().filter_map(|(name, now)| Some((name, readings.older(name, now)?))).collect();
+        for (name, older) in &older {
+            sources.set_text(name, Arc::clone(older));
         }
         let meant = if seen.changed.is_empty() { None } else { plan::build(patch, &sources, limits).ok() };
         for (name, now) in changed() {
-            let is_elsewhere = readings.older(name, now).zip(meant.as_ref()).is_some_and(|(older, meant)| {
+            let is_elsewhere = older.get(name).zip(meant.as_ref()).is_some_and(|(older, meant)| {
                 merge::is_elsewhere(plan, name, older, &now.text)
                     && merge::is_as_meant(meant, plan, name, older, &now.text)
             });
@@ -207,7 +209,7 @@ impl Gathered {
             return Err(problems);
         }
         let note = |(name, now): (&String, &Snapshot)| {
-            let diff = readings.change(name, now)?;
+            let diff = short_diff(name, older.get(name)?, &now.text);
             Some(format!("{name} changed since you read it, away from this edit:\n{}", diff.trim_end()))
         };
         Ok(changed().filter_map(note).collect())

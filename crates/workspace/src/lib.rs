@@ -14,6 +14,7 @@ pub mod policy;
 pub mod resolve;
 pub mod roots;
 
+pub mod contents;
 pub mod readings;
 mod sight;
 pub mod snapshot;
@@ -54,6 +55,7 @@ mod fault;
 mod spans;
 
 pub use approval::{Approval, Held, Stopped};
+pub use contents::Contents;
 pub use disk::Stat;
 pub use emend_edit as edit;
 pub use history::Origin;

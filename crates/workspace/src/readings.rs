@@ -12,13 +12,14 @@ use emend_edit::plan::Action;
 use emend_edit::problem::{Again, Kind, Problem, Seen};
 use emend_edit::{Text, Version, diff};
 
+use crate::contents::{Content, Contents};
 use crate::disk::Stat;
 use crate::guard::Late;
 use crate::snapshot::Snapshot;
 
 /// The content of files up to this size is remembered, to show what changed.
 const REMEMBERED_FILE: usize = 1024 * 1024;
-/// How much content is remembered in all, the oldest forgotten first.
+/// How much content is remembered for one client, the oldest forgotten first.
 const REMEMBERED: usize = 32 * 1024 * 1024;
 /// How many lines of a diff a refusal shows.
 const DIFF_LINES: usize = 60;
@@ -26,6 +27,8 @@ const DIFF_LINES: usize = 60;
 /// What one client has read.
 #[derive(Debug, Default)]
 pub struct Readings {
+    /// Where content is remembered, perhaps with that of others.
+    shared: Arc<Contents>,
     files: BTreeMap<String, Reading>,
     /// Files whose content is remembered, oldest first.
     contents: VecDeque<String>,
@@ -51,22 +54,28 @@ pub struct Reading {
     is_only_told: bool,
     /// How many lines it had.
     lines: usize,
-    text: Option<Arc<Text>>,
+    content: Option<Remembered>,
+}
+
+/// The content of a file, and how much of its client's share it takes.
+#[derive(Clone, Debug)]
+struct Remembered {
+    content: Content,
+    bytes: usize,
+}
+
+impl Remembered {
+    /// The text, if it is not too large.
+    fn of(text: &Arc<Text>, contents: &Arc<Contents>) -> Option<Self> {
+        let bytes = text.footprint();
+        (bytes <= REMEMBERED_FILE).then(|| Self { content: contents.remember(text), bytes })
+    }
 }
 
 impl Reading {
-    fn new(snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Self {
-        let text = &snapshot.text;
-        let remembered = (text.footprint() <= REMEMBERED_FILE).then(|| Arc::clone(text));
-        Self {
-            version: text.version(),
-            stat: snapshot.stat,
-            seen,
-            is_read,
-            is_only_told: false,
-            lines,
-            text: remembered,
-        }
+    /// The text that was seen, if it is still remembered.
+    fn text(&self) -> Option<Arc<Text>> {
+        self.content.as_ref()?.content.text()
     }
 
     /// Whether it was read, if only in part.
@@ -88,6 +97,25 @@ impl Reading {
 }
 
 impl Readings {
+    /// Of a client that shares these with others.
+    #[must_use]
+    pub fn sharing(contents: &Arc<Contents>) -> Self {
+        Self { shared: Arc::clone(contents), ..Self::default() }
+    }
+
+    /// What is seen of a file now.
+    fn reading(&self, snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Reading {
+        Reading {
+            version: snapshot.text.version(),
+            stat: snapshot.stat,
+            seen,
+            is_read,
+            is_only_told: false,
+            lines,
+            content: Remembered::of(&snapshot.text, &self.shared),
+        }
+    }
+
     /// What was seen of this file.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Reading> {
@@ -132,8 +160,8 @@ impl Readings {
     /// The remembered text of this file if it is the same, so that what was found out about it once need not
     /// be found out again; else the given one.
     pub(crate) fn same(&self, name: &str, text: Arc<Text>) -> Arc<Text> {
-        let remembered = self.files.get(name).and_then(|reading| reading.text.as_ref());
-        remembered.filter(|remembered| remembered.version() == text.version()).cloned().unwrap_or(text)
+        let remembered = self.files.get(name).filter(|reading| reading.version == text.version());
+        remembered.and_then(Reading::text).unwrap_or(text)
     }
 
     /// These lines of this content were shown. Lines of the same version seen earlier still count.
@@ -144,7 +172,8 @@ impl Readings {
             _ => Vec::new(),
         };
         insert_range(&mut seen, shown);
-        self.put(name, Reading::new(snapshot, seen, true, lines));
+        let reading = self.reading(snapshot, seen, true, lines);
+        self.put(name, reading);
     }
 
     /// An edit of this client was committed: what it remembers of the file moves along. `whole` when the
@@ -168,9 +197,10 @@ impl Readings {
         let size: usize = pieces.iter().map(|piece| piece.len()).sum();
         let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
+        let content = text.and_then(|text| Remembered::of(&text, &self.shared));
         let is_read = whole || was_read;
         let is_only_told = !whole && self.of(name).is_some_and(|reading| reading.is_only_told);
-        self.put(name, Reading { version: after, stat, seen, is_read, is_only_told, lines, text });
+        self.put(name, Reading { version: after, stat, seen, is_read, is_only_told, lines, content });
     }
 
     /// A file has another name: what was seen of it was seen under that.
@@ -189,8 +219,8 @@ impl Readings {
 
     fn put(&mut self, name: &str, reading: Reading) {
         self.forget_content(name);
-        if let Some(text) = &reading.text {
-            self.remembered += text.footprint();
+        if let Some(content) = &reading.content {
+            self.remembered += content.bytes;
             self.contents.push_back(name.into());
         }
         let is_read = reading.is_read;
@@ -204,8 +234,8 @@ impl Readings {
     }
 
     fn forget_content(&mut self, name: &str) {
-        if let Some(text) = self.files.get_mut(name).and_then(|reading| reading.text.take()) {
-            self.remembered -= text.footprint();
+        if let Some(content) = self.files.get_mut(name).and_then(|reading| reading.content.take()) {
+            self.remembered -= content.bytes;
             self.contents.retain(|other| other != name);
         }
     }
@@ -285,14 +315,8 @@ impl Readings {
     }
 
     /// The content that this client has seen of a file, if that is another now and is remembered.
-    pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<&Arc<Text>> {
-        let reading = self.of(name).filter(|reading| reading.version != current.text.version())?;
-        reading.text.as_ref()
-    }
-
-    /// What changed in a file since this client read it. `None` if that cannot be shown.
-    pub(crate) fn change(&self, name: &str, current: &Snapshot) -> Option<String> {
-        what_changed(name, self.of(name)?, Some(current))
+    pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<Arc<Text>> {
+        self.of(name).filter(|reading| reading.version != current.text.version())?.text()
     }
 
     /// This client was shown what changed in a file since it read it.
@@ -310,7 +334,7 @@ impl Readings {
                 if let Some(reading) = self.files.get(name) {
                     let is_read = reading.is_read && shown;
                     let lines = snapshot.text.lines().len().max(1);
-                    let reading = Reading::new(snapshot, Vec::new(), is_read, lines);
+                    let reading = self.reading(snapshot, Vec::new(), is_read, lines);
                     self.put(name, Reading { is_only_told: true, ..reading });
                 }
             }
@@ -325,7 +349,7 @@ pub(crate) fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
 }
 
 fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
-    Some(short_diff(name, reading.text.as_ref()?, &current?.text))
+    Some(short_diff(name, &*reading.text()?, &current?.text))
 }
 
 /// The diff between two contents, cut where a refusal would be too long.
@@ -369,6 +393,21 @@ mod tests {
             read_only: false,
         };
         Snapshot { text: Arc::new(Text::new(content.into()).unwrap()), stat }
+    }
+
+    #[test]
+    fn what_two_clients_read_is_remembered_once_until_there_is_no_room() {
+        let shared = Arc::new(Contents::bounded(10));
+        let mut clients = [Readings::sharing(&shared), Readings::sharing(&shared)];
+        let [read, now] = [snapshot("one\n"), snapshot("two\n")];
+        clients.iter_mut().for_each(|readings| readings.saw("a.txt", &read, 0..1, 1));
+        let older = clients.each_ref().map(|readings| readings.older("a.txt", &now).unwrap());
+        assert!(Arc::ptr_eq(&older[0], &older[1]));
+        clients[0].saw("b.txt", &snapshot("0123456\n"), 0..1, 1);
+        assert!(clients[1].older("a.txt", &now).is_none());
+        // That it was read is still known.
+        assert!(clients[1].check("a.txt", Some(&now), None, Again::SameCall).is_err());
+        assert!(clients[1].check_whole("a.txt", &now, None).is_err());
     }
 
     #[test]
