@@ -1,5 +1,7 @@
 //! The limits of the HTTP server, in this process, where they can be small.
 
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use emend_server::Emend;
@@ -11,10 +13,14 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 const TOKEN: &str = "a-token-of-some-length";
+const OTHER: &str = "another-token-of-some-length";
+/// After this long a test fails instead of hanging.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server with these limits, for as long as this lives.
 struct Server {
     client: Http,
+    address: SocketAddr,
     _stop: oneshot::Sender<()>,
 }
 
@@ -33,13 +39,40 @@ fn serve_with(folder: &Folder, limits: Limits, settings: &Settings) -> Server {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             announce.send(listener.local_addr().unwrap()).unwrap();
             let emend = Emend::new(Ok(workspace));
-            let tokens = Tokens::parse(&format!("ann {TOKEN}")).unwrap();
+            let tokens = Tokens::parse(&format!("ann {TOKEN}\nben {OTHER}")).unwrap();
             let handler = move |token: &_| emend.for_session_of(token);
             let stop = async { drop(stop.await) };
             serve_http(listener, tokens, Guard::default(), limits, handler, stop).await;
         });
     });
-    Server { client: Http::new(announced.recv().unwrap(), TOKEN), _stop: told }
+    let address = announced.recv().unwrap();
+    Server { client: Http::new(address, TOKEN), address, _stop: told }
+}
+
+impl Server {
+    /// A connection on which nothing is said.
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// A client with the other token.
+    fn other(&self) -> Http {
+        Http::new(self.address, OTHER)
+    }
+}
+
+/// Waits until the server closes a connection.
+fn closed(stream: &mut TcpStream) -> Vec<u8> {
+    let mut read = Vec::new();
+    match stream.read_to_end(&mut read) {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            panic!("the connection stays open")
+        }
+        _ => read,
+    }
 }
 
 fn list() -> serde_json::Value {
@@ -170,4 +203,119 @@ fn the_answer_to_a_question_comes_in_however_many_wait_for_theirs() {
     assert_eq!(client.post(&said).finish().status, 202);
     Answer::of(&stream.last().outcome().unwrap()).ok();
     assert_eq!(folder.text("a.txt"), "two\n");
+}
+
+#[test]
+fn a_connection_that_shows_no_token_is_closed() {
+    let folder = Folder::new();
+    let server = serve(&folder, Limits { token: Duration::from_millis(1), ..Limits::default() });
+    for said in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: "] {
+        let mut stream = server.connect();
+        // It may be closed by now.
+        let _ = stream.write_all(said.as_bytes());
+        closed(&mut stream);
+    }
+}
+
+#[test]
+fn whoever_opens_all_connections_and_is_silent_locks_nobody_out() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder, Limits { connections: 4, token: PATIENCE * 2, ..Limits::default() });
+    let mut silent: Vec<TcpStream> = (0..8).map(|_| server.connect()).collect();
+    server.client.read("a.txt");
+    // The oldest have made room.
+    closed(&mut silent[0]);
+}
+
+#[test]
+fn no_token_takes_the_connections_of_another() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder, Limits { connections: 6, ..Limits::default() });
+    let listen = || {
+        let wanted = json!({"notifications": {"resourcesListChanged": true}});
+        server.client.begin("subscriptions/listen", wanted)
+    };
+    let mut held = Vec::new();
+    let refused = loop {
+        let stream = listen();
+        if stream.status != 200 {
+            break stream.finish();
+        }
+        held.push(stream);
+    };
+    assert_eq!((refused.status, held.len()), (503, 3));
+    assert!(refused.header("retry-after").is_some());
+    server.other().read("a.txt");
+    drop(held);
+    // The server finds out a moment later.
+    while listen().status != 200 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_client_that_reads_no_answers_is_not_kept() {
+    let folder = Folder::with([("a.txt", &*"x".repeat(100_000))]);
+    let server = serve(&folder, Limits { unread: Duration::from_millis(1), ..Limits::default() });
+    let mut stream = server.connect();
+    let head = format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n");
+    let error = loop {
+        if let Err(error) = stream.write_all(head.as_bytes()) {
+            break error.kind();
+        }
+    };
+    assert!(!matches!(error, ErrorKind::WouldBlock | ErrorKind::TimedOut), "the connection stays open");
+}
+
+#[test]
+fn what_is_sent_counts_while_it_comes_and_small_calls_are_always_taken() {
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let limits = Limits { bytes_of_token: 100_000, bytes_of_all: 150_000, ..Limits::default() };
+    let server = serve(&folder, limits);
+    let send = |token: &str, length: usize, promised: usize| {
+        let mut stream = server.connect();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Length: {promised}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&vec![b'x'; length]).unwrap();
+        stream
+    };
+    let status = |mut stream: TcpStream| {
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).unwrap();
+        String::from_utf8_lossy(&head[9..]).into_owned()
+    };
+    // More than one token may have sent.
+    assert_eq!(status(send(TOKEN, 200_000, 200_000)), "503");
+    let mut first = send(TOKEN, 150_000, 1_000_000);
+    // Until all of that is there, the next one may find room.
+    let write = |client: &Http, name: &str, length: usize| {
+        let arguments = json!({"path": name, "content": "x".repeat(length)});
+        client.begin("tools/call", json!({"name": "write_file", "arguments": arguments})).finish().status
+    };
+    while write(&server.client, "b.txt", 150_000) != 503 {
+        std::fs::remove_file(folder.at("b.txt")).unwrap();
+    }
+    // Others have what is left of all.
+    assert_eq!(write(&server.other(), "c.txt", 150_000), 503);
+    assert_eq!(write(&server.other(), "d.txt", 80_000), 200);
+    assert_eq!(write(&server.client, "e.txt", 50_000), 200);
+    // It gives up, and what it has sent counts no longer.
+    first.shutdown(std::net::Shutdown::Write).unwrap();
+    closed(&mut first);
+    while write(&server.client, "b.txt", 150_000) == 503 {
+        std::thread::yield_now();
+    }
+    assert_eq!(folder.text("b.txt").len(), 150_000);
+}
+
+#[test]
+fn a_head_that_is_too_large_is_not_taken_in() {
+    let folder = Folder::new();
+    let server = serve(&folder, Limits::default());
+    let long = "x".repeat(100_000);
+    assert_eq!(server.client.send("GET /healthz", &[("X-Long", &long)], b"").status, 431);
+    let long = "x".repeat(30_000);
+    assert_eq!(server.client.send("GET /healthz", &[("X-Long", &long)], b"").status, 200);
 }

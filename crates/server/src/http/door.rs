@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Frame, Incoming, SizeHint};
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
@@ -20,6 +20,8 @@ use serde::de::IgnoredAny;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use super::connections::Place;
+use super::intake::{self, Counted, Intake, Refusal, Taken};
 use super::{ENDPOINT, Guard, Limits, Tokens};
 use crate::malformed;
 use crate::session::Token;
@@ -36,6 +38,8 @@ pub(super) struct Door<H> {
     tokens: Tokens,
     guard: Guard,
     limits: Limits,
+    /// What all of them send.
+    intake: Intake,
     /// For each token, in their order.
     services: Vec<Service<H>>,
     /// No request is begun any more.
@@ -51,6 +55,8 @@ struct Service<H> {
     requests: Arc<Semaphore>,
     /// As many permits as requests may listen at once.
     listeners: Arc<Semaphore>,
+    /// What is sent with it.
+    intake: Intake,
     protocol: StreamableHttpService<H, LocalSessionManager>,
 }
 
@@ -90,6 +96,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
                 sessions,
                 requests: permits(limits.requests),
                 listeners: permits(limits.listeners),
+                intake: Intake::of(limits.bytes_of_token),
                 protocol,
             }
         };
@@ -98,12 +105,13 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             tokens,
             guard,
             limits,
+            intake: Intake::of(limits.bytes_of_all),
             closing: CancellationToken::new(),
             closed,
         }
     }
 
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+    pub(super) async fn answer(&self, request: Request<Incoming>, place: &Place) -> Answer {
         let path = request.uri().path();
         if path == "/healthz" {
             return self.health(request.method());
@@ -117,7 +125,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
         if let Err(why) = self.guard.check(request.uri(), request.headers()) {
             return refused(StatusCode::FORBIDDEN, why);
         }
-        let Some(service) = self.service_for(&request) else {
+        let Some((token, service)) = self.service_for(&request) else {
             let mut answer = refused(
                 StatusCode::UNAUTHORIZED,
                 "Send a token of this server as 'Authorization: Bearer TOKEN'.".into(),
@@ -127,6 +135,9 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
                 .insert(WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer realm=\"emend\""));
             return answer;
         };
+        if !place.belongs_to(token) {
+            return later("This token has too many connections open.");
+        }
         if request.method() == Method::POST {
             self.post(service, request).await
         } else if self.closing.is_cancelled() {
@@ -149,13 +160,14 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
         Response::new(Full::new(Bytes::from_static(b"ok\n")).boxed())
     }
 
-    fn service_for(&self, request: &Request<Incoming>) -> Option<&Service<H>> {
+    /// The service of the token of a request, and its number.
+    fn service_for(&self, request: &Request<Incoming>) -> Option<(usize, &Service<H>)> {
         let mut values = request.headers().get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
         let is_bearer = scheme.eq_ignore_ascii_case("bearer");
         let position = self.tokens.position(token.trim().as_bytes()).filter(|_| is_bearer)?;
-        self.services.get(position)
+        Some((position, self.services.get(position)?))
     }
 
     /// What opens a stream, or ends a session: there is nothing in it to look at.
@@ -171,17 +183,20 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
 
     async fn post(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let reading = Limited::new(body, self.limits.body_bytes).collect();
-        let body = match tokio::time::timeout(self.limits.arrival, reading).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let most = self.limits.body_bytes;
+        let most = self.limits.body_bytes;
+        let taking = intake::take(body, most, [&service.intake, &self.intake]);
+        let Taken { bytes: body, counted: sent } = match tokio::time::timeout(self.limits.arrival, taking)
+            .await
+        {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(Refusal::TooLarge)) => {
                 return refused(
                     StatusCode::PAYLOAD_TOO_LARGE,
                     format!("A request has at most {most} bytes."),
                 );
             }
-            Ok(Err(error)) => {
+            Ok(Err(Refusal::TooMuch)) => return later("Too much is being sent at once."),
+            Ok(Err(Refusal::Broken(error))) => {
                 return refused(StatusCode::BAD_REQUEST, format!("The request broke off: {error}."));
             }
             Err(_) => {
@@ -218,7 +233,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             // So rmcp says that it is JSON but no message.
             return no_message(&body);
         }
-        answer.map(|body| Held { body, _permit: permit }.boxed())
+        answer.map(|body| Held { body, _permit: permit, _counted: sent }.boxed())
     }
 
     /// Begins no request any more, waits for those that have begun, and then ends every stream.
@@ -261,6 +276,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Service<H> {
 struct Held {
     body: Body,
     _permit: Option<OwnedSemaphorePermit>,
+    _counted: Counted,
 }
 
 impl hyper::body::Body for Held {

@@ -4,9 +4,12 @@
 //! ([`Guard`]), who asks ([`Tokens`]), how much at once ([`Limits`]), and how it ends. Each token has an rmcp service of
 //! its own, so a session that was opened with one token does not exist for another.
 
+mod connections;
 mod door;
 mod guard;
+mod intake;
 mod tokens;
+mod unread;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +20,18 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use rmcp::ServerHandler;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
+use self::connections::{Connections, Place};
 use self::door::Door;
+use self::unread::Unread;
 use crate::session::Token;
 
 pub use self::guard::Guard;
 pub use self::tokens::Tokens;
+
+/// How much of the head of a request is read before it is too large: whoever sends it may have no token. hyper looks before
+/// it reads on, so that up to twice as much is there in the end.
+const HEAD: usize = 32 * 1024;
 
 /// Where the protocol is spoken.
 pub const ENDPOINT: &str = "/mcp";
@@ -31,7 +39,8 @@ pub const ENDPOINT: &str = "/mcp";
 /// How much one server takes at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections; the next one waits.
+    /// Connections. They are shared out among the tokens, with one share for whoever has shown none yet; the oldest of
+    /// these makes room for the next one.
     pub connections: usize,
     /// Requests of one token that are being answered, or wait for a person; those that only listen apart.
     pub requests: usize,
@@ -41,8 +50,16 @@ pub struct Limits {
     pub listeners: usize,
     /// The largest request.
     pub body_bytes: usize,
+    /// How many bytes of requests one token may have sent that are not answered yet, small ones apart,
+    pub bytes_of_token: usize,
+    /// and all of them.
+    pub bytes_of_all: usize,
+    /// How long a connection has to show a token.
+    pub token: Duration,
     /// How long the head of a request, or all of it, may take to arrive. So long a connection may be idle, too.
     pub arrival: Duration,
+    /// How long an answer may lie there without any of it being read.
+    pub unread: Duration,
     /// How long a session is kept that nobody uses.
     pub session_idle: Duration,
     /// How long calls that have begun may take when the server is told to stop.
@@ -57,7 +74,11 @@ impl Default for Limits {
             sessions: 1_000,
             listeners: 64,
             body_bytes: 64 * 1024 * 1024,
+            bytes_of_token: 128 * 1024 * 1024,
+            bytes_of_all: 512 * 1024 * 1024,
+            token: Duration::from_secs(10),
             arrival: Duration::from_secs(75),
+            unread: Duration::from_secs(75),
             session_idle: Duration::from_secs(30 * 60),
             farewell: Duration::from_secs(30),
         }
@@ -74,27 +95,31 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
     handler: impl Fn(&Token) -> H + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) {
+    let connections = Connections::new(limits.connections, tokens.all().count());
     let door = Arc::new(Door::new(tokens, guard, limits, handler));
-    let connections = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        let free = async {
-            let free = Arc::clone(&connections).acquire_owned().await;
-            (free, listener.accept().await)
+        let accept = async {
+            let (stream, _) = listener.accept().await?;
+            std::io::Result::Ok((stream, connections.admit().await))
         };
-        let (free, accepted) = tokio::select! {
-            accepted = free => accepted,
+        let accepted = tokio::select! {
+            accepted = accept => accepted,
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, _)) => {
-                let serving = graceful.watch(connection(stream, Arc::clone(&door), limits.arrival));
+            Ok((stream, place)) => {
+                let place = Arc::new(place);
+                let serving =
+                    graceful.watch(connection(stream, Arc::clone(&place), Arc::clone(&door), &limits));
                 tokio::spawn(async move {
-                    if let Err(error) = serving.await {
-                        tracing::debug!(%error, "a connection ended");
+                    tokio::select! {
+                        served = serving => if let Err(error) = served {
+                            tracing::debug!(%error, "a connection ended");
+                        },
+                        () = place.ends(limits.token) => tracing::debug!("a connection without a token was closed"),
                     }
-                    drop(free);
                 });
             }
             // Out of descriptors, perhaps: others are about to be closed.
@@ -112,19 +137,21 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
 
 fn connection<H: ServerHandler + Send + Sync + 'static>(
     stream: TcpStream,
+    place: Arc<Place>,
     door: Arc<Door<H>>,
-    arrival: Duration,
-) -> impl GracefulConnection<Error = hyper::Error> + Send {
+    limits: &Limits,
+) -> impl GracefulConnection<Error = hyper::Error> + Send + use<H> {
     // An answer is several segments: the second would wait 40 ms for the acknowledgement of the first.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
     }
     let service = service_fn(move |request| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, std::convert::Infallible>(door.answer(request).await) }
+        let (door, place) = (Arc::clone(&door), Arc::clone(&place));
+        async move { Ok::<_, std::convert::Infallible>(door.answer(request, &place).await) }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(arrival)
-        .serve_connection(TokioIo::new(stream), service)
+        .header_read_timeout(limits.arrival)
+        .max_buf_size(HEAD)
+        .serve_connection(Unread::new(TokioIo::new(stream), limits.unread), service)
 }

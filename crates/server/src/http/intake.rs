@@ -1,0 +1,76 @@
+//! Bodies of requests, which count while they come: for each token and for all of them together, until they are answered.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// So much of each body does not count, so that an ordinary call comes in whatever others send.
+const FREE: usize = 64 * 1024;
+
+/// How many bytes of bodies may be there.
+#[derive(Clone)]
+pub(super) struct Intake(Arc<Semaphore>);
+
+/// A body, which counts until this is dropped.
+pub(super) struct Taken {
+    pub(super) bytes: Bytes,
+    pub(super) counted: Counted,
+}
+
+/// What counts of a body.
+#[derive(Default)]
+pub(super) struct Counted(Vec<OwnedSemaphorePermit>);
+
+/// Why a body is not taken.
+pub(super) enum Refusal {
+    TooLarge,
+    /// There are too many others.
+    TooMuch,
+    Broken(hyper::Error),
+}
+
+impl Intake {
+    pub(super) fn of(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(bytes)))
+    }
+}
+
+impl Counted {
+    /// Counts so many bytes more, if all of these have room for them.
+    fn add(&mut self, bytes: usize, intakes: [&Intake; 2]) -> bool {
+        let Ok(bytes) = u32::try_from(bytes) else { return false };
+        for (at, intake) in intakes.into_iter().enumerate() {
+            let Ok(permit) = Arc::clone(&intake.0).try_acquire_many_owned(bytes) else { return false };
+            match self.0.get_mut(at) {
+                Some(counted) => counted.merge(permit),
+                None => self.0.push(permit),
+            }
+        }
+        true
+    }
+}
+
+/// Takes in a body of so many bytes at most, as far as both have room for it. Where there is none, the rest is read and not
+/// kept: who sends hears no answer before.
+pub(super) async fn take(mut body: Incoming, most: usize, intakes: [&Intake; 2]) -> Result<Taken, Refusal> {
+    let (mut bytes, mut counted, mut length, mut has_room) = (Vec::new(), Counted::default(), 0, true);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(Refusal::Broken)?.into_data() else { continue };
+        let before = length;
+        length += data.len();
+        if length > most {
+            return Err(Refusal::TooLarge);
+        }
+        let more = length.saturating_sub(FREE) - before.saturating_sub(FREE);
+        if has_room && more > 0 && !counted.add(more, intakes) {
+            (bytes, counted, has_room) = (Vec::new(), Counted::default(), false);
+        }
+        if has_room {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    if has_room { Ok(Taken { bytes: bytes.into(), counted }) } else { Err(Refusal::TooMuch) }
+}
