@@ -132,7 +132,7 @@ impl Placer<'_> {
         let start = lines.start(lines.index_of(place.start));
         let whole_lines = bytes[start..place.start].trim_ascii().is_empty();
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        if !whole_lines && !(is_word(last) && is_word(bytes[place.end])) {
+        if !(whole_lines || is_word(last) && is_word(bytes[place.end])) {
             return Ok(());
         }
         let next = lines.index_of(place.end);
