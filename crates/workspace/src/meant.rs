@@ -83,7 +83,7 @@ fn walk_all(
 ) -> Result<(), Problem> {
     let limits = walk::Limits { names: LOOKED_AT, ..walk::Limits::default() };
     let mut walk = Walk::new(&**roots.disk(), cancelled, limits);
-    let open = roots.all().iter().filter(|root| root.policy.may_read(&[]).is_ok());
+    let open = roots.all().iter().filter(|root| roots.check_open(root).is_ok());
     open.for_each(|root| walk.start(root, Path::new(""), 0));
     while let Some(folder) = walk.next()? {
         for (name, kind) in &folder.entries {
