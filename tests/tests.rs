@@ -36,6 +36,7 @@ mod http_limits;
 mod in_place;
 mod kept;
 mod list_files;
+mod loosening;
 mod many_files;
 mod messages;
 mod metadata;

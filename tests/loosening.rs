@@ -1,0 +1,348 @@
+//! An agent cannot loosen its own server, nor change what other programs are started with: the files that say so need a
+//! person, whichever tool changes them, and only the person's own file takes that back.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use emend_testkit::{Client, Folder, Http, HttpServer, Launch};
+use serde_json::json;
+
+use crate::policy::check_held_back;
+use crate::{EMEND, launch, serve};
+
+/// How a project starts Emend, with one folder that may only be read.
+const STARTS: &str = r#"{"mcpServers": {"emend": {"command": "emend", "args": ["serve", "--read-only", "prod/"]}}}
+"#;
+
+/// Every way to put something there is held back until a person allows it.
+#[track_caller]
+fn check_asks_to_make(folder: &Folder, client: &mut Client, path: &str) {
+    for (tool, arguments) in [
+        ("write_file", json!({"path": path, "content": "{}\n"})),
+        ("str_replace", json!({"path": path, "old_string": "", "new_string": "{}\n"})),
+        ("apply_patch", json!({"patch": emend_testkit::client::patch(&format!("*** Add File: {path}\n+x"))})),
+        (
+            "apply_patch",
+            json!({"patch": emend_testkit::client::patch(&format!("*** Move File: a.txt -> {path}"))}),
+        ),
+        ("move_file", json!({"from": "a.txt", "to": path})),
+    ] {
+        check_held_back(folder, || client.call(tool, arguments), "approval-needed");
+    }
+}
+
+/// Every way to change what is there, or to take it away, is held back.
+#[track_caller]
+fn check_asks_to_change(folder: &Folder, client: &mut Client, path: &str, old: &str, new: &str) {
+    let read = client.read(path);
+    let (version, text) = (read.version(), folder.text(path));
+    check_held_back(folder, || client.replace(path, old, new), "approval-needed");
+    let lines = text.lines().count();
+    for (tool, arguments) in [
+        ("write_file", json!({"path": path, "content": text.replace(old, new)})),
+        (
+            "replace_lines",
+            json!({"path": path, "version": version, "start_line": 1, "end_line": lines, "new_text": text.replace(old, new)}),
+        ),
+    ] {
+        check_held_back(folder, || client.call(tool, arguments), "approval-needed");
+    }
+    check_held_back(folder, || client.patch(&format!("*** Delete File: {path}")), "approval-needed");
+    check_held_back(
+        folder,
+        || client.patch(&format!("*** Move File: {path} -> away.txt")),
+        "approval-needed",
+    );
+    let call = json!({"path": path, "old_string": old, "new_string": new});
+    let handle = client.preview("str_replace", call).handle();
+    check_held_back(folder, || client.call("apply_preview", json!({"preview": handle})), "approval-needed");
+}
+
+/// CVE-2025-54135 (CurXecute): a new `.cursor/mcp.json` starts a program of its author's.
+#[test]
+fn cve_2025_54135_a_new_server_in_a_clients_file_needs_a_person() {
+    let folder = Folder::with([("a.txt", "{}\n")]);
+    check_asks_to_make(&folder, &mut serve(&folder), ".cursor/mcp.json");
+}
+
+/// CVE-2025-54136 (MCPoison): an entry that a person has trusted gets another command.
+#[test]
+fn cve_2025_54136_another_command_of_a_trusted_server_needs_a_person() {
+    let folder = Folder::with([(".cursor/mcp.json", STARTS)]);
+    check_asks_to_change(&folder, &mut serve(&folder), ".cursor/mcp.json", "\"emend\",", "\"evil\",");
+}
+
+/// CVE-2025-53773: `chat.tools.autoApprove` in the settings of a project turns off what asks.
+#[test]
+fn cve_2025_53773_what_turns_off_questions_needs_a_person() {
+    let folder = Folder::with([("a.txt", "{}\n"), (".vscode/settings.json", "{\"editor.tabSize\": 4}\n")]);
+    let mut client = serve(&folder);
+    check_asks_to_change(
+        &folder,
+        &mut client,
+        ".vscode/settings.json",
+        "{\"editor.tabSize\": 4",
+        "{\"chat.tools.autoApprove\": true",
+    );
+    check_asks_to_make(&folder, &mut client, "packages/x/.vscode/settings.json");
+}
+
+#[test]
+fn the_entry_that_starts_this_server_needs_a_person() {
+    let folder = Folder::with([(".mcp.json", STARTS)]);
+    let (old, new) = ("\"--read-only\", \"prod/\"", "\"--forbid\", \"!.env\"");
+    check_asks_to_change(&folder, &mut serve(&folder), ".mcp.json", old, new);
+    symlink(".mcp.json", folder.at("notes.txt")).unwrap();
+    let mut client = serve(&folder);
+    check_held_back(&folder, || client.replace("notes.txt", old, new), "approval-needed");
+}
+
+#[test]
+fn an_undo_of_such_a_change_needs_a_person() {
+    let folder = Folder::with([(".mcp.json", STARTS)]);
+    let trusting = configured(&folder, "approve = ['!.mcp.json']");
+    trusting.legacy().replace(".mcp.json", "prod/", "*").ok();
+    let mut client = serve(&folder);
+    let edits = client.call("edit_history", json!({})).ok();
+    let id = edits.structured["edits"][0]["edit"].as_str().unwrap().to_owned();
+    check_held_back(&folder, || client.call("undo_edit", json!({"edit": id})), "approval-needed");
+}
+
+#[test]
+fn what_configures_agents_editors_shells_and_hooks_needs_a_person_wherever_it_lies() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let mut client = serve(&folder);
+    for path in [
+        ".mcp.json",
+        "mcp.json",
+        ".cursor/hooks.json",
+        ".vscode/tasks.json",
+        ".vscode/launch.json",
+        "x.code-workspace",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/agents/x.md",
+        ".claude.json",
+        ".codex/config.toml",
+        ".agents/x.json",
+        ".gemini/settings.json",
+        ".zed/tasks.json",
+        ".windsurf/mcp.json",
+        "opencode.json",
+        ".opencode/x.json",
+        ".roo/mcp.json",
+        ".kiro/settings/mcp.json",
+        ".continue/config.yaml",
+        ".amazonq/mcp.json",
+        ".idea/workspace.xml",
+        ".devcontainer/devcontainer.json",
+        ".husky/pre-commit",
+        ".githooks/pre-commit",
+        ".pre-commit-config.yaml",
+        ".github/hooks/x.json",
+        ".github/agents/x.md",
+        ".gitmodules",
+        ".gitconfig",
+        ".config/git/config",
+        ".bashrc",
+        ".bash_profile",
+        ".zshrc",
+        ".zprofile",
+        ".zshenv",
+        ".profile",
+        ".envrc",
+        ".config/fish/config.fish",
+        ".config/autostart/x.desktop",
+        ".local/bin/x",
+        ".docker/config.json",
+        ".kube/config",
+        ".npmrc",
+        ".config/gh/hosts.yml",
+        ".vimrc",
+        ".ripgreprc",
+        ".config/zed/settings.json",
+        ".config/Code/User/mcp.json",
+        ".codeium/windsurf/mcp_config.json",
+    ] {
+        for path in [path.to_owned(), format!("deep/er/{path}"), path.to_uppercase()] {
+            let call = json!({"path": path, "content": "x\n"});
+            let code = client.call("write_file", call).code().map(str::to_owned);
+            assert_eq!(code.as_deref(), Some("approval-needed"), "{path}");
+            assert!(!folder.has(&path));
+        }
+    }
+}
+
+#[test]
+fn what_agents_edit_all_day_needs_nobody() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let mut client = serve(&folder);
+    for path in [
+        "package.json",
+        "Makefile",
+        "Cargo.toml",
+        "build.rs",
+        ".cargo/config.toml",
+        "pyproject.toml",
+        "Dockerfile",
+        "docker-compose.yml",
+        ".github/workflows/ci.yml",
+        ".github/copilot-instructions.md",
+        ".gitignore",
+        ".gitattributes",
+        ".editorconfig",
+        "tsconfig.json",
+        "CLAUDE.md",
+        "AGENTS.md",
+        "GEMINI.md",
+        ".cursorrules",
+        ".cursor/rules/style.mdc",
+        ".kiro/specs/x.md",
+        ".claude/worktrees/x/src/main.rs",
+        "src/main.rs",
+        "src/hooks/use.ts",
+        "src/profile.rs",
+        "src/mcp.rs",
+        "tests/HEAD",
+        "hooks/x.py",
+        "docs/servers.md",
+        ".env.example",
+    ] {
+        client.call("write_file", json!({"path": path, "content": "x\n"})).ok();
+        assert_eq!(folder.text(path), "x\n");
+    }
+}
+
+/// A server whose person has this configuration file.
+fn configured(folder: &Folder, text: &str) -> Launch {
+    let file = folder.beside("config.toml");
+    fs::write(&file, text).unwrap();
+    launch(folder).argument("--config").argument(file).configured().argument("--notify-lsp=false")
+}
+
+#[test]
+fn a_persons_own_file_takes_it_back() {
+    let folder = Folder::with([("conf/app.json", STARTS), (".claude/settings.json", "{}\n")]);
+    let said = "approve = ['!.vscode/', '!.claude/', '!conf/app.json', '.vscode/mcp.json']";
+    let mut client = configured(&folder, said).legacy();
+    client.call("write_file", json!({"path": ".vscode/settings.json", "content": "{}\n"})).ok();
+    client.call("write_file", json!({"path": "x/.vscode/settings.json", "content": "{}\n"})).ok();
+    client.replace(".claude/settings.json", "{}", "{ }").ok();
+    client.replace("conf/app.json", "\"emend\",", "\"evil\",").ok();
+    for path in [".mcp.json", ".vscode/mcp.json"] {
+        client.call("write_file", json!({"path": path, "content": "{}\n"})).refused("approval-needed");
+    }
+}
+
+#[test]
+fn the_file_of_a_workspace_takes_nothing_back() {
+    let folder = Folder::with([("a.txt", "a\n"), (".emend.toml", "approve = ['!.mcp.json', '!*']")]);
+    let call = json!({"path": ".mcp.json", "content": "{}\n"});
+    serve(&folder).call("write_file", call).refused("approval-needed");
+}
+
+/// What an edit of this text to that one is told.
+fn edited(path: &str, before: &str, after: &str) -> Option<String> {
+    let folder = Folder::with([(path, before)]);
+    let mut client = serve(&folder);
+    let version = client.read(path).version();
+    let call = json!({"path": path, "content": after, "version": version});
+    client.call("write_file", call).code().map(str::to_owned)
+}
+
+#[test]
+fn how_servers_are_started_needs_a_person_whatever_the_file_is_called() {
+    let asks = Some("approval-needed".to_owned());
+    for (path, before, after) in [
+        ("x.json", "{}\n", STARTS),
+        ("x.json", STARTS, "{}\n"),
+        ("x.json", STARTS, STARTS.replace("\"serve\", ", "").leak() as &str),
+        ("x.txt", STARTS, STARTS.replace("\"args\"", "\"env\": {\"A\": \"1\"}, \"args\"").leak() as &str),
+        ("x", "// mine\n{}\n", "// mine\n{'servers': {x: {\"url\": \"http://x\",}}}\n"),
+        ("x", "{}\n", "{\"a\": [{\"context_servers\": {\"x\": {\"command\": {\"path\": \"x\"}}}}]}\n"),
+        ("x", "{}\n", "{\"mcp\\u0053ervers\": {\"x\": {\"comm\\u0061nd\": \"x\"}}}\n"),
+        ("x", "{}\n", "{\"amp.mcpServers\": {\"x\": {\"command\": \"x\"}} \"broken\" here\n"),
+        ("x", "{}\n", "{\"mcpServers\": [{\"name\": \"x\", \"command\": \"x\"}]}\n"),
+        ("x.toml", "a = 1\n", "a = 1\n[mcp_servers.x]\ncommand = \"x\"\n"),
+        ("x", "[mcp_servers.x]\nargs = [1]\n", "[mcp_servers.x]\nargs = [2]\n"),
+        ("x", "a = 1\n", "mcp_servers = {x = {url = \"http://x\"}}\n"),
+        ("x", "a = 1\n", "\"mcp_serv\\u0065rs\".x.url = \"http://x\"\n"),
+    ] {
+        assert_eq!(edited(path, before, after), asks, "{path}: {before} {after}");
+    }
+    // UTF-16, as an editor on Windows may write it.
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let utf_16 = |text: &str| -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+    };
+    folder.write("x.json", utf_16(STARTS));
+    serve(&folder).replace("x.json", "\"emend\",", "\"evil\",").refused("approval-needed");
+}
+
+#[test]
+fn what_starts_no_server_needs_nobody() {
+    let typescript = "const x = {mcpServers: {x: {command: \"npx\"}}};\n";
+    for (path, before, after) in [
+        ("x.json", STARTS, format!("{{ {}", &STARTS[1..]).leak() as &str),
+        ("x.json", STARTS, STARTS.replace("}}}", "}}, \"theme\": \"dark\"}").leak() as &str),
+        ("README.md", "# x\n", format!("# x\n\n```json\n{STARTS}```\n").leak() as &str),
+        ("src/x.ts", "\n", typescript),
+        ("openapi.json", "{}\n", "{\"openapi\": \"3.1.0\", \"servers\": [{\"url\": \"https://x\"}]}\n"),
+        ("x.json", "{}\n", "{\"servers\": {\"x\": {\"port\": 80}}, \"command\": \"x\"}\n"),
+        ("x.toml", "a = 1\n", "[servers.x]\nport = 80\n[tool]\ncommand = \"x\"\n"),
+    ] {
+        assert_eq!(edited(path, before, after), None, "{path}: {after}");
+    }
+}
+
+/// How a server ends that cannot start with these arguments.
+#[track_caller]
+fn check_no_start(folder: &Folder, arguments: &[&str], variables: &[(&str, &str)], telling: &str) {
+    let mut command = Command::new(EMEND);
+    command.arg("serve").arg("--workspace").arg(folder.path()).arg("--state-dir").arg(folder.state());
+    command.args(arguments).env("HOME", folder.beside("nobody")).env_remove("XDG_CONFIG_HOME");
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), true), "{said}");
+    assert!(said.contains(telling), "{said}");
+}
+
+#[test]
+fn a_command_line_takes_nothing_back() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    for (flag, pattern, line) in [
+        ("--forbid", "!.env", "forbidden_paths = [\"!.env\"]"),
+        ("--approve", "!*", "approve = [\"!*\"]"),
+        ("--read-only", "!x", "read_only = [\"!x\"]"),
+    ] {
+        check_no_start(&folder, &[flag, pattern], &[], line);
+    }
+}
+
+#[test]
+fn a_configuration_inside_a_served_folder_is_refused() {
+    let folder = Folder::with([("conf.toml", "forbidden_paths = ['!.env']\n")]);
+    let inside = folder.at("conf.toml").to_str().unwrap().to_owned();
+    check_no_start(&folder, &["--config", &inside], &[], "conf.toml");
+    check_no_start(&folder, &[], &[("EMEND_CONFIG", &inside)], "conf.toml");
+    // By way of links, in either direction.
+    symlink(folder.at("conf.toml"), folder.beside("door.toml")).unwrap();
+    check_no_start(&folder, &["--config", folder.beside("door.toml").to_str().unwrap()], &[], "door.toml");
+    fs::write(folder.beside("out.toml"), "").unwrap();
+    symlink(folder.beside("out.toml"), folder.at("in.toml")).unwrap();
+    check_no_start(&folder, &["--config", folder.at("in.toml").to_str().unwrap()], &[], "in.toml");
+}
+
+#[test]
+fn the_tokens_of_a_server_are_its_own() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let token = "ann-0123456789abcdefghijklmnop";
+    let server = HttpServer::with_tokens(&launch(&folder), &folder.at("tok.txt"), &[("ann", token)]);
+    let client = Http::new(server.address(), token);
+    client.call("read_file", json!({"path": "tok.txt"})).refused("path-forbidden");
+    client.call("write_file", json!({"path": "tok.txt", "content": "eve x\n"})).refused("path-forbidden");
+    assert!(!client.call("list_files", json!({})).ok().text.contains("tok.txt"));
+}
