@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use emend_edit::problem::{Kind, Problem, nearest};
 
 use crate::disk::FileKind;
-use crate::policy::globs::folded;
+use crate::policy::folded::folded;
 use crate::prepared::Effort;
 use crate::roots::{Root, Roots};
 use crate::walk::{self, Walk};

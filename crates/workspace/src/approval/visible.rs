@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use crate::policy::folded::is_ignorable;
+
 /// The text with everything that a terminal would not show as it stands written as an escape, such as `\u{1b}`. Line
 /// feeds and tabs stay.
 #[must_use]
@@ -31,28 +33,11 @@ pub fn visible_line(text: &str) -> String {
 
 /// Characters of no width, and those that change how their neighbours are shown.
 fn is_unseen(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'..='\u{1160}'
-            | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{2800}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{13430}'..='\u{1343f}'
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
+    is_ignorable(character)
+        || matches!(
+            character,
+            '\u{2028}'..='\u{2029}' | '\u{2800}' | '\u{fff9}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}'
+        )
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::approval::visible_line;
-use crate::policy::globs::{Folded, Globs};
+use crate::policy::folded::Folded;
+use crate::policy::globs::Globs;
 use crate::policy::programs::{Hook, Programs};
 use crate::program::{self, Ended, Program, Ran, placed};
 use crate::report::{ChangeKind, FileReport};

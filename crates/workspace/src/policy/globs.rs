@@ -2,16 +2,13 @@
 //!
 //! A pattern without a slash matches a name at any depth; one with a slash inside starts at the top of the root; `*`
 //! and `?` stop at slashes, `**` does not. What matches a folder holds for everything beneath it. A `!` takes
-//! back what patterns before it catch, though not beneath a folder that is caught itself. Letters match in
-//! either case, everywhere, and however their accents are written: on some disks `.ENV` opens `.env`, and where it does
-//! not, the refusal harms nobody. `?` and `[...]` stand for a single byte, so that of other letters than those of ASCII
+//! back what patterns before it catch, though not beneath a folder that is caught itself. Names that some disk takes for
+//! the same are the same ([`Folded`]): on some, `.ENV` opens `.env`, and where it does not, the refusal harms nobody. `?` and `[...]` stand for a single byte, so that of other letters than those of ASCII
 //! only `*` takes one.
 
-use std::ffi::OsString;
-
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use unicode_normalization::UnicodeNormalization;
 
+use super::folded::{Folded, Form, folded};
 use crate::wildcards::too_much;
 
 /// How many patterns a list may have: each costs something for each name.
@@ -73,11 +70,20 @@ impl Globs {
 
     /// The pattern that catches this path, or a folder that it is in.
     pub(crate) fn catching(&self, path: &Folded) -> Option<&str> {
+        path.forms().find_map(|form| {
+            let (written, _) = self.matches(form).find(|(_, takes_back)| !takes_back)?;
+            Some(written)
+        })
+    }
+
+    /// The last pattern that matches each folder on the way, and the path itself, where one does; and whether it takes
+    /// back.
+    fn matches<'a>(&'a self, form: &Form) -> impl Iterator<Item = (&'a str, bool)> {
         let mut found = Vec::new();
-        path.prefixes().zip(path.names()).find_map(|(prefix, name)| {
+        form.prefixes().zip(form.names()).filter_map(move |(prefix, name)| {
             let last = self.of_names.last(name, &mut found).max(self.of_paths.last(prefix, &mut found));
             let (written, takes_back) = &self.patterns[last?];
-            (!takes_back).then_some(written.as_str())
+            Some((written.as_str(), *takes_back))
         })
     }
 }
@@ -100,58 +106,10 @@ impl Numbered {
     }
 }
 
-/// A path below a root, made ready for comparing: names that some disk takes for the same are the same.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Folded {
-    path: String,
-    /// Where in `path` each name ends.
-    ends: Vec<usize>,
-}
-
-impl Folded {
-    pub(crate) fn new(names: &[OsString]) -> Self {
-        let mut new = Self::default();
-        for name in names {
-            if !new.path.is_empty() {
-                new.path.push('/');
-            }
-            new.path.push_str(&folded(&name.to_string_lossy()));
-            new.ends.push(new.path.len());
-        }
-        new
-    }
-
-    /// The folders that it is in, outermost first, and the path itself.
-    fn prefixes(&self) -> impl Iterator<Item = &str> {
-        self.ends.iter().map(|&end| &self.path[..end])
-    }
-
-    /// Its names.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
-        starts.zip(&self.ends).map(|(start, &end)| &self.path[start..end])
-    }
-
-    /// Whether it is `other`, or beneath it.
-    pub(crate) fn is_within(&self, other: &Self) -> bool {
-        self.prefixes().any(|prefix| prefix == other.path)
-    }
-}
-
-/// A name or pattern as a disk may see it that minds neither case nor invisible characters nor in which of two ways a
-/// character is written: to some, `.GIT` and a `.git` with a zero-width joiner in it are `.git`.
-pub(crate) fn folded(written: &str) -> String {
-    if written.is_ascii() {
-        return written.to_ascii_lowercase();
-    }
-    let is_invisible = |c: &char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
-    // By way of the capital letter, which is the same for more of those that are taken for the same.
-    let capital = written.chars().filter(|c| !is_invisible(c)).flat_map(char::to_uppercase);
-    capital.flat_map(char::to_lowercase).nfc().collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     fn path(written: &str) -> Folded {
@@ -198,7 +156,10 @@ mod tests {
     #[test]
     fn case_and_invisible_characters_make_no_other_name() {
         check(&[".env", "*.KEY"], &[".ENV", ".eNv", "a.key", "a.\u{212a}ey", ".e\u{200d}nv"], &["env"]);
-        check(&["straße"], &["STRASSE", "Straße"], &["strase"]);
+        check(&["straße"], &["STRASSE", "Straße", "STRA\u{1e9e}E"], &["strase"]);
+        check(&["*.pem", "id_rsa"], &["a.pem.", "a.pem::$DATA", "id_rsa ", "id_r\u{ad}sa"], &["a.pem.x"]);
+        // As a pattern, a colon is one like any other character.
+        check(&["*:30.log"], &["12:30.log"], &["12.log", "a"]);
         check(&["id_rsa"], &["id_r\u{17f}a"], &[]);
         check(
             &["caf\u{e9}", "e\u{301}t\u{e9}/"],

@@ -6,6 +6,7 @@
 
 mod defaults;
 mod file;
+pub(crate) mod folded;
 pub(crate) mod globs;
 pub mod programs;
 mod settings;
@@ -18,7 +19,8 @@ use std::sync::Arc;
 
 use emend_edit::problem::{Kind, Release};
 
-use self::globs::{Folded, Globs, folded};
+use self::folded::{Folded, folded};
+use self::globs::Globs;
 
 pub use self::defaults::FORBIDDEN;
 pub use self::file::WORKSPACE_FILE;
@@ -158,14 +160,14 @@ impl Policy {
         let path = Folded::new(names);
         self.may_read_folded(&path)?;
         // At any depth: what is a folder here may be opened as a root another time.
-        if path.names().any(|name| name == WORKSPACE_FILE) {
+        if path.has_name(WORKSPACE_FILE) {
             return Err(Kind::ReadOnlyPath { rule: "it says what may be changed".into() });
         }
         if let Some(glob) = catching(&self.read_only, &path) {
             return Err(Kind::ReadOnlyPath { rule: format!("the policy has '{glob}' in read_only") });
         }
         match &self.extensions {
-            Some(allowed) if !allowed.contains(extension(path.names().last().unwrap_or_default())) => {
+            Some(allowed) if !allowed.contains(extension(path.last_name())) => {
                 Err(Kind::ExtensionNotAllowed { allowed: allowed.iter().cloned().collect() })
             }
             _ => Ok(()),
@@ -192,10 +194,10 @@ impl Policy {
             return Err(Kind::InvalidPolicy { reason: reason.clone() });
         }
         let rule = |rule: &str| Err(Kind::PathForbidden { rule: rule.into() });
-        if path.names().any(|name| name == ".git") {
+        if path.has_name(".git") {
             return rule(".git belongs to git; use git to change it");
         }
-        if path.names().any(|name| name == OWN_FOLDER) {
+        if path.has_name(OWN_FOLDER) {
             return rule(".emend holds the means to undo edits");
         }
         if self.own_here.iter().any(|own| path.is_within(own)) {

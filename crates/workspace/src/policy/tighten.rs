@@ -12,7 +12,8 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 
 use super::file::{self, WORKSPACE_FILE};
-use super::globs::{Folded, Globs};
+use super::folded::Folded;
+use super::globs::Globs;
 use super::{Policy, Settings, extensions};
 use crate::disk::Disk;
 

@@ -1,0 +1,190 @@
+//! Names as some disk may see them: names that one of them takes for the same are the same here.
+//!
+//! Letters match in either case, characters that show nothing are passed over, and however an accent is written makes no
+//! difference. Besides that, a name may be another by its *alias*: FAT and NTFS pass over final dots and blanks and know
+//! `.git` as `GIT~1`, and what follows a colon there is a stream of the same file. What is wanted of a name is asked of
+//! both, so that refusing one refuses the other on every disk.
+
+use std::ffi::OsString;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// A path below a root, made ready for comparing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Folded {
+    plain: Form,
+    /// What other disks may take it for, where that is something else.
+    alias: Option<Form>,
+}
+
+/// A path in one of its forms.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Form {
+    path: String,
+    /// Where in `path` each name ends.
+    ends: Vec<usize>,
+}
+
+impl Folded {
+    pub(crate) fn new(names: &[OsString]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| folded(&name.to_string_lossy())).collect();
+        let aliases: Vec<Option<String>> = names.iter().map(|name| alias(name)).collect();
+        let has_alias = aliases.iter().any(Option::is_some);
+        let others = names.iter().zip(aliases).map(|(name, alias)| alias.unwrap_or_else(|| name.clone()));
+        let alias = has_alias.then(|| Form::new(others));
+        Self { plain: Form::new(names), alias }
+    }
+
+    /// The path as it is written, and then as what other disks may take it for.
+    pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
+        std::iter::once(&self.plain).chain(&self.alias)
+    }
+
+    /// Whether one of its names is this one, or may be.
+    pub(super) fn has_name(&self, wanted: &str) -> bool {
+        self.forms().any(|form| form.names().any(|name| name == wanted))
+    }
+
+    /// The last of its names as it is written.
+    pub(super) fn last_name(&self) -> &str {
+        self.plain.names().last().unwrap_or_default()
+    }
+
+    /// Whether it is `other`, or beneath it.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        self.forms().any(|form| form.prefixes().any(|prefix| prefix == other.plain.path))
+    }
+}
+
+impl Form {
+    fn new(names: impl IntoIterator<Item = String>) -> Self {
+        let mut new = Self::default();
+        for name in names {
+            if !new.path.is_empty() {
+                new.path.push('/');
+            }
+            new.path.push_str(&name);
+            new.ends.push(new.path.len());
+        }
+        new
+    }
+
+    /// The folders that it is in, outermost first, and the path itself.
+    pub(super) fn prefixes(&self) -> impl Iterator<Item = &str> {
+        self.ends.iter().map(|&end| &self.path[..end])
+    }
+
+    /// Its names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
+        starts.zip(&self.ends).map(|(start, &end)| &self.path[start..end])
+    }
+}
+
+/// A name or pattern as a disk may see it that minds neither case nor invisible characters nor in which of two ways a
+/// character is written: to some, `.GIT` and a `.git` with a zero-width joiner in it are `.git`.
+pub(crate) fn folded(written: &str) -> String {
+    if written.is_ascii() {
+        return written.to_ascii_lowercase();
+    }
+    let visible = written.chars().filter(|&c| !is_ignorable(c));
+    // By way of the capital letter, which is the same for more of those that are taken for the same; and that of the small
+    // one, since the capital of ß is SS, and ẞ is a capital already.
+    let capital = visible.flat_map(char::to_lowercase).flat_map(char::to_uppercase);
+    capital.flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// Whether Unicode lets programs pass over this character (`Default_Ignorable_Code_Point`): it shows nothing, and some
+/// file systems take a name for the same with or without it.
+pub(crate) fn is_ignorable(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// What FAT, NTFS and those who speak to them may take a folded name for, if that is another.
+fn alias(name: &str) -> Option<String> {
+    let before_stream = name.split(':').next().filter(|start| !start.is_empty()).unwrap_or(name);
+    let trimmed = before_stream.trim_end_matches(['.', ' ']);
+    let long = long_name(trimmed);
+    let alias = long.as_deref().unwrap_or(trimmed);
+    (!alias.is_empty() && alias != name).then(|| alias.to_owned())
+}
+
+/// What a short name (`git~1`, `emend~1.tom`) may stand for among names that begin with a dot: of those it leaves out the
+/// dot. Other names keep their beginning in their short form and are no secrets by it.
+fn long_name(name: &str) -> Option<String> {
+    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+    let (start, number) = stem.rsplit_once('~')?;
+    if start.is_empty() || number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let ending = match ending {
+        "" => String::new(),
+        "tom" => ".toml".to_owned(),
+        "jso" => ".json".to_owned(),
+        other => format!(".{other}"),
+    };
+    Some(format!(".{start}{ending}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_any_disk_takes_it_for() {
+        let path = |written: &str| Folded::new(&written.split('/').map(OsString::from).collect::<Vec<_>>());
+        for other in [
+            ".GIT",
+            ".g\u{ad}it",
+            ".git\u{200b}",
+            ".git\u{2060}",
+            ".git\u{fe0f}",
+            ".git\u{34f}",
+            ".git\u{e0001}",
+            ".git.",
+            ".git ",
+            ".git. .",
+            "GIT~1",
+            "git~12",
+            ".git:x",
+            ".git::$INDEX_ALLOCATION",
+            "GIT~1. ",
+        ] {
+            assert!(
+                path(other).has_name(".git") && path(&format!("a/{other}/b")).has_name(".git"),
+                "{other:?}"
+            );
+        }
+        for other in ["EMEND~1.TOM", ".emend.toml::$DATA", ".Emend.toml ."] {
+            assert!(path(other).has_name(".emend.toml"), "{other:?}");
+        }
+        for other in ["git", "git~", "~1", "git~x", "...", ".", " ", "a:b", "git~1x", ".gitx."] {
+            assert!(!path(other).has_name(".git"), "{other:?}");
+        }
+        assert!(path("A /b./c").is_within(&path("a/b")) && !path("ab/c").is_within(&path("a")));
+        assert_eq!(path("a./b.RS").last_name(), "b.rs");
+        assert_eq!(
+            (folded("Straße"), folded("STRASSE"), folded("STRA\u{1e9e}E")),
+            ("strasse".into(), "strasse".into(), "strasse".into())
+        );
+    }
+}
