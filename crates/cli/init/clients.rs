@@ -139,3 +139,29 @@ fn settings() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     base.or_else(|| home().map(|home| home.join(".config")))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use emend_workspace::Policy;
+
+    use super::*;
+
+    #[test]
+    fn what_a_client_starts_is_not_changed_without_a_person() {
+        let policy = Policy::default();
+        for client in Client::value_variants() {
+            let of_person =
+                client.in_home().and_then(|file| Some(file.strip_prefix(home()?).ok()?.to_owned()));
+            for file in client.in_project().map(PathBuf::from).into_iter().chain(of_person) {
+                let names: Vec<OsString> = file.iter().map(OsString::from).collect();
+                assert!(
+                    policy.may_edit(&names).is_ok() && policy.may_commit(&names).is_err(),
+                    "{}",
+                    file.display()
+                );
+            }
+        }
+    }
+}

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use emend_server::direct::{self, Made};
+use emend_server::direct::{self, Made, Said};
 use emend_server::wire::WriteFile;
 use emend_workspace::edit::Version;
 use emend_workspace::{RootSpec, Workspace, disk};
@@ -259,7 +259,9 @@ impl Target {
         let asked = self.asked(name, content)?;
         let backup = self.text.as_ref().map(|_| back_up(&self.file)).transpose();
         let backup = backup.with_context(|| format!("{} cannot be copied", self.shown()))?;
-        let made = direct::write_file(&workspace, asked, NAME).inspect_err(|_| {
+        // What clients start needs a person, and it is one who has this written: they were shown it and asked, or have said
+        // --yes.
+        let made = direct::write_file(&workspace, asked, NAME, &|_| Said::Yes).inspect_err(|_| {
             if let Some(backup) = &backup {
                 let _ = fs::remove_file(backup);
             }

@@ -101,11 +101,14 @@ pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> 
 }
 
 /// Writes a whole file, of the version that is named if it is there.
-pub fn write_file(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
+pub fn write_file(
+    workspace: &Workspace,
+    asked: WriteFile,
+    client: &str,
+    ask: &Ask<'_>,
+) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "write_file", &json!(asked))?;
-    told_of(workspace, &origin, || {
-        Asked::whole(asked, origin.clone()).edit(workspace, &Effects::none(), &|_| Said::Nothing)
-    })
+    told_of(workspace, &origin, || Asked::whole(asked, origin.clone()).edit(workspace, &Effects::none(), ask))
 }
 
 /// Shows what writing the file would do.

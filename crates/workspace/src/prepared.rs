@@ -9,9 +9,9 @@ use std::sync::Arc;
 use emend_edit::Version;
 use emend_edit::patch::Patch;
 use emend_edit::plan::{Action, FilePlan, Plan, Rest};
-use emend_edit::problem::{Kind, Problem};
+use emend_edit::problem::{Kind, Problem, Release};
 
-use crate::approval::{Approval, Held, PlanDigest};
+use crate::approval::{Approval, Held, PlanDigest, changes_servers};
 use crate::commit::{Job, Like};
 use crate::disk::Disk;
 use crate::fault::io_problem;
@@ -128,6 +128,15 @@ impl Prepared {
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
+            }
+            let policy = &job.path.root.policy;
+            if problems.is_empty()
+                && policy.guards_servers(&job.path.place.names)
+                && changes_servers(&job.plan.action)
+            {
+                let rule = "it changes how MCP servers are started".into();
+                let kind = Kind::ApprovalNeeded { rule, release: Release::Question };
+                problems.push(Problem::new(kind).at(&job.path.name));
             }
         }
         problems

@@ -76,6 +76,16 @@ impl Globs {
         })
     }
 
+    /// What is said last of this path, from the outermost folder on: unlike in [`catching`](Self::catching), what is taken
+    /// back is free with everything beneath, until a pattern is about something deeper.
+    pub(crate) fn last_word(&self, path: &Folded) -> Option<Word<'_>> {
+        let words = path.forms().filter_map(|form| {
+            let (written, takes_back) = self.matches(form).last()?;
+            Some(if takes_back { Word::Free } else { Word::Caught(written) })
+        });
+        words.max()
+    }
+
     /// The last pattern that matches each folder on the way, and the path itself, where one does; and whether it takes
     /// back.
     fn matches<'a>(&'a self, form: &Form) -> impl Iterator<Item = (&'a str, bool)> {
@@ -86,6 +96,15 @@ impl Globs {
             Some((written.as_str(), *takes_back))
         })
     }
+}
+
+/// What a list says of a path. Where it says two things of two names for it, the greater counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Word<'a> {
+    /// It is taken back.
+    Free,
+    /// This pattern catches it.
+    Caught(&'a str),
 }
 
 impl Numbered {
@@ -166,6 +185,16 @@ mod tests {
             &["cafe\u{301}", "CAFE\u{301}", "\u{c9}te\u{301}/x"],
             &["cafe"],
         );
+    }
+
+    #[test]
+    fn the_innermost_word_decides_where_the_last_is_asked_for() {
+        let globs = Globs::new([".claude/", "!**/.claude/worktrees", ".vscode/", "!x/"]).unwrap();
+        let word = |written: &str| globs.last_word(&path(written));
+        assert_eq!(word(".claude/a"), Some(Word::Caught(".claude/")));
+        assert_eq!(word(".claude/worktrees/a/b"), Some(Word::Free));
+        assert_eq!(word(".claude/worktrees/a/.vscode/b"), Some(Word::Caught(".vscode/")));
+        assert_eq!((word("x/.vscode/x/a"), word("a")), (Some(Word::Free), None));
     }
 
     #[test]

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use emend_edit::problem::{Kind, Release};
 
 use self::folded::{Folded, folded};
-use self::globs::Globs;
+use self::globs::{Globs, Word};
 
-pub use self::defaults::FORBIDDEN;
+pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{Mode, OnChange, RequireRead, Settings, SyntaxGuard};
 
@@ -42,6 +42,8 @@ pub struct Policy {
     forbidden: Vec<Arc<Globs>>,
     read_only: Vec<Arc<Globs>>,
     approve: Vec<Arc<Globs>>,
+    /// What needs approval by default, with what the person says of it.
+    guarded: Arc<Globs>,
     extensions: Option<BTreeSet<String>>,
     /// Files and folders that Emend relies on, wherever they are.
     own: Vec<PathBuf>,
@@ -92,17 +94,17 @@ impl Policy {
     pub fn new(settings: &Settings) -> Result<Self, String> {
         let globs = |name: &str, defaults: &[&'static str], said: &[String]| {
             let patterns = defaults.iter().copied().chain(said.iter().map(String::as_str));
-            let globs = Globs::new(patterns).map_err(|why| format!("{name}: {why}"))?;
-            Ok::<_, String>(vec![Arc::new(globs)])
+            Globs::new(patterns).map(Arc::new).map_err(|why| format!("{name}: {why}"))
         };
         let max_file_bytes = settings.max_file_bytes.unwrap_or(FILE_BYTES);
         if max_file_bytes > MAX_FILE_BYTES {
             return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
         }
         Ok(Self {
-            forbidden: globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?,
-            read_only: globs("read_only", &[], &settings.read_only)?,
-            approve: globs("approve", &[], &settings.approve)?,
+            forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
+            read_only: vec![globs("read_only", &[], &settings.read_only)?],
+            approve: vec![globs("approve", &[], &settings.approve)?],
+            guarded: globs("approve", APPROVE, &settings.approve)?,
             extensions: settings.allowed_extensions.as_deref().map(extensions),
             own: Vec::new(),
             own_here: Vec::new(),
@@ -183,10 +185,22 @@ impl Policy {
             Mode::Ask => return needed("the mode is ask".into()),
             Mode::Auto => {}
         }
-        match catching(&self.approve, &Folded::new(names)) {
-            Some(glob) => needed(format!("the policy has '{glob}' in approve")),
-            None => Ok(()),
+        let path = Folded::new(names);
+        if let Some(glob) = catching(&self.approve, &path) {
+            return needed(format!("the policy has '{glob}' in approve"));
         }
+        match self.guarded.last_word(&path) {
+            Some(Word::Caught(glob)) => needed(format!(
+                "it can change what is started, or done without asking, elsewhere ('{glob}' is in approve by default)"
+            )),
+            Some(Word::Free) | None => Ok(()),
+        }
+    }
+
+    /// Whether a change of how servers are started needs approval in this file: it does unless the person has taken that
+    /// back.
+    pub(crate) fn guards_servers(&self, names: &[OsString]) -> bool {
+        self.guarded.last_word(&Folded::new(names)) != Some(Word::Free)
     }
 
     fn may_read_folded(&self, path: &Folded) -> Result<(), Kind> {
