@@ -22,13 +22,13 @@ fn configured(folder: &Folder, text: &str) -> Launch {
 #[test]
 fn the_file_of_a_person_is_followed_and_the_command_line_goes_before_it() {
     let folder = Folder::with([("a.txt", "a\n"), ("x/a.txt", "a\n"), ("y/a.txt", "a\n"), ("z/a.txt", "a\n")]);
-    let text = "mode = 'preview'\nforbidden_paths = ['x/', 'y/']\nread_only = ['z/']\n";
+    let text = "mode = 'preview'\nforbidden_paths = ['x/']\nread_only = ['z/']\n";
     let from_file = configured(&folder, text);
     check_held_back(&folder, || from_file.legacy().replace("a.txt", "a", "b"), "read-only");
     let mut client =
-        from_file.argument("--mode").argument("auto").argument("--forbid").argument("!x/").legacy();
+        from_file.argument("--mode").argument("auto").argument("--forbid").argument("y/").legacy();
     client.replace("a.txt", "a", "b").ok();
-    client.replace("x/a.txt", "a", "b").ok();
+    client.replace("x/a.txt", "a", "b").refused("path-forbidden");
     client.replace("y/a.txt", "a", "b").refused("path-forbidden");
     client.replace("z/a.txt", "a", "b").refused("read-only");
 }
@@ -124,11 +124,11 @@ fn the_files_that_emend_relies_on_are_off_limits_in_any_workspace() {
     let usual = json!({"path": ".config/emend/config.toml", "content": "mode = 'auto'\n"});
     check_held_back(&folder, || launch.legacy().call("write_file", usual), "path-forbidden");
     launch.legacy().replace(".config/other.toml", "x", "y").ok();
-    // Behind a link, and named on the command line.
+    // Behind a link.
     folder.write("dotfiles/emend.toml", "read_only = ['nothing']\n");
-    symlink(folder.at("dotfiles/emend.toml"), folder.at("door")).unwrap();
-    let launch = launch.argument("--config").argument(folder.at("door"));
-    for path in ["dotfiles/emend.toml", "door", "dotfiles/EMEND.toml"] {
+    fs::create_dir_all(folder.at(".config/emend")).unwrap();
+    symlink(folder.at("dotfiles/emend.toml"), folder.at(".config/emend/config.toml")).unwrap();
+    for path in ["dotfiles/emend.toml", ".config/emend/config.toml", "dotfiles/EMEND.toml"] {
         launch.legacy().replace(path, "nothing", "x").refused("path-forbidden");
     }
 }

@@ -270,8 +270,10 @@ fn examples_of_secrets_are_files_like_any_other() {
 #[test]
 fn what_a_person_forbids_and_takes_back_counts() {
     let folder = Folder::with([(".env", "a\n"), ("private/x/y.txt", "b\n"), ("certs/ca.pem", "c\n")]);
-    let mut client =
-        serve_with(&folder, &["--forbid", "!.env", "--forbid", "private", "--forbid", "!/certs/*.pem"]);
+    let file = folder.beside("config.toml");
+    fs::write(&file, "forbidden_paths = ['!.env', 'private', '!/certs/*.pem']").unwrap();
+    let launch = launch(&folder).argument("--config").argument(file).argument("--notify-lsp=false");
+    let mut client = launch.configured().legacy();
     client.replace(".env", "a", "A").ok();
     client.replace("certs/ca.pem", "c", "C").ok();
     client.call("read_file", json!({"path": "private/x/y.txt"})).refused("path-forbidden");

@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
-    let (workspace, effects) = match arguments.opening.open(&arguments.workspaces, For::Client)? {
+    let opened = arguments.opening.open(&arguments.workspaces, For::Client, None)?;
+    let (workspace, effects) = match opened {
         Ok(Opened { workspace, effects }) => (Ok(workspace), effects),
         Err(problem) => (Err(problem), Effects::none()),
     };

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 
 use emend_workspace::Settings;
 use emend_workspace::policy::programs::Programs;
@@ -29,7 +29,7 @@ pub(crate) struct Flags {
     #[arg(hide_short_help = true, long)]
     mode: Option<Mode>,
 
-    /// Neither read nor change what matches; with ! before the pattern, take back what one before it forbids.
+    /// Neither read nor change what matches.
     #[arg(hide_short_help = true, long, value_name = "GLOB")]
     forbid: Vec<String>,
 
@@ -98,12 +98,15 @@ pub(crate) struct Flags {
 pub(crate) struct Said {
     pub(crate) settings: Settings,
     pub(crate) files: Vec<PathBuf>,
+    /// The file that a flag or a variable named.
+    pub(crate) named: Option<PathBuf>,
 }
 
 impl Flags {
     /// Everything that was said. `home` is this person's home folder.
     pub(crate) fn said(&self, home: Option<&Path>) -> anyhow::Result<Said> {
         let usual = usual_file(home);
+        self.check_loosens_nothing(usual.as_deref())?;
         let named = self.config.clone().filter(|file| !file.as_os_str().is_empty());
         let in_file = match (&named, &usual) {
             _ if self.no_config => None,
@@ -118,7 +121,27 @@ impl Flags {
         for folder in &mut settings.workspace {
             *folder = in_full(folder, home)?;
         }
-        Ok(Said { settings, files: named.into_iter().chain(usual).collect() })
+        Ok(Said { settings, files: named.clone().into_iter().chain(usual).collect(), named })
+    }
+
+    /// A command line only tightens: it stands in a client's configuration, which may be in the project, and whoever edits
+    /// that, perhaps a model, does not decide what is open to it.
+    fn check_loosens_nothing(&self, usual: Option<&Path>) -> anyhow::Result<()> {
+        for (flag, setting, patterns) in [
+            ("--forbid", "forbidden_paths", &self.forbid),
+            ("--read-only", "read_only", &self.read_only),
+            ("--approve", "approve", &self.approve),
+        ] {
+            if let Some(pattern) = patterns.iter().find(|pattern| pattern.starts_with('!')) {
+                let file =
+                    usual.map_or_else(|| "your configuration file".into(), |file| file.display().to_string());
+                bail!(
+                    "{flag} '{pattern}': a flag takes nothing back, since a client's configuration can be edited by a model. \
+                     Put this line into {file}: {setting} = [{pattern:?}]"
+                );
+            }
+        }
+        Ok(())
     }
 
     fn of_command_line(&self) -> Settings {

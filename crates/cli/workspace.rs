@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 
 use emend_server::Effects;
 use emend_server::effects::Wishes;
@@ -71,7 +71,7 @@ impl WorkspaceFlags {
 
     /// The same for whoever edits in it.
     pub(crate) fn open_to_edit(&self) -> Result<Opened, Stop> {
-        let opened = self.opening.open(&self.workspaces, For::Person)??;
+        let opened = self.opening.open(&self.workspaces, For::Person, None)??;
         opened.effects.follow(&opened.workspace);
         Ok(opened)
     }
@@ -89,14 +89,19 @@ impl WorkspaceFlags {
 
     /// What is to be opened, as far as it can be told without opening it.
     pub(crate) fn place(&self) -> anyhow::Result<Place> {
-        self.opening.place(&self.workspaces, For::Person)
+        self.opening.place(&self.workspaces, For::Person, None)
     }
 }
 
 impl OpeningFlags {
-    /// The workspace; or why no folder was opened, which is an answer of its own.
-    pub(crate) fn open(&self, asked: &[String], whom: For) -> Result<Result<Opened, Problem>, Stop> {
-        let place = self.place(asked, whom).map_err(Stop::Usage)?;
+    /// The workspace, in which `own` is off limits besides; or why no folder was opened, which is an answer of its own.
+    pub(crate) fn open(
+        &self,
+        asked: &[String],
+        whom: For,
+        own: Option<&Path>,
+    ) -> Result<Result<Opened, Problem>, Stop> {
+        let place = self.place(asked, whom, own).map_err(Stop::Usage)?;
         let roots = match place.roots {
             Ok(roots) => roots,
             Err(problem) => return Ok(Err(problem)),
@@ -116,18 +121,22 @@ impl OpeningFlags {
         Ok(Ok(Opened { workspace: Arc::new(workspace), effects }))
     }
 
-    fn place(&self, asked: &[String], whom: For) -> anyhow::Result<Place> {
+    fn place(&self, asked: &[String], whom: For, own: Option<&Path>) -> anyhow::Result<Place> {
         let said = self.policy.said(home().as_deref())?;
         let state = self.state.clone().or_else(state_folder);
         // The usual state folder holds the means to undo of other servers, whichever is used here.
         let usual = state_folder();
-        let own = said.files.iter().chain(&state).chain(&usual).map(|path| settings::without_links(path));
+        let files = said.files.iter().chain(&state).chain(&usual).map(PathBuf::as_path).chain(own);
+        let own: Vec<PathBuf> = files.map(settings::without_links).collect();
         let policy =
             Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
         let asked = if asked.is_empty() { &said.settings.workspace } else { asked };
         let roots = roots(asked, whom)?;
         if let Ok(roots) = &roots {
             check_apart(roots, state.as_deref())?;
+            if let Some(file) = &said.named {
+                check_outside(roots, file)?;
+            }
         }
         let wishes = Wishes {
             // A server that starts for one command would still be starting when that has ended.
@@ -168,6 +177,28 @@ fn check_apart(roots: &[RootSpec], state: Option<&Path>) -> anyhow::Result<()> {
         same.is_none(),
         "the state folder is the workspace folder itself; give another with --state-dir (or EMEND_STATE_DIR)"
     );
+    Ok(())
+}
+
+/// What says what a model may do is not where the model may write: not even behind a link, in either direction.
+fn check_outside(roots: &[RootSpec], file: &Path) -> anyhow::Result<()> {
+    let real = settings::without_links(file);
+    let written = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let holds = |root: &&RootSpec| {
+        let folder = settings::without_links(&root.path);
+        let given = std::path::absolute(&root.path).unwrap_or_else(|_| root.path.clone());
+        // The folder of what is written may itself be reached by a link.
+        let beside = written.parent().map(settings::without_links).unwrap_or_default();
+        real.starts_with(&folder) || written.starts_with(given) || beside.starts_with(&folder)
+    };
+    if let Some(root) = roots.iter().find(holds) {
+        bail!(
+            "the configuration file {} is inside {}, which is served: what is edited there must not decide what may be \
+             edited. Move it out, or leave --config (or EMEND_CONFIG) away",
+            file.display(),
+            root.path.display()
+        );
+    }
     Ok(())
 }
 
