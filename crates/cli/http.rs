@@ -55,6 +55,13 @@ impl Flags {
         self.http.is_some()
     }
 
+    /// The file of tokens, if one is named.
+    pub(crate) fn tokens_file(&self) -> Option<PathBuf> {
+        // Only looked for here: clap would want --http of everybody who has set it.
+        let of_variable = || std::env::var_os(VARIABLE).filter(|file| !file.is_empty()).map(PathBuf::from);
+        self.tokens.clone().or_else(of_variable)
+    }
+
     /// Takes the address, if one is given, before anything else is done.
     pub(crate) async fn listen(&self) -> anyhow::Result<Option<Listening>> {
         let Some(address) = self.http else { return Ok(None) };
@@ -75,9 +82,7 @@ impl Flags {
             tracing::warn!("tokens and files cross the network unencrypted; put a TLS proxy in front");
         }
         let guard = Guard::new(&hosts, &self.origins).map_err(|wrong| anyhow!("{wrong}"))?;
-        // Only looked for here: clap would want --http of everybody who has set it.
-        let of_variable = || std::env::var_os(VARIABLE).filter(|file| !file.is_empty()).map(PathBuf::from);
-        let (tokens, shown) = match self.tokens.clone().or_else(of_variable) {
+        let (tokens, shown) = match self.tokens_file() {
             Some(file) => (read(&file)?, None),
             None => {
                 let (tokens, text) = Tokens::generate(OWN_TOKEN).map_err(|why| anyhow!("{why}"))?;

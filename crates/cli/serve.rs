@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
-    let opened = arguments.opening.open(&arguments.workspaces, For::Client, None)?;
+    let own = arguments.http.tokens_file();
+    let opened = arguments.opening.open(&arguments.workspaces, For::Client, own.as_deref())?;
     let (workspace, effects) = match opened {
         Ok(Opened { workspace, effects }) => (Ok(workspace), effects),
         Err(problem) => (Err(problem), Effects::none()),
