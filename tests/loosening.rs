@@ -346,3 +346,67 @@ fn the_tokens_of_a_server_are_its_own() {
     client.call("write_file", json!({"path": "tok.txt", "content": "eve x\n"})).refused("path-forbidden");
     assert!(!client.call("list_files", json!({})).ok().text.contains("tok.txt"));
 }
+
+/// What makes git take a folder for one of its own.
+fn write_git_folder(folder: &Folder, name: &str) {
+    for (file, content) in
+        [("HEAD", "ref: refs/heads/main\n"), ("config", "[core]\n"), ("objects/x", ""), ("refs/x", "")]
+    {
+        folder.write(&format!("{name}/{file}"), content);
+    }
+}
+
+#[test]
+fn a_folder_of_gits_is_known_by_the_git_file_that_names_it() {
+    let folder = Folder::with([("repo/a.txt", "a\n"), ("apps/one/a.txt", "a\n")]);
+    write_git_folder(&folder, "gitdata");
+    folder.write("repo/.git", "gitdir: ../gitdata\n");
+    // The layout of a bare repository with worktrees, with paths in full.
+    write_git_folder(&folder, ".bare");
+    folder.write(".bare/worktrees/one/HEAD", "ref: refs/heads/one\n");
+    folder.write(".bare/worktrees/one/commondir", "../..\n");
+    folder.write("apps/one/.git", format!("gitdir: {}\n", folder.at(".bare/worktrees/one").display()));
+    let mut client = serve(&folder);
+    for path in
+        ["gitdata/config", "gitdata/hooks/post-commit", ".bare/config", ".bare/hooks/x", "GitData/config"]
+    {
+        client.call("read_file", json!({"path": path})).refused("path-forbidden");
+        let call = json!({"path": path, "content": "x\n"});
+        check_held_back(&folder, || client.call("write_file", call), "path-forbidden");
+    }
+    let listed = client.call("list_files", json!({})).ok().text;
+    assert!(!listed.contains("gitdata") && listed.contains("repo"), "{listed}");
+    client.replace("repo/a.txt", "a", "b").ok();
+}
+
+#[test]
+fn a_folder_of_gits_that_is_known_by_its_content_is_read_and_not_changed() {
+    let folder = Folder::with([("a.txt", "a\n"), ("plain/HEAD", "x\n")]);
+    for name in ["bare.git", "tests/data/repo"] {
+        write_git_folder(&folder, name);
+        folder.write(&format!("{name}/hooks/x.sample"), "x\n");
+    }
+    folder.write("tree/HEAD", "ref: refs/heads/one\n");
+    folder.write("tree/commondir", "../bare.git\n");
+    let mut client = serve(&folder);
+    for path in ["bare.git/config", "tests/data/repo/config"] {
+        client.read(path);
+        check_held_back(&folder, || client.replace(path, "core", "x"), "read-only");
+        check_held_back(&folder, || client.patch(&format!("*** Delete File: {path}")), "read-only");
+        check_held_back(&folder, || client.patch(&format!("*** Move File: {path} -> c.txt")), "read-only");
+    }
+    for path in ["bare.git/hooks/post-update", "bare.git/new/deep/x", "tree/config.worktree"] {
+        let call = json!({"path": path, "content": "x\n"});
+        check_held_back(&folder, || client.call("write_file", call), "read-only");
+    }
+    // The last piece of one is as good as a change in it.
+    client.replace("plain/HEAD", "x", "y").ok();
+    client.call("write_file", json!({"path": "plain/objects/x", "content": "x\n"})).ok();
+    let call = json!({"path": "plain/refs/x", "content": "x\n"});
+    check_held_back(&folder, || client.call("write_file", call), "read-only");
+    let whole = "*** Add File: new/HEAD\n+x\n*** Add File: new/refs/x\n+x\n*** Add File: new/objects/x\n+x";
+    check_held_back(&folder, || client.patch(whole), "read-only");
+    let mut client = configured(&folder, "read_only = ['!/tests/data/repo/']").legacy();
+    client.replace("tests/data/repo/config", "core", "x").ok();
+    client.replace("bare.git/config", "core", "x").refused("read-only");
+}

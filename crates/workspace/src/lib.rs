@@ -39,6 +39,7 @@ pub mod history;
 pub mod report;
 
 mod gather;
+mod git_folder;
 mod guard;
 pub mod hooks;
 mod landed;

@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::journal::Change;
 use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
+use crate::git_folder;
 
 /// Files that cannot be replaced without harm, to be refused before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
@@ -38,7 +39,9 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
         };
         Some(Problem::new(kind).at(&path.name))
     };
-    jobs.iter().filter_map(problem).collect()
+    let mut problems: Vec<Problem> = jobs.iter().filter_map(problem).collect();
+    problems.extend(git_folder::refuse_changes(disk, jobs));
+    problems
 }
 
 impl Transaction<'_> {

@@ -44,11 +44,15 @@ pub struct Policy {
     approve: Vec<Arc<Globs>>,
     /// What needs approval by default, with what the person says of it.
     guarded: Arc<Globs>,
+    /// What the person alone says of what may only be read.
+    readable: Arc<Globs>,
     extensions: Option<BTreeSet<String>>,
     /// Files and folders that Emend relies on, wherever they are.
     own: Vec<PathBuf>,
     /// Those of them that are in this root.
     own_here: Vec<Folded>,
+    /// Folders of git's in this root that `.git` files name.
+    git_here: Vec<Folded>,
     /// Why nothing is known of what this root's own file allows.
     broken: Option<String>,
     terms: Terms,
@@ -96,18 +100,21 @@ impl Policy {
             let patterns = defaults.iter().copied().chain(said.iter().map(String::as_str));
             Globs::new(patterns).map(Arc::new).map_err(|why| format!("{name}: {why}"))
         };
+        let read_only = globs("read_only", &[], &settings.read_only)?;
         let max_file_bytes = settings.max_file_bytes.unwrap_or(FILE_BYTES);
         if max_file_bytes > MAX_FILE_BYTES {
             return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
         }
         Ok(Self {
             forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
-            read_only: vec![globs("read_only", &[], &settings.read_only)?],
+            read_only: vec![Arc::clone(&read_only)],
             approve: vec![globs("approve", &[], &settings.approve)?],
             guarded: globs("approve", APPROVE, &settings.approve)?,
+            readable: read_only,
             extensions: settings.allowed_extensions.as_deref().map(extensions),
             own: Vec::new(),
             own_here: Vec::new(),
+            git_here: Vec::new(),
             broken: None,
             terms: Terms {
                 mode: settings.mode.unwrap_or(Mode::Auto),
@@ -203,6 +210,11 @@ impl Policy {
         self.guarded.last_word(&Folded::new(names)) != Some(Word::Free)
     }
 
+    /// Whether this may be changed though it is in what looks like one of git's folders: if the person has said so.
+    pub(crate) fn frees_git(&self, names: &[OsString]) -> bool {
+        self.readable.last_word(&Folded::new(names)) == Some(Word::Free)
+    }
+
     fn may_read_folded(&self, path: &Folded) -> Result<(), Kind> {
         if let Some(reason) = &self.broken {
             return Err(Kind::InvalidPolicy { reason: reason.clone() });
@@ -210,6 +222,9 @@ impl Policy {
         let rule = |rule: &str| Err(Kind::PathForbidden { rule: rule.into() });
         if path.has_name(".git") {
             return rule(".git belongs to git; use git to change it");
+        }
+        if self.git_here.iter().any(|folder| path.is_within(folder)) {
+            return rule("a .git file says that it belongs to git; use git to change it");
         }
         if path.has_name(OWN_FOLDER) {
             return rule(".emend holds the means to undo edits");

@@ -16,6 +16,7 @@ use super::folded::Folded;
 use super::globs::Globs;
 use super::{Policy, Settings, extensions};
 use crate::disk::Disk;
+use crate::git_folder;
 
 impl Policy {
     /// The policy of this root: this one, tightened by what the root's own file says. Also yields what a person should
@@ -28,6 +29,8 @@ impl Policy {
             (!names.is_empty()).then(|| Folded::new(&names))
         };
         policy.own_here = self.own.iter().filter_map(|own| inside(own)).collect();
+        policy.git_here =
+            git_folder::named_by_files(disk, root, path).iter().map(|names| Folded::new(names)).collect();
         let tightened = match file::of_workspace(disk, root) {
             Ok(None) => return (policy, Vec::new()),
             Ok(Some(settings)) => policy.tighten(&settings),
