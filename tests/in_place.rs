@@ -47,6 +47,24 @@ fn two_names_of_one_file_are_not_written_in_one_edit() {
     assert!(folder.tree().is_empty());
 }
 
+#[test]
+fn a_file_is_not_written_under_a_name_that_may_not_be_changed() {
+    for (name, code) in
+        [("sub/id_rsa", "path-forbidden"), ("x/.mcp.json", "read-only"), (".emend.toml", "read-only")]
+    {
+        let folder = Folder::with([(name, "# one\n")]);
+        fs::create_dir(folder.at("other")).unwrap();
+        fs::hard_link(folder.at(name), folder.at("other/copy.txt")).unwrap();
+        let mut client = serve_in_place(&folder);
+        client.replace("other/copy.txt", "one", "two").refused(code);
+        assert_eq!(folder.text(name), "# one\n");
+    }
+    // A name outside is nobody's business here.
+    let folder = Folder::with([("a.txt", "one\n")]);
+    fs::hard_link(folder.at("a.txt"), folder.beside(".mcp.json")).unwrap();
+    serve_in_place(&folder).replace("a.txt", "one", "two").ok();
+}
+
 /// Something that is mounted until it is dropped. `None` where this user may not mount anything.
 struct Mount(PathBuf);
 

@@ -118,6 +118,46 @@ impl ForbiddenFiles {
     }
 }
 
+/// How many names of a root are looked at for the other ones of a file.
+const NAMES: usize = 200_000;
+
+/// Why a file with several names must not be written over, which changes it under all of them: one of them, anywhere in
+/// the root, may not be changed, or not without a person. Those outside the root are nobody's business here.
+pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: &Stat) -> Option<Kind> {
+    let (root, mut missing, mut left) = (&path.root, stat.links.saturating_sub(1), NAMES);
+    let mut waiting = vec![Vec::new()];
+    while let Some(folder) = waiting.pop().filter(|_| missing > 0) {
+        let Ok(dir) = disk.open_dir(&root.dir, &folder.iter().collect::<PathBuf>()) else { continue };
+        for (name, kind) in disk.entries(&dir, left).unwrap_or_default() {
+            left = left.saturating_sub(1);
+            let is_it =
+                kind == FileKind::File && disk.stat(&dir, &name).is_ok_and(|found| found.is_same_file(stat));
+            let names: Vec<OsString> = folder.iter().cloned().chain([name]).collect();
+            if is_it && names != path.place.names {
+                missing = missing.saturating_sub(1);
+                match root.policy.may_commit(&names) {
+                    Ok(()) | Err(Kind::NoEdits { .. }) => {}
+                    // Of a mode, not of this name.
+                    Err(Kind::ApprovalNeeded { .. })
+                        if root.policy.may_commit(&path.place.names).is_err() => {}
+                    Err(Kind::ApprovalNeeded { .. }) => {
+                        let rule = "it is another name of a file whose changes need a person's approval";
+                        return Some(Kind::ReadOnlyPath { rule: rule.into() });
+                    }
+                    Err(kind) => return Some(kind),
+                }
+            }
+            if kind == FileKind::Dir {
+                waiting.push(names);
+            }
+        }
+        if left == 0 {
+            return Some(Kind::HardLinked { names: stat.links });
+        }
+    }
+    None
+}
+
 /// The files right in this folder that are forbidden and have several names.
 fn forbidden_in(disk: &dyn Disk, root: &Root, folder: &[OsString]) -> io::Result<HashMap<Identity, Kind>> {
     let dir = disk.open_dir(&root.dir, &folder.iter().collect::<PathBuf>())?;

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::journal::Change;
 use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
-use crate::git_folder;
+use crate::{git_folder, snapshot};
 
 /// Files that cannot be replaced without harm, to be refused before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
@@ -22,6 +22,11 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
     };
     let problem = |job: &Job<'_>| {
         let (path, base) = job.base?;
+        if job.in_place
+            && let Some(kind) = snapshot::why_not_by_all_names(disk, path, &base.stat)
+        {
+            return Some(Problem::new(kind).at(&path.name));
+        }
         let replaced = match &job.plan.action {
             Action::Modify { .. } => !job.in_place,
             Action::Move { .. } => !job.is_mere_rename(),
