@@ -194,6 +194,27 @@ fn a_link_stays_one_and_leads_to_the_changed_file() {
 }
 
 #[test]
+fn a_link_of_a_project_does_not_lead_out_of_it() {
+    let folder =
+        Folder::with([("../out/t.json", "{}\n"), ("../out/mcp.json", "{}\n"), ("conf/own.json", "{}\n")]);
+    symlink("../out/t.json", folder.at(".mcp.json")).unwrap();
+    symlink("../out", folder.at(".cursor")).unwrap();
+    symlink("../out", folder.at(".gemini")).unwrap();
+    for client in ["claude-code", "cursor", "gemini-cli"] {
+        emend(&folder, &["init", client, "--yes"]).ends(2);
+    }
+    assert_eq!(
+        (folder.text("../out/t.json"), folder.text("../out/mcp.json")),
+        ("{}\n".into(), "{}\n".into())
+    );
+    assert!(!folder.has("../out/settings.json"));
+    fs::remove_file(folder.at(".mcp.json")).unwrap();
+    symlink("conf/own.json", folder.at(".mcp.json")).unwrap();
+    emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
+    assert!(folder.text("conf/own.json").contains("\"emend\""));
+}
+
+#[test]
 fn the_name_is_written_where_it_starts_this_executable() {
     let folder = Folder::new();
     fs::create_dir(folder.beside("bin")).unwrap();

@@ -23,6 +23,7 @@ use self::start::Start;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::program::{self, Naming};
+use crate::settings::without_links;
 use crate::workspace::{is_too_much, state_folder};
 
 #[derive(clap::Args)]
@@ -174,7 +175,11 @@ impl Target {
                 ))
             })?,
         };
-        let file = file.canonicalize().unwrap_or(file);
+        let file = without_links(&file);
+        // A project may come from somebody else, who decides with its links what else is changed here.
+        if scope == Scope::Project && !file.starts_with(without_links(&project)) {
+            return Err(unfit(&file, None, "a link of the project leads to it, out of the project"));
+        }
         // One of a pipe would wait for somebody who writes.
         if fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
             return Err(unfit(&file, None, "it is no file"));
