@@ -11,7 +11,7 @@ use serde_json::json;
 
 use emend_server::direct::Said;
 use emend_workspace::Held;
-use emend_workspace::approval::{Approvals, Waiting, Word, visible, visible_line};
+use emend_workspace::approval::{Approvals, Waiting, Word, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
 
 use crate::exit::Exit;
@@ -170,6 +170,9 @@ impl<'a> Shown<'a> {
         ));
         for line in self.files.iter().chain(self.notes) {
             text.push_str(&format!("  {}\n", visible_line(line)));
+        }
+        for remark in pointed_out(self.files.iter().map(String::as_str), self.diff) {
+            text.push_str(&format!("  {remark}.\n"));
         }
         text.push('\n');
         text.push_str(&colours.diff(&visible(self.diff)));

@@ -23,7 +23,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use emend_workspace::approval::{PlanDigest, visible, visible_line};
+use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
 use emend_workspace::{Approval, Held};
 
 use crate::session::Owner;
@@ -215,7 +215,8 @@ fn meaning(result: &ElicitResult, plan: PlanDigest) -> Said {
 /// What a person reads: who asks, why they are asked, and all of what would change. `None` where that is too much for
 /// a question.
 fn question(held: &Held) -> Option<String> {
-    let diff = visible(&held.report().diff());
+    let whole = held.report().diff();
+    let diff = visible(&whole);
     if diff.len() > BYTES || diff.lines().count() > LINES || held.files().len() > LINES {
         return None;
     }
@@ -223,17 +224,39 @@ fn question(held: &Held) -> Option<String> {
     let (client, tool) = (visible_line(&origin.client), visible_line(&origin.tool));
     let mut text = format!(
         "{client} wants to change files in {} with {tool}. Your approval is needed, since {}.\n\n",
-        visible_line(&held.root().display().to_string()),
+        code(&held.root().display().to_string()),
         visible_line(&held.rules().join(", and "))
     );
-    for line in held.files().iter().chain(&held.report().notes) {
-        let _ = writeln!(text, "- {}", visible_line(line));
+    let files = held.files();
+    // They have the names of files, which may be written in Markdown.
+    for line in files.iter().chain(&held.report().notes) {
+        let _ = writeln!(text, "- {}", code(line));
+    }
+    for remark in pointed_out(files.iter().map(String::as_str), &whole) {
+        let _ = writeln!(text, "- {remark}.");
     }
     // A client that shows Markdown must not swallow a part of it.
-    let longest = diff.split(|character| character != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
+    let fence = "`".repeat(longest_ticks(&diff).max(2) + 1);
     let _ = write!(text, "\n{fence}diff\n{}\n{fence}\n", diff.trim_end_matches('\n'));
     Some(text)
+}
+
+/// A text as code of Markdown, on one line.
+fn code(text: &str) -> String {
+    // Where code is shown as it stands, it makes no link either.
+    let text = visible_line(text).replace("](", "]\\u{28}");
+    match longest_ticks(&text) {
+        0 => format!("`{text}`"),
+        ticks => {
+            let fence = "`".repeat(ticks + 1);
+            format!("{fence} {text} {fence}")
+        }
+    }
+}
+
+/// How many backticks stand in a row at most.
+fn longest_ticks(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
 /// Who calls what: a state that was given for one call is good for no other.

@@ -20,7 +20,7 @@ use emend_edit::problem::{Kind, Problem};
 pub use self::digest::PlanDigest;
 pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
 pub(crate) use self::servers::changes_servers;
-pub use self::visible::{visible, visible_line};
+pub use self::visible::{pointed_out, visible, visible_line};
 pub use self::waiting::{Approvals, Waiting, Word};
 use crate::history::Origin;
 use crate::report::{ChangeKind, FileReport, Report};

@@ -7,13 +7,27 @@ use std::fmt::Write;
 
 use crate::policy::folded::is_ignorable;
 
+/// More blanks than this are counted and not shown.
+const LONGEST_RUN: usize = 100;
+/// A longer line is pointed out.
+const LONGEST_LINE: usize = 500;
+/// How many of them.
+const SHOWN: usize = 5;
+
 /// The text with everything that a terminal would not show as it stands written as an escape, such as `\u{1b}`. Line
 /// feeds and tabs stay.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut rest = text.char_indices();
+    while let Some((at, character)) = rest.next() {
         match character {
+            // What follows so many of them stands beyond the edge of what is seen.
+            ' ' | '\t' if run(&text[at..], character) > LONGEST_RUN => {
+                let length = run(&text[at..], character);
+                let _ = write!(shown, "[{length} times {}]", character.escape_unicode());
+                rest.nth(length - 2);
+            }
             '\n' | '\t' => shown.push(character),
             '\r' => shown.push_str("\\r"),
             _ if character.is_control() || is_unseen(character) => {
@@ -23,6 +37,53 @@ pub fn visible(text: &str) -> String {
         }
     }
     shown
+}
+
+/// How often a text begins with this.
+fn run(text: &str, character: char) -> usize {
+    text.chars().take_while(|&other| other == character).count()
+}
+
+/// What a person should look at twice who decides by these names and this diff: lines that go on far to the right, and
+/// letters in names that look like others.
+#[must_use]
+pub fn pointed_out<'a>(names: impl IntoIterator<Item = &'a str>, diff: &str) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for name in names {
+        let words = name.split(|character: char| !character.is_alphabetic());
+        for word in words.filter(|word| is_deceptive(word)) {
+            let letters = word.chars().filter(|&letter| looks_like_another(letter));
+            let letters: Vec<String> = letters.map(|letter| letter.escape_unicode().to_string()).collect();
+            let remark =
+                format!("A name has letters that look like others: {} in {word}", letters.join(", "));
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
+    }
+    let lengths = diff.lines().map(|line| line.chars().count()).enumerate();
+    let long: Vec<_> = lengths.filter(|&(_, length)| length > LONGEST_LINE).take(SHOWN + 1).collect();
+    for (at, length) in long.iter().take(SHOWN) {
+        remarks.push(format!("Line {} of the diff has {length} characters: look at it to its end", at + 1));
+    }
+    if long.len() > SHOWN {
+        remarks.push("More lines of the diff are as long".into());
+    }
+    remarks
+}
+
+/// Whether a word is made of letters that look like others, or has some among such as they look like. In a word of their
+/// own language they stand among others.
+fn is_deceptive(word: &str) -> bool {
+    let foreign = || word.chars().filter(|letter| !letter.is_ascii());
+    foreign().next().is_some() && foreign().all(looks_like_another)
+}
+
+/// Whether a letter can be taken for one of ASCII: small and capital letters of Cyrillic, Greek and Armenian, the wide
+/// ones, and those for mathematics.
+fn looks_like_another(letter: char) -> bool {
+    "асеһіјкорԛѕухуԁԝѵАВЕНІЈКМОРЅТУХԌԚԜαγικνορυΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօցհıɑɡℓ".contains(letter)
+        || matches!(letter, '\u{ff21}'..='\u{ff5a}' | '\u{1d400}'..='\u{1d7ff}' | '\u{2160}'..='\u{217f}')
 }
 
 /// The same of what belongs on one line, such as a name.
@@ -43,6 +104,26 @@ fn is_unseen(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_far_to_the_right_is_pointed_out() {
+        let (blanks, few) = (" ".repeat(3000), " ".repeat(100));
+        assert_eq!(visible(&format!("x{blanks}y\n{few}z")), format!("x[3000 times \\u{{20}}]y\n{few}z"));
+        assert_eq!(visible(&"\t".repeat(101)), "[101 times \\u{9}]");
+        assert_eq!(pointed_out([], &format!("-a\n+{blanks}y\n")).len(), 1);
+        assert_eq!(pointed_out(["src/main.rs"], "-a\n+b\n").len(), 0);
+        assert_eq!(pointed_out([], &format!("{blanks}\n").repeat(9)).len(), SHOWN + 1);
+    }
+
+    #[test]
+    fn letters_that_look_like_others_are_pointed_out_where_they_can_deceive() {
+        for name in ["sub/\u{430}.txt", "p\u{430}ypal.rs", "\u{ff41}.txt", "\u{3bf}.md"] {
+            assert_eq!(pointed_out([name], "").len(), 1, "{name}");
+        }
+        for name in ["документ.txt", "ελληνικά.md", "café.txt", "漢字.txt", "straße.rs"] {
+            assert_eq!(pointed_out([name], "").len(), 0, "{name}");
+        }
+    }
 
     #[test]
     fn a_name_stays_on_its_line() {

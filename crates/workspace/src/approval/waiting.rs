@@ -290,7 +290,10 @@ impl Approvals {
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
         let new = format!("{name}.{:016x}{WRITING}", u64::from_ne_bytes(random));
         let mut options = OpenOptions::new();
-        let mut file = dir.open_with(&new, options.write(true).create_new(true))?;
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = dir.open_with(&new, &options)?;
         let written = file.write_all(content).and_then(|()| file.sync_all());
         let placed = written.and_then(|()| dir.rename(&new, dir, name));
         if placed.is_err() {
@@ -464,6 +467,19 @@ mod tests {
         let all = approvals.all().unwrap();
         assert_eq!(all.iter().map(Waiting::id).collect::<Vec<_>>(), [id]);
         assert!(approvals.find("../key").unwrap().is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_waits_is_for_this_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, approvals) = user();
+        let id = approvals.keep(&held(plan("1"))).unwrap();
+        approvals.allow(&approvals.find(&id).unwrap().unwrap()).unwrap();
+        for name in names_in(&folder) {
+            let mode = fs::metadata(folder.path().join(FOLDER).join(&name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
     }
 
     #[test]
