@@ -22,7 +22,14 @@ pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
             starts |= file.is_some_and(|file| configured(*client, project, &file, findings));
         }
     }
-    if !starts {
+    if starts {
+        findings.add(
+            ABOUT,
+            Level::Note,
+            "a client's own rules for files (what it asks about, or denies) do not see what an MCP server writes",
+            "What holds for edits through Emend is Emend's policy: see docs/PROTECTED.md.",
+        );
+    } else {
         findings.add(
             ABOUT,
             Level::Note,

@@ -101,6 +101,13 @@ fn state(state: &Path, findings: &mut Findings) {
             findings.add(ABOUT, Level::Warning, format!("{path} cannot be written to or made by you"), next);
         }
     }
+    #[cfg(unix)]
+    if is_there && others_may_write(state) {
+        let next = format!(
+            "They can take away what undoes edits, and put other files there, which are not believed: chmod go-w {path}"
+        );
+        findings.add(ABOUT, Level::Warning, format!("others may write to {path}"), next);
+    }
     match survey::has_key(state) {
         Ok(true) => findings.ok(ABOUT, "the key by which Emend knows its own files is there"),
         Ok(false) => {}
@@ -114,6 +121,12 @@ fn state(state: &Path, findings: &mut Findings) {
             findings.add(ABOUT, Level::Warning, format!("the key cannot be used: {error}"), next);
         }
     }
+}
+
+#[cfg(unix)]
+fn others_may_write(folder: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    folder.metadata().is_ok_and(|folder| folder.permissions().mode() & 0o022 != 0)
 }
 
 /// Whether this user may write to the folder, or make it.
