@@ -175,6 +175,7 @@ fn every_document_that_is_linked_is_there() {
         "docs/DESIGN.md",
         "docs/ERRORS.md",
         "docs/FORMATS.md",
+        "docs/PROTECTED.md",
     ] {
         for target in read(document).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = target.split('#').next().unwrap_or_default();
@@ -183,6 +184,17 @@ fn every_document_that_is_linked_is_there() {
                 assert!(path.exists(), "{document} links to {target}");
             }
         }
+    }
+}
+
+#[test]
+fn what_is_protected_by_default_is_documented() {
+    let document = read("docs/PROTECTED.md");
+    let named: BTreeSet<&str> = quoted(&document).map(|name| name.trim_end_matches('/')).collect();
+    for pattern in emend_workspace::policy::APPROVE {
+        let plain = pattern.trim_start_matches('!').trim_start_matches("**/").trim_end_matches('/');
+        let plain = if pattern.starts_with('!') { plain.rsplit('/').next().unwrap() } else { plain };
+        assert!(named.contains(plain), "{pattern} is not in docs/PROTECTED.md");
     }
 }
 
