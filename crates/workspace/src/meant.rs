@@ -47,7 +47,8 @@ pub(crate) fn name_meant(
     effort: Effort,
     cancelled: &dyn Fn() -> bool,
 ) -> Vec<Problem> {
-    let lost: Vec<usize> = (0..problems.len()).filter(|&at| is_lost(roots, &problems[at])).take(PATHS).collect();
+    let lost: Vec<usize> =
+        (0..problems.len()).filter(|&at| is_lost(roots, &problems[at])).take(PATHS).collect();
     if lost.is_empty() {
         return problems;
     }
@@ -128,7 +129,8 @@ struct Lost {
 impl Lost {
     fn new(roots: &Roots, written: &str) -> Self {
         let is_root = |name: &str| roots.all().iter().any(|root| root.name == name);
-        let inside = written.split_once(':').filter(|(name, _)| is_root(name)).map_or(written, |(_, inside)| inside);
+        let inside =
+            written.split_once(':').filter(|(name, _)| is_root(name)).map_or(written, |(_, inside)| inside);
         let names = inside.split(['/', '\\']).filter(|name| !matches!(*name, "" | "." | ".."));
         let written: Vec<String> = names.map(str::to_owned).collect();
         let folded = written.iter().map(|name| folded(name)).collect();
@@ -143,7 +145,8 @@ impl Lost {
         let both = || names.iter().rev().zip(self.folded.iter().zip(&self.written).rev());
         let tail = both().take_while(|(name, (wanted, _))| folded(name) == **wanted).count();
         let same = both().take(tail).take_while(|(name, (_, wanted))| *name == wanted).count();
-        let head = names.iter().zip(&self.folded).take_while(|(name, wanted)| folded(name) == **wanted).count();
+        let head =
+            names.iter().zip(&self.folded).take_while(|(name, wanted)| folded(name) == **wanted).count();
         let name = roots.called_at(root, path);
         let (tail, same, head) = (Reverse(tail), Reverse(same), Reverse(head));
         self.guesses.insert(Guess { tail, same, head, depth: names.len(), name });
@@ -165,7 +168,8 @@ impl Lost {
 
     /// Looks for names that resemble the wanted one in the folder that the path leads to.
     fn look_beside(&mut self, roots: &Roots) {
-        let (Ok(path), Some(wanted)) = (roots.admit(&self.written.join("/")), self.folded.last().cloned()) else {
+        let (Ok(path), Some(wanted)) = (roots.admit(&self.written.join("/")), self.folded.last().cloned())
+        else {
             return;
         };
         if path.place.missing != 1 {
@@ -198,7 +202,8 @@ impl Lost {
 fn resembles(wanted: &str, name: &str) -> bool {
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let (one, other) = (stem(wanted), stem(name));
-    let begins = !one.is_empty() && !other.is_empty() && (name.starts_with(&one) || wanted.starts_with(&other));
+    let begins =
+        !one.is_empty() && !other.is_empty() && (name.starts_with(&one) || wanted.starts_with(&other));
     begins || wanted.len().min(name.len()) >= TELLING && nearest(wanted, [name]).is_some()
 }
 
@@ -248,7 +253,10 @@ mod tests {
 
     #[test]
     fn the_composition_of_accents_is_left_out_of_account() {
-        assert_eq!(meant(&["f\u{e4}il/n\u{e4}me.txt"], "fa\u{308}il/na\u{308}me.txt"), ["f\u{e4}il/n\u{e4}me.txt"]);
+        assert_eq!(
+            meant(&["f\u{e4}il/n\u{e4}me.txt"], "fa\u{308}il/na\u{308}me.txt"),
+            ["f\u{e4}il/n\u{e4}me.txt"]
+        );
     }
 
     #[test]

@@ -159,13 +159,15 @@ impl Workspace {
     /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
     pub fn list(&self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
         let listing = list::list(&self.roots, scope, depth, &list::Limits::default());
-        listing.map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
+        listing
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
     }
 
     /// Searches the files in the scope for lines that match.
     pub fn search(&self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
         let found = search::search(&self.roots, scope, wanted, &search::Limits::default());
-        found.map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
+        found
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
     }
 
     /// So many files of all roots after this one, and whether there are more.
@@ -234,11 +236,7 @@ impl Workspace {
         })
     }
 
-    fn plan_and_commit(
-        &self,
-        request: &Request<'_>,
-        readings: &Mutex<Readings>,
-    ) -> Result<Report, Stopped> {
+    fn plan_and_commit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
         let root = self.root_of(request.patch)?;
         let patience = match request.effort {
             Effort::Quick => Duration::ZERO,
