@@ -222,7 +222,7 @@ mod tests {
         workspace.tell_edits(|_| panic!("it is caught"));
         workspace.tell_edits(move |landed| told.send(landed.report.edit.clone()).unwrap());
         let asked = WriteFile { path: "a".into(), content: "one\n".into(), version: None };
-        let made = direct::write_file(&workspace, asked, "test").unwrap();
+        let made = direct::write_file(&workspace, asked, "test", &|_| direct::Said::No).unwrap();
         assert_eq!(hears.try_recv().unwrap().as_deref(), made.edit());
     }
 }
