@@ -209,7 +209,8 @@ pub(crate) fn without_links(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for ancestor in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
-            return real.join(rest);
+            // Joined with nothing, it would end in a slash, which a file must not.
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }
     path
