@@ -81,9 +81,10 @@ fn the_change_is_shown_first_and_the_old_file_is_kept() {
     for file in [&backup, &folder.at(settings)] {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
-    // It is an edit like any other.
-    let ran =
-        Command::new(&folder, &["undo", "--yes"]).inside(folder.at("../home/.config/zed")).run().ends(0);
+    // It is an edit like any other; and as it changes what is started, taking it back needs a person.
+    let undo = ["undo", "--yes", "--workspace", "../home/.config/zed"];
+    emend(&folder, &undo).ends(1);
+    let ran = on_terminal(&folder, &undo, "y\n").ends(0);
     assert_eq!(folder.text(settings), SETTINGS, "{ran:?}");
     // A second change does not take the place of the first one's backup.
     folder.write(settings, "{}");

@@ -104,10 +104,9 @@ fn the_entry_that_starts_this_server_needs_a_person() {
 fn an_undo_of_such_a_change_needs_a_person() {
     let folder = Folder::with([(".mcp.json", STARTS)]);
     let trusting = configured(&folder, "approve = ['!.mcp.json']");
-    trusting.legacy().replace(".mcp.json", "prod/", "*").ok();
+    let made = trusting.legacy().replace(".mcp.json", "prod/", "*").ok();
+    let id = made.structured["edit"].as_str().unwrap().to_owned();
     let mut client = serve(&folder);
-    let edits = client.call("edit_history", json!({})).ok();
-    let id = edits.structured["edits"][0]["edit"].as_str().unwrap().to_owned();
     check_held_back(&folder, || client.call("undo_edit", json!({"edit": id})), "approval-needed");
 }
 
@@ -146,6 +145,7 @@ fn what_configures_agents_editors_shells_and_hooks_needs_a_person_wherever_it_li
         ".github/agents/x.md",
         ".gitmodules",
         ".gitconfig",
+        ".config/emend/tokens",
         ".config/git/config",
         ".bashrc",
         ".bash_profile",
@@ -153,7 +153,6 @@ fn what_configures_agents_editors_shells_and_hooks_needs_a_person_wherever_it_li
         ".zprofile",
         ".zshenv",
         ".profile",
-        ".envrc",
         ".config/fish/config.fish",
         ".config/autostart/x.desktop",
         ".local/bin/x",

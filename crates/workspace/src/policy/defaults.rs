@@ -47,6 +47,7 @@ pub const APPROVE: &[&str] = &[
     "mcp_settings.json",
     "cline_mcp_settings.json",
     "claude_desktop_config.json",
+    "**/.config/emend",
     // Agents.
     ".claude/",
     "!**/.claude/CLAUDE.md",
