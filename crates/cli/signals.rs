@@ -33,7 +33,7 @@ impl Told {
         let hear = move || match listening() {
             Ok((runtime, signals)) => {
                 let _ = begin.send(Ok(()));
-                runtime.block_on(end(signals, &tell, longest))
+                runtime.block_on(end(signals, &tell, longest));
             }
             Err(error) => {
                 let _ = begin.send(Err(error));

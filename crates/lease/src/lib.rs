@@ -116,7 +116,8 @@ mod system {
     pub(super) fn give_back(_file: &File) {}
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::fs::{self, OpenOptions};
     use std::io::{ErrorKind, Write};

@@ -145,7 +145,8 @@ impl Queued {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::sync::mpsc;
 
