@@ -205,6 +205,7 @@ fn what_agents_edit_all_day_needs_nobody() {
         "src/hooks/use.ts",
         "src/profile.rs",
         "src/mcp.rs",
+        "src/i18n/locales/hi/mcp.json",
         "tests/HEAD",
         "hooks/x.py",
         "docs/servers.md",

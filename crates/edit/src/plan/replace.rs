@@ -121,7 +121,7 @@ impl Placer<'_> {
 
     /// Refuses new text whose last line would be glued to the next one: the old text ends with a line ending, and
     /// the new text lost it. Where the place begins inside a line, lines may well be meant to be joined, but not
-    /// two words, and not with a blank line.
+    /// two words.
     fn check_last_line(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> Result<(), Kind> {
         let (bytes, body) = (self.bytes(), self.haystack.text().body());
         let Some(&last) = new.last().filter(|&&last| last != b'\n') else { return Ok(()) };
@@ -132,11 +132,7 @@ impl Placer<'_> {
         let start = lines.start(lines.index_of(place.start));
         let whole_lines = bytes[start..place.start].trim_ascii().is_empty();
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        let is_joined = match bytes[place.end] {
-            b'\r' | b'\n' => false,
-            next => !(is_word(last) && is_word(next)),
-        };
-        if !whole_lines && is_joined {
+        if !(whole_lines || is_word(last) && is_word(bytes[place.end])) {
             return Ok(());
         }
         let next = lines.index_of(place.end);

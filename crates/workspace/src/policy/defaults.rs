@@ -42,7 +42,6 @@ pub const FORBIDDEN: &[&str] = &[
 pub const APPROVE: &[&str] = &[
     // Clients of MCP, wherever they keep their servers.
     ".mcp.json",
-    "mcp.json",
     "mcp_config.json",
     "mcp_settings.json",
     "cline_mcp_settings.json",
