@@ -125,7 +125,9 @@ impl Placer<'_> {
     fn check_last_line(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> Result<(), Kind> {
         let (bytes, body) = (self.bytes(), self.haystack.text().body());
         let Some(&last) = new.last().filter(|&&last| last != b'\n') else { return Ok(()) };
-        if !old.ends_with(b"\n") || place.end == body.end {
+        // Below an insertion without its last line ending, that of a blank line takes its place.
+        let is_blank = |at: usize| matches!(bytes[at], b'\r' | b'\n');
+        if !old.ends_with(b"\n") || place.end == body.end || is_blank(place.end) {
             return Ok(());
         }
         let lines = self.haystack.lines();
