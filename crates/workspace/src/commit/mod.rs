@@ -75,9 +75,12 @@ pub enum Step {
     Keep,
 }
 
-/// From this many files on, one sync of the file system is cheaper than one for each, and none is watched, since each would
-/// be held open.
+/// From this many files on, one sync of the file system is cheaper than one for each.
 const MANY: usize = 100;
+
+/// With more files than this none is watched: each takes two handles, and an edit that runs out of handles half way could not
+/// put its files back.
+const WATCHED: usize = 4;
 
 /// One file of a plan with what the workspace knows of it.
 #[derive(Debug)]
@@ -221,6 +224,10 @@ impl<'a> Transaction<'a> {
             self.finish()?;
         }
         Ok(())
+    }
+
+    fn is_watched(&self) -> bool {
+        self.jobs.len() <= WATCHED
     }
 
     fn is_many(&self) -> bool {

@@ -26,7 +26,7 @@ impl Transaction<'_> {
         let is_displaced =
             matches!(self.sites[at].entry.change, Change::Modify | Change::Delete | Change::Move);
         let mut watch = Watch::none();
-        if let Some((path, _)) = job.base.filter(|_| is_displaced && !self.is_many()) {
+        if let Some((path, _)) = job.base.filter(|_| is_displaced && self.is_watched()) {
             let name = (&*path.place.dir, path.place.file_name());
             watch = Watch::begin(self.disk, name, &mut self.patience);
             let (dir, name) = self.sites[at].staged();
