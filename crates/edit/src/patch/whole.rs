@@ -56,10 +56,6 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
         }
         (at, floor) = (end + 1, end + 1);
     }
-    if !files.sections.is_empty() {
-        let unclear = unnamed.iter().filter_map(|block| block.unclear_name(&files.named));
-        files.problems.extend(unclear.collect::<Vec<_>>());
-    }
     if files.is_empty() {
         if let Some(block) = unnamed.first().filter(|_| !by_path && path.is_some()) {
             let message = "it is not said what this fence holds. Expected: the path on the line before it, if it is \
@@ -67,11 +63,19 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
                            (or format: \"ed\", \"rcs\", \"unified\")";
             return Err(alloc::vec![refusal(block.at, message)]);
         }
-        for block in unnamed.iter().filter(|_| path.is_none()) {
-            if let Some(name) = block.bare_name() {
-                files.take(block.at, block.replacement(&name));
-            }
+        if path.is_none() {
+            unnamed.retain(|block| match block.bare_name() {
+                Some(name) => {
+                    files.take(block.at, block.replacement(&name));
+                    false
+                }
+                None => true,
+            });
         }
+    }
+    if !files.sections.is_empty() {
+        let unclear = unnamed.iter().filter_map(|block| block.unclear_name(&files.named));
+        files.problems.extend(unclear.collect::<Vec<_>>());
     }
     if files.is_empty() {
         files.take(0, only_file(&unnamed, path));
@@ -257,6 +261,14 @@ mod tests {
 
     fn file(path: &str, content: &str) -> (String, String) {
         (path.into(), content.into())
+    }
+
+    #[test]
+    fn half_of_a_reply_is_not_made() {
+        let second = "\n\nAnd b.py gets this:\n```\ny\n```\n";
+        for first in ["Makefile\n```\nx\n```", "one\n```\nx\n```"] {
+            assert!(refused(&[first, second].concat(), None).contains("b.py"), "{first}");
+        }
     }
 
     #[test]
