@@ -116,7 +116,6 @@ fn what_configures_agents_editors_shells_and_hooks_needs_a_person_wherever_it_li
     let mut client = serve(&folder);
     for path in [
         ".mcp.json",
-        "mcp.json",
         ".cursor/hooks.json",
         ".vscode/tasks.json",
         ".vscode/launch.json",
@@ -164,6 +163,9 @@ fn what_configures_agents_editors_shells_and_hooks_needs_a_person_wherever_it_li
         ".ripgreprc",
         ".config/zed/settings.json",
         ".config/Code/User/mcp.json",
+        ".config/Cursor/User/settings.json",
+        ".helix/languages.toml",
+        ".hg/hgrc",
         ".codeium/windsurf/mcp_config.json",
     ] {
         for path in [path.to_owned(), format!("deep/er/{path}"), path.to_uppercase()] {
@@ -256,6 +258,7 @@ fn edited(path: &str, before: &str, after: &str) -> Option<String> {
 #[test]
 fn how_servers_are_started_needs_a_person_whatever_the_file_is_called() {
     let asks = Some("approval-needed".to_owned());
+    let off = &*STARTS.replace("\"command\"", "\"disabled\": true, \"command\"");
     for (path, before, after) in [
         ("x.json", "{}\n", STARTS),
         ("x.json", STARTS, "{}\n"),
@@ -270,6 +273,10 @@ fn how_servers_are_started_needs_a_person_whatever_the_file_is_called() {
         ("x", "[mcp_servers.x]\nargs = [1]\n", "[mcp_servers.x]\nargs = [2]\n"),
         ("x", "a = 1\n", "mcp_servers = {x = {url = \"http://x\"}}\n"),
         ("x", "a = 1\n", "\"mcp_serv\\u0065rs\".x.url = \"http://x\"\n"),
+        ("x", "a = 1\n", "[mcp_servers.'a+b'] # mine, all mine!\ncommand = 'x'\n"),
+        ("x", "{}\n", [&" ".repeat(70_000), STARTS].concat().leak() as &str),
+        (".claude/worktrees/x/y.json", "{}\n", STARTS),
+        ("x.json", off, STARTS.replace("\"command\"", "\"disabled\": false, \"command\"").leak() as &str),
     ] {
         assert_eq!(edited(path, before, after), asks, "{path}: {before} {after}");
     }

@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 use emend_edit::plan::Action;
 
 /// What says how a server is started, whom it is, or what it may do without anybody being asked.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 19] = [
     "command",
     "args",
     "env",
@@ -27,6 +27,11 @@ const FIELDS: [&str; 14] = [
     "env_vars",
     "headers",
     "http_headers",
+    "bearer_token_env_var",
+    "env_http_headers",
+    "type",
+    "disabled",
+    "enabled",
     "trust",
     "alwaysAllow",
     "autoApprove",
@@ -54,16 +59,15 @@ pub(super) struct Starts(BTreeSet<[u8; 32]>);
 impl Starts {
     /// Those that a text of these pieces has.
     pub(super) fn in_pieces(pieces: &[&[u8]]) -> Self {
-        let is_json = first(pieces) == Some(b'{');
-        let length: usize = pieces.iter().map(|piece| piece.len()).sum();
-        if !is_json && length > LONGEST_TOML {
-            return Self::default();
-        }
         let text = match pieces {
             [whole] => Cow::Borrowed(*whole),
             pieces => Cow::Owned(pieces.concat()),
         };
         if !may_name_a_section(&text) {
+            return Self::default();
+        }
+        let is_json = matches!(Tokens::new(&text).next(), Some(Token::Open(b'{')));
+        if !is_json && text.len() > LONGEST_TOML {
             return Self::default();
         }
         let mut found = Found::default();
@@ -79,16 +83,6 @@ impl Starts {
     }
 }
 
-/// The first byte of a text that is neither blank nor a comment of JSON's.
-fn first(pieces: &[&[u8]]) -> Option<u8> {
-    // Comments longer than this stand before no configuration.
-    let start: Vec<u8> = pieces.iter().flat_map(|piece| piece.iter()).take(64 * 1024).copied().collect();
-    Tokens::new(&start).next().and_then(|token| match token {
-        Token::Open(byte) => Some(byte),
-        _ => None,
-    })
-}
-
 /// Whether the name of a section may be in it, spelled out or with escapes.
 fn may_name_a_section(text: &[u8]) -> bool {
     memmem::find(text, b"ervers").is_some() || memmem::find(text, b"\\").is_some()
@@ -96,9 +90,7 @@ fn may_name_a_section(text: &[u8]) -> bool {
 
 /// Whether this line of TOML may begin a section.
 fn begins_a_section(line: &[u8]) -> bool {
-    let key = line.split(|&byte| byte == b'=').next().unwrap_or(line);
-    let is_of_keys = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.\"' \t\r[]\\#{}".contains(byte);
-    may_name_a_section(key) && key.iter().all(is_of_keys)
+    may_name_a_section(line)
 }
 
 /// A key beneath which servers are.

@@ -44,6 +44,8 @@ pub struct Policy {
     approve: Vec<Arc<Globs>>,
     /// What needs approval by default, with what the person says of it.
     guarded: Arc<Globs>,
+    /// What the person alone says of that.
+    said_of_guarded: Arc<Globs>,
     /// What the person alone says of what may only be read.
     readable: Arc<Globs>,
     extensions: Option<BTreeSet<String>>,
@@ -101,6 +103,7 @@ impl Policy {
             Globs::new(patterns).map(Arc::new).map_err(|why| format!("{name}: {why}"))
         };
         let read_only = globs("read_only", &[], &settings.read_only)?;
+        let approve = globs("approve", &[], &settings.approve)?;
         let max_file_bytes = settings.max_file_bytes.unwrap_or(FILE_BYTES);
         if max_file_bytes > MAX_FILE_BYTES {
             return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
@@ -108,8 +111,9 @@ impl Policy {
         Ok(Self {
             forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
             read_only: vec![Arc::clone(&read_only)],
-            approve: vec![globs("approve", &[], &settings.approve)?],
+            approve: vec![Arc::clone(&approve)],
             guarded: globs("approve", APPROVE, &settings.approve)?,
+            said_of_guarded: approve,
             readable: read_only,
             extensions: settings.allowed_extensions.as_deref().map(extensions),
             own: Vec::new(),
@@ -207,7 +211,7 @@ impl Policy {
     /// Whether a change of how servers are started needs approval in this file: it does unless the person has taken that
     /// back.
     pub(crate) fn guards_servers(&self, names: &[OsString]) -> bool {
-        self.guarded.last_word(&Folded::new(names)) != Some(Word::Free)
+        self.said_of_guarded.last_word(&Folded::new(names)) != Some(Word::Free)
     }
 
     /// Whether this may be changed though it is in what looks like one of git's folders: if the person has said so.
