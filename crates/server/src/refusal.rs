@@ -110,16 +110,28 @@ impl WireProblem {
         let harmless = [FileState::Untouched, FileState::Restored].map(|state| state.to_string());
         if let Some(states) = &mut self.file_states {
             states.retain(|_, state| !harmless.contains(state));
+            // The message says where all of them stand, and that they do.
+            while size(states) > room / 2 && states.pop_last().is_some() {}
         }
+        self.shorten_place();
         let message = std::mem::take(&mut self.message);
         let left = room.checked_sub(size(&self)).filter(|left| *left > LEAST)?;
         self.message = fitted(&message, left);
         Some(self)
     }
 
+    /// Leaves of the path and the lines what tells the place.
+    fn shorten_place(&mut self) {
+        self.path = self.path.as_deref().map(|path| fitted(path, PATH));
+        if let Some(lines) = &mut self.lines {
+            lines.truncate(LINES);
+        }
+    }
+
     /// The same with its code and place alone.
     fn in_brief(mut self) -> Self {
         self.lines = self.lines.and_then(|lines| lines.first().map(|first| vec![*first]));
+        self.shorten_place();
         let path = self.path.clone();
         let hunk = self.hunk.map(|hunk| format!("hunk {hunk}"));
         let line = self.lines.iter().flatten().next().map(|line| format!("line {line}"));
@@ -130,6 +142,9 @@ impl WireProblem {
     }
 }
 
+/// How many characters of a path are told, and how many lines, where there is too much.
+const PATH: usize = 600;
+const LINES: usize = 20;
 /// A message that is cut further says nothing.
 const LEAST: usize = 200;
 
@@ -205,6 +220,24 @@ mod tests {
             let told = outcome.problems.unwrap();
             assert!(told.len() >= count.min(10), "{}", told.len());
             assert_eq!(outcome.problem_count.unwrap_or(told.len()), count);
+        }
+    }
+
+    #[test]
+    fn many_files_in_another_state_and_long_paths_leave_room_for_what_is_wrong() {
+        let states =
+            (0..1_000).map(|at| (format!("some/folder/file-{at}.txt"), FileState::Written)).collect();
+        let message = "Not every file could be put back.".to_owned();
+        let half = Problem::new(Kind::IoError { message, states });
+        let nowhere = || Problem::new(Kind::MountPoint).at(&"\u{1}".repeat(3_000));
+        for problems in [vec![half], vec![nowhere()], vec![nowhere(), nowhere()]] {
+            let outcome = Outcome::failure(&problems);
+            let text = crate::render::outcome(&outcome, crate::render::Tense::Done);
+            assert!(size(&outcome) <= ROOM && text.chars().count() <= ROOM, "{}", size(&outcome));
+            let told = outcome.problems.unwrap();
+            assert_eq!(told.len(), problems.len());
+            assert!(told.iter().all(|problem| problem.message.len() >= LEAST / 8), "{told:?}");
+            assert_eq!(told[0].code, problems[0].code().as_str());
         }
     }
 
