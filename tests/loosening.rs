@@ -341,6 +341,10 @@ fn a_configuration_inside_a_served_folder_is_refused() {
     fs::write(folder.beside("out.toml"), "").unwrap();
     symlink(folder.beside("out.toml"), folder.at("in.toml")).unwrap();
     check_no_start(&folder, &["--config", folder.at("in.toml").to_str().unwrap()], &[], "in.toml");
+    // The folder of configurations itself.
+    folder.write("cfg/emend/config.toml", "approve = ['!*']\n");
+    let configurations = folder.at("cfg").to_str().unwrap().to_owned();
+    check_no_start(&folder, &[], &[("XDG_CONFIG_HOME", &configurations)], "config.toml");
 }
 
 #[test]

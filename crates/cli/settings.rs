@@ -121,7 +121,11 @@ impl Flags {
         for folder in &mut settings.workspace {
             *folder = in_full(folder, home)?;
         }
-        Ok(Said { settings, files: named.clone().into_iter().chain(usual).collect(), named })
+        let files = named.clone().into_iter().chain(usual.clone()).collect();
+        // A client's configuration has variables as it has flags, and $XDG_CONFIG_HOME names a file as well.
+        let by_variable = || usual.filter(|file| Some(file) != home.map(file_in).as_ref() && file.exists());
+        let named = if self.no_config { None } else { named.or_else(by_variable) };
+        Ok(Said { settings, files, named })
     }
 
     /// A command line only tightens: it stands in a client's configuration, which may be in the project, and whoever edits
@@ -173,8 +177,16 @@ impl Flags {
 /// `$XDG_CONFIG_HOME/emend/config.toml`, by default `~/.config/emend/config.toml`.
 fn usual_file(home: Option<&Path>) -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(base.or_else(|| home.map(|home| home.join(".config")))?.join("emend").join("config.toml"))
+    base.map(|base| base.join(FILE)).or_else(|| home.map(file_in))
 }
+
+/// The file of a person whose home folder this is.
+fn file_in(home: &Path) -> PathBuf {
+    home.join(".config").join(FILE)
+}
+
+/// Where the file is in a folder of configurations.
+const FILE: &str = "emend/config.toml";
 
 /// What a file says; `None` if there is none.
 fn read(file: &Path) -> anyhow::Result<Option<Settings>> {

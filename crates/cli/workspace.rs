@@ -194,7 +194,7 @@ fn check_outside(roots: &[RootSpec], file: &Path) -> anyhow::Result<()> {
     if let Some(root) = roots.iter().find(holds) {
         bail!(
             "the configuration file {} is inside {}, which is served: what is edited there must not decide what may be \
-             edited. Move it out, or leave --config (or EMEND_CONFIG) away",
+             edited. Move it out, or leave --config (or EMEND_CONFIG, or XDG_CONFIG_HOME) away",
             file.display(),
             root.path.display()
         );
