@@ -26,7 +26,9 @@ const ERAS: [fn(&Launch) -> Client; 2] = [Launch::legacy, Launch::modern];
 pub(crate) fn kept(folder: &Folder) -> Vec<Value> {
     let file = |name: &str| fs::read_to_string(folder.state().join("events").join(name)).unwrap_or_default();
     let lines = file("log.1.jsonl") + &file("log.jsonl");
-    lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    // What has no line ending yet is being written.
+    let whole = lines.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole.map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The same, once there are so many.
