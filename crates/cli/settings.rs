@@ -128,7 +128,7 @@ impl Flags {
         Ok(Said { settings, files, named })
     }
 
-    /// A command line only tightens: it stands in a client's configuration, which may be in the project, and whoever edits
+    /// No pattern of a command line takes back another: it stands in a client's configuration, which may be in the project, and whoever edits
     /// that, perhaps a model, does not decide what is open to it.
     fn check_loosens_nothing(&self, usual: Option<&Path>) -> anyhow::Result<()> {
         for (flag, setting, patterns) in [
