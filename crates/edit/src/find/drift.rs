@@ -340,7 +340,9 @@ fn unescaped(text: &str) -> String {
         rest = &rest[at..];
         let escape = [("\\u", 4), ("\\x", 2)].into_iter().find_map(|(mark, digits)| {
             let hex = rest.strip_prefix(mark)?.get(..digits)?;
-            let c = char::from_u32(u32::from_str_radix(hex, 16).ok()?)?;
+            // A sign would be read as part of the number.
+            let is_hex = hex.bytes().all(|digit| digit.is_ascii_hexdigit());
+            let c = char::from_u32(u32::from_str_radix(hex, 16).ok().filter(|_| is_hex)?)?;
             Some((c, mark.len() + digits))
         });
         let (c, length) = escape.unwrap_or(('\\', 1));
@@ -557,6 +559,11 @@ mod tests {
             "     let a = open(1);\n     let b = a.next();\n-    close(a);\n     done(b);\n     log(b);\n";
         assert!(read(FILE, request).is_some());
         assert!(refused(&[after, "    log(b);\n", FILE].concat(), request));
+    }
+
+    #[test]
+    fn an_escape_is_read_by_its_digits_alone() {
+        assert_eq!(super::unescaped("\\u0041\\x42 \\u+041 \\x-1 \\u00"), "AB \\u+041 \\x-1 \\u00");
     }
 
     #[test]
