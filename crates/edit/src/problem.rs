@@ -177,6 +177,8 @@ pub enum Kind {
         word: String,
         /// Whether it is the beginning of the old text that cuts it, and not its end.
         begins: bool,
+        /// The lines of the place with their neighbours.
+        shown: Vec<(usize, String)>,
     },
     LineEndingLost {
         /// The line that would be glued to the new text.

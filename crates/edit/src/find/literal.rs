@@ -168,13 +168,19 @@ pub(super) fn check_words(h: &Haystack<'_>, old: &[u8], place: &Range<usize>) ->
     let before = bytes[..split].iter().rev().take(LONGEST_WORD).take_while(|b| is_word(**b)).count();
     let after = bytes[split..].iter().take(LONGEST_WORD).take_while(|b| is_word(**b)).count();
     let word = String::from_utf8_lossy(&bytes[split - before..split + after]).into_owned();
-    Err(Kind::PartOfWord { line: h.line_number(split), word, begins: split == place.start })
+    Err(Kind::PartOfWord {
+        line: h.line_number(split),
+        word,
+        begins: split == place.start,
+        shown: super::shown(h, place),
+    })
 }
 
 /// So much is shown of a word, before the place where it is cut and after.
 const LONGEST_WORD: usize = 40;
 
-fn is_word(byte: u8) -> bool {
+/// Whether this is part of a word: what is glued to it is read as one word with it.
+pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
@@ -322,6 +328,10 @@ mod tests {
         assert_eq!(part(b"a()\nreturn foobar\n", b"a()\nreturn foo"), (2, false));
         assert_eq!(part(b"elif x:\r\n  y()\r\n", b"if x:\n  y()"), (1, true));
         assert_eq!(found(b"foobar\n", b"foo"), ("exact", 0..3));
+        let Err(Kind::PartOfWord { shown, .. }) = find(b"a()\nreturn foobar\n", b"a()\nreturn foo") else {
+            panic!()
+        };
+        assert_eq!(shown, [(1, "a()".into()), (2, "return foobar".into())]);
     }
 
     #[test]

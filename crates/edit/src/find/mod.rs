@@ -46,6 +46,7 @@ use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lin
 pub use anchor::{Scope, scope};
 pub use block::{Block, Form};
 pub use indentation::Unit;
+pub(crate) use literal::is_word;
 pub use near::{near, nothing};
 
 /// The layers, in the order in which they are tried.

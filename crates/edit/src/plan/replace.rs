@@ -10,7 +10,7 @@ use super::carry::carry;
 use super::place::Placer;
 use super::splice::is_telling;
 use super::suspect;
-use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents};
+use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents, is_word};
 use crate::patch::{Line, TextChange};
 use crate::problem::Kind;
 use crate::text::{Ending, LineEndings, split_lines, with_endings};
@@ -133,7 +133,6 @@ impl Placer<'_> {
         let lines = self.haystack.lines();
         let start = lines.start(lines.index_of(place.start));
         let whole_lines = bytes[start..place.start].trim_ascii().is_empty();
-        let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         if !(whole_lines || is_word(last) && is_word(bytes[place.end])) {
             return Ok(());
         }

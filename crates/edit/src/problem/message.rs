@@ -158,12 +158,15 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             )?;
             write_lines(shown, f)
         }
-        Kind::PartOfWord { line, word, begins } => write!(
-            f,
-            "The old text{hunk} {} inside the word '{word}' in line {line} of {path}, so it is not sure that this \
-             place is meant. Nothing was changed. Send whole lines, old and new, as they stand in the file.",
-            if *begins { "begins" } else { "ends" }
-        ),
+        Kind::PartOfWord { line, word, begins, shown } => {
+            write!(
+                f,
+                "The old text{hunk} {} inside the word '{word}' in line {line} of {path}, so it is not sure that this \
+                 place is meant. Nothing was changed. Send whole lines, old and new, as they stand in the file:",
+                if *begins { "begins" } else { "ends" }
+            )?;
+            write_lines(shown, f)
+        }
         Kind::LineEndingLost { line, text } => write!(
             f,
             "The old text{hunk} ends with a line break and the new text does not, so line {line} of {path} would be \
