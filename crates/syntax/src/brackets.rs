@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tree_sitter::Tree;
 
-use crate::fault::leaves;
+use crate::tree::leaves;
 
 /// A bracket without a partner.
 #[derive(Debug, Clone)]

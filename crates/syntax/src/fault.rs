@@ -8,6 +8,7 @@ use tree_sitter::{Node, Tree};
 use crate::Language;
 use crate::brackets::{self, Single};
 use crate::python;
+use crate::tree::walk;
 
 /// How much of the text near an error is shown.
 const SHOWN: usize = 40;
@@ -104,35 +105,9 @@ fn line(text: &[u8], at: usize) -> usize {
     1 + memchr::memchr_iter(b'\n', &text[..at]).count()
 }
 
-/// The tokens of a tree, in their order.
-pub(crate) fn leaves(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
-    walk(tree, |_| true).filter(|node| node.child_count() == 0)
-}
-
 /// The nodes that are an error, or are there only because they are missing, in their order.
 fn errors(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
     walk(tree, Node::has_error).filter(|node| node.is_error() || node.is_missing())
-}
-
-/// The nodes of a tree, each before its children, which are left out where `enter` says so. A loop: trees can be deep.
-pub(crate) fn walk<'t>(tree: &'t Tree, enter: impl Fn(&Node<'t>) -> bool) -> impl Iterator<Item = Node<'t>> {
-    let mut cursor = tree.walk();
-    let mut ended = false;
-    iter::from_fn(move || {
-        if ended {
-            return None;
-        }
-        let node = cursor.node();
-        if !(enter(&node) && cursor.goto_first_child()) {
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    ended = true;
-                    break;
-                }
-            }
-        }
-        Some(node)
-    })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod judge;
 mod language;
 mod parse;
 mod python;
+mod tree;
 
 pub use judge::Judge;
 pub use language::{Language, language_of};

@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, Tree};
 
-use crate::fault::walk;
+use crate::tree::walk;
 
 /// Where a tree without errors breaks the rules of indentation, and how.
 pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {

@@ -1,5 +1,6 @@
 //! What an event has, which is what `docs/EVENTS.md` says, and how it looks in a line for a person.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::SystemTime;
 
@@ -7,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cause, Summary};
+use super::Cause;
 use crate::wire::Outcome;
 
 /// Of what the fields mean. New fields and new types come without a new version.
@@ -48,6 +49,22 @@ pub(super) struct EventRoot {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     pub(super) path: String,
+}
+
+/// What a session has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Summary {
+    /// How many edits were made.
+    pub(crate) edits: u64,
+    /// How many were refused.
+    pub(crate) refused: u64,
+    /// The files of those that were made.
+    pub(crate) changed_files: BTreeSet<String>,
+    /// Whether there were more of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) more_files: bool,
+    /// Whether any edit was made.
+    pub(crate) had_edits: bool,
 }
 
 /// An event, without what it gets when it is written.

@@ -7,7 +7,7 @@
 
 mod event;
 mod queue;
-mod summary;
+mod tally;
 mod told;
 
 use std::sync::{Arc, Weak};
@@ -23,8 +23,9 @@ use self::queue::{Queue, Queued};
 use crate::says::ServerSays;
 use crate::wire::Outcome;
 
+pub(crate) use self::event::Summary;
 pub use self::event::in_short;
-pub(crate) use self::summary::{Summary, Tally};
+pub(crate) use self::tally::Tally;
 pub(crate) use self::told::listed;
 
 /// What an edit's answer calls its event.

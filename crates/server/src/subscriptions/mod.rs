@@ -5,6 +5,7 @@
 //! up nobody. An edit of this process is told at once; what others do is hinted at by [`Watch`] and looked at.
 //! A listener that ends is forgotten with its [`Registration`], and what only it wanted is watched no more.
 
+mod changes;
 mod looking;
 mod remarks;
 mod state;

@@ -11,11 +11,13 @@ use tokio::sync::Notify;
 use emend_workspace::edit::Version;
 use emend_workspace::{ChangeKind, Readings, Report, Sight, Stat, Workspace};
 
-use super::remarks::{LARGE, Remarks};
+use super::changes::Remarks;
 use crate::session::Session;
 use crate::uri::{HISTORY, READINGS, SESSION};
 use crate::watch::Hints;
 
+/// A file above this size is not read while a client waits.
+pub(super) const LARGE: u64 = 2 * 1024 * 1024;
 /// How many resources a session may subscribe to.
 pub(super) const PER_SESSION: usize = 1_000;
 /// How many folders are watched for files that were only read.

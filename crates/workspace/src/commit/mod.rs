@@ -26,7 +26,7 @@ mod watch;
 
 pub(crate) use stage::special_files;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,6 +49,9 @@ use crate::prepared::{Phase, Progress};
 use crate::roots::WorkspacePath;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
+
+/// A name in an open folder.
+type At<'a> = (&'a Dir, &'a OsStr);
 
 /// The steps of a commit, in order. A crash up to `SyncFolders` leaves every file as it was, once recovery has
 /// run; one after `Finish` leaves every file new. A single file, whose name is its journal, counts as new from

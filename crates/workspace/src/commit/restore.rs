@@ -16,6 +16,7 @@ use emend_edit::Version;
 use emend_edit::problem::FileState;
 use emend_edit::version::Hashing;
 
+use super::At;
 use super::journal::{Change, Entry};
 use super::watch::{Patience, Watch};
 use crate::disk::{Disk, FileKind, Stat};
@@ -39,9 +40,6 @@ pub(crate) struct Site {
     /// Where the displaced one is afterwards.
     pub(crate) displaced: (Arc<Dir>, OsString),
 }
-
-/// A name in an open folder.
-pub(super) type At<'a> = (&'a Dir, &'a OsStr);
 
 impl Site {
     pub(super) fn staged(&self) -> At<'_> {

@@ -10,8 +10,9 @@ use cap_std::fs::Dir;
 use emend_edit::Version;
 use emend_edit::problem::FileState;
 
+use super::At;
 use super::journal::{self, Change};
-use super::restore::{At, Site, open, stat, version};
+use super::restore::{Site, open, stat, version};
 use crate::disk::Disk;
 use crate::vault::Vault;
 

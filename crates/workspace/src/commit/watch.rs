@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::disk::{Disk, Stat, Taken};
 
-use super::restore::At;
+use super::At;
 
 /// How often it is looked at again whether a file is closed that others have open for writing. Most are for microseconds;
 /// one that stays open, as a log, delays a transaction by five milliseconds.

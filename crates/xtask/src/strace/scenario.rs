@@ -8,10 +8,14 @@ use std::path::Path;
 use emend_testkit::{Entries, Folder, Launch, entries};
 use serde_json::{Value, json};
 
-use super::verdict::States;
-
 /// Where the state is when it is in the workspace.
 const STATE: &str = "state/";
+
+/// What an edit is to leave: one of these two.
+pub(super) struct States {
+    pub(super) old: Entries,
+    pub(super) new: Entries,
+}
 
 /// An edit and everything that is known of it.
 pub(super) struct Scenario {

@@ -4,13 +4,7 @@ use std::fmt::Write as _;
 
 use emend_testkit::{Answer, Entries};
 
-use super::scenario::Scenario;
-
-/// What an edit is to leave: one of these two.
-pub(super) struct States {
-    pub(super) old: Entries,
-    pub(super) new: Entries,
-}
+use super::scenario::{Scenario, States};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {

@@ -1,32 +1,13 @@
 //! What a session has done, counted while it goes on and told in its end.
 
-use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
-
 use super::Events;
-use super::event::Kind;
+use super::event::{Kind, Summary};
 use crate::wire::Outcome;
 
 /// How many files are named.
 const FILES: usize = 1_000;
-
-/// What a session has done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Summary {
-    /// How many edits were made.
-    pub(crate) edits: u64,
-    /// How many were refused.
-    pub(crate) refused: u64,
-    /// The files of those that were made.
-    pub(crate) changed_files: BTreeSet<String>,
-    /// Whether there were more of them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) more_files: bool,
-    /// Whether any edit was made.
-    pub(crate) had_edits: bool,
-}
 
 /// What a session has done so far.
 #[derive(Debug, Default)]
