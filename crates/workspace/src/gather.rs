@@ -12,10 +12,11 @@ use emend_edit::patch::{Operation, Patch};
 use emend_edit::plan::{self, Plan, Source, Sources};
 use emend_edit::problem::{Again, Kind, Problem};
 
+use crate::effort::{Phase, Progress};
 use crate::merge;
 use crate::policy::{OnChange, RequireRead};
-use crate::prepared::{Phase, Progress, Request};
 use crate::readings::{Reading, Readings, locked, short_diff};
+use crate::request::Request;
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
 

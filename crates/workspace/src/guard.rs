@@ -5,7 +5,7 @@
 //! much text. What is not found by then is told with the client's next answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
 use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
 
+use crate::late_warning::{Broken, Late};
 use crate::policy::SyntaxGuard;
 use crate::prepared::Prepared;
 use crate::report::Report;
@@ -38,14 +39,6 @@ struct Suspect {
     after: Vec<u8>,
 }
 
-/// A file that an edit breaks.
-#[derive(Debug)]
-struct Broken {
-    name: String,
-    line: usize,
-    what: String,
-}
-
 /// Looks for warnings, in a thread that begins with the first of them and ends with this.
 #[derive(Debug, Default)]
 pub(crate) struct Guard(OnceLock<Option<SyncSender<Job>>>);
@@ -64,13 +57,6 @@ pub(crate) struct Look {
     found: Receiver<Vec<Broken>>,
     /// Whether something seems to be broken, which is being looked at more closely.
     doubt: Arc<AtomicBool>,
-}
-
-/// What was not found before the answer to its edit.
-#[derive(Debug)]
-pub(crate) struct Late {
-    edit: String,
-    found: Receiver<Vec<Broken>>,
 }
 
 /// Refuses a plan that breaks a file, if the policy wants that.
@@ -146,23 +132,6 @@ impl Look {
             Err(RecvTimeoutError::Disconnected) => {}
         }
         None
-    }
-}
-
-impl Late {
-    /// What was found, in words; `None` while that is not known.
-    pub(crate) fn told(&self) -> Option<Vec<String>> {
-        let edit = &self.edit;
-        let told = |Broken { name, line, what }: Broken| {
-            format!(
-                "Edit {edit} broke the parse of {name} at line {line}: {what}. Fix it, unless a later edit has"
-            )
-        };
-        match self.found.try_recv() {
-            Ok(broken) => Some(broken.into_iter().map(told).collect()),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Vec::new()),
-        }
     }
 }
 

@@ -43,28 +43,34 @@ mod git_folder;
 mod guard;
 pub mod hooks;
 mod landed;
+mod late_warning;
 mod meant;
 mod merge;
 mod prepared;
 pub mod program;
+mod request;
 mod under_way;
 pub mod workspace;
 
 pub mod survey;
 
+mod effort;
 mod fault;
 mod spans;
+mod trail;
 
 pub use approval::{Approval, Held, Stopped};
 pub use contents::Contents;
 pub use disk::Stat;
+pub use effort::{Effort, Phase, Progress};
 pub use emend_edit as edit;
 pub use history::Origin;
 pub use landed::{Landed, LandedFile};
 pub use policy::{Mode, Policy, Settings};
-pub use prepared::{Effort, Phase, Preview, Progress, Request};
+pub use prepared::Preview;
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
+pub use request::Request;
 pub use roots::RootSpec;
 pub use sight::Sight;
 pub use walk::{Scope, Unseen};

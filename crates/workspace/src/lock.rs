@@ -13,11 +13,11 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cap_std::fs::Dir;
 use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::folder_as_file;
 use crate::fault::io_problem;
-use crate::roots::Root;
 
 /// How long an edit waits for its turn.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -53,8 +53,8 @@ pub struct Locked<'a> {
     _folder: File,
 }
 
-/// Waits for the right to change files in `root`, for at most `patience`.
-pub fn lock(root: &Root, patience: Duration) -> Result<Locked<'_>, Problem> {
+/// Waits for the right to change files in the root that is this folder, for at most `patience`.
+pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked<'a>, Problem> {
     let until = Instant::now() + patience;
     let busy = || {
         Problem::new(match patience.as_secs() {
@@ -62,18 +62,18 @@ pub fn lock(root: &Root, patience: Duration) -> Result<Locked<'_>, Problem> {
             seconds => Kind::Busy { seconds },
         })
     };
-    let mut taken = root.turn.taken.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut taken = turn.taken.lock().unwrap_or_else(PoisonError::into_inner);
     while *taken {
         let left = until.checked_duration_since(Instant::now()).ok_or_else(busy)?;
-        let waited = root.turn.free.wait_timeout(taken, left).unwrap_or_else(PoisonError::into_inner);
+        let waited = turn.free.wait_timeout(taken, left).unwrap_or_else(PoisonError::into_inner);
         taken = waited.0;
     }
     *taken = true;
     drop(taken);
-    match lock_folder(root, until) {
-        Ok(Some(folder)) => Ok(Locked { turn: &root.turn, _folder: folder }),
+    match lock_folder(turn, root, until) {
+        Ok(Some(folder)) => Ok(Locked { turn, _folder: folder }),
         other => {
-            release(&root.turn);
+            release(turn);
             Err(match other {
                 Err(error) => io_problem("Locking the workspace", &error),
                 Ok(_) => busy(),
@@ -94,8 +94,8 @@ fn release(turn: &Turn) {
 }
 
 /// The kernel's lock on the folder. `Ok(None)` when time ran out.
-fn lock_folder(root: &Root, until: Instant) -> io::Result<Option<File>> {
-    let folder = folder_as_file(&root.dir)?;
+fn lock_folder(turn: &Turn, root: &Dir, until: Instant) -> io::Result<Option<File>> {
+    let folder = folder_as_file(root)?;
     match folder.try_lock() {
         Ok(()) => return Ok(Some(folder)),
         Err(std::fs::TryLockError::WouldBlock) => {}
@@ -105,7 +105,7 @@ fn lock_folder(root: &Root, until: Instant) -> io::Result<Option<File>> {
         return Ok(None);
     }
     // Another process has it.
-    root.turn.queued.wait(folder, until)
+    turn.queued.wait(folder, until)
 }
 
 impl Queued {

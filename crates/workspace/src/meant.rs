@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use emend_edit::problem::{Kind, Problem, nearest};
 
 use crate::disk::FileKind;
+use crate::effort::Effort;
 use crate::policy::folded::folded;
-use crate::prepared::Effort;
 use crate::roots::{Root, Roots};
 use crate::walk::{self, Walk};
 

@@ -14,8 +14,7 @@ use crate::commit::Committed;
 use crate::disk::Disk;
 use crate::fault::io_problem;
 use crate::history::History;
-use crate::history::record::{Details, Record, RecordedFile};
-use crate::lock;
+use crate::history::record::{self, Details, Record, RecordedFile};
 use crate::policy::Mode;
 use crate::prepared::Prepared;
 use crate::recovery::{self, Findings};
@@ -58,7 +57,17 @@ impl Past {
         if let (None, Some(state)) = (root.vault.opened(disk), &self.state) {
             seal.keep(state);
         }
-        root.vault.get(disk, root, self.state.as_deref(), seal)
+        let vault = root.vault.get(disk, root.folder(), self.state.as_deref(), seal)?;
+        Self::tidy(disk, &vault);
+        Ok(vault)
+    }
+
+    /// Drops the oldest of what a vault keeps, where enough has come. Nothing depends on its success.
+    pub(crate) fn tidy(disk: &dyn Disk, vault: &Vault) {
+        if vault.take_crowded() {
+            vault.prune(disk);
+            let _ = record::prune(disk, vault);
+        }
     }
 
     /// Where held plans wait for a person's word; or why they cannot.
@@ -75,7 +84,7 @@ impl Past {
         for root in roots.all() {
             // Who may not edit leaves it to those who may.
             if root.policy.terms().mode != Mode::ReadOnly
-                && let Ok(_locked) = lock::lock(root, AT_START)
+                && let Ok(_locked) = root.lock(AT_START)
                 && let Err(problem) = self.recover(&**roots.disk(), root)
             {
                 self.tell(vec![problem.to_string()]);
@@ -96,10 +105,10 @@ impl Past {
         if let Some(vault) = root.vault.opened(disk) {
             findings = recovery::recover(disk, root, &vault).map_err(failed)?;
         } else {
-            let (homes, foreign) = vault::existing(disk, root, self.state.as_deref());
+            let (homes, foreign) = vault::existing(disk, root.folder(), self.state.as_deref());
             findings.told.extend(foreign);
             for home in homes {
-                let vault = Vault::at(disk, root, home, Arc::clone(self.seal()?)).map_err(failed)?;
+                let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?)).map_err(failed)?;
                 let found = recovery::recover(disk, root, &vault).map_err(failed)?;
                 findings.told.extend(found.told);
                 findings.stuck.extend(found.stuck);
@@ -148,9 +157,9 @@ impl Past {
         if let Some(vault) = root.vault.opened(disk) {
             return Ok(Some(vault));
         }
-        let (homes, _) = vault::existing(disk, root, self.state.as_deref());
+        let (homes, _) = vault::existing(disk, root.folder(), self.state.as_deref());
         let Some(home) = homes.into_iter().next() else { return Ok(None) };
-        let vault = Vault::at(disk, root, home, Arc::clone(self.seal()?));
+        let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?));
         vault.map(|vault| Some(Arc::new(vault))).map_err(|error| reading_failed(&error))
     }
 
@@ -159,7 +168,10 @@ impl Past {
         let disk = &**roots.disk();
         let log = |root: &Arc<Root>| match root.vault.opened(disk) {
             Some(vault) => Some(vault.log_path()),
-            None => vault::existing(disk, root, self.state.as_deref()).0.first().map(vault::Home::log_path),
+            None => vault::existing(disk, root.folder(), self.state.as_deref())
+                .0
+                .first()
+                .map(vault::Home::log_path),
         };
         roots.all().iter().filter_map(log).collect()
     }

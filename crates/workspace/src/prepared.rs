@@ -1,5 +1,5 @@
-//! What is asked for, and a request that is planned and checked: [`Prepared`] with its files held open, about
-//! to be committed, and [`Preview`], which is kept.
+//! A request that is planned and checked: [`Prepared`] with its files held open, about to be committed, and [`Preview`],
+//! which is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -7,84 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use emend_edit::Version;
-use emend_edit::patch::Patch;
 use emend_edit::plan::{Action, FilePlan, Plan, Rest};
-use emend_edit::problem::{Kind, Problem, Release};
+use emend_edit::problem::{Kind, Problem};
 
-use crate::approval::{Approval, Held, PlanDigest, changes_servers};
 use crate::commit::{Job, Like};
-use crate::disk::Disk;
-use crate::fault::io_problem;
 use crate::history::Origin;
-use crate::policy::{MAX_FILE_BYTES, Mode};
 use crate::report::Report;
 use crate::roots::{Root, WorkspacePath};
 use crate::snapshot::Snapshot;
-
-/// What a client asks for.
-pub struct Request<'a> {
-    /// What to change.
-    pub patch: &'a Patch,
-    /// The versions that the call names, by path as it was written.
-    pub versions: &'a BTreeMap<String, String>,
-    /// How long it may take.
-    pub effort: Effort,
-    /// Whether the client has given up meanwhile. Asked until the commit begins, never during it.
-    pub cancelled: &'a dyn Fn() -> bool,
-    /// Who asks, and how; for the history.
-    pub origin: &'a Origin,
-    /// What a person has allowed, if one was asked.
-    pub approval: Option<&'a Approval>,
-    /// Told how far the request has come.
-    pub progress: &'a dyn Fn(Progress),
-}
-
-/// How far a request has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// What is being done.
-    pub what: Phase,
-    /// For how many files it is done.
-    pub done: usize,
-    /// For how many it has to be done.
-    pub total: usize,
-}
-
-/// What takes long in a request of many files, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Reading every file that it names.
-    Read,
-    /// Writing the new contents to the side.
-    Stage,
-    /// Putting them in place.
-    Place,
-}
-
-impl Phase {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Stage, Self::Place];
-}
-
-/// How long a call may take. Whoever has other things to do asks for a quick answer first, and again
-/// patiently, from a thread of its own, if that is `NeedsPatience`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// No waiting for a lock, no file above two megabytes.
-    Quick,
-    /// As long as it takes.
-    Patient,
-}
-
-impl Effort {
-    /// The largest file that is read.
-    pub(crate) fn file_bytes(self) -> u64 {
-        match self {
-            Self::Quick => 2 * 1024 * 1024,
-            Self::Patient => MAX_FILE_BYTES,
-        }
-    }
-}
 
 /// A plan with the files that it was made for, held open.
 pub(crate) struct Prepared {
@@ -114,43 +44,6 @@ pub(crate) struct Facts {
 }
 
 impl Prepared {
-    /// What keeps the plan from being committed though it could be: the policy wants a person to be asked, or no edits.
-    pub(crate) fn held_back(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        for job in self.jobs() {
-            let base = job.base.map(|(path, _)| path);
-            for path in std::iter::once(job.path).chain(base) {
-                let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
-                let by_mode = path.root.policy.terms().mode != Mode::Auto
-                    && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
-                // A mode concerns no file more than another.
-                let problem = if by_mode { Problem::new(kind) } else { Problem::new(kind).at(&path.name) };
-                if !problems.contains(&problem) {
-                    problems.push(problem);
-                }
-            }
-            let policy = &job.path.root.policy;
-            if problems.is_empty()
-                && policy.guards_servers(&job.path.place.names)
-                && changes_servers(&job.plan.action)
-            {
-                let rule = "it changes how MCP servers are started".into();
-                let kind = Kind::ApprovalNeeded { rule, release: Release::Question };
-                problems.push(Problem::new(kind).at(&job.path.name));
-            }
-        }
-        problems
-    }
-
-    /// The plan, held for these reasons, as a person must see it to decide on it.
-    pub(crate) fn held(&self, disk: &dyn Disk, problems: Vec<Problem>) -> Result<Held, Problem> {
-        let root = &self.facts.root;
-        let identity = root.identity(disk).map_err(|error| io_problem("Looking at the workspace", &error))?;
-        let digest = PlanDigest::of(&identity, &self.jobs(), self.facts.undoes.as_deref());
-        let (report, origin) = (self.report.clone(), self.facts.origin.clone());
-        Ok(Held { digest, problems, report, origin, root: root.path.clone() })
-    }
-
     /// Each file of the plan with where it is, what it was made for, and what it will be.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let files = self.plan.files().iter().zip(&self.report.files);

@@ -14,7 +14,7 @@ use emend_edit::{Text, Version, diff};
 
 use crate::contents::{Content, Contents};
 use crate::disk::Stat;
-use crate::guard::Late;
+use crate::late_warning::Late;
 use crate::snapshot::Snapshot;
 
 /// The content of files up to this size is remembered, to show what changed.

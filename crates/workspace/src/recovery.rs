@@ -20,11 +20,11 @@ use emend_edit::problem::FileState;
 use crate::commit::journal::{self, COMMITTED, Change, Entry, Journal, PREPARED, STAGING};
 use crate::commit::restore::{self, Folder, Site};
 use crate::commit::tidy::{self, Tx};
-use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind, HELPER};
 use crate::fault::{is_absent, leads_elsewhere};
 use crate::history::Over;
 use crate::roots::Root;
+use crate::trail::Trail;
 use crate::vault::Vault;
 
 /// What recovery has found.

@@ -17,9 +17,9 @@ use cap_std::fs::Dir;
 
 use emend_edit::problem::Kind;
 
-use crate::commit::trail::Trail;
 use crate::disk::{Disk, FileKind};
 use crate::fault::{is_absent, leads_elsewhere};
+use crate::trail::Trail;
 
 /// How many links a path may have; the kernel's own limit.
 const LINKS: usize = 40;

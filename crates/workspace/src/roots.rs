@@ -7,18 +7,20 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use emend_edit::problem::{Kind, Problem};
 
-use crate::commit::trail::Trail;
 use crate::disk::Disk;
 use crate::fault::{io_problem, is_absent};
+use crate::lock::{Locked, Turn, lock};
 use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
-use crate::vault::VaultCell;
+use crate::trail::Trail;
+use crate::vault::{RootFolder, VaultCell};
 
 /// How many bytes a written path may have, as on most systems.
 const LONGEST: usize = 4096;
@@ -69,7 +71,7 @@ pub struct Root {
     /// Where its transactions and displaced files are kept.
     pub(crate) vault: VaultCell,
     /// Whose turn it is to edit, among the threads of this process.
-    pub(crate) turn: crate::lock::Turn,
+    pub(crate) turn: Turn,
 }
 
 /// A file system and the number of a folder on it.
@@ -104,10 +106,14 @@ impl Root {
         }
     }
 
-    /// Which folder it is: what is made for it is made for no other.
-    pub(crate) fn identity(&self, disk: &dyn Disk) -> io::Result<String> {
-        let inode = disk.stat(&self.dir, OsStr::new("."))?.inode;
-        Ok(format!("{inode} {}", self.path.display()))
+    /// Waits for the right to change files in it, for at most `patience`.
+    pub(crate) fn lock(&self, patience: Duration) -> Result<Locked<'_>, Problem> {
+        lock(&self.turn, &self.dir, patience)
+    }
+
+    /// Its folder, as its vault has to know it.
+    pub(crate) fn folder(&self) -> RootFolder<'_> {
+        RootFolder { dir: &self.dir, path: &self.path, given: &self.given }
     }
 }
 
@@ -505,7 +511,7 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
         None => name_of(&path),
     };
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
-    let (vault, turn) = (VaultCell::default(), crate::lock::Turn::default());
+    let (vault, turn) = (VaultCell::default(), Turn::default());
     Ok(Root { name, path, given, dir, inode, policy, warnings, vault, turn })
 }
 

@@ -4,7 +4,7 @@ use emend_edit::Version;
 use emend_edit::problem::Code;
 
 use crate::disk::Stat;
-use crate::prepared::Effort;
+use crate::effort::Effort;
 use crate::roots::Roots;
 use crate::snapshot;
 

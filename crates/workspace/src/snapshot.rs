@@ -12,8 +12,8 @@ use emend_edit::problem::{Kind, Problem};
 use emend_edit::text::Intake;
 
 use crate::disk::{Disk, FileKind, Stat};
+use crate::effort::Effort;
 use crate::fault::{io_problem, is_absent};
-use crate::prepared::Effort;
 use crate::roots::{Root, WorkspacePath};
 
 /// A file as read. Only [`read`] makes one.

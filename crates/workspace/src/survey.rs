@@ -12,7 +12,6 @@ use cap_std::fs::Dir;
 use emend_edit::problem::Problem;
 
 use crate::disk::Disk;
-use crate::lock;
 use crate::policy::{Mode, Policy};
 use crate::roots::{Root, RootSpec, Roots};
 use crate::seal;
@@ -73,7 +72,7 @@ pub fn survey(
 }
 
 fn look(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Survey {
-    let (homes, foreign) = vault::existing(disk, root, state);
+    let (homes, foreign) = vault::existing(disk, root.folder(), state);
     let kept = |home: &vault::Home| {
         let Census { open, edits, bytes, aside } = home.census(disk);
         Kept { path: home.path().to_owned(), open, edits, bytes, aside }
@@ -88,7 +87,7 @@ fn look(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Survey {
         vaults: homes.iter().map(kept).collect(),
         fits_state: state.is_some_and(|state| fits(disk, root, state)),
         foreign,
-        is_busy: lock::lock(root, Duration::ZERO).is_err(),
+        is_busy: root.lock(Duration::ZERO).is_err(),
     }
 }
 

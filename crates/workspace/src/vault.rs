@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
@@ -25,14 +25,8 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::{Disk, FileKind};
 use crate::fault::{io_problem, is_absent};
-use crate::history::record;
 use crate::policy::OWN_FOLDER;
-use crate::roots::Root;
 use crate::seal::{Seal, make_private};
-
-/// What the names of files begin with that are staged beside their target, where the vault is on another file
-/// system.
-pub(crate) const BESIDE: &str = ".emend-";
 
 /// How many committed transactions are kept.
 const KEPT: usize = 1_000;
@@ -41,6 +35,24 @@ const KEPT_BYTES: u64 = 512 * 1024 * 1024;
 /// After how many of either the oldest are looked for; looking at every commit would cost more than it.
 const PRUNE_EVERY: u64 = 128;
 const PRUNE_EVERY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The folder of a root, as far as its vault has to know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RootFolder<'a> {
+    pub(crate) dir: &'a Dir,
+    /// Its path without links.
+    pub(crate) path: &'a Path,
+    /// Its path as it was given, made absolute.
+    pub(crate) given: &'a Path,
+}
+
+impl RootFolder<'_> {
+    /// Which folder it is: what is made for it is made for no other.
+    pub(crate) fn identity(&self, disk: &dyn Disk) -> io::Result<String> {
+        let inode = disk.stat(self.dir, OsStr::new("."))?.inode;
+        Ok(format!("{inode} {}", self.path.display()))
+    }
+}
 
 /// The folder of a vault.
 pub(crate) struct Home {
@@ -104,6 +116,8 @@ pub(crate) struct Vault {
     root: String,
     commits: AtomicU64,
     bytes: AtomicU64,
+    /// Whether the oldest of what is kept is to be looked for.
+    is_crowded: AtomicBool,
 }
 
 /// The vault of a root, opened when it is first needed.
@@ -115,7 +129,7 @@ impl VaultCell {
     pub(crate) fn get(
         &self,
         disk: &dyn Disk,
-        root: &Root,
+        root: RootFolder<'_>,
         state: Option<&Path>,
         seal: &Arc<Seal>,
     ) -> Result<Arc<Vault>, Problem> {
@@ -129,7 +143,7 @@ impl VaultCell {
         let vault = Vault::at(disk, root, home, Arc::clone(seal))
             .map_err(|error| io_problem("Opening the folder for staged files", &error))?;
         let vault = Arc::new(vault);
-        vault.prune(disk);
+        vault.is_crowded.store(true, Ordering::Relaxed);
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&vault));
         Ok(vault)
     }
@@ -149,7 +163,11 @@ impl VaultCell {
 
 /// The folders of the vaults that a root has already, without making any: the one in the state folder, and
 /// `.emend/`. The second is told about if it is not this user's.
-pub(crate) fn existing(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> (Vec<Home>, Option<String>) {
+pub(crate) fn existing(
+    disk: &dyn Disk,
+    root: RootFolder<'_>,
+    state: Option<&Path>,
+) -> (Vec<Home>, Option<String>) {
     let mut homes = Vec::new();
     homes.extend(state.and_then(|state| in_state_folder(disk, root, state, false)));
     let mut foreign = None;
@@ -184,7 +202,7 @@ const ASIDE: &str = "aside";
 
 impl Vault {
     /// The vault in this folder.
-    pub(crate) fn at(disk: &dyn Disk, root: &Root, home: Home, seal: Arc<Seal>) -> io::Result<Self> {
+    pub(crate) fn at(disk: &dyn Disk, root: RootFolder<'_>, home: Home, seal: Arc<Seal>) -> io::Result<Self> {
         let Home { dir: home, path } = home;
         let inner = |name: &str| {
             make_if_missing(disk, &home, OsStr::new(name))?;
@@ -199,6 +217,7 @@ impl Vault {
             root: root.identity(disk)?,
             commits: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            is_crowded: AtomicBool::new(false),
         })
     }
 
@@ -298,21 +317,28 @@ impl Vault {
         disk.remove_file(&self.home, new)
     }
 
-    /// Counts a commit, and drops the oldest kept transactions once enough have come.
-    pub(crate) fn kept_one(&self, disk: &dyn Disk, bytes: u64) {
+    /// Counts a commit that keeps so many bytes.
+    pub(crate) fn count_commit(&self, bytes: u64) {
         let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         let total = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if commits >= PRUNE_EVERY || total >= PRUNE_EVERY_BYTES {
-            self.commits.store(0, Ordering::Relaxed);
-            self.bytes.store(0, Ordering::Relaxed);
-            self.prune(disk);
+            self.is_crowded.store(true, Ordering::Relaxed);
         }
     }
 
+    /// Whether enough has come that the oldest is to be dropped. Counts anew from here.
+    pub(crate) fn take_crowded(&self) -> bool {
+        let is_crowded = self.is_crowded.swap(false, Ordering::Relaxed);
+        if is_crowded {
+            self.commits.store(0, Ordering::Relaxed);
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+        is_crowded
+    }
+
     /// Drops the oldest kept transactions above the caps. Nothing depends on its success.
-    fn prune(&self, disk: &dyn Disk) {
+    pub(crate) fn prune(&self, disk: &dyn Disk) {
         prune(disk, &self.kept);
-        let _ = record::prune(disk, self);
         if disk.stat(&self.home, OsStr::new(ASIDE)).is_ok()
             && let Ok(aside) = disk.open_dir(&self.home, Path::new(ASIDE))
         {
@@ -382,7 +408,7 @@ pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) ->
 }
 
 /// `STATE/roots/KEY`, if files can be renamed between it and the root; made if that is wanted.
-fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Option<Home> {
+fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bool) -> Option<Home> {
     let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
     let home = std::path::absolute(state).ok()?.join("roots").join(key);
     if home.starts_with(&root.path) || home.starts_with(&root.given) {
@@ -404,7 +430,7 @@ fn in_state_folder(disk: &dyn Disk, root: &Root, state: &Path, make: bool) -> Op
 }
 
 /// `.emend/` in the root: made for this user alone, or found to be so.
-fn in_root(disk: &dyn Disk, root: &Root) -> Result<Home, Problem> {
+fn in_root(disk: &dyn Disk, root: RootFolder<'_>) -> Result<Home, Problem> {
     let name = OsStr::new(OWN_FOLDER);
     let failed = |error: io::Error| io_problem("Making .emend", &error);
     let made = make_if_missing(disk, &root.dir, name).map_err(failed)?;

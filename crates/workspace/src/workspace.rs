@@ -21,6 +21,7 @@ use crate::approval::{self, Approval, Held, Stopped};
 use crate::catalogue::{self, After, Child, Listed};
 use crate::commit;
 use crate::disk::{Disk, Stat};
+use crate::effort::{Effort, Phase, Progress};
 use crate::event_log::EventLog;
 use crate::fault::io_problem;
 use crate::gather::{Dirs, gather};
@@ -28,13 +29,14 @@ use crate::guard::{self, Guard};
 use crate::hooks::Hooks;
 use crate::landed::Landed;
 use crate::list::{self, Listing};
-use crate::lock::{self, PATIENCE};
+use crate::lock::PATIENCE;
 use crate::meant;
 use crate::past::Past;
 use crate::policy::{Mode, Policy};
-use crate::prepared::{Effort, Facts, Phase, Prepared, Preview, Progress, Request, Whole};
+use crate::prepared::{Facts, Prepared, Preview, Whole};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
+use crate::request::Request;
 use crate::roots::{Root, RootSpec, Roots};
 use crate::search::{self, Found, Wanted};
 use crate::sight::{self, Sight};
@@ -242,7 +244,7 @@ impl Workspace {
             Effort::Quick => Duration::ZERO,
             Effort::Patient => self.patience,
         };
-        let locked = lock::lock(&root, patience)?;
+        let locked = root.lock(patience)?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare(request, readings)?;
         if self.has_hooks_before(&prepared) {
@@ -309,7 +311,7 @@ impl Workspace {
             Ok(report) => report,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };
-        let _locked = match lock::lock(&root, self.patience) {
+        let _locked = match root.lock(self.patience) {
             Ok(locked) => locked,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };
@@ -542,6 +544,7 @@ impl Workspace {
                 report.notes.push("the history has no record of this edit: it could not be written".into());
             }
         }
+        Past::tidy(self.disk(), &vault);
         let (facts, jobs) = (&prepared.facts, prepared.jobs());
         let mut readings = locked(readings);
         readings.will_hear(late);

@@ -4,9 +4,10 @@ use std::io;
 
 use emend_edit::problem::{Code, Kind, Problem, Release};
 
-use super::{Approval, Approvals, Held, Stopped, Word};
+use super::{Approval, Approvals, Held, PlanDigest, Stopped, Word, changes_servers};
 use crate::disk::Disk;
 use crate::fault::io_problem;
+use crate::policy::Mode;
 use crate::prepared::Prepared;
 
 /// Whether the policy lets this plan be made true, or a person does. The root's lock is held, and a yes that waited for
@@ -21,7 +22,7 @@ pub(crate) fn permit(
     if problems.is_empty() {
         return Ok(());
     }
-    let held = prepared.held(disk, problems)?;
+    let held = held(disk, prepared, problems)?;
     // Where nothing can be kept, nobody has said anything either.
     let approvals = approvals().ok();
     let failed = |error: io::Error| io_problem("Looking for an approval", &error);
@@ -46,9 +47,47 @@ pub(crate) fn permit(
 
 /// Refuses a plan that no person could allow. Yields why one must be asked, if so.
 pub(crate) fn refuse_unless_allowable(prepared: &Prepared) -> Result<Vec<Problem>, Vec<Problem>> {
-    let problems = prepared.held_back();
+    let problems = held_back(prepared);
     let is_allowable = problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded);
     if is_allowable { Ok(problems) } else { Err(problems) }
+}
+
+/// What keeps a plan from being committed though it could be: the policy wants a person to be asked, or no edits.
+fn held_back(prepared: &Prepared) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for job in prepared.jobs() {
+        let base = job.base.map(|(path, _)| path);
+        for path in std::iter::once(job.path).chain(base) {
+            let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
+            let by_mode = path.root.policy.terms().mode != Mode::Auto
+                && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
+            // A mode concerns no file more than another.
+            let problem = if by_mode { Problem::new(kind) } else { Problem::new(kind).at(&path.name) };
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        let policy = &job.path.root.policy;
+        if problems.is_empty()
+            && policy.guards_servers(&job.path.place.names)
+            && changes_servers(&job.plan.action)
+        {
+            let rule = "it changes how MCP servers are started".into();
+            let kind = Kind::ApprovalNeeded { rule, release: Release::Question };
+            problems.push(Problem::new(kind).at(&job.path.name));
+        }
+    }
+    problems
+}
+
+/// A plan, held for these reasons, as a person must see it to decide on it.
+fn held(disk: &dyn Disk, prepared: &Prepared, problems: Vec<Problem>) -> Result<Held, Problem> {
+    let root = &prepared.facts.root;
+    let identity =
+        root.folder().identity(disk).map_err(|error| io_problem("Looking at the workspace", &error))?;
+    let digest = PlanDigest::of(&identity, &prepared.jobs(), prepared.facts.undoes.as_deref());
+    let (report, origin) = (prepared.report.clone(), prepared.facts.origin.clone());
+    Ok(Held { digest, problems, report, origin, root: root.path.clone() })
 }
 
 /// Lets this wait for a person's word, which they give by this command and its id. Yields what the model is told.

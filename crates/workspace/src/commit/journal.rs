@@ -21,9 +21,9 @@ use emend_edit::Version;
 use emend_edit::plan::Action;
 
 use super::Job;
-use super::trail::Trail;
-use crate::disk::Disk;
-use crate::vault::{self, Vault};
+use crate::disk::{BESIDE, Disk};
+use crate::trail::Trail;
+use crate::vault::Vault;
 
 /// The journal of a transaction whose files may have to be put back.
 pub(crate) const PREPARED: &str = "prepared";
@@ -125,7 +125,7 @@ impl Entry {
     pub(crate) fn slots(&self, id: &str, number: usize) -> (String, String) {
         let displaced = if self.change == Change::Modify { "" } else { ".old" };
         let name = |beside: bool, what: &str| match beside {
-            true => format!("{}{id}-{number}{what}", vault::BESIDE),
+            true => format!("{}{id}-{number}{what}", BESIDE),
             false => format!("{number}{what}"),
         };
         (name(self.staged_beside, ""), name(self.displaced_beside, displaced))

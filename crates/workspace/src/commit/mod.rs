@@ -15,13 +15,13 @@
 
 mod begin;
 mod failure;
+mod git;
 pub(crate) mod journal;
 mod place;
 pub(crate) mod restore;
 mod stage;
 mod sync;
 pub(crate) mod tidy;
-pub(crate) mod trail;
 mod watch;
 
 pub(crate) use stage::special_files;
@@ -44,8 +44,8 @@ use self::restore::{Folder, Site};
 use self::tidy::Ending;
 use self::watch::{Patience, Watch};
 use crate::disk::{Disk, Stat};
+use crate::effort::{Phase, Progress};
 use crate::fault::io_problem;
-use crate::prepared::{Phase, Progress};
 use crate::roots::WorkspacePath;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
@@ -296,7 +296,7 @@ impl<'a> Transaction<'a> {
         });
         let kept = kept.collect();
         if is_home && tidy::finish(self.vault, &name).is_ok() {
-            self.vault.kept_one(self.disk, displaced.sum());
+            self.vault.count_commit(displaced.sum());
         }
         (name, kept)
     }

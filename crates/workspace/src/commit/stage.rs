@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::journal::Change;
 use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
-use crate::{git_folder, snapshot};
+use crate::snapshot;
 
 /// Files that cannot be replaced without harm, to be refused before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
@@ -45,7 +45,7 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
         Some(Problem::new(kind).at(&path.name))
     };
     let mut problems: Vec<Problem> = jobs.iter().filter_map(problem).collect();
-    problems.extend(git_folder::refuse_changes(disk, jobs));
+    problems.extend(super::git::refuse_changes(disk, jobs));
     problems
 }
 

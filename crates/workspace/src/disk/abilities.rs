@@ -59,7 +59,7 @@ impl Place {
     fn new(folder: &Path) -> io::Result<Self> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
-        let place = folder.join(format!("{}try-{:016x}", crate::vault::BESIDE, u64::from_ne_bytes(random)));
+        let place = folder.join(format!("{}try-{:016x}", super::BESIDE, u64::from_ne_bytes(random)));
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

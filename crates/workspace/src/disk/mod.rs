@@ -30,6 +30,10 @@ pub use linux::Linux;
 pub(crate) use portable::HELPER;
 pub use portable::Portable;
 
+/// What the names of files begin with that are staged beside their target, where the vault is on another file
+/// system.
+pub(crate) const BESIDE: &str = ".emend-";
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {

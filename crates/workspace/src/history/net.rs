@@ -8,7 +8,7 @@ use emend_edit::{Text, diff};
 
 use super::History;
 use crate::commit::journal::Change;
-use crate::prepared::Effort;
+use crate::effort::Effort;
 use crate::roots::Roots;
 use crate::snapshot;
 

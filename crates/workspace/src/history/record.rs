@@ -203,7 +203,7 @@ mod tests {
         let spec = RootSpec { name: None, path: folder.path().to_path_buf() };
         let roots = Roots::open(Arc::clone(&disk), &[spec], &crate::Policy::default()).unwrap();
         let seal = Arc::new(Seal::of_user(None).unwrap());
-        let vault = roots.all()[0].vault.get(&*disk, &roots.all()[0], None, &seal).unwrap();
+        let vault = roots.all()[0].vault.get(&*disk, roots.all()[0].folder(), None, &seal).unwrap();
         for id in ["1", "2", "3"] {
             let details = Details::new("a request\nof two lines", id.to_owned());
             Record::without(id, Vec::new()).write(&*disk, &vault, &details).unwrap();

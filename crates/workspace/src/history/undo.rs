@@ -11,11 +11,11 @@ use emend_edit::problem::{Kind, Problem};
 use super::record::{Record, RecordedFile};
 use super::{History, ago, time_of, unknown};
 use crate::commit::journal::Change;
-use crate::commit::trail::Trail;
-use crate::prepared::Effort;
+use crate::effort::Effort;
 use crate::readings::short_diff;
 use crate::roots::{Root, Roots, WorkspacePath};
 use crate::snapshot::{self, Snapshot};
+use crate::trail::Trail;
 
 /// Which edit is to be taken back.
 #[derive(Clone, Copy, Debug)]

@@ -77,8 +77,9 @@ mod tests {
 
     use emend_edit::patch::Patch;
 
+    use crate::effort::Effort;
     use crate::policy::programs::{Hook, Programs};
-    use crate::prepared::{Effort, Request};
+    use crate::request::Request;
     use crate::{Origin, Readings, Report, RootSpec, Workspace, disk};
 
     fn hook(name: &str, script: &str, more: &[&str]) -> Hook {

@@ -8,13 +8,14 @@ use emend_edit::problem::{Code, Kind, Problem};
 
 use super::Workspace;
 use crate::approval::{self, Approval, Stopped};
+use crate::effort::Progress;
 use crate::guard;
 use crate::history::Origin;
 use crate::hooks::after::Done;
 use crate::hooks::{Hooks, Turn};
-use crate::lock::{self, Locked};
+use crate::lock::Locked;
 use crate::policy::programs::Programs;
-use crate::prepared::{Prepared, Preview, Progress};
+use crate::prepared::{Prepared, Preview};
 use crate::readings::Readings;
 use crate::report::Report;
 use crate::roots::Root;
@@ -115,7 +116,7 @@ impl Workspace {
 
     /// The lock of a root in which nothing is left to be taken up.
     fn locked<'a>(&self, root: &'a Root) -> Result<Locked<'a>, Problem> {
-        let locked = lock::lock(root, self.patience)?;
+        let locked = root.lock(self.patience)?;
         self.past.recover(self.disk(), root)?;
         Ok(locked)
     }

@@ -12,10 +12,10 @@ use super::hooked::Hooked;
 use super::{Workspace, none, one};
 use crate::approval::{Approval, Stopped};
 use crate::commit;
+use crate::effort::Progress;
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
-use crate::lock;
-use crate::prepared::{Facts, Prepared, Progress};
+use crate::prepared::{Facts, Prepared};
 use crate::readings::Readings;
 use crate::report::Report;
 use crate::roots::Root;
@@ -94,7 +94,7 @@ impl Workspace {
             };
             (Arc::clone(history.root()), id.to_owned())
         };
-        let locked = lock::lock(&root, self.patience)?;
+        let locked = root.lock(self.patience)?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare_undo(&root, &id, origin)?;
         if self.has_hooks_before(&prepared) {
