@@ -15,13 +15,14 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::lock::PATIENCE;
 use emend_workspace::{Approval, Effort, Held, Progress};
 
+use crate::answer::{Answer, Unanswered};
 use crate::asking::{Reply, Said};
 use crate::effects::{Checking, Teller};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
 use crate::session::{Caller, Owner};
-use crate::tools::{Answer, Call, Effect, ToolSpec, Unanswered};
+use crate::tools::{Call, Effect, ToolSpec};
 
 /// How often a person is asked about one call whose plan is another each time.
 const QUESTIONS: usize = 5;

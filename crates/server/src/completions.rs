@@ -9,6 +9,7 @@ use emend_workspace::history::Asked;
 
 use crate::prompts;
 use crate::resources;
+use crate::uri;
 
 /// How many edits are looked through for their ids.
 const EDITS: usize = 1_000;
@@ -52,7 +53,7 @@ fn asked(workspace: &Workspace, reference: &Reference, name: &str) -> Result<Wan
         }
         Reference::Resource(template) => {
             let roots = workspace.roots().all();
-            match roots.iter().find(|root| resources::file_template(root) == template.uri) {
+            match roots.iter().find(|root| uri::file_template(root) == template.uri) {
                 Some(root) if name == "path" => {
                     Ok(Wanted::Path { below: Some(format!("{}/", root.path.display())) })
                 }

@@ -4,6 +4,7 @@
 //! gives it types, [`tools`] turns it into a patch and asks the workspace, [`wire`] turns the answer into
 //! an outcome, [`render`] into prose. Async stops here: each call is one blocking job.
 
+pub mod answer;
 pub mod arguments;
 pub mod schema;
 pub mod wire;
@@ -13,6 +14,7 @@ pub mod previews;
 mod progress;
 pub mod reading;
 mod refusal;
+mod registrations;
 pub mod render;
 pub mod says;
 pub mod session;

@@ -27,8 +27,6 @@ use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
 
 /// How many files a page of the list has.
 const PAGE: usize = 200;
-/// How much of a URI that nobody knows is said again.
-const LONGEST_SHOWN: usize = 200;
 /// The largest text that is sent as one resource.
 const LARGEST: usize = 4 * 1024 * 1024;
 /// How long the templates may be kept; they never change while a server runs.
@@ -40,11 +38,6 @@ pub(crate) const EDIT_TEMPLATE: &str = "emend://edit/{id}.diff";
 const EVENTS_TEMPLATE: &str = "emend://events{?after}";
 const JSON: &str = "application/json";
 const JSON_LINES: &str = "application/x-ndjson";
-
-/// The template of a root's files.
-pub(crate) fn file_template(root: &Root) -> String {
-    format!("{}/{{+path}}", uri::of_file(&root.path).trim_end_matches('/'))
-}
 
 /// A page of all resources: those of Emend itself, then the files. Blocks.
 pub(crate) fn list(
@@ -89,7 +82,7 @@ pub(crate) fn list(
 pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesResult {
     let roots = workspace.map_or(&[][..], |workspace| workspace.roots().all());
     let of_root = |root: &Arc<Root>| {
-        ResourceTemplate::new(file_template(root), root.name.clone())
+        ResourceTemplate::new(uri::file_template(root), root.name.clone())
             .with_title(format!("Files of {}", root.name))
             .with_description("A file by its path in this folder.")
     };
@@ -119,7 +112,7 @@ pub(crate) fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let mut meta = None;
-    let (text, mime) = match understood(workspace, uri)? {
+    let (text, mime) = match uri::understood(workspace, uri)? {
         Uri::File(path) => {
             let (text, facts) = file(workspace, uri, &path)?;
             meta = Some(facts);
@@ -133,7 +126,7 @@ pub(crate) fn read(
         Uri::Readings | Uri::Session if !caller.lasts() => return Err(needs_session(uri)),
         Uri::Readings => (readings(workspace, caller), "text/plain"),
         Uri::Session => {
-            let session = session(caller).ok_or_else(|| unknown(workspace, uri))?;
+            let session = session(caller).ok_or_else(|| uri::unknown(workspace, uri))?;
             (format!("{session}\n"), JSON)
         }
         Uri::Events(_) if !events::are_on(workspace) => {
@@ -150,7 +143,7 @@ pub(crate) fn read(
         }
         Uri::Edit(id) => {
             let edited = workspace.edited(&id, caller.own()).ok();
-            let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| unknown(workspace, uri))?;
+            let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| uri::unknown(workspace, uri))?;
             (diff, "text/x-diff")
         }
     };
@@ -162,22 +155,6 @@ pub(crate) fn read(
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 
-/// The link to the diff of an edit, for an answer that shows only its beginning.
-pub(crate) fn link_to_diff(edit: &str) -> Resource {
-    Resource::new(uri::of_edit(edit), format!("{edit}.diff"))
-        .with_title("The whole diff")
-        .with_mime_type("text/x-diff")
-}
-
-/// What a URI names, if it can be a resource of this workspace.
-pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorData> {
-    match Uri::parse(uri) {
-        Ok(Some(understood)) => Ok(understood),
-        Ok(None) => Err(unknown(workspace, uri)),
-        Err(why) => Err(ErrorData::invalid_params(format!("'{uri}' is no URI of a resource: {why}."), None)),
-    }
-}
-
 /// The answer where nothing is remembered of who asks.
 fn needs_session(uri: &str) -> ErrorData {
     let message = format!(
@@ -186,24 +163,11 @@ fn needs_session(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
-/// The answer where there is no such resource, or none that may be told of.
-pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
-    let uri: String = uri.chars().take(LONGEST_SHOWN).collect();
-    let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
-    let message = format!(
-        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, {DIAGNOSTICS}, \
-         {READINGS}, {SESSION}, {EVENTS} (with ?after=NUMBER), and emend://edit/ID.diff for the diff of an edit; list_files \
-         shows which files there are.",
-        roots.collect::<Vec<_>>().join(", ")
-    );
-    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
-}
-
 /// The text of a file, and the facts about it that `read_file` gives too.
 fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObject), ErrorData> {
     let refused = |problem: Problem| match problem.code() {
         Code::NotText | Code::TooLarge | Code::IoError => failed(&problem),
-        _ => unknown(workspace, uri),
+        _ => uri::unknown(workspace, uri),
     };
     let (name, snapshot) = workspace.read(path, Effort::Patient).map_err(refused)?;
     let text = &snapshot.text;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use emend_workspace::{Contents, Origin, Readings};
 
 use crate::events::{Events, Tally};
-use crate::subscriptions::Registrations;
+use crate::registrations::Registrations;
 
 /// To whom belongs what outlives a session: previews, and questions that wait for their answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -5,7 +5,12 @@
 
 use std::path::Path;
 
+use emend_workspace::Workspace;
+use emend_workspace::roots::Root;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use rmcp::ErrorData;
+use rmcp::model::Resource;
+use serde_json::json;
 
 /// What stands for itself in the path of a URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
@@ -24,6 +29,9 @@ pub(crate) const EVENTS: &str = "emend://events";
 const AFTER: &str = "?after=";
 /// What stands around the id of an edit in the URI of its diff.
 const EDIT: (&str, &str) = ("emend://edit/", ".diff");
+
+/// How much of a URI that nobody knows is said again.
+const LONGEST_SHOWN: usize = 200;
 
 /// What a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +86,40 @@ pub(crate) fn of_file(path: &Path) -> String {
 /// The URI of an edit's diff.
 pub(crate) fn of_edit(id: &str) -> String {
     format!("{}{id}{}", EDIT.0, EDIT.1)
+}
+
+/// The template of a root's files.
+pub(crate) fn file_template(root: &Root) -> String {
+    format!("{}/{{+path}}", of_file(&root.path).trim_end_matches('/'))
+}
+
+/// The link to the diff of an edit, for an answer that shows only its beginning.
+pub(crate) fn link_to_diff(edit: &str) -> Resource {
+    Resource::new(of_edit(edit), format!("{edit}.diff"))
+        .with_title("The whole diff")
+        .with_mime_type("text/x-diff")
+}
+
+/// What a URI names, if it can be a resource of this workspace.
+pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorData> {
+    match Uri::parse(uri) {
+        Ok(Some(understood)) => Ok(understood),
+        Ok(None) => Err(unknown(workspace, uri)),
+        Err(why) => Err(ErrorData::invalid_params(format!("'{uri}' is no URI of a resource: {why}."), None)),
+    }
+}
+
+/// The answer where there is no such resource, or none that may be told of.
+pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
+    let uri: String = uri.chars().take(LONGEST_SHOWN).collect();
+    let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
+    let message = format!(
+        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, {DIAGNOSTICS}, \
+         {READINGS}, {SESSION}, {EVENTS} (with ?after=NUMBER), and emend://edit/ID.diff for the diff of an edit; list_files \
+         shows which files there are.",
+        roots.collect::<Vec<_>>().join(", ")
+    );
+    ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
 /// The path in what stands behind `file:`.

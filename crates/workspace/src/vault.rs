@@ -171,9 +171,9 @@ pub(crate) fn existing(
     let mut homes = Vec::new();
     homes.extend(state.and_then(|state| in_state_folder(disk, root, state, false)));
     let mut foreign = None;
-    match disk.stat(&root.dir, OsStr::new(OWN_FOLDER)) {
+    match disk.stat(root.dir, OsStr::new(OWN_FOLDER)) {
         Err(_) => {}
-        Ok(stat) => match disk.open_dir(&root.dir, Path::new(OWN_FOLDER)) {
+        Ok(stat) => match disk.open_dir(root.dir, Path::new(OWN_FOLDER)) {
             Ok(dir) if stat.kind == FileKind::Dir && is_ours(&dir) => {
                 homes.push(Home { dir, path: root.path.join(OWN_FOLDER) });
             }
@@ -411,7 +411,7 @@ pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) ->
 fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bool) -> Option<Home> {
     let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
     let home = std::path::absolute(state).ok()?.join("roots").join(key);
-    if home.starts_with(&root.path) || home.starts_with(&root.given) {
+    if home.starts_with(root.path) || home.starts_with(root.given) {
         // It would be part of the workspace; `.emend` is off limits there.
         return None;
     }
@@ -419,13 +419,13 @@ fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bo
         make_private(&home).ok()?;
     }
     let home = home.canonicalize().ok()?;
-    if home.starts_with(&root.path) {
+    if home.starts_with(root.path) {
         return None;
     }
     let dir = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
     let here = disk.stat(&dir, OsStr::new(".")).ok()?;
-    let there = disk.stat(&root.dir, OsStr::new(".")).ok()?;
-    let fits = is_ours(&dir) && here.device == there.device && disk.same_mount(&dir, &root.dir).ok()?;
+    let there = disk.stat(root.dir, OsStr::new(".")).ok()?;
+    let fits = is_ours(&dir) && here.device == there.device && disk.same_mount(&dir, root.dir).ok()?;
     fits.then_some(Home { dir, path: home })
 }
 
@@ -433,7 +433,7 @@ fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bo
 fn in_root(disk: &dyn Disk, root: RootFolder<'_>) -> Result<Home, Problem> {
     let name = OsStr::new(OWN_FOLDER);
     let failed = |error: io::Error| io_problem("Making .emend", &error);
-    let made = make_if_missing(disk, &root.dir, name).map_err(failed)?;
+    let made = make_if_missing(disk, root.dir, name).map_err(failed)?;
     let refused = |what: &str| {
         let what = format!(
             "{} {what}, so Emend will not keep anything in it. Nothing was changed. If you do not need what \
@@ -442,11 +442,11 @@ fn in_root(disk: &dyn Disk, root: RootFolder<'_>) -> Result<Home, Problem> {
         );
         Problem::new(Kind::RecoveryNeeded { what })
     };
-    let stat = disk.stat(&root.dir, name).map_err(failed)?;
+    let stat = disk.stat(root.dir, name).map_err(failed)?;
     if stat.kind != FileKind::Dir {
         return Err(refused("is not a folder"));
     }
-    let home = disk.open_dir(&root.dir, Path::new(OWN_FOLDER)).map_err(failed)?;
+    let home = disk.open_dir(root.dir, Path::new(OWN_FOLDER)).map_err(failed)?;
     if !is_ours(&home) {
         return Err(refused("was not made by you for yourself alone"));
     }

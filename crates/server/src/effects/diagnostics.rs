@@ -15,11 +15,11 @@ use emend_workspace::{Landed, Workspace};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use crate::answer::Answer;
 use crate::events::Events;
 use crate::says::{self, Finding, ServerSays};
 use crate::session::Session;
 use crate::subscriptions::Subscriptions;
-use crate::tools::Answer;
 
 /// A language server, for whoever wants to know which there are.
 #[derive(Clone, Debug)]

@@ -16,8 +16,8 @@ use emend_workspace::policy::programs::Programs;
 use emend_workspace::{Landed, Report, Workspace};
 
 use self::later::Later;
+use crate::answer::Answer;
 use crate::editors::Editors;
-use crate::tools::Answer;
 
 pub(crate) use self::diagnostics::{Checking, Diagnostics, Teller};
 pub use self::diagnostics::{Found, KnownServer, language_servers};

@@ -27,7 +27,7 @@ pub(super) struct Remarks {
     /// and how many a whole round has settled.
     settled: u64,
     /// The file up to which has been looked at in this round.
-    looked_up_to: Option<String>,
+    pub(super) looked_up_to: Option<String>,
 }
 
 #[derive(Debug)]

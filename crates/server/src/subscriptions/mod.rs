@@ -10,7 +10,7 @@ mod looking;
 mod remarks;
 mod state;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -26,9 +26,9 @@ use emend_workspace::Workspace;
 
 use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
 use crate::events::Events;
-use crate::resources;
+use crate::registrations::Registration;
 use crate::session::{Owner, Session};
-use crate::uri::{DIAGNOSTICS, Uri};
+use crate::uri::{self, DIAGNOSTICS, Uri};
 use crate::watch::Watch;
 
 /// How many accepted listen requests of a session wait for their turn at most.
@@ -59,25 +59,6 @@ impl fmt::Debug for Outside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Outside({})", self.0.get().is_some())
     }
-}
-
-/// A listener, as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Registration {
-    id: u64,
-    subscriptions: Arc<Subscriptions>,
-    workspace: Arc<Workspace>,
-}
-
-/// The registrations of a session.
-#[derive(Debug, Default)]
-pub(crate) struct Registrations {
-    /// That of the session itself, as clients of 2025 have it.
-    own: Option<Registration>,
-    /// That of the answers of the session, once something was read in it.
-    answers: Option<Registration>,
-    /// Those of listen requests that were accepted and do not run yet: changes count from then on.
-    accepted: VecDeque<(SubscriptionFilter, Registration)>,
 }
 
 /// Where notifications go.
@@ -141,7 +122,7 @@ pub(crate) fn unsubscribe(
     session: &Session,
     uri: &str,
 ) {
-    let Some(id) = session.registrations().own.as_ref().map(|own| own.id) else { return };
+    let Some(id) = session.registrations().own.as_ref().map(Registration::id) else { return };
     if let Some(listener) = subscriptions.locked().listeners.get_mut(&id) {
         listener.subjects.remove(uri);
         listener.untold.updated.remove(uri);
@@ -173,10 +154,10 @@ fn own(
 ) -> u64 {
     let mut registrations = session.registrations();
     if let Some(own) = &registrations.own {
-        return own.id;
+        return own.id();
     }
     let registration = subscriptions.register(workspace, session, BTreeMap::new(), ListWish::None);
-    let id = registration.id;
+    let id = registration.id();
     registrations.own = Some(registration);
     let (subscriptions, client) = (Arc::clone(subscriptions), Client::Session(peer.clone()));
     // It holds neither the session nor the registration, and so ends with them.
@@ -225,7 +206,7 @@ pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session
         accepted.and_then(|at| registrations.accepted.remove(at)).map(|(_, registration)| registration)
     };
     if let Some(registration) = registration {
-        subscriptions.keep_telling(registration.id, &Client::Listen(sink.clone())).await;
+        subscriptions.keep_telling(registration.id(), &Client::Listen(sink.clone())).await;
     }
 }
 
@@ -241,8 +222,8 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
 
 /// What this URI stands for, if it can be subscribed to.
 fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, ErrorData> {
-    let unknown = || resources::unknown(workspace, uri);
-    match resources::understood(workspace, uri)? {
+    let unknown = || uri::unknown(workspace, uri);
+    match uri::understood(workspace, uri)? {
         Uri::File(path) => {
             let path = workspace.roots().admit(&path).map_err(|_| unknown())?;
             if path.place.missing > 0 {
@@ -302,7 +283,17 @@ impl Subscriptions {
         let readings = Arc::clone(session.readings());
         let listener = Listener { readings, subjects, list, untold, wake, remarks: None };
         state.listeners.insert(id, listener);
-        Registration { id, subscriptions: Arc::clone(self), workspace: Arc::clone(workspace) }
+        let (subscriptions, workspace) = (Arc::clone(self), Arc::clone(workspace));
+        Registration::new(id, move || subscriptions.forget(id, &workspace))
+    }
+
+    /// Ends a listener.
+    fn forget(self: &Arc<Self>, id: u64, workspace: &Arc<Workspace>) {
+        let forgotten = self.locked().listeners.remove(&id);
+        if let Some(listener) = forgotten {
+            listener.wake.notify_one();
+        }
+        self.arrange_later(workspace);
     }
 
     /// Tells a listener of what there is to tell, until it is forgotten or its client is gone.
@@ -348,16 +339,6 @@ impl Subscriptions {
     /// An edit tool has had an outcome in a session, which counts them.
     pub(crate) fn has_counted(&self, session: &Session) {
         self.locked().has_counted(session);
-    }
-}
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        let forgotten = self.subscriptions.locked().listeners.remove(&self.id);
-        if let Some(listener) = forgotten {
-            listener.wake.notify_one();
-        }
-        self.subscriptions.arrange_later(&self.workspace);
     }
 }
 

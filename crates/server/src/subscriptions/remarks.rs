@@ -5,14 +5,13 @@
 //! long as that takes little time, and the next answer goes on from there. A change is said once, and not at all where the
 //! client knows it by then.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use emend_workspace::edit::Version;
-use emend_workspace::readings::Reading;
-use emend_workspace::{Readings, Sight, Stat, Workspace};
+use emend_workspace::{Sight, Stat, Workspace};
 
 use super::Subscriptions;
 use super::state::{LARGE, ListWish, Listener};
@@ -31,7 +30,7 @@ impl Subscriptions {
         let id = {
             let mut registrations = session.registrations();
             let register = || self.register(workspace, session, BTreeMap::new(), ListWish::None);
-            registrations.answers.get_or_insert_with(register).id
+            registrations.answers.get_or_insert_with(register).id()
         };
         let is_partial = self.is_partial.load(Ordering::Acquire);
         let looks = {
@@ -147,7 +146,7 @@ mod tests {
 
         /// What the answers of a whole round say, however many it takes until each file was looked at.
         fn round(&self) -> Vec<String> {
-            let id = self.session.registrations().answers.as_ref().unwrap().id;
+            let id = self.session.registrations().answers.as_ref().unwrap().id();
             let mut said = Vec::new();
             loop {
                 said.extend(self.remarks());

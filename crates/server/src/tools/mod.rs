@@ -1,6 +1,5 @@
 //! The tools: one table with what a model reads of each, and one function for each.
 
-mod answer;
 mod diagnostics;
 mod edit;
 mod history;
@@ -16,14 +15,14 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
-use emend_edit::problem::{Kind, Problem, Seen};
-use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Stopped, Workspace};
+use emend_edit::problem::{Kind, Seen};
+use emend_workspace::{Approval, Effort, Mode, Origin, Progress, Report, Stopped, Workspace};
 
-pub use self::answer::Answer;
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
 pub(crate) use self::edit::parse_patch;
 pub(crate) use self::history::in_short;
 pub(crate) use self::history::recent as recent_edits;
+use crate::answer::{Answer, Unanswered};
 use crate::effects::Effects;
 use crate::previews::Previews;
 use crate::schema;
@@ -103,22 +102,6 @@ impl Call<'_> {
     /// Who asks for an edit, and how.
     fn origin(&self, tool: &str, arguments: &JsonObject) -> Origin {
         self.caller.origin(tool, serde_json::to_string(arguments).unwrap_or_default())
-    }
-}
-
-/// Why a call has no answer yet. Nothing was done.
-#[derive(Debug)]
-pub enum Unanswered {
-    /// It was to be quick and cannot be: ask again with patience.
-    NotQuick,
-    /// A person must be asked first.
-    Held(Box<Held>),
-}
-
-impl Unanswered {
-    /// Whether these problems say that patience is needed.
-    fn is_not_quick(problems: &[Problem]) -> bool {
-        problems.iter().any(|problem| *problem.kind == Kind::NeedsPatience)
     }
 }
 

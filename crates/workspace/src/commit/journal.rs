@@ -125,7 +125,7 @@ impl Entry {
     pub(crate) fn slots(&self, id: &str, number: usize) -> (String, String) {
         let displaced = if self.change == Change::Modify { "" } else { ".old" };
         let name = |beside: bool, what: &str| match beside {
-            true => format!("{}{id}-{number}{what}", BESIDE),
+            true => format!("{BESIDE}{id}-{number}{what}"),
             false => format!("{number}{what}"),
         };
         (name(self.staged_beside, ""), name(self.displaced_beside, displaced))

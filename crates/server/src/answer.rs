@@ -2,17 +2,32 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
-use emend_edit::problem::Problem;
-use emend_workspace::Stopped;
+use emend_edit::problem::{Kind, Problem};
+use emend_workspace::{Held, Stopped};
 
-use super::Unanswered;
 use crate::refusal;
 use crate::render::{self, Tense};
-use crate::resources;
+use crate::uri;
 use crate::wire::Outcome;
 
 /// How many characters a code has in its line, at most.
 const CODE: usize = 100;
+
+/// Why a call has no answer yet. Nothing was done.
+#[derive(Debug)]
+pub enum Unanswered {
+    /// It was to be quick and cannot be: ask again with patience.
+    NotQuick,
+    /// A person must be asked first.
+    Held(Box<Held>),
+}
+
+impl Unanswered {
+    /// Whether these problems say that patience is needed.
+    pub(crate) fn is_not_quick(problems: &[Problem]) -> bool {
+        problems.iter().any(|problem| *problem.kind == Kind::NeedsPatience)
+    }
+}
 
 /// What a tool answers.
 #[derive(Debug)]
@@ -25,7 +40,7 @@ pub enum Answer {
 
 impl Answer {
     /// The answer of an edit that was made, or would be.
-    pub(super) fn of(outcome: Outcome, tense: Tense) -> Self {
+    pub(crate) fn of(outcome: Outcome, tense: Tense) -> Self {
         Self::Outcome(Box::new(outcome), tense)
     }
 
@@ -36,7 +51,7 @@ impl Answer {
     }
 
     /// The answer to an edit that was not made, if it has one.
-    pub(super) fn unmade(stopped: Stopped) -> Result<Self, Unanswered> {
+    pub(crate) fn unmade(stopped: Stopped) -> Result<Self, Unanswered> {
         match stopped {
             Stopped::Held(held) => Err(Unanswered::Held(held)),
             Stopped::Problems(problems) if Unanswered::is_not_quick(&problems) => Err(Unanswered::NotQuick),
@@ -45,7 +60,7 @@ impl Answer {
     }
 
     /// The answer of a tool that only reads: text, without structured content, also where it is refused.
-    pub(super) fn reading(text: Result<String, Problem>) -> Result<Self, Unanswered> {
+    pub(crate) fn reading(text: Result<String, Problem>) -> Result<Self, Unanswered> {
         match text {
             Ok(text) => Ok(Self::text(text)),
             Err(problem) if Unanswered::is_not_quick(std::slice::from_ref(&problem)) => {
@@ -61,7 +76,7 @@ impl Answer {
     }
 
     /// Text.
-    pub(super) fn text(text: String) -> Self {
+    pub(crate) fn text(text: String) -> Self {
         Self::Text(Box::new(CallToolResult::success(vec![ContentBlock::text(text)])))
     }
 
@@ -108,7 +123,7 @@ impl Answer {
         };
         let mut content = vec![ContentBlock::text(render::outcome(&outcome, tense))];
         if let Some(edit) = outcome.edit.as_ref().filter(|_| outcome.diff_goes_on) {
-            content.push(ContentBlock::resource_link(resources::link_to_diff(edit)));
+            content.push(ContentBlock::resource_link(uri::link_to_diff(edit)));
         }
         let mut result = match outcome.is_failure() {
             true => CallToolResult::error(content),
