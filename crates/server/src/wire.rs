@@ -501,7 +501,7 @@ impl WireFile {
             hunk: hunk.number,
             line: hunk.line,
             lines: hunk.lines,
-            layer: hunk.layer.map(str::to_owned),
+            layer: hunk.layer.map(|layer| layer.name().to_owned()),
             places: (hunk.places > 1).then_some(hunk.places),
         };
         Self {

@@ -75,7 +75,7 @@ mod find_one {
     fn layer(bencher: Bencher<'_, '_>, (layer, size): (&str, Size), asked: Asked) {
         let limits = Limits::default();
         let request = request(layer, size, asked);
-        let layers: Vec<Layer> = LAYERS.iter().filter(|known| known.name == layer).copied().collect();
+        let layers: Vec<Layer> = LAYERS.iter().filter(|known| known.name() == layer).copied().collect();
         let text = if request.crlf { fixture::crlf(size) } else { fixture::text(size) };
         let starts = [0..text.lines().len()];
         let block = Block::new(&request.lines, &starts, request.form, None);
@@ -89,7 +89,7 @@ mod find_one {
     }
 
     fn cases() -> impl Iterator<Item = String> {
-        LAYERS.iter().flat_map(|layer| SEARCHED.iter().map(|size| format!("{} {size}", layer.name)))
+        LAYERS.iter().flat_map(|layer| SEARCHED.iter().map(|size| format!("{} {size}", layer.name())))
     }
 
     fn case(case: &str) -> (&str, Size) {

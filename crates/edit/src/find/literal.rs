@@ -308,7 +308,7 @@ mod tests {
 
     fn found(file: &[u8], old: &[u8]) -> (&'static str, Range<usize>) {
         let found = find(file, old).unwrap().unwrap();
-        (found.layer, found.range)
+        (found.layer.name(), found.range)
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod numbers;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, OnceCell};
+use core::fmt;
 use core::ops::Range;
 
 use crate::excerpt::around;
@@ -49,48 +50,119 @@ pub use indentation::Unit;
 pub(crate) use literal::is_word;
 pub use near::{near, nothing};
 
-/// The layers, in the order in which they are tried.
-pub const LAYERS: &[Layer] = &[
-    Layer { name: "exact", places: literal::exact },
-    Layer { name: "line-endings", places: literal::line_endings },
-    Layer { name: "trailing-space", places: block::trailing_space },
-    Layer { name: "edge-blanks", places: block::edge_blanks },
-    Layer { name: "bare-context", places: block::bare_context },
-    Layer { name: "indentation", places: indentation::indentation },
-    Layer { name: "line-numbers", places: numbers::line_numbers },
-    Layer { name: "lookalikes", places: lookalikes::lookalikes },
-    Layer { name: "inner-blanks", places: blanks::inner_blanks },
-    Layer { name: "context-drift", places: drift::context_drift },
-];
-
-/// Layers 1 and 2: the only ones that find text wherever it begins, and several places for `replace_all`.
-pub const LITERAL: &[Layer] = LAYERS.split_at(2).0;
-
-/// The layers of whole lines that never take other words for the same.
-pub const FAITHFUL: &[Layer] = LAYERS.split_at(9).0;
-
 /// One way to match.
-#[derive(Clone, Copy, Debug)]
-pub struct Layer {
-    /// Its name on the wire.
-    pub name: &'static str,
-    /// All places where it matches, in order, up to a number of them. Overlapping ones count.
-    places: fn(&Haystack<'_>, &Wanted<'_>, usize, &Budget) -> Result<Places, Kind>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// The text itself.
+    Exact,
+    /// The text with other line endings.
+    LineEndings,
+    /// Lines that differ in white space at their ends.
+    TrailingSpace,
+    /// A block without the blank lines around it.
+    EdgeBlanks,
+    /// Context lines that lost their leading space.
+    BareContext,
+    /// Lines that are all indented otherwise, in the same way.
+    Indentation,
+    /// Lines that were copied with their numbers.
+    LineNumbers,
+    /// Letters that look alike.
+    Lookalikes,
+    /// A block with other blank lines inside.
+    InnerBlanks,
+    /// Context of which some lines are remembered wrongly.
+    ContextDrift,
 }
 
+/// The layers, in the order in which they are tried.
+pub const LAYERS: &[Layer] = &[
+    Layer::Exact,
+    Layer::LineEndings,
+    Layer::TrailingSpace,
+    Layer::EdgeBlanks,
+    Layer::BareContext,
+    Layer::Indentation,
+    Layer::LineNumbers,
+    Layer::Lookalikes,
+    Layer::InnerBlanks,
+    Layer::ContextDrift,
+];
+
+/// The only layers that find text wherever it begins, and several places for `replace_all`.
+pub const LITERAL: &[Layer] = LAYERS.split_at(Layer::TrailingSpace as usize).0;
+
+/// The layers of whole lines that never take other words for the same.
+pub const FAITHFUL: &[Layer] = LAYERS.split_at(Layer::ContextDrift as usize).0;
+
 impl Layer {
+    /// Its name, as answers and documents have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::LineEndings => "line-endings",
+            Self::TrailingSpace => "trailing-space",
+            Self::EdgeBlanks => "edge-blanks",
+            Self::BareContext => "bare-context",
+            Self::Indentation => "indentation",
+            Self::LineNumbers => "line-numbers",
+            Self::Lookalikes => "lookalikes",
+            Self::InnerBlanks => "inner-blanks",
+            Self::ContextDrift => "context-drift",
+        }
+    }
+
+    /// All places where it matches, in order, up to a number of them. Overlapping ones count.
+    fn places(
+        self,
+        h: &Haystack<'_>,
+        wanted: &Wanted<'_>,
+        most: usize,
+        budget: &Budget,
+    ) -> Result<Places, Kind> {
+        let find = match self {
+            Self::Exact => literal::exact,
+            Self::LineEndings => literal::line_endings,
+            Self::TrailingSpace => block::trailing_space,
+            Self::EdgeBlanks => block::edge_blanks,
+            Self::BareContext => block::bare_context,
+            Self::Indentation => indentation::indentation,
+            Self::LineNumbers => numbers::line_numbers,
+            Self::Lookalikes => lookalikes::lookalikes,
+            Self::InnerBlanks => blanks::inner_blanks,
+            Self::ContextDrift => drift::context_drift,
+        };
+        find(h, wanted, most, budget)
+    }
+
+    /// Whether it finds the text itself, whatever its line endings.
+    fn is_literal(self) -> bool {
+        LITERAL.contains(&self)
+    }
+
     /// Whether the line that a request names may choose among this layer's places.
-    fn takes_hints(&self) -> bool {
-        matches!(self.name, "exact" | "line-endings" | "trailing-space")
+    fn takes_hints(self) -> bool {
+        matches!(self, Self::Exact | Self::LineEndings | Self::TrailingSpace)
     }
 
     /// Whether text without its line numbers may match by this layer.
-    fn sees_through_numbers(&self, new_too: bool) -> bool {
-        match self.name {
-            "exact" | "line-endings" | "trailing-space" | "edge-blanks" => true,
-            "indentation" => new_too,
-            _ => false,
+    fn sees_through_numbers(self, new_too: bool) -> bool {
+        match self {
+            Self::Exact | Self::LineEndings | Self::TrailingSpace | Self::EdgeBlanks => true,
+            Self::Indentation => new_too,
+            Self::BareContext
+            | Self::LineNumbers
+            | Self::Lookalikes
+            | Self::InnerBlanks
+            | Self::ContextDrift => false,
         }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -231,8 +303,8 @@ pub enum Wanted<'a> {
 pub struct Match {
     /// The bytes that matched, endings of whole lines included.
     pub range: Range<usize>,
-    /// The layer's name on the wire.
-    pub layer: &'static str,
+    /// The layer that found it.
+    pub layer: Layer,
     /// How a block reads there, where that is not as it is written.
     pub reading: Option<Vec<Line>>,
 }
@@ -251,11 +323,11 @@ pub fn locate(
         Wanted::Block(block) => block.hint.filter(|&hint| hint != 1),
         Wanted::Bytes(_) => None,
     };
-    for layer in layers {
+    for &layer in layers {
         // One more than is listed, so that the answer can say "at least"; all where a hint may choose.
         let hint = hint.filter(|_| layer.takes_hints());
         let most = if hint.is_some() { usize::MAX } else { limits.listed + 1 };
-        let mut places = (layer.places)(haystack, wanted, most, budget)?;
+        let mut places = layer.places(haystack, wanted, most, budget)?;
         if let Some(hint) = hint.filter(|_| places.len() > 1) {
             let lines = haystack.lines();
             if let Some(at) = places.iter().position(|place| lines.index_of(place.range.start) + 1 == hint) {
@@ -270,8 +342,8 @@ pub fn locate(
                     literal::check_words(haystack, old, &range)?;
                 }
                 return Ok(match reading {
-                    Reading::AsWritten => Some(Match { range, layer: layer.name, reading: None }),
-                    Reading::Anew(lines) => Some(Match { range, layer: layer.name, reading: Some(lines) }),
+                    Reading::AsWritten => Some(Match { range, layer, reading: None }),
+                    Reading::Anew(lines) => Some(Match { range, layer, reading: Some(lines) }),
                     // A looser look, or one at another place, would guess more.
                     Reading::Unfit => return Err(Kind::Unclear),
                 });
@@ -287,7 +359,7 @@ pub fn locate(
                     total: found.min(limits.listed),
                     more: found > limits.listed,
                     in_patch: matches!(wanted, Wanted::Block(block) if block.form != Form::Text),
-                    loose: (layer.name != "exact" && layer.name != "line-endings").then_some(layer.name),
+                    loose: (!layer.is_literal()).then(|| layer.name()),
                     places: places
                         .iter()
                         .take(SHOWN_PLACES)
@@ -328,8 +400,8 @@ pub fn locate_all(
     limits: &Limits,
     budget: &Budget,
 ) -> Result<Vec<Match>, Kind> {
-    for layer in LITERAL {
-        let places = (layer.places)(haystack, &Wanted::Bytes(old), limits.replaced + 1, budget)?;
+    for &layer in LITERAL {
+        let places = layer.places(haystack, &Wanted::Bytes(old), limits.replaced + 1, budget)?;
         if places.len() > limits.replaced {
             return Err(Kind::WorkLimit { what: "replace_all would change more than a million places" });
         }
@@ -343,7 +415,7 @@ pub fn locate_all(
             for place in &places {
                 literal::check_words(haystack, old, &place.range)?;
             }
-            let found = |place: Place| Match { range: place.range, layer: layer.name, reading: None };
+            let found = |place: Place| Match { range: place.range, layer, reading: None };
             return Ok(places.into_iter().map(found).collect());
         }
     }

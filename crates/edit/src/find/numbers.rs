@@ -33,8 +33,8 @@ pub(super) fn line_numbers(
         let alone = block.old().len() < 3;
         let number = first_number(block, separator).filter(|_| alone);
         let read = Wanted::Block(&Block::new(&lines, block.starts, block.form, None));
-        for layer in super::LAYERS.iter().filter(|layer| layer.sees_through_numbers(new_too)) {
-            let mut places = (layer.places)(h, &read, most, budget)?;
+        for layer in super::LAYERS.iter().copied().filter(|layer| layer.sees_through_numbers(new_too)) {
+            let mut places = layer.places(h, &read, most, budget)?;
             if let (Some(number), [place]) = (number, &places[..])
                 && h.line_number(place.range.start) != number
             {

@@ -34,8 +34,11 @@ pub(super) fn read(file: &str, request: &str) -> Option<(&'static str, String)> 
     let stand: Vec<&Line> = reading.iter().filter(|line| line.before().is_some()).collect();
     assert_eq!(stand.len(), old.lines().count(), "one line for each of the file's");
     let mut in_file = old.lines();
-    let mut out =
-        if found.layer == "context-drift" { file[..found.range.start].to_string() } else { String::new() };
+    let mut out = if found.layer == Layer::ContextDrift {
+        file[..found.range.start].to_string()
+    } else {
+        String::new()
+    };
     for line in &reading {
         let own = line.before().and_then(|_| in_file.next());
         if let Some(text) = if matches!(line, Line::Added(_)) { line.after() } else { line.after().and(own) }
@@ -44,10 +47,10 @@ pub(super) fn read(file: &str, request: &str) -> Option<(&'static str, String)> 
             out.push('\n');
         }
     }
-    if found.layer == "context-drift" {
+    if found.layer == Layer::ContextDrift {
         out.push_str(&file[found.range.end..]);
     }
-    Some((found.layer, out))
+    Some((found.layer.name(), out))
 }
 
 pub(super) fn refused(file: &str, request: &str) -> bool {
@@ -109,9 +112,9 @@ proptest! {
                 // A stricter layer has its place to itself; the looser one has no rival at all.
                 let rivals = |same: &dyn Fn(&Option<isize>) -> bool| places.iter().filter(|(_, shift)| same(shift)).count();
                 match found.layer {
-                    "indentation" => prop_assert_eq!(rivals(&|_| true), 1),
-                    "trailing-space" => prop_assert_eq!(rivals(&|shift| shift.unwrap_or(0) == 0), 1),
-                    "exact" => prop_assert!(file[at..].starts_with(&old)),
+                    Layer::Indentation => prop_assert_eq!(rivals(&|_| true), 1),
+                    Layer::TrailingSpace => prop_assert_eq!(rivals(&|shift| shift.unwrap_or(0) == 0), 1),
+                    Layer::Exact => prop_assert!(file[at..].starts_with(&old)),
                     other => prop_assert!(false, "{} cannot have found it", other),
                 }
             }

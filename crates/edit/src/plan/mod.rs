@@ -28,7 +28,7 @@ pub use self::back::{Back, back};
 use self::overlay::{Overlaid, Overlay};
 use crate::edit::Edit;
 use crate::encoding::Encoding;
-use crate::find::Limits;
+use crate::find::{Layer, Limits};
 use crate::patch::Patch;
 use crate::problem::{Kind, Problem};
 use crate::text::{Text, line_number, split_lines};
@@ -220,7 +220,7 @@ pub struct PlacedHunk {
     /// How many lines it covers there.
     pub lines: usize,
     /// The layer that found it; `None` where nothing was looked for (a new file, a replacement of all).
-    pub layer: Option<&'static str>,
+    pub layer: Option<Layer>,
     /// In how many places it landed; more than one for `replace_all`.
     pub places: usize,
 }

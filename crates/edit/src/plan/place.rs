@@ -11,7 +11,7 @@ use super::suspect;
 use super::{PlacedHunk, beside};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
-    self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Limits, Match, Unit, Wanted, contents,
+    self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Layer, Limits, Match, Unit, Wanted, contents,
 };
 use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange};
 use crate::problem::{Kind, Near, Problem};
@@ -153,7 +153,7 @@ impl Placer<'_> {
             let (at, line) = self.insertion(change, &scope)?;
             self.check_added(&change.lines)?;
             self.insert(number, at, change);
-            self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some("exact"), places: 1 });
+            self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some(Layer::Exact), places: 1 });
             return Ok(());
         }
         let found = match self.hunk(number, change, &scope) {
@@ -335,7 +335,7 @@ impl Placer<'_> {
     /// nothing.
     fn splice_all(&mut self) -> Vec<Problem> {
         let found = core::mem::take(&mut self.found);
-        let units = found.iter().filter(|hunk| hunk.found.layer == "indentation");
+        let units = found.iter().filter(|hunk| hunk.found.layer == Layer::Indentation);
         let mut units: Vec<Unit> =
             units.filter_map(|hunk| Unit::of(&self.haystack, &hunk.written, &hunk.found.range)).collect();
         units.dedup();
@@ -416,7 +416,7 @@ impl Placer<'_> {
         &mut self,
         number: usize,
         range: &Range<usize>,
-        layer: &'static str,
+        layer: Layer,
         lines: usize,
         places: usize,
     ) {
