@@ -1,4 +1,4 @@
-//! What packages, configurations and the README say of Emend is what Emend is: its version, its tools, its arguments,
+//! What packages, configurations and documents say of Emend is what Emend is: its version, its tools, its arguments,
 //! the code that uses it.
 
 use std::fs;
@@ -57,13 +57,13 @@ fn the_configuration_of_this_repository_opens_the_working_folder() {
 }
 
 #[test]
-fn the_code_in_the_readme_is_code_of_the_examples() {
+fn the_code_in_the_documents_is_code_of_the_examples() {
     let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let readme = text("README.md");
+    let clients = text("docs/CLIENTS.md");
     for (language, example) in
         [("python", "examples/python/openai_agent.py"), ("typescript", "examples/typescript/client.ts")]
     {
-        let (_, code) = readme.split_once(&format!("```{language}\n")).unwrap();
+        let (_, code) = clients.split_once(&format!("```{language}\n")).unwrap();
         let (code, _) = code.split_once("\n```").unwrap();
         assert!(lines(&text(example)).contains(&lines(code)), "{example} has not this code:\n{code}");
     }

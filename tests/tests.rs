@@ -1,4 +1,4 @@
-//! The promises of README.md, tested end to end: the built command, spoken to over its standard input and
+//! The promises of docs/GUARANTEES.md, tested end to end: the built command, spoken to over its standard input and
 //! output, and the bytes on disk afterwards. What is compared is bytes and codes, never the text of a message.
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]

@@ -45,6 +45,19 @@ fn code_files() -> Vec<(PathBuf, String)> {
     found
 }
 
+/// The documents for people, at the top and below `docs`.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut found = files(&["docs"]);
+    for entry in fs::read_dir(root()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") {
+            found.push((PathBuf::from(&name), read(&name)));
+        }
+    }
+    found.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "md"));
+    found
+}
+
 #[test]
 fn every_code_has_a_row_in_the_documents_and_every_row_a_code() {
     let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
@@ -168,20 +181,12 @@ fn the_readme_has_its_two_commands() {
 
 #[test]
 fn every_document_that_is_linked_is_there() {
-    for document in [
-        "README.md",
-        "SECURITY.md",
-        "docs/ARCHITECTURE.md",
-        "docs/DESIGN.md",
-        "docs/ERRORS.md",
-        "docs/FORMATS.md",
-        "docs/PROTECTED.md",
-    ] {
-        for target in read(document).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+    for (document, text) in documents() {
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = target.split('#').next().unwrap_or_default();
             if !target.is_empty() && !target.contains("://") {
-                let path = root().join(document).with_file_name(target);
-                assert!(path.exists(), "{document} links to {target}");
+                let path = root().join(&document).with_file_name(target);
+                assert!(path.exists(), "{} links to {target}", document.display());
             }
         }
     }
