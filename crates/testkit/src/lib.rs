@@ -12,6 +12,7 @@ pub mod failing_disk;
 pub mod answer;
 pub mod client;
 pub mod http;
+pub mod picture;
 #[cfg(unix)]
 pub mod terminal;
 
