@@ -21,6 +21,7 @@ mod crashes;
 mod demo;
 mod diagnostics;
 mod differential;
+mod documents;
 mod editors;
 mod encodings;
 #[cfg(unix)]
