@@ -94,6 +94,57 @@ fn the_table_of_settings_has_every_key_and_its_flag() {
 }
 
 #[test]
+fn the_configurations_in_the_documents_are_understood() {
+    let mut read = 0;
+    for document in ["docs/CONFIGURATION.md", "docs/HOOKS.md", "docs/PROTECTED.md"] {
+        for configuration in fenced(&text(document), "toml") {
+            read += 1;
+            let understood = Settings::parse(configuration);
+            assert!(understood.is_ok(), "{document}: {understood:?}\n{configuration}");
+        }
+    }
+    assert!(read > 3);
+}
+
+#[test]
+fn what_is_forbidden_by_default_is_named() {
+    let document = text("docs/CONFIGURATION.md");
+    let (_, section) = document.split_once("### Forbidden by default").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let named: Vec<&str> = quoted(section).collect();
+    for pattern in emend_workspace::policy::FORBIDDEN {
+        let plain = pattern.trim_start_matches('!').trim_start_matches("**/");
+        let plain = if plain.starts_with("*.") { plain.trim_start_matches('*') } else { plain };
+        // One name stands for those of all kinds of keys.
+        let is_named = named.contains(&plain) || plain.starts_with("id_") && named.contains(&"id_rsa");
+        assert!(is_named, "docs/CONFIGURATION.md does not name {pattern}");
+    }
+}
+
+#[test]
+fn the_languages_of_the_guard_and_the_known_language_servers_are_named() {
+    let quoted_behind = |file: &str, marks: &[&str]| -> Vec<String> {
+        let code = text(file);
+        let lines = code.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+        let behind = lines.filter_map(|line| marks.iter().find_map(|mark| line.split_once(mark)));
+        behind
+            .filter_map(|(_, rest)| rest.strip_prefix('"')?.split_once('"'))
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    };
+    let languages = quoted_behind("crates/syntax/src/language.rs", &[" => "]);
+    let configuration = text("docs/CONFIGURATION.md");
+    let (_, guard) = configuration.split_once("## The syntax guard").unwrap();
+    assert!(languages.len() > 10 && languages.iter().all(|name| guard.contains(name)), "{languages:?}");
+    let servers = quoted_behind("crates/lsp/src/known.rs", &["name: "]);
+    let hooks = text("docs/HOOKS.md");
+    assert!(
+        servers.len() > 4 && servers.iter().all(|name| hooks.contains(&format!("`{name}`"))),
+        "{servers:?}"
+    );
+}
+
+#[test]
 fn the_table_of_commands_has_every_command_and_the_exit_codes_are_those_of_the_help() {
     let help = help(&[]);
     let commands = help.split_once("Commands:\n").unwrap().1.split("\n\n").next().unwrap();
