@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use emend_testkit::{Answer, Folder};
-use emend_workspace::Settings;
+use emend_workspace::{Policy, Settings};
 use serde_json::json;
 
 use crate::{EMEND, launch, serve};
@@ -91,6 +91,26 @@ fn the_table_of_settings_has_every_key_and_its_flag() {
     known.retain(|flag| flag != "--config" && flag != "--no-config");
     let written: BTreeSet<String> = rows.iter().flat_map(|row| flags(&row[1])).collect();
     assert_eq!(written, known);
+}
+
+#[test]
+fn the_defaults_of_settings_are_those_that_are_documented() {
+    let default = *Policy::default().terms();
+    let mut compared = 0;
+    for row in table("docs/CONFIGURATION.md", "| In the file | Flag |") {
+        let key = quoted(&row[0]).next().unwrap();
+        let value = match quoted(&row[3]).next() {
+            Some(word) if ["true", "false"].contains(&word) => word.to_owned(),
+            Some(word) => format!("{word:?}"),
+            None if row[3] == "64 MiB" => (64 << 20).to_string(),
+            // No term of the policy, but a list or what another test compares.
+            None => continue,
+        };
+        let said = Policy::new(&Settings::parse(&format!("{key} = {value}")).unwrap()).unwrap();
+        assert_eq!(*said.terms(), default, "{key} is not {value} by default");
+        compared += 1;
+    }
+    assert!(compared >= 11, "{compared}");
 }
 
 #[test]
