@@ -91,9 +91,9 @@ fn what_needs_a_person_needs_one_when_its_own_folder_is_served() {
         (".claude/worktrees/x/a.txt", "a\n"),
     ]);
     for (root, file) in [
-        (".vscode", "tasks.json"),
-        (".config", "nvim/init.lua"),
-        (".config/nvim", "init.lua"),
+        (".vscode", "launch.json"),
+        (".config", "nvim/new.lua"),
+        (".config/nvim", "new.lua"),
         (".config/nvim", "lua/new.lua"),
         (".claude", "settings.json"),
     ] {
@@ -104,6 +104,7 @@ fn what_needs_a_person_needs_one_when_its_own_folder_is_served() {
     launch(&folder, ".claude/worktrees/x").legacy().replace("a.txt", "a", "b").ok();
     let said = folder.beside("config.toml");
     fs::write(&said, "approve = ['!**/.config/nvim/']\n").unwrap();
-    let mut client = launch(&folder, ".config/nvim").argument("--config").argument(&said).configured().legacy();
+    let mut client =
+        launch(&folder, ".config/nvim").argument("--config").argument(&said).configured().legacy();
     client.replace("init.lua", "a", "b").ok();
 }
