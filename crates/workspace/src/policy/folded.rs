@@ -51,6 +51,16 @@ impl Folded {
         std::iter::once(&self.plain).chain(&self.trimmed).chain(&self.long)
     }
 
+    /// The path in each of its forms.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
+        self.forms().map(|form| form.path.as_str())
+    }
+
+    /// The folders that it is in, and the path itself, in each of its forms.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.forms().flat_map(Form::prefixes).map(str::to_owned).collect()
+    }
+
     /// Whether one of its names is this one, or may be.
     pub(super) fn has_name(&self, wanted: &str) -> bool {
         self.forms().any(|form| form.names().any(|name| name == wanted))
