@@ -417,6 +417,9 @@ fn a_folder_of_gits_that_is_known_by_its_content_is_read_and_not_changed() {
     check_held_back(&folder, || client.call("write_file", call), "read-only");
     let whole = "*** Add File: new/HEAD\n+x\n*** Add File: new/refs/x\n+x\n*** Add File: new/objects/x\n+x";
     check_held_back(&folder, || client.patch(whole), "read-only");
+    // On a disk that minds no case, or no final dot, these are one folder.
+    let spelled = "*** Add File: a/HEAD\n+x\n*** Add File: A/Refs/x\n+x\n*** Add File: a/objects./x\n+x";
+    check_held_back(&folder, || client.patch(spelled), "read-only");
     let mut client = configured(&folder, "read_only = ['!/tests/data/repo/']").legacy();
     client.replace("tests/data/repo/config", "core", "x").ok();
     client.replace("bare.git/config", "core", "x").refused("read-only");

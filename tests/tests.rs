@@ -48,6 +48,7 @@ mod policy;
 mod portable;
 mod preview;
 mod prompts;
+mod protected_roots;
 mod protocol;
 mod reading;
 mod recovery;

@@ -14,6 +14,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::commit::Job;
 use crate::disk::{Disk, FileKind};
+use crate::policy::folded::Folded;
 
 /// How many folders are looked at for `.git` files, the ones nearest to the top first, and how deep.
 const FOLDERS: usize = 256;
@@ -69,6 +70,22 @@ fn common(disk: &dyn Disk, folder: &Path) -> Option<PathBuf> {
     pointed_to(disk, &dir, OsStr::new("commondir"), "", folder)
 }
 
+/// Why a folder cannot be opened that is inside one of git's, known by what is in that, if so. What has a `.git` of its own
+/// is a project: worktrees lie in the bare repository that they are of.
+pub(crate) fn around(path: &Path) -> Option<String> {
+    let has = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
+    let mut inside = path.ancestors().take_while(|folder| !has(folder, ".git"));
+    let gits = inside.find_map(|folder| {
+        let parent = folder.parent()?;
+        looks_like_git(|name| has(parent, name)).then_some(parent)
+    })?;
+    Some(format!(
+        "it is inside {}, a folder of git's (with HEAD, and objects and refs), from which git runs programs; name the \
+         project's own folder instead",
+        gits.display()
+    ))
+}
+
 /// Whether git would take a folder for one of its own that has some of these names.
 fn looks_like_git(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
@@ -83,8 +100,8 @@ fn is_git(disk: &dyn Disk, dir: &Dir) -> bool {
 pub(crate) fn refuse_changes(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
     let upto = |names: &[OsString], end: usize| names[..end].iter().collect::<PathBuf>();
     let made = jobs.iter().filter(|job| job.after.is_some()).map(|job| &job.path.place.names);
-    let made: HashSet<PathBuf> =
-        made.flat_map(|names| (1..=names.len()).map(move |end| upto(names, end))).collect();
+    // In any spelling: the disk may take them for the same.
+    let made: HashSet<String> = made.flat_map(|names| Folded::new(names).paths()).collect();
     let mut known: HashMap<PathBuf, bool> = HashMap::new();
     let mut problems = Vec::new();
     for path in jobs.iter().flat_map(|job| std::iter::once(job.path).chain(job.base.map(|(path, _)| path))) {
@@ -92,8 +109,10 @@ pub(crate) fn refuse_changes(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> 
         let mut is_gits = |folder: &PathBuf| {
             *known.entry(folder.clone()).or_insert_with(|| {
                 let dir = disk.open_dir(&path.root.dir, folder).ok();
+                let names: Vec<OsString> = folder.iter().map(OsString::from).collect();
                 looks_like_git(|name| {
-                    made.contains(&folder.join(name))
+                    let inside: Vec<OsString> = names.iter().cloned().chain([name.into()]).collect();
+                    Folded::new(&inside).spellings().any(|path| made.contains(path))
                         || dir.as_ref().is_some_and(|dir| disk.stat(dir, OsStr::new(name)).is_ok())
                 })
             })
