@@ -504,6 +504,24 @@ fn readings_do_not_wait_behind_edits_that_wait_for_the_lock() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn those_who_connect_at_once_wait_for_their_turn() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder);
+    let process = Pid::from_raw(i32::try_from(server.process()).unwrap()).unwrap();
+    // It accepts nobody, and the system keeps for it who comes.
+    kill_process(process, Signal::STOP).unwrap();
+    let patience = std::time::Duration::from_secs(20);
+    let connect = |_| std::net::TcpStream::connect_timeout(&server.address(), patience);
+    let waiting: Result<Vec<_>, _> = (0..500).map(connect).collect();
+    kill_process(process, Signal::CONT).unwrap();
+    waiting.unwrap();
+    server.client().read("a.txt");
+}
+
+#[test]
 fn a_call_whose_session_is_ended_meanwhile_is_told_so() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let server = serve(&folder);
