@@ -62,7 +62,7 @@ pub use emend_edit as edit;
 pub use history::Origin;
 pub use landed::{Landed, LandedFile};
 pub use policy::{Mode, Policy, Settings};
-pub use prepared::{Effort, Phase, Preview, Progress, Request};
+pub use prepared::{Effort, Manner, Phase, Preview, Progress, Request};
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
 pub use roots::RootSpec;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use emend_edit::Version;
 use emend_edit::patch::Patch;
@@ -36,6 +37,19 @@ pub struct Request<'a> {
     /// What a person has allowed, if one was asked.
     pub approval: Option<&'a Approval>,
     /// Told how far the request has come.
+    pub progress: &'a dyn Fn(Progress),
+}
+
+/// How an edit that is asked for without a patch is to be made.
+#[derive(Clone, Copy)]
+pub struct Manner<'a> {
+    /// How long it may take.
+    pub effort: Effort,
+    /// What a person has allowed, if one was asked.
+    pub approval: Option<&'a Approval>,
+    /// Whether the client has given up meanwhile. Asked until the commit begins, never during it.
+    pub cancelled: &'a dyn Fn() -> bool,
+    /// Told how far it has come.
     pub progress: &'a dyn Fn(Progress),
 }
 
@@ -74,14 +88,25 @@ pub enum Effort {
     Quick,
     /// As long as it takes.
     Patient,
+    /// The same, for a call that has waited so long already: a lock is waited for so much less.
+    Waited(Duration),
 }
 
 impl Effort {
+    /// How long a lock is waited for, if all waiting may take this long.
+    pub(crate) fn patience(self, whole: Duration) -> Duration {
+        match self {
+            Self::Quick => Duration::ZERO,
+            Self::Patient => whole,
+            Self::Waited(already) => whole.saturating_sub(already),
+        }
+    }
+
     /// The largest file that is read.
     pub(crate) fn file_bytes(self) -> u64 {
         match self {
             Self::Quick => 2 * 1024 * 1024,
-            Self::Patient => MAX_FILE_BYTES,
+            Self::Patient | Self::Waited(_) => MAX_FILE_BYTES,
         }
     }
 }

@@ -32,7 +32,7 @@ use crate::lock::{self, PATIENCE};
 use crate::meant;
 use crate::past::Past;
 use crate::policy::{Mode, Policy};
-use crate::prepared::{Effort, Facts, Phase, Prepared, Preview, Progress, Request, Whole};
+use crate::prepared::{Effort, Facts, Manner, Phase, Prepared, Preview, Progress, Request, Whole};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
 use crate::roots::{Root, RootSpec, Roots};
@@ -238,24 +238,18 @@ impl Workspace {
 
     fn plan_and_commit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
         let root = self.root_of(request.patch)?;
-        let patience = match request.effort {
-            Effort::Quick => Duration::ZERO,
-            Effort::Patient => self.patience,
-        };
-        let locked = lock::lock(&root, patience)?;
+        let locked = lock::lock(&root, request.effort.patience(self.patience))?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare(request, readings)?;
         if self.has_hooks_before(&prepared) {
             drop(locked);
-            let Request { approval, cancelled, progress, .. } = *request;
+            if request.effort == Effort::Quick {
+                return Err(Problem::new(Kind::NeedsPatience).into());
+            }
+            let Request { effort, approval, cancelled, progress, .. } = *request;
             let plan = || self.prepare(request, readings);
-            return match request.effort {
-                Effort::Quick => Err(Problem::new(Kind::NeedsPatience).into()),
-                Effort::Patient => {
-                    let hooked = Hooked { plan: &plan, approval, readings, cancelled, progress };
-                    self.edit_with_hooks(prepared, &hooked)
-                }
-            };
+            let manner = Manner { effort, approval, cancelled, progress };
+            return self.edit_with_hooks(prepared, &Hooked { plan: &plan, manner, readings });
         }
         guard::refuse(&prepared)?;
         self.permit_unless(request.cancelled, &prepared, request.approval)?;
@@ -285,11 +279,10 @@ impl Workspace {
         &self,
         preview: Preview,
         hunks: Option<&[usize]>,
-        approval: Option<&Approval>,
+        manner: Manner<'_>,
         readings: &Mutex<Readings>,
-        cancelled: &dyn Fn() -> bool,
-        progress: &dyn Fn(Progress),
     ) -> Result<Report, (Stopped, Option<Box<Preview>>)> {
+        let Manner { effort, approval, cancelled, progress } = manner;
         let root = Arc::clone(&preview.facts.root);
         let split = match hunks {
             Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole))),
@@ -309,7 +302,7 @@ impl Workspace {
             Ok(report) => report,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };
-        let _locked = match lock::lock(&root, self.patience) {
+        let _locked = match lock::lock(&root, effort.patience(self.patience)) {
             Ok(locked) => locked,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };

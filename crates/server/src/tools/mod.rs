@@ -17,7 +17,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
 use emend_edit::problem::{Kind, Problem, Seen};
-use emend_workspace::{Approval, Effort, Held, Mode, Origin, Progress, Report, Stopped, Workspace};
+use emend_workspace::{Approval, Effort, Held, Manner, Mode, Origin, Progress, Report, Stopped, Workspace};
 
 pub use self::answer::Answer;
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
@@ -79,6 +79,12 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// How an edit that it asks for is to be made.
+    fn manner(&self) -> Manner<'_> {
+        let Self { effort, approval, cancelled, progress, .. } = *self;
+        Manner { effort, approval, cancelled, progress }
+    }
+
     /// The outcome of an edit that was made, with what was begun for it.
     fn done(&self, report: &Report) -> Outcome {
         let mut outcome = Outcome::success(report);
