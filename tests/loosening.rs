@@ -369,14 +369,10 @@ fn a_command_line_loosens_nothing_of_what_a_persons_own_file_says() {
         launch = launch.argument(flag);
     }
     let mut client = launch.legacy();
-    check_held_back(&folder, || client.replace("a.txt", "a", "b"), "extension-not-allowed");
-    let call = json!({"path": "b.md", "content": "0123456789x"});
-    check_held_back(&folder, || client.call("write_file", call), "too-large");
-    check_held_back(
-        &folder,
-        || client.call("write_file", json!({"path": "b.md", "content": "x"})),
-        "read-only",
-    );
+    client.replace("a.txt", "a", "b").refused("extension-not-allowed");
+    for (content, code) in [("0123456789x", "too-large"), ("x", "read-only")] {
+        client.call("write_file", json!({"path": "b.md", "content": content})).refused(code);
+    }
 }
 
 #[test]
