@@ -240,7 +240,7 @@ fn check_loosens_nothing(source: &str, said: &Settings, files: &[(String, Settin
 }
 
 /// What a file says; `None` if there is none.
-fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
+pub(crate) fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
     match std::fs::read_to_string(file) {
         Ok(text) => {
             let said = Settings::parse(&text).map_err(|wrong| anyhow!("{}, {wrong}", file.display()))?;
