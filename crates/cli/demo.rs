@@ -42,8 +42,8 @@ async fn show(colours: Colours) -> anyhow::Result<()> {
     let mut server = tokio::process::Command::new(std::env::current_exe()?);
     server.arg("serve").arg("--workspace").arg(&workspace);
     server.arg("--state-dir").arg(folder.path().join("state"));
-    // What this person allows is for their own files.
-    server.arg("--no-config");
+    // What this person allows is for their own files. No flag leaves out what they say, so it is looked for elsewhere.
+    server.arg("--no-config").env("XDG_CONFIG_HOME", folder.path());
     let client = ClientConfig::default()
         .serve(TokioChildProcess::new(server)?)
         .await

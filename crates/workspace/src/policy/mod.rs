@@ -9,6 +9,7 @@ mod defaults;
 mod file;
 pub(crate) mod folded;
 pub(crate) mod globs;
+mod looser;
 pub mod programs;
 mod settings;
 mod short;
