@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::anyhow;
 use emend_edit::Problem;
 use emend_edit::patch::v4a;
-use emend_workspace::{Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
+use emend_workspace::{Effort, Manner, Origin, Readings, Request, RootSpec, Workspace, disk};
 
 const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n";
 
@@ -54,7 +54,8 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 
     // The commit takes the preview and does what was shown, or says why not and leaves everything.
-    let report = workspace.apply(preview, None, None, &readings, &|| false, &|_| {});
+    let manner = Manner { effort: Effort::Patient, approval: None, cancelled: &|| false, progress: &|_| {} };
+    let report = workspace.apply(preview, None, manner, &readings);
     let report = report.map_err(|(stopped, _)| all(&stopped.into_problems()))?;
     for file in &report.files {
         println!("{:?} {}", file.change, file.name);

@@ -371,6 +371,41 @@ fn a_reader_of_what_waits_may_stop_reading() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
+#[cfg(unix)]
+#[test]
+fn no_command_fails_where_nobody_reads_what_it_shows() {
+    let folder = Folder::with([("a.txt", "one\ntwo\n")]);
+    Command::new(&folder, &["apply"]).input(UNIFIED).run().ends(0);
+    for arguments in [
+        &["log"][..],
+        &["log", "--json"],
+        &["show"],
+        &["show", "--request"],
+        &["diff"],
+        &["events", "--after", "0"],
+        &["init", "cursor", "--dry-run"],
+        &["init", "cursor", "--yes"],
+        &["completions", "bash"],
+        &["approve"],
+        &["doctor", "--json"],
+        &["demo"],
+        &["undo", "--yes"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = Command::new(&folder, arguments).command;
+        let output = command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).output().unwrap();
+        let log = String::from_utf8(output.stderr).unwrap();
+        // What a doctor finds depends on the machine.
+        let ended_well =
+            output.status.code() == Some(0) || arguments[0] == "doctor" && output.status.code() == Some(1);
+        assert!(ended_well && log.is_empty(), "{arguments:?}: {}, {log}", output.status);
+    }
+    assert_eq!(folder.text("a.txt"), "one\ntwo\n");
+}
+
 #[test]
 fn the_help_has_the_commands_and_the_exit_codes() {
     let folder = Folder::new();

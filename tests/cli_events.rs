@@ -29,6 +29,7 @@ impl Following {
     fn start(folder: &Folder, arguments: &[&str]) -> Self {
         let mut command = std::process::Command::new(EMEND);
         command.args(["events", "--follow", "--no-config"]).args(arguments).current_dir(folder.path());
+        command.env("XDG_CONFIG_HOME", "/nowhere");
         command.env("EMEND_STATE_DIR", folder.state()).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());

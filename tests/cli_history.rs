@@ -41,7 +41,6 @@ fn the_log_has_the_edits_of_all_clients_the_newest_first() {
     assert_ne!(edits[0]["session"], edits[1]["session"]);
     assert_eq!(log(&folder, &["a.txt"]).len(), 2);
     assert_eq!(log(&folder, &["--limit", "1"])[0]["edit"], *ids[2]);
-    assert!(log(&folder, &["gone.txt"]).is_empty());
     let text = emend(&folder, &["log"]).ends(0).out;
     assert!(text.starts_with(&ids[2]) && text.contains("  M b.txt +1 -1, "), "{text}");
     let coloured = emend(&folder, &["log", "--color", "always"]).ends(0).out;
@@ -127,6 +126,26 @@ fn on_a_terminal_a_person_sees_what_would_change_and_is_asked() {
     assert_eq!(folder.text("a.txt"), "two\n");
 }
 
+/// Whoever says --yes thinks of what they saw last, which may be the edit that they have changed back.
+#[test]
+fn an_edit_that_was_taken_back_by_hand_is_passed_over_only_before_the_eyes_of_a_person() {
+    let (folder, ids) = edited();
+    folder.write("b.txt", "bee\n");
+    let before = folder.tree();
+    for command in [&["undo", "--yes"][..], &["undo", "--yes", "--json"]] {
+        let refused = emend(&folder, command).ends(1);
+        let told = format!("{}{}", refused.out, refused.log);
+        assert!(told.contains(&ids[2]) && told.contains(&format!("emend undo {}", ids[1])), "{told}");
+    }
+    let shown = on_terminal(&folder, &["undo"], "n\n").ends(1).out;
+    let (passed, meant) = (shown.find(&ids[2]).unwrap(), shown.find(&ids[1]).unwrap());
+    assert!(passed < meant && shown.contains("passed over"), "{shown}");
+    assert_eq!(folder.tree(), before);
+    on_terminal(&folder, &["undo"], "y\n").ends(0);
+    assert_eq!(folder.text("a.txt"), "two\n");
+    emend(&folder, &["undo", &ids[0]]).ends(0);
+}
+
 #[test]
 fn what_a_file_holds_cannot_steer_the_terminal() {
     let folder = Folder::with([("a.txt", "one\n")]);
@@ -196,6 +215,8 @@ fn a_path_that_is_no_file_and_was_none_is_refused() {
     folder.write("never.txt", "x\n");
     for command in ["log", "diff"] {
         emend(&folder, &[command, "nosuch"]).ends(1);
+        let refused = emend(&folder, &[command, "nosuch", "--json"]).ends(1).document();
+        assert_eq!(refused["error"]["code"], "unknown-edit", "{command}");
         emend(&folder, &[command, "never.txt"]).ends(0);
     }
 }

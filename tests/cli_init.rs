@@ -160,6 +160,55 @@ fn a_second_project_is_added_to_the_entry_of_all() {
     }
 }
 
+/// What the file of a person names is served where an entry names nothing: not the project, as one would think.
+#[test]
+fn an_entry_without_a_folder_tells_of_those_that_a_persons_file_names() {
+    let folder = Folder::with([("one/a.txt", "")]);
+    let config = "../home/.config/emend/config.toml";
+    folder.write(config, "workspace = ['~/notes']\n");
+    for arguments in [&["init", "codex", "--yes"][..], &["init", "gemini-cli", "--global", "--yes"]] {
+        for _ in 0..2 {
+            let told = emend(&folder, arguments).ends(0).out;
+            assert!(told.contains("home/notes") && told.contains("take 'workspace' out"), "{told}");
+        }
+    }
+    let named = emend(&folder, &["init", "gemini-cli", "--yes"]).ends(0).out;
+    assert!(!named.contains("home/notes"), "{named}");
+    folder.write(config, "mode = 'ask'\n");
+    let told = emend(&folder, &["init", "gemini-cli", "--global", "--json"]).ends(0).document();
+    assert!(told.get("remarks").is_none(), "{told}");
+}
+
+#[test]
+fn an_entry_that_follows_the_client_is_not_bound_to_one_folder_in_passing() {
+    let folder = Folder::with([("one/a.txt", "")]);
+    for (arguments, file) in [
+        (&["init", "codex", "--yes"][..], "../home/.codex/config.toml"),
+        (&["init", "gemini-cli", "--global", "--yes"], "../home/.gemini/settings.json"),
+    ] {
+        emend(&folder, arguments).ends(0);
+        let before = folder.text(file);
+        let refused = emend(&folder, &[arguments, &["--workspace", "one"]].concat()).ends(2);
+        assert!(refused.log.contains("all projects") && refused.log.contains("ws/one"), "{refused:?}");
+        assert_eq!(folder.text(file), before);
+    }
+}
+
+#[test]
+fn codex_is_told_what_lets_it_edit_where_nobody_can_be_asked() {
+    let folder = Folder::new();
+    let line = "default_tools_approval_mode = \"approve\"";
+    for state in ["written", "present"] {
+        let told = emend(&folder, &["init", "codex", "--yes", "--json"]).ends(0).document();
+        assert_eq!(told["state"], state);
+        assert!(told["remarks"][0].as_str().unwrap().contains(line), "{told}");
+    }
+    let file = "../home/.codex/config.toml";
+    folder.write(file, format!("{}{line}\n", folder.text(file)));
+    let told = emend(&folder, &["init", "codex"]).ends(0).out;
+    assert!(!told.contains(line), "{told}");
+}
+
 #[test]
 fn a_folder_that_is_not_there_any_more_is_told_and_left_to_the_person() {
     let folder = Folder::with([("one/a.txt", ""), ("two/b.txt", "")]);

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output, Stdio};
 
-use emend_testkit::Folder;
+use emend_testkit::{Folder, picture};
 
 use crate::EMEND;
 
@@ -52,4 +52,11 @@ fn the_demo_goes_on_to_its_end_when_nobody_reads_it_any_more() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(folder.tree().is_empty());
+}
+
+#[test]
+fn the_picture_in_the_readme_shows_what_the_demo_says() {
+    let shown = include_str!("../docs/demo.svg");
+    let made = picture::of_demo(std::path::Path::new(EMEND));
+    assert!(made == shown, "docs/demo.svg is out of date; `cargo xtask picture` makes it anew");
 }

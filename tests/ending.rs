@@ -114,6 +114,14 @@ fn it_ends_after_its_input_also_where_nobody_reads_its_answers() {
 }
 
 #[test]
+fn a_client_that_goes_before_it_says_anything_ends_it_as_one_that_goes_later() {
+    let folder = Folder::new();
+    let started = launch(&folder).command().stdin(Stdio::null()).output().unwrap();
+    let log = String::from_utf8(started.stderr).unwrap();
+    assert!(started.status.success() && started.stdout.is_empty() && log.is_empty(), "{log}");
+}
+
+#[test]
 fn a_client_that_goes_without_a_word_is_nothing_to_log() {
     let folder = Folder::new();
     let mut server = launch(&folder)

@@ -149,6 +149,7 @@ fn tokens_come_from_a_file_that_others_cannot_write() {
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
         let mut command = std::process::Command::new(crate::EMEND);
         command.args(["serve", "--no-config", "--http", "0", "--workspace"]).arg(folder.path());
+        command.env("XDG_CONFIG_HOME", "/nowhere");
         let output =
             command.arg("--state-dir").arg(folder.state()).arg("--tokens").arg(&file).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
@@ -501,6 +502,64 @@ fn readings_do_not_wait_behind_edits_that_wait_for_the_lock() {
         held.unlock().unwrap();
         assert!(answered < 20, "{answered} edits were answered before the readings");
     });
+}
+
+#[test]
+#[cfg(unix)]
+fn edits_of_one_token_that_wait_for_a_lock_take_no_room_of_another() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// As many requests as one token may have at once.
+    const EDITS: usize = 256;
+    let (anns, bens) = (Folder::with([("a.txt", "one\n")]), Folder::with([("b.txt", "one\n")]));
+    let launch = launch(&anns).workspace(bens.path());
+    let tokens = [("ann", ANN), ("ben", BEN)];
+    let server = HttpServer::with_tokens(&launch, &anns.beside("tokens"), &tokens);
+    let [ann, ben] = tokens.map(|(_, token)| Http::new(server.address(), token));
+    let held = std::fs::File::open(anns.path()).unwrap();
+    held.lock().unwrap();
+    let answered = AtomicUsize::new(0);
+    let edit = || {
+        let arguments = json!({"path": anns.at("a.txt"), "old_string": "not there", "new_string": "x"});
+        let call = json!({"name": "str_replace", "arguments": arguments});
+        // The question below may have taken its place.
+        while ann.begin("tools/call", call.clone()).finish().status == 503 {}
+        answered.fetch_add(1, Ordering::SeqCst);
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..EDITS {
+            scope.spawn(edit);
+        }
+        // No request of hers is taken any more: all of them are waiting.
+        while ann.begin("tools/list", json!({})).finish().status == 200 {}
+        for _ in 0..25 {
+            for (old, new) in [("one", "two"), ("two", "one")] {
+                ben.replace(bens.at("b.txt").to_str().unwrap(), old, new).ok();
+            }
+        }
+        // He would have waited until enough of hers had given up.
+        let answered = answered.load(Ordering::SeqCst);
+        held.unlock().unwrap();
+        assert!(answered < 20, "{answered} of her edits were answered before his");
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn those_who_connect_at_once_wait_for_their_turn() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = Folder::with([("a.txt", "one\n")]);
+    let server = serve(&folder);
+    let process = Pid::from_raw(i32::try_from(server.process()).unwrap()).unwrap();
+    // It accepts nobody, and the system keeps for it who comes.
+    kill_process(process, Signal::STOP).unwrap();
+    let patience = std::time::Duration::from_secs(20);
+    let connect = |_| std::net::TcpStream::connect_timeout(&server.address(), patience);
+    let waiting: Result<Vec<_>, _> = (0..500).map(connect).collect();
+    kill_process(process, Signal::CONT).unwrap();
+    waiting.unwrap();
+    server.client().read("a.txt");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The limits of the HTTP server, in this process, where they can be small.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -92,6 +92,64 @@ fn a_request_that_is_too_large_is_refused_and_the_next_one_answered() {
     assert!(!folder.has("a.txt"));
     assert_eq!(write(5_000).status, 200);
     assert_eq!(folder.text("a.txt").len(), 5_000);
+}
+
+/// Sends a request and reads its answer. Yields the status.
+fn ask(stream: &mut TcpStream, head: &str, body: &[u8]) -> u16 {
+    // The body comes later than the head, which may suffice for a refusal.
+    stream.write_all(format!("{head}\r\nHost: localhost\r\n").as_bytes()).unwrap();
+    stream.write_all(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes()).unwrap();
+    stream.write_all(body).unwrap();
+    let mut answer = String::new();
+    let mut reader = BufReader::new(stream);
+    while !answer.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut answer).unwrap(), 0, "the connection is closed: {answer:?}");
+    }
+    let length =
+        answer.to_ascii_lowercase().split_once("content-length: ").unwrap().1.lines().next().unwrap().parse();
+    reader.read_exact(&mut vec![0; length.unwrap()]).unwrap();
+    answer[9..12].parse().unwrap()
+}
+
+#[test]
+fn a_refusal_is_not_lost_while_the_body_still_comes() {
+    let folder = Folder::new();
+    let server = serve(&folder, Limits { body_bytes: 100_000, rest: PATIENCE, ..Limits::default() });
+    let mut stream = server.connect();
+    let bearer = format!("Authorization: Bearer {TOKEN}");
+    for (head, status) in [
+        ("POST /mcp HTTP/1.1".to_owned(), 401),
+        ("POST /else HTTP/1.1".to_owned(), 404),
+        ("POST /healthz HTTP/1.1".to_owned(), 405),
+        ("POST /mcp HTTP/1.1\r\nOrigin: http://example.com".to_owned(), 403),
+        (format!("DELETE /mcp HTTP/1.1\r\n{bearer}"), 400),
+        (format!("POST /mcp HTTP/1.1\r\n{bearer}"), 413),
+        (format!("POST /mcp HTTP/1.1\r\n{bearer}"), 413),
+    ] {
+        // A connection that is still there has lost nothing.
+        assert_eq!(ask(&mut stream, &head, &[b'x'; 190_000]), status, "{head}");
+    }
+}
+
+#[test]
+fn a_refusal_does_not_wait_for_ever_for_the_body() {
+    let folder = Folder::new();
+    let server = serve(&folder, Limits { rest: Duration::from_millis(1), ..Limits::default() });
+    let mut stream = server.connect();
+    stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n").unwrap();
+    assert!(closed(&mut stream).starts_with(b"HTTP/1.1 401 "));
+    // One that never ends is not taken in, however fast it comes.
+    let server = serve(&folder, Limits { rest: PATIENCE * 2, ..Limits::default() });
+    let mut stream = server.connect();
+    stream
+        .write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000\r\n\r\n")
+        .unwrap();
+    let error = loop {
+        if let Err(error) = stream.write_all(&[b'x'; 10_000]) {
+            break error.kind();
+        }
+    };
+    assert!(!matches!(error, ErrorKind::WouldBlock | ErrorKind::TimedOut), "the connection stays open");
 }
 
 #[test]

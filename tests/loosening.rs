@@ -329,6 +329,95 @@ fn a_command_line_takes_nothing_back() {
     }
 }
 
+/// The home folder of a person whose own file says this.
+fn home_with(folder: &Folder, text: &str) -> String {
+    let home = folder.beside("ann");
+    fs::create_dir_all(home.join(".config/emend")).unwrap();
+    fs::write(home.join(".config/emend/config.toml"), text).unwrap();
+    home.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_command_line_loosens_nothing_of_what_a_persons_own_file_says() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let said = "mode = 'ask'\nrequire_mtime_check = true\nrequire_read = 'always'\non_change = 'refuse'\n\
+                max_file_bytes = 1000\nwrite_in_place = false\nwrite_read_only = false\ntrack_history = true\n\
+                notify_lsp = false\nnotify_editor = false\nemit_event = true\nsyntax_guard = 'warn'\n\
+                allowed_extensions = ['txt', 'md']\n";
+    let home = home_with(&folder, said);
+    for (flag, line) in [
+        ("--mode=auto", "mode = \"auto\""),
+        ("--require-mtime-check=false", "require_mtime_check = false"),
+        ("--require-read=whole", "require_read = \"whole\""),
+        ("--on-change=merge", "on_change = \"merge\""),
+        ("--max-file-bytes=1001", "max_file_bytes = 1001"),
+        ("--write-in-place", "write_in_place = true"),
+        ("--write-read-only", "write_read_only = true"),
+        ("--track-history=false", "track_history = false"),
+        ("--notify-lsp", "notify_lsp = true"),
+        ("--notify-editor", "notify_editor = true"),
+        ("--emit-event=false", "emit_event = false"),
+        ("--syntax-guard=off", "syntax_guard = \"off\""),
+        ("--allow-extension=.SQL", "allowed_extensions = [\".SQL\"]"),
+    ] {
+        check_no_start(&folder, &[flag], &[("HOME", &home)], line);
+        check_no_start(&folder, &[flag], &[("HOME", &home)], "ann/.config/emend/config.toml");
+    }
+    // What is stricter is taken, and of endings only those that both allow.
+    let mut launch = launch(&folder).variable("HOME", &home).configured();
+    for flag in ["--mode=preview", "--max-file-bytes=10", "--syntax-guard=refuse", "--allow-extension=MD"] {
+        launch = launch.argument(flag);
+    }
+    let mut client = launch.legacy();
+    client.replace("a.txt", "a", "b").refused("extension-not-allowed");
+    for (content, code) in [("0123456789x", "too-large"), ("x", "read-only")] {
+        client.call("write_file", json!({"path": "b.md", "content": content})).refused(code);
+    }
+}
+
+#[test]
+fn what_a_persons_own_file_does_not_say_is_free_to_a_command_line() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let home = home_with(&folder, "require_read = 'always'\nmode = 'auto'\n");
+    let launch = launch(&folder).variable("HOME", &home).configured().argument("--mode=auto");
+    let mut client = launch.argument("--on-change=merge").argument("--write-in-place").legacy();
+    client.read("a.txt");
+    client.replace("a.txt", "a", "b").ok();
+}
+
+#[test]
+fn another_file_adds_to_a_persons_own_and_replaces_it_nowhere() {
+    let folder = Folder::with([("a.txt", "a\n"), ("x/a.txt", "a\n"), ("y/a.txt", "a\n")]);
+    let home =
+        home_with(&folder, "on_change = 'refuse'\nread_only = ['x/']\n[[editors]]\neditor = 'vscode'\n");
+    let other = folder.beside("other.toml");
+    let named = other.to_str().unwrap();
+    for (text, telling) in [
+        ("on_change = 'merge'\n", "on_change = \"merge\""),
+        ("read_only = ['!x/']\n", "read_only = [\"!x/\"]"),
+        ("approve = ['!*']\n", "approve = [\"!*\"]"),
+        ("[[hooks.after]]\ncommand = ['x']\n", "hooks"),
+    ] {
+        fs::write(&other, text).unwrap();
+        check_no_start(&folder, &["--config", named], &[("HOME", &home)], telling);
+        check_no_start(&folder, &[], &[("HOME", &home), ("EMEND_CONFIG", named)], "other.toml");
+    }
+    check_no_start(&folder, &["--no-config"], &[("HOME", &home)], "ann/.config/emend/config.toml");
+    fs::write(&other, "read_only = ['y/']\n").unwrap();
+    let mut client =
+        launch(&folder).variable("HOME", &home).argument("--config").argument(&other).configured().legacy();
+    for path in ["x/a.txt", "y/a.txt"] {
+        client.replace(path, "a", "b").refused("read-only");
+    }
+    client.replace("a.txt", "a", "b").ok();
+    // One's own, by another name, is no other.
+    let own = format!("{home}/.config/emend/config.toml");
+    fs::write(&own, "approve = ['!*']\n").unwrap();
+    let mut client =
+        launch(&folder).variable("HOME", &home).variable("EMEND_CONFIG", own).configured().legacy();
+    client.call("write_file", json!({"path": ".mcp.json", "content": "{}\n"})).ok();
+}
+
 #[test]
 fn a_configuration_inside_a_served_folder_is_refused() {
     let folder = Folder::with([("conf.toml", "forbidden_paths = ['!.env']\n")]);
@@ -417,6 +506,9 @@ fn a_folder_of_gits_that_is_known_by_its_content_is_read_and_not_changed() {
     check_held_back(&folder, || client.call("write_file", call), "read-only");
     let whole = "*** Add File: new/HEAD\n+x\n*** Add File: new/refs/x\n+x\n*** Add File: new/objects/x\n+x";
     check_held_back(&folder, || client.patch(whole), "read-only");
+    // On a disk that minds no case, or no final dot, these are one folder.
+    let spelled = "*** Add File: a/HEAD\n+x\n*** Add File: A/Refs/x\n+x\n*** Add File: a/objects./x\n+x";
+    check_held_back(&folder, || client.patch(spelled), "read-only");
     let mut client = configured(&folder, "read_only = ['!/tests/data/repo/']").legacy();
     client.replace("tests/data/repo/config", "core", "x").ok();
     client.replace("bare.git/config", "core", "x").refused("read-only");

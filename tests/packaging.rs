@@ -1,4 +1,4 @@
-//! What packages, configurations and the README say of Emend is what Emend is: its version, its tools, its arguments,
+//! What packages, configurations and documents say of Emend is what Emend is: its version, its tools, its arguments,
 //! the code that uses it.
 
 use std::fs;
@@ -57,13 +57,41 @@ fn the_configuration_of_this_repository_opens_the_working_folder() {
 }
 
 #[test]
-fn the_code_in_the_readme_is_code_of_the_examples() {
+fn the_entries_for_clients_in_the_documents_start_a_server_that_edits() {
+    let mut tried = 0;
+    for document in ["README.md", "docs/CLIENTS.md"] {
+        let text = text(document);
+        let blocks = text.split("```json\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+        for entry in blocks.filter_map(|block| serde_json::from_str::<Value>(block).ok()) {
+            let servers = ["mcpServers", "servers", "context_servers"].iter().find_map(|key| entry.get(key));
+            let Some(server) = servers else { continue };
+            let folder = Folder::with([("a.txt", "tea\n")]);
+            let path = folder.path().to_str().unwrap();
+            let arguments = server["emend"]["args"].as_array().unwrap().iter().map(|argument| {
+                argument
+                    .as_str()
+                    .unwrap()
+                    .replace("${workspaceFolder}", path)
+                    .replace("/path/to/project", path)
+            });
+            let server =
+                json!({"command": server["emend"]["command"], "args": arguments.collect::<Vec<_>>()});
+            started(&server).state(folder.state()).inside(path).modern().replace("a.txt", "tea", "cake").ok();
+            assert_eq!(folder.text("a.txt"), "cake\n", "{document}: {entry}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 4);
+}
+
+#[test]
+fn the_code_in_the_documents_is_code_of_the_examples() {
     let lines = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    let readme = text("README.md");
+    let clients = text("docs/CLIENTS.md");
     for (language, example) in
         [("python", "examples/python/openai_agent.py"), ("typescript", "examples/typescript/client.ts")]
     {
-        let (_, code) = readme.split_once(&format!("```{language}\n")).unwrap();
+        let (_, code) = clients.split_once(&format!("```{language}\n")).unwrap();
         let (code, _) = code.split_once("\n```").unwrap();
         assert!(lines(&text(example)).contains(&lines(code)), "{example} has not this code:\n{code}");
     }

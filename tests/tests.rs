@@ -1,4 +1,4 @@
-//! The promises of README.md, tested end to end: the built command, spoken to over its standard input and
+//! The promises of docs/GUARANTEES.md, tested end to end: the built command, spoken to over its standard input and
 //! output, and the bytes on disk afterwards. What is compared is bytes and codes, never the text of a message.
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
@@ -21,6 +21,7 @@ mod crashes;
 mod demo;
 mod diagnostics;
 mod differential;
+mod documents;
 mod editors;
 mod encodings;
 #[cfg(unix)]
@@ -47,6 +48,7 @@ mod policy;
 mod portable;
 mod preview;
 mod prompts;
+mod protected_roots;
 mod protocol;
 mod reading;
 mod recovery;

@@ -45,6 +45,19 @@ fn code_files() -> Vec<(PathBuf, String)> {
     found
 }
 
+/// The documents for people, at the top and below `docs`.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut found = files(&["docs"]);
+    for entry in fs::read_dir(root()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") {
+            found.push((PathBuf::from(&name), read(&name)));
+        }
+    }
+    found.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "md"));
+    found
+}
+
 #[test]
 fn every_code_has_a_row_in_the_documents_and_every_row_a_code() {
     let known: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
@@ -144,8 +157,18 @@ fn nobody_depends_on_the_testkit_to_run() {
 #[test]
 fn nothing_names_a_folder_of_the_machine_it_was_written_on() {
     let folders = ["work", "root"].map(|name| format!("/{name}/"));
-    let starts =
-        ["crates", "docs", "examples", "README.md", "SECURITY.md", "mcp.json", "Cargo.toml", "deny.toml"];
+    let starts = [
+        "crates",
+        "docs",
+        "examples",
+        "README.md",
+        "SECURITY.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "mcp.json",
+        "Cargo.toml",
+        "deny.toml",
+    ];
     for (path, text) in files(&starts) {
         for folder in &folders {
             assert!(!text.contains(folder.as_str()), "{} names {folder}", path.display());
@@ -166,22 +189,50 @@ fn the_readme_has_its_two_commands() {
     }
 }
 
+/// A page that is read to its end.
+#[test]
+fn the_readme_is_one_page() {
+    let readme = read("README.md");
+    let (lines, bytes) = (readme.lines().count(), readme.len());
+    assert!(
+        lines <= 150 && bytes <= 12_000,
+        "{lines} lines, {bytes} bytes: move something to a page below docs"
+    );
+}
+
+#[test]
+fn every_page_begins_with_who_needs_it() {
+    let others = ["ARCHITECTURE.md", "PROTECTED.md", "STYLE.md"];
+    for (document, text) in documents().into_iter().filter(|(document, _)| document.starts_with("docs")) {
+        if !others.iter().any(|name| document.ends_with(name)) {
+            let paragraph = text.split("\n\n").nth(1).unwrap_or_default();
+            assert!(paragraph.starts_with("This page is for "), "{}", document.display());
+        }
+    }
+}
+
+/// What a link to a heading is called, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|&c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
 #[test]
 fn every_document_that_is_linked_is_there() {
-    for document in [
-        "README.md",
-        "SECURITY.md",
-        "docs/ARCHITECTURE.md",
-        "docs/DESIGN.md",
-        "docs/ERRORS.md",
-        "docs/FORMATS.md",
-        "docs/PROTECTED.md",
-    ] {
-        for target in read(document).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let target = target.split('#').next().unwrap_or_default();
-            if !target.is_empty() && !target.contains("://") {
-                let path = root().join(document).with_file_name(target);
-                assert!(path.exists(), "{document} links to {target}");
+    for (document, text) in documents() {
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if target.contains("://") {
+                continue;
+            }
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = root().join(&document);
+            let path = if file.is_empty() { path } else { path.with_file_name(file) };
+            assert!(path.exists(), "{} links to {target}", document.display());
+            if !heading.is_empty() {
+                let there = fs::read_to_string(&path).unwrap();
+                let mut headings = there.lines().filter(|line| line.starts_with('#'));
+                let is_there = |line: &str| anchor(line.trim_start_matches('#').trim()) == heading;
+                assert!(headings.any(is_there), "{} links to {target}", document.display());
             }
         }
     }

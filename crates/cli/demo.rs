@@ -42,8 +42,8 @@ async fn show(colours: Colours) -> anyhow::Result<()> {
     let mut server = tokio::process::Command::new(std::env::current_exe()?);
     server.arg("serve").arg("--workspace").arg(&workspace);
     server.arg("--state-dir").arg(folder.path().join("state"));
-    // What this person allows is for their own files.
-    server.arg("--no-config");
+    // What this person allows is for their own files. No flag leaves out what they say, so it is looked for elsewhere.
+    server.arg("--no-config").env("XDG_CONFIG_HOME", folder.path());
     let client = ClientConfig::default()
         .serve(TokioChildProcess::new(server)?)
         .await
@@ -104,7 +104,7 @@ impl Demo<'_> {
 
         self.title("Somebody else writes between the reading and the edit: refused once, with what changed")?;
         self.call("read_file", json!({"path": "settings.ini"}), Expect::Success).await?;
-        std::fs::write(self.workspace.join("settings.ini"), SETTINGS.replace("retries = 3", "retries = 5"))?;
+        self.write_as_another_program("settings.ini", &SETTINGS.replace("retries = 3", "retries = 5"))?;
         let edit =
             json!({"path": "settings.ini", "old_string": "timeout = 30", "new_string": "timeout = 60"});
         self.call("str_replace", edit.clone(), Expect::Refusal("stale-file")).await?;
@@ -182,6 +182,13 @@ impl Demo<'_> {
     fn painted(&self, text: &str) -> String {
         let diff = text.find("\n--- ").map_or(text.len(), |at| at + 1);
         format!("{}{}", &text[..diff], self.colours.diff(&text[diff..]))
+    }
+
+    /// Replaces a file as an editor does, whole: half of it would be a version of its own for whoever looks meanwhile.
+    fn write_as_another_program(&self, name: &str, text: &str) -> io::Result<()> {
+        let new = self.workspace.with_file_name(name);
+        std::fs::write(&new, text)?;
+        std::fs::rename(new, self.workspace.join(name))
     }
 
     fn on_disk(&self, name: &str) -> anyhow::Result<String> {

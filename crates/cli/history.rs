@@ -77,13 +77,15 @@ pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
     let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let edits = edits(&workspace, arguments.path.as_deref(), arguments.limit.get())?;
+    if edits.is_empty() {
+        check_path(&workspace, arguments.path.as_deref())?;
+    }
     if output.json {
         let edits: Vec<_> = edits.iter().map(direct::document).collect();
         output.document(&json!({"edits": edits}))?;
         return Ok(Exit::Done);
     }
     if edits.is_empty() {
-        check_path(&workspace, arguments.path.as_deref())?;
         let of = arguments.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
         output.show(&output.plain(&format!("No edits{of} in the history.\n")))?;
         return Ok(Exit::Done);

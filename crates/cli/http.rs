@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use emend_server::Emend;
 use emend_server::http::{ENDPOINT, Guard, Limits, Tokens};
@@ -65,8 +65,7 @@ impl Flags {
     /// Takes the address, if one is given, before anything else is done.
     pub(crate) async fn listen(&self) -> anyhow::Result<Option<Listening>> {
         let Some(address) = self.http else { return Ok(None) };
-        let listener =
-            TcpListener::bind(address).await.with_context(|| format!("{address} cannot be listened at"))?;
+        let listener = listener(address).with_context(|| format!("{address} cannot be listened at"))?;
         let address = listener.local_addr()?;
         let mut hosts = self.hosts.clone();
         if address.ip().is_unspecified() {
@@ -105,6 +104,17 @@ impl Flags {
             None => writeln!(out, "Whoever has a token of the file may edit."),
         }
     }
+}
+
+/// What the system takes connections with. It keeps as many that are not accepted yet as the server has room for: the usual
+/// 128 are soon there where many connect at once, and Linux resets some of what comes then.
+fn listener(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // So that the next server may have the address as soon as this one has ended. On Windows it would mean something else.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(u32::try_from(Limits::default().connections).unwrap_or(u32::MAX))
 }
 
 impl Listening {

@@ -22,6 +22,7 @@ mod undo;
 mod words;
 mod workspace;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -147,12 +148,25 @@ fn not_understood(error: &clap::Error) -> ExitCode {
 
 /// The folders that `emend` with these arguments would serve, as they are written there; or why it would not start.
 fn served(arguments: &[String]) -> Result<Vec<String>, String> {
+    serving(arguments).map(|serving| serving.workspaces)
+}
+
+/// The folders that a file of settings has such a server open where its arguments name none, and the file.
+fn configured_folders(arguments: &[String]) -> Option<(String, Vec<String>)> {
+    let said = serving(arguments).ok()?.opening.policy.said(workspace::home().as_deref()).ok()?;
+    let names_any =
+        |file: &&PathBuf| settings::read(file).ok().flatten().is_some_and(|said| !said.workspace.is_empty());
+    let file = said.files.iter().find(names_any)?;
+    Some((file.display().to_string(), said.settings.workspace))
+}
+
+fn serving(arguments: &[String]) -> Result<Box<serve::Arguments>, String> {
     if arguments.first().is_none_or(|first| first != "serve") {
         return Err("they do not begin with \"serve\"".into());
     }
     let line = std::iter::once("emend").chain(arguments.iter().map(String::as_str));
     match Arguments::try_parse_from(line) {
-        Ok(Arguments { command: Command::Serve(arguments), .. }) => Ok(arguments.workspaces),
+        Ok(Arguments { command: Command::Serve(arguments), .. }) => Ok(arguments),
         Ok(_) => Err("they start no server".into()),
         Err(wrong) => {
             let wrong = wrong.render().to_string();

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     pub(crate) workspaces: Vec<String>,
 
     #[command(flatten)]
-    opening: OpeningFlags,
+    pub(crate) opening: OpeningFlags,
 
     #[command(flatten)]
     http: http::Flags,

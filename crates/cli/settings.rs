@@ -13,15 +13,15 @@ use emend_workspace::Settings;
 use emend_workspace::policy::programs::Programs;
 use emend_workspace::policy::{Mode, OnChange, RequireRead, SyntaxGuard};
 
-/// Each flag is the setting of the same name in the file, and goes before that; lists add up.
+/// Each flag is the setting of the same name in the file, of which it loosens nothing.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct Flags {
-    /// Read the settings from this file instead of ~/.config/emend/config.toml.
+    /// Read this file of settings too, which loosens nothing that ~/.config/emend/config.toml says.
     #[arg(hide_short_help = true, long, value_name = "FILE", env = "EMEND_CONFIG")]
     config: Option<PathBuf>,
 
-    /// Read no file of settings but those of the workspace.
+    /// Read no file of settings but those of the workspace; refused where ~/.config/emend/config.toml is there.
     #[arg(hide_short_help = true, long)]
     no_config: bool,
 
@@ -104,20 +104,23 @@ pub(crate) struct Said {
 
 impl Flags {
     /// Everything that was said. `home` is this person's home folder.
+    ///
+    /// The person's own file always counts. What else says something, a file that is named and then the command line, stands
+    /// in a client's configuration, which may be in the project: whoever edits that, perhaps a model, adds to what the file
+    /// says and loosens none of it.
     pub(crate) fn said(&self, home: Option<&Path>) -> anyhow::Result<Said> {
         let usual = usual_file(home);
-        self.check_loosens_nothing(usual.as_deref())?;
         let named = self.config.clone().filter(|file| !file.as_os_str().is_empty());
-        let in_file = match (&named, &usual) {
-            _ if self.no_config => None,
-            (Some(file), _) => {
-                let said = read(file)?;
-                Some(said.with_context(|| format!("there is no configuration file {}", file.display()))?)
-            }
-            (None, Some(file)) => read(file)?,
-            (None, None) => None,
-        };
-        let mut settings = self.of_command_line().over(in_file.unwrap_or_default());
+        let mut said = self.of_files(usual.as_deref(), named.as_deref())?;
+        let flags = self.of_command_line();
+        let source = "the command line";
+        let place = said.first().map(|(file, _)| file.clone());
+        let place = place.or_else(|| usual.as_deref().map(shown));
+        check_takes_nothing_back(source, &flags, place.as_deref().unwrap_or("your configuration file"))?;
+        check_loosens_nothing(source, &flags, &said)?;
+        said.push((source.to_owned(), flags));
+        let said = said.into_iter().map(|(_, said)| said);
+        let mut settings = said.reduce(|before, said| said.over(before)).unwrap_or_default();
         for folder in &mut settings.workspace {
             *folder = in_full(folder, home)?;
         }
@@ -128,24 +131,35 @@ impl Flags {
         Ok(Said { settings, files, named })
     }
 
-    /// No pattern of a command line takes back another: it stands in a client's configuration, which may be in the project, and whoever edits
-    /// that, perhaps a model, does not decide what is open to it.
-    fn check_loosens_nothing(&self, usual: Option<&Path>) -> anyhow::Result<()> {
-        for (flag, setting, patterns) in [
-            ("--forbid", "forbidden_paths", &self.forbid),
-            ("--read-only", "read_only", &self.read_only),
-            ("--approve", "approve", &self.approve),
-        ] {
-            if let Some(pattern) = patterns.iter().find(|pattern| pattern.starts_with('!')) {
-                let file =
-                    usual.map_or_else(|| "your configuration file".into(), |file| file.display().to_string());
+    /// What the person's own file says, and then what the one says that is named.
+    fn of_files(
+        &self,
+        usual: Option<&Path>,
+        named: Option<&Path>,
+    ) -> anyhow::Result<Vec<(String, Settings)>> {
+        let own = usual.map(read).transpose()?.flatten();
+        let own = usual.zip(own).map(|(file, own)| (shown(file), own));
+        if self.no_config {
+            if let Some((file, _)) = own {
                 bail!(
-                    "{flag} '{pattern}': a flag takes nothing back, since a client's configuration can be edited by a model. \
-                     Put this line into {file}: {setting} = [{pattern:?}]"
+                    "--no-config cannot be taken: {file} is there, and no flag takes back what it says, {WHY}. Leave \
+                     --no-config away, or change that file"
                 );
             }
+            return Ok(Vec::new());
         }
-        Ok(())
+        let Some(named) = named else { return Ok(own.into_iter().collect()) };
+        let source = shown(named);
+        let said = read(named)?.with_context(|| format!("there is no configuration file {source}"))?;
+        // The person's own may be named too.
+        let is_own = usual.map(without_links) == Some(without_links(named));
+        let mut files: Vec<_> = own.filter(|_| !is_own).into_iter().collect();
+        if let Some((own, _)) = files.first() {
+            check_takes_nothing_back(&source, &said, own)?;
+        }
+        check_loosens_nothing(&source, &said, &files)?;
+        files.push((source, said));
+        Ok(files)
     }
 
     fn of_command_line(&self) -> Settings {
@@ -188,8 +202,45 @@ fn file_in(home: &Path) -> PathBuf {
 /// Where the file is in a folder of configurations.
 const FILE: &str = "emend/config.toml";
 
+fn shown(file: &Path) -> String {
+    file.display().to_string()
+}
+
+/// Why a file decides and what starts a server does not.
+const WHY: &str = "since a client's configuration can be edited by a model";
+
+/// No pattern takes back one that stands elsewhere, nor one of the defaults: only in the file is that free.
+fn check_takes_nothing_back(source: &str, said: &Settings, file: &str) -> anyhow::Result<()> {
+    for (setting, patterns) in [
+        ("forbidden_paths", &said.forbidden_paths),
+        ("read_only", &said.read_only),
+        ("approve", &said.approve),
+    ] {
+        if let Some(pattern) = patterns.iter().find(|pattern| pattern.starts_with('!')) {
+            bail!(
+                "{source}: '{pattern}' cannot be taken: only {file} takes something back, {WHY}. Put this line there: \
+                 {setting} = [{pattern:?}]"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// What a file says is made stricter elsewhere, and not looser.
+fn check_loosens_nothing(source: &str, said: &Settings, files: &[(String, Settings)]) -> anyhow::Result<()> {
+    for (file, held) in files {
+        if let Some((said, held)) = said.looser_than(held) {
+            bail!(
+                "{source}: {said} cannot be taken: {file} says {held}, which can only be made stricter elsewhere, {WHY}. If \
+                 you mean it, put it there: {said}"
+            );
+        }
+    }
+    Ok(())
+}
+
 /// What a file says; `None` if there is none.
-fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
+pub(crate) fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
     match std::fs::read_to_string(file) {
         Ok(text) => {
             let said = Settings::parse(&text).map_err(|wrong| anyhow!("{}, {wrong}", file.display()))?;

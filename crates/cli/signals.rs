@@ -15,8 +15,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::exit::Exit;
 
-/// How long the process has to end once it was told a second time.
-const AT_ONCE: Duration = Duration::from_secs(3);
+/// How long the process has to end once it was told a second time: also on a slow disk enough for the last events.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 /// It does little, also where there is little memory.
 const STACK: usize = 256 * 1024;

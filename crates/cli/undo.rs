@@ -16,10 +16,11 @@ use crate::workspace::{Opened, WorkspaceFlags};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The edit, by its id; without it, the newest by anybody that is neither an undo nor undone.
+    /// The edit, by its id; without it, the newest by anybody that is neither an undo nor taken back, also by hand.
     edit: Option<String>,
 
-    /// Do not ask; needed to take back the newest edit where nobody can be asked.
+    /// Do not ask; needed to take back the newest edit where nobody can be asked. Refused where a newer one was taken back
+    /// by hand. An edit of what needs your approval is asked about all the same, or refused as approval-needed.
     #[arg(long, short)]
     yes: bool,
 
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
 
 const CLIENT: &str = "emend undo";
 
+/// How many edits are named that were taken back by hand.
+const PASSED: usize = 5;
+
 pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     let asks = !arguments.yes && output.can_ask();
     if arguments.edit.is_none() && !arguments.yes && !asks {
@@ -39,14 +43,28 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         return Err(Stop::usage(message));
     }
     let Opened { workspace, effects } = arguments.workspace.open_past()?;
-    let id = match &arguments.edit {
-        Some(id) => id.trim().to_owned(),
+    let (id, passed) = match &arguments.edit {
+        Some(id) => (id.trim().to_owned(), Vec::new()),
         None => newest(&workspace)?,
     };
+    if let (Some(newer), false) = (passed.first(), asks) {
+        return Err(Stop::Unknown(format!(
+            "The newest edit was taken back by hand, since its files are what they were before it: {}. Nothing was changed. \
+             If you mean the newest that was not, name it: emend undo {id}",
+            newer.line()
+        )));
+    }
     if asks {
         let preview = direct::preview_undo(&workspace, &id, CLIENT)?;
         let edit = workspace.edited(&id, "")?;
-        let told = format!("Edit {}\nTaking it back would change this:\n\n", edit.line());
+        let mut told: String =
+            passed.iter().take(PASSED).map(|edit| format!("Edit {}\n", edit.line())).collect();
+        if !passed.is_empty() {
+            let more = passed.len().saturating_sub(PASSED);
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            told.push_str(&format!("was taken back by hand and is passed over{more}.\n\n"));
+        }
+        told.push_str(&format!("Edit {}\nTaking it back would change this:\n\n", edit.line()));
         output.show(&output.plain(&told))?;
         output.show(&output.diff(&preview.diff()))?;
         if !output.ask("\nTake it back?")? {
@@ -61,14 +79,17 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     shown
 }
 
-/// The newest edit that can be meant: what was changed back by other means needs no undo.
-fn newest(workspace: &Workspace) -> Result<String, Stop> {
+/// The newest edit that can be meant, and newer ones that were changed back by other means, which need no undo.
+fn newest(workspace: &Workspace) -> Result<(String, Vec<Edited>), Stop> {
     let edits = edits(workspace, None, usize::MAX)?;
     let is_open = |edit: &&_| matches!(edit, Edited { undoes: None, undone_by: None, .. });
-    let is_needed = |edit: &&Edited| !workspace.is_back(&edit.id);
-    let newest = edits.iter().filter(is_open).find(is_needed).map(|edit| edit.id.clone());
-    newest.ok_or_else(|| {
-        let recent = edits.iter().take(5).map(Edited::line).collect();
-        Problem::new(Kind::UnknownEdit { edit: None, recent }).into()
-    })
+    let mut passed = Vec::new();
+    for edit in edits.iter().filter(is_open) {
+        if !workspace.is_back(&edit.id) {
+            return Ok((edit.id.clone(), passed));
+        }
+        passed.push(edit.clone());
+    }
+    let recent = edits.iter().take(5).map(Edited::line).collect();
+    Err(Problem::new(Kind::UnknownEdit { edit: None, recent }).into())
 }

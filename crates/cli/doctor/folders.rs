@@ -209,7 +209,7 @@ fn file_system(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
 
 /// What an ability is called, how bad it is to lack it, and what that means.
 fn told(ability: Ability) -> (&'static str, Level, &'static str) {
-    const ON_WHICH: &str = "See 'What holds on which file system' in the README.";
+    const ON_WHICH: &str = "See 'What holds on which file system' in docs/GUARANTEES.md.";
     match ability {
         Ability::AtomicExchange => ("atomic exchange", Level::Warning, ON_WHICH),
         Ability::RenameToFree => ("renaming to a free name in one step", Level::Warning, ON_WHICH),

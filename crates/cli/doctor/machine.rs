@@ -42,7 +42,7 @@ fn system(findings: &mut Findings) {
     if cfg!(target_os = "linux") {
         findings.ok(ABOUT, system);
     } else {
-        let next = "See 'What holds on which file system' in the README.";
+        let next = "See 'What holds on which file system' in docs/GUARANTEES.md.";
         findings.add(ABOUT, Level::Note, format!("{system}: the portable path, which is less tested"), next);
     }
     if env::var_os("EMEND_DISK").is_some_and(|disk| disk == "portable") {

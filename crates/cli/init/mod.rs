@@ -25,6 +25,7 @@ use crate::output::{Output, OutputFlags};
 use crate::program::{self, Naming};
 use crate::settings::without_links;
 use crate::workspace::{is_too_much, state_folder};
+use crate::{configured_folders, served};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     let target = Target::of(arguments)?;
     let Some(content) = target.wanted()? else {
         let said = format!("{} has Emend already, with this folder. Nothing was changed.\n", target.shown());
-        return finish(&target, "present", json!({}), &said, output);
+        return finish(&target, None, "present", json!({}), &said, output);
     };
     let preview = target.preview(&content)?;
     if !output.json {
@@ -82,7 +83,8 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     }
     let document = json!({"diff": preview.diff()});
     if arguments.dry_run {
-        return finish(&target, "planned", document, "\nNothing was written (--dry-run).\n", output);
+        let said = "\nNothing was written (--dry-run).\n";
+        return finish(&target, Some(&content), "planned", document, said, output);
     }
     if !arguments.yes {
         if !output.can_ask() {
@@ -93,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             return Ok(Exit::Refused);
         }
     }
-    let (made, backup) = target.write(content)?;
+    let (made, backup) = target.write(content.clone())?;
     let mut document = document;
     document["edit"] = json!(made.edit());
     let mut said = String::from("\nWritten. ");
@@ -102,12 +104,24 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         said.push_str(&format!("The old file is kept as {}. ", backup.display()));
     }
     said.push_str("Restart the client, so that it starts Emend.\n");
-    finish(&target, "written", document, &said, output)
+    finish(&target, Some(&content), "written", document, &said, output)
 }
 
-fn finish(target: &Target, state: &str, mut document: Value, said: &str, output: Output) -> Ended {
+/// Says how it ended, and of the entry, as it is in this content or else was there before, what a person should know.
+fn finish(
+    target: &Target,
+    content: Option<&str>,
+    state: &str,
+    mut document: Value,
+    said: &str,
+    output: Output,
+) -> Ended {
     let gone = target.gone();
+    let remarks = target.remarks(content);
     if output.json {
+        if !remarks.is_empty() {
+            document["remarks"] = json!(remarks);
+        }
         if !gone.is_empty() {
             document["gone"] = json!(gone);
         }
@@ -124,6 +138,9 @@ fn finish(target: &Target, state: &str, mut document: Value, said: &str, output:
             );
             output.show(&output.plain(&said))?;
         }
+        for remark in remarks {
+            output.show(&output.plain(&format!("\n{remark}\n")))?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -136,6 +153,8 @@ struct Target {
     /// What it holds; `None` where it is not there.
     text: Option<String>,
     start: Start,
+    /// Whether an entry that names no folder serves the one in which the client works.
+    follows: bool,
     state: Option<PathBuf>,
 }
 
@@ -191,6 +210,7 @@ impl Target {
                 return Err(Stop::Usage(anyhow::Error::new(error).context(format!("{}", file.display()))));
             }
         };
+        let follows = scope == Scope::Global && client.starts_in_place();
         let naming = if client.needs_path(scope) { Naming::InFull } else { Naming::Short };
         let start = Start {
             command: program::command(naming)?,
@@ -198,10 +218,10 @@ impl Target {
             kind: client.kind(),
             folder,
             project: (scope == Scope::Project).then_some(project),
-            follows: scope == Scope::Global && arguments.workspace.is_none() && client.starts_in_place(),
+            follows: follows && arguments.workspace.is_none(),
         };
         let state = arguments.state.clone().or_else(state_folder);
-        Ok(Self { client, file, text, start, state })
+        Ok(Self { client, file, text, start, follows, state })
     }
 
     fn shown(&self) -> String {
@@ -217,6 +237,12 @@ impl Target {
         let unfit = |Unfit { line, what }| unfit(&self.file, line, &what);
         let there =
             if text.trim().is_empty() { None } else { entry::read(text, format, key).map_err(unfit)? };
+        if let Some(there) = &there
+            && !self.start.follows
+            && self.names_no_folder(there)
+        {
+            return Err(self.would_bind());
+        }
         let entry = match &there {
             None => self.start.entry(),
             Some(there) => self.start.mended(there).map_err(|why| self.by_hand(&why))?,
@@ -225,6 +251,49 @@ impl Target {
             return Ok(None);
         }
         Ok(Some(format!("{bom}{}", entry::put(text, format, key, &entry).map_err(unfit)?)))
+    }
+
+    /// Whether this entry starts a server for whichever folder the client works in.
+    fn names_no_folder(&self, entry: &Value) -> bool {
+        self.follows
+            && start::arguments(entry).is_some_and(|args| served(&args).is_ok_and(|it| it.is_empty()))
+    }
+
+    fn would_bind(&self) -> Stop {
+        let (name, file) = (self.client.name(), self.shown());
+        Stop::usage(format!(
+            "{file}: its entry for Emend names no folder, so {name} has the project in which it works served. With a folder \
+             this would end, for all projects. Nothing was changed. Leave --workspace away; or, if you mean it, write it by \
+             hand: args = {}",
+            json!(self.start.args())
+        ))
+    }
+
+    /// What a person should know of the entry.
+    fn remarks(&self, content: Option<&str>) -> Vec<String> {
+        let text = content.or(self.text.as_deref()).unwrap_or_default().trim_start_matches('\u{feff}');
+        let Ok(Some(entry)) = entry::read(text, self.client.format(), self.client.key()) else {
+            return Vec::new();
+        };
+        let (name, file) = (self.client.name(), self.shown());
+        let mut remarks = Vec::new();
+        let configured = start::arguments(&entry).filter(|_| self.names_no_folder(&entry));
+        if let Some((config, folders)) = configured.and_then(|args| configured_folders(&args)) {
+            remarks.push(format!(
+                "Its entry names no folder, and {config} does: so Emend serves {} there, and not the project in which {name} \
+                 works. To have that served, take 'workspace' out of {config}.",
+                folders.join(", ")
+            ));
+        }
+        let (mode, value) = ("default_tools_approval_mode", "approve");
+        if self.client == Client::Codex && entry.get(mode).is_none() {
+            remarks.push(format!(
+                "`codex exec`, which can ask nobody, refuses the tools that edit, unless this line stands below \
+                 [mcp_servers.emend] in {file}:\n  {mode} = \"{value}\"\nCodex then asks about none of Emend's tools. Emend \
+                 itself still makes no edit that needs your approval without it."
+            ));
+        }
+        remarks
     }
 
     /// The folders that the entry names and that are not there. A person takes them out, or puts them back.

@@ -107,8 +107,7 @@ impl Start {
 /// The folders that an entry has the server open: all of them, and those that are not there. In the configuration of a
 /// project, they are written from there on; what only the client knows is left out of the second.
 pub(crate) fn folders(entry: &Value, project: Option<&Path>) -> (Vec<String>, Vec<String>) {
-    let args = entry.get("args").and_then(texts);
-    let folders = args.and_then(|args| served(&args).ok()).unwrap_or_default();
+    let folders = arguments(entry).and_then(|args| served(&args).ok()).unwrap_or_default();
     let is_gone = |written: &&String| {
         let path = RootSpec::parse(written).path;
         let path = project.map_or(path.clone(), |project| project.join(path));
@@ -116,6 +115,11 @@ pub(crate) fn folders(entry: &Value, project: Option<&Path>) -> (Vec<String>, Ve
     };
     let gone = folders.iter().filter(is_gone).cloned().collect();
     (folders, gone)
+}
+
+/// The arguments of an entry.
+pub(crate) fn arguments(entry: &Value) -> Option<Vec<String>> {
+    entry.get("args").and_then(texts)
 }
 
 /// A list of texts.

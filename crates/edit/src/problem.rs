@@ -343,6 +343,11 @@ pub enum Kind {
     Busy {
         seconds: u64,
     },
+    /// As many edits of the same client were there before.
+    Crowded {
+        edits: usize,
+        seconds: u64,
+    },
     Overtaken {
         times: usize,
     },
@@ -551,7 +556,9 @@ impl Kind {
             Self::StalePreview { .. } => Code::StalePreview,
             Self::NoHistory | Self::UnknownEdit { .. } => Code::UnknownEdit,
             Self::UndoConflict { .. } => Code::UndoConflict,
-            Self::Busy { .. } | Self::Overtaken { .. } | Self::NeedsPatience => Code::Busy,
+            Self::Busy { .. } | Self::Crowded { .. } | Self::Overtaken { .. } | Self::NeedsPatience => {
+                Code::Busy
+            }
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
             Self::IoError { .. } => Code::IoError,
             Self::Cancelled => Code::Cancelled,

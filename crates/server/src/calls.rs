@@ -8,11 +8,9 @@ use std::sync::atomic::Ordering;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult, JsonObject, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::lock::PATIENCE;
 use emend_workspace::{Approval, Effort, Held, Progress};
 
 use crate::answer::{Answer, Unanswered};
@@ -201,18 +199,19 @@ impl Emend {
             }
         }
         let room = match tool.effect {
-            Effect::Edits => match self.shared.editing.room(&asked.cancelled).await {
+            Effect::Edits => match self.shared.editing.room(self.session.owner(), &asked.cancelled).await {
                 Ok(room) => Some(room),
                 Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
             },
             Effect::Reads | Effect::Shows => None,
         };
+        let effort = room.as_ref().map_or(Effort::Patient, |room| room.effort);
         let (teller, told) = progress::channel();
         let teller = token.is_some().then_some(teller);
         let (emend, arguments) = (self.clone(), Arc::clone(arguments));
         let job = tokio::task::spawn_blocking(move || {
             let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
-            let result = emend.run(&asked, Effort::Patient, Arc::unwrap_or_clone(arguments), &tell);
+            let result = emend.run(&asked, effort, Arc::unwrap_or_clone(arguments), &tell);
             // Counted until the work is done, also where nobody waits for it any more.
             drop((in_flight, room));
             result
@@ -297,37 +296,6 @@ fn broken() -> Answer {
     let message =
         "Emend has a bug: this call failed. Read the files that it names before you send it again.".into();
     Answer::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
-}
-
-/// How many edits are on threads at once. Those that wait for a lock wait there, and what reads needs threads too: of a
-/// runtime of tokio that is half of them.
-const EDITS: usize = 256;
-
-/// The room for edits on threads.
-#[derive(Debug)]
-pub(crate) struct Editing(Arc<Semaphore>);
-
-impl Default for Editing {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(EDITS)))
-    }
-}
-
-impl Editing {
-    /// Waits for room for one more, as long as an edit waits for its lock.
-    async fn room(&self, cancelled: &CancellationToken) -> Result<OwnedSemaphorePermit, Problem> {
-        // Most often there is room, and no clock is asked.
-        if let Ok(room) = Arc::clone(&self.0).try_acquire_owned() {
-            return Ok(room);
-        }
-        tokio::select! {
-            room = tokio::time::timeout(PATIENCE, Arc::clone(&self.0).acquire_owned()) => match room {
-                Ok(Ok(room)) => Ok(room),
-                _ => Err(Problem::new(Kind::Busy { seconds: PATIENCE.as_secs() })),
-            },
-            () = cancelled.cancelled() => Err(Problem::new(Kind::Cancelled)),
-        }
-    }
 }
 
 /// Counts the calls that are being answered.

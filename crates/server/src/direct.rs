@@ -11,7 +11,9 @@ use emend_edit::patch::Patch;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
-use emend_workspace::{Approval, Effort, Held, Mode, Origin, Readings, Report, Request, Stopped, Workspace};
+use emend_workspace::{
+    Approval, Effort, Held, Manner, Mode, Origin, Readings, Report, Request, Stopped, Workspace,
+};
 
 use crate::effects::Effects;
 use crate::events::{self, Cause, Events};
@@ -146,7 +148,8 @@ pub fn undo(
     let origin = undo_origin(edit, client)?;
     let undo = Undo { edit: Some(edit), path: None };
     let make = |approval: Option<&Approval>| {
-        workspace.undo(&undo, &origin, approval, &Mutex::default(), &|| false, &|_| {})
+        let manner = Manner { effort: Effort::Patient, approval, cancelled: &|| false, progress: &|_| {} };
+        workspace.undo(&undo, &origin, manner, &Mutex::default())
     };
     told_of(workspace, &origin, || allowed(workspace, effects, ask, make))
 }

@@ -19,7 +19,7 @@ use emend_edit::problem::Problem;
 use emend_workspace::{Contents, Mode, Workspace};
 
 use crate::asking::Asking;
-use crate::calls::Editing;
+use crate::editing::Editing;
 use crate::effects::Effects;
 use crate::events::Events;
 use crate::previews::Previews;

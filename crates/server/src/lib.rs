@@ -32,9 +32,11 @@ mod watch;
 
 pub mod events;
 
-mod calls;
 pub mod effects;
 pub mod handler;
+
+mod calls;
+mod editing;
 
 mod malformed;
 

@@ -21,6 +21,14 @@ pub enum Owner {
 }
 
 impl Owner {
+    /// How many of its kind share what the server has room for.
+    pub(crate) fn among(&self) -> usize {
+        match self {
+            Self::Process => 1,
+            Self::Token(token) => token.among,
+        }
+    }
+
     /// What tells it from every other owner in this process.
     pub(crate) fn key(&self) -> String {
         match self {
@@ -36,13 +44,21 @@ pub struct Token {
     name: Arc<str>,
     /// What requests without a session are called in the history.
     session: Arc<str>,
+    /// How many there are.
+    among: usize,
 }
 
 impl Token {
-    /// A token of this name, in this process.
+    /// A token of this name, in this process, that has it for itself.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), session: new_name().into() }
+        Self { name: name.into(), session: new_name().into(), among: 1 }
+    }
+
+    /// The same token, one of so many.
+    #[must_use]
+    pub fn among(self, tokens: usize) -> Self {
+        Self { among: tokens.max(1), ..self }
     }
 }
 

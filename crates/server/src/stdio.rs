@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ErrorData, RequestId};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -31,7 +31,12 @@ const LAST_WORD: Duration = Duration::from_secs(1);
 /// Serves one client over standard input and output until it goes.
 pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let lines = Lines::new(standard::input()?, standard::output(), LONGEST_MESSAGE);
-    let service = emend.serve(lines).await?;
+    let service = match emend.serve(lines).await {
+        Ok(service) => service,
+        // A client that goes before it has said all of its greeting has gone, and nothing has failed.
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
     service.waiting().await?;
     Ok(())
 }

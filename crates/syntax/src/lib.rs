@@ -41,7 +41,8 @@ pub enum Verdict {
 pub struct Limits {
     /// The bytes of the largest file that is parsed.
     pub bytes: usize,
-    /// How long one parse may take. Bytes do not bound that: some texts cost the square of their length.
+    /// How long one parse may work, as the processor counts it; where that is not known, how long it may take. Bytes do not
+    /// bound that: some texts cost the square of their length.
     pub time: Duration,
 }
 

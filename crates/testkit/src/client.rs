@@ -142,7 +142,7 @@ impl Launch {
         }
         if !self.is_configured {
             // Nor are the language servers of the machine.
-            command.args(["--no-config", "--notify-lsp=false"]);
+            command.args(["--no-config", "--notify-lsp=false"]).env("XDG_CONFIG_HOME", "/nowhere");
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.folder {

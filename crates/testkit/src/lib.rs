@@ -13,6 +13,7 @@ pub mod answer;
 pub mod client;
 pub mod http;
 pub mod imports;
+pub mod picture;
 #[cfg(unix)]
 pub mod terminal;
 

@@ -1,5 +1,7 @@
 //! How long a call may take, and how far it has come.
 
+use std::time::Duration;
+
 use crate::policy::MAX_FILE_BYTES;
 
 /// How far a request has come.
@@ -37,14 +39,25 @@ pub enum Effort {
     Quick,
     /// As long as it takes.
     Patient,
+    /// The same, for a call that has waited so long already: a lock is waited for so much less.
+    Waited(Duration),
 }
 
 impl Effort {
+    /// How long a lock is waited for, if all waiting may take this long.
+    pub(crate) fn patience(self, whole: Duration) -> Duration {
+        match self {
+            Self::Quick => Duration::ZERO,
+            Self::Patient => whole,
+            Self::Waited(already) => whole.saturating_sub(already),
+        }
+    }
+
     /// The largest file that is read.
     pub(crate) fn file_bytes(self) -> u64 {
         match self {
             Self::Quick => 2 * 1024 * 1024,
-            Self::Patient => MAX_FILE_BYTES,
+            Self::Patient | Self::Waited(_) => MAX_FILE_BYTES,
         }
     }
 }

@@ -66,6 +66,22 @@ fn common(disk: &dyn Disk, folder: &Path) -> Option<PathBuf> {
     pointed_to(disk, &dir, OsStr::new("commondir"), "", folder)
 }
 
+/// Why a folder cannot be opened that is inside one of git's, known by what is in that, if so. What has a `.git` of its own
+/// is a project: worktrees lie in the bare repository that they are of.
+pub(crate) fn around(path: &Path) -> Option<String> {
+    let has = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
+    let mut inside = path.ancestors().take_while(|folder| !has(folder, ".git"));
+    let gits = inside.find_map(|folder| {
+        let parent = folder.parent()?;
+        looks_like_git(|name| has(parent, name)).then_some(parent)
+    })?;
+    Some(format!(
+        "it is inside {}, a folder of git's (with HEAD, and objects and refs), from which git runs programs; name the \
+         project's own folder instead",
+        gits.display()
+    ))
+}
+
 /// Whether git would take a folder for one of its own that has some of these names.
 pub(crate) fn looks_like_git(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))

@@ -70,7 +70,7 @@ pub use policy::{Mode, Policy, Settings};
 pub use prepared::Preview;
 pub use readings::Readings;
 pub use report::{ChangeKind, FileReport, Report};
-pub use request::Request;
+pub use request::{Manner, Request};
 pub use roots::RootSpec;
 pub use sight::Sight;
 pub use walk::{Scope, Unseen};

@@ -57,9 +57,9 @@ pub struct Locked<'a> {
 pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked<'a>, Problem> {
     let until = Instant::now() + patience;
     let busy = || {
-        Problem::new(match patience.as_secs() {
-            0 => Kind::NeedsPatience,
-            seconds => Kind::Busy { seconds },
+        Problem::new(match patience {
+            Duration::ZERO => Kind::NeedsPatience,
+            _ => Kind::Busy { seconds: patience.as_secs().max(1) },
         })
     };
     let mut taken = turn.taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -25,3 +25,16 @@ pub struct Request<'a> {
     /// Told how far the request has come.
     pub progress: &'a dyn Fn(Progress),
 }
+
+/// How an edit that is asked for without a patch is to be made.
+#[derive(Clone, Copy)]
+pub struct Manner<'a> {
+    /// How long it may take.
+    pub effort: Effort,
+    /// What a person has allowed, if one was asked.
+    pub approval: Option<&'a Approval>,
+    /// Whether the client has given up meanwhile. Asked until the commit begins, never during it.
+    pub cancelled: &'a dyn Fn() -> bool,
+    /// Told how far it has come.
+    pub progress: &'a dyn Fn(Progress),
+}

@@ -16,6 +16,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::Disk;
 use crate::fault::{io_problem, is_absent};
+use crate::git_folder;
 use crate::lock::{Locked, Turn, lock};
 use crate::policy::Policy;
 use crate::resolve::{Place, Refusal, resolve};
@@ -504,6 +505,10 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     };
     let given = std::path::absolute(&spec.path).map_err(|error| refused(&error))?;
     let path = given.canonicalize().map_err(|error| refused(&error))?;
+    if let Some(why) = policy.refuses_root(&path).or_else(|| git_folder::around(&path)) {
+        let reason = format!("The workspace folder {shown} cannot be opened: {why}.");
+        return Err(Problem::new(Kind::NoWorkspace { reason }));
+    }
     let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| refused(&error))?;
     let inode = inode_of(disk, &dir).map_err(|error| refused(&error))?;
     let name = match &spec.name {

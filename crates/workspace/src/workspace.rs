@@ -36,7 +36,7 @@ use crate::policy::{Mode, Policy};
 use crate::prepared::{Facts, Prepared, Preview, Whole};
 use crate::readings::{Readings, locked};
 use crate::report::Report;
-use crate::request::Request;
+use crate::request::{Manner, Request};
 use crate::roots::{Root, RootSpec, Roots};
 use crate::search::{self, Found, Wanted};
 use crate::sight::{self, Sight};
@@ -240,24 +240,18 @@ impl Workspace {
 
     fn plan_and_commit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
         let root = self.root_of(request.patch)?;
-        let patience = match request.effort {
-            Effort::Quick => Duration::ZERO,
-            Effort::Patient => self.patience,
-        };
-        let locked = root.lock(patience)?;
+        let locked = root.lock(request.effort.patience(self.patience))?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare(request, readings)?;
         if self.has_hooks_before(&prepared) {
             drop(locked);
-            let Request { approval, cancelled, progress, .. } = *request;
+            if request.effort == Effort::Quick {
+                return Err(Problem::new(Kind::NeedsPatience).into());
+            }
+            let Request { effort, approval, cancelled, progress, .. } = *request;
             let plan = || self.prepare(request, readings);
-            return match request.effort {
-                Effort::Quick => Err(Problem::new(Kind::NeedsPatience).into()),
-                Effort::Patient => {
-                    let hooked = Hooked { plan: &plan, approval, readings, cancelled, progress };
-                    self.edit_with_hooks(prepared, &hooked)
-                }
-            };
+            let manner = Manner { effort, approval, cancelled, progress };
+            return self.edit_with_hooks(prepared, &Hooked { plan: &plan, manner, readings });
         }
         guard::refuse(&prepared)?;
         self.permit_unless(request.cancelled, &prepared, request.approval)?;
@@ -287,11 +281,10 @@ impl Workspace {
         &self,
         preview: Preview,
         hunks: Option<&[usize]>,
-        approval: Option<&Approval>,
+        manner: Manner<'_>,
         readings: &Mutex<Readings>,
-        cancelled: &dyn Fn() -> bool,
-        progress: &dyn Fn(Progress),
     ) -> Result<Report, (Stopped, Option<Box<Preview>>)> {
+        let Manner { effort, approval, cancelled, progress } = manner;
         let root = Arc::clone(&preview.facts.root);
         let split = match hunks {
             Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole))),
@@ -311,7 +304,7 @@ impl Workspace {
             Ok(report) => report,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };
-        let _locked = match root.lock(self.patience) {
+        let _locked = match root.lock(effort.patience(self.patience)) {
             Ok(locked) => locked,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };

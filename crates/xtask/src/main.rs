@@ -1,5 +1,5 @@
 //! The few jobs that Cargo cannot do alone: suites that are too slow for `cargo test`, each bounded in
-//! time, against the release build.
+//! time, against the release build; and what is made from code.
 //!
 //! ```text
 //! cargo xtask kill [SECONDS]             servers are killed while they write: no file is ever torn
@@ -19,6 +19,7 @@
 //! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
 //! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
 //! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
+//! cargo xtask picture                    docs/demo.svg, the README's picture of the demo, made anew
 //! ```
 
 mod agents;
@@ -34,6 +35,7 @@ mod kill;
 mod load;
 mod many;
 mod overhead;
+mod picture;
 mod power;
 mod race;
 mod random;
@@ -83,6 +85,7 @@ fn run() -> Result<()> {
         ("load", _) => load::run(&emend()?, time()?),
         ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize)),
         ("overhead", _) => overhead::run(&emend()?),
+        ("picture", _) => picture::run(&built("dev", "debug")?),
         ("power", _) => power::run(&emend()?, time()?),
         ("race", _) => race::run(&emend()?, time()?),
         ("servers", names) => servers::run(&emend()?, names),
@@ -94,17 +97,22 @@ fn run() -> Result<()> {
         ("tools", _) => tools::run(&emend()?),
         _ => bail!(
             "the tasks are: agents [NAME...], bundle, clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], kill [SECONDS], load [SECONDS], many [FILES], overhead, \
-             power [SECONDS], race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
+             picture, power [SECONDS], race [SECONDS], servers [NAME...], strace [SECONDS [SEED]], strace POINT, tools"
         ),
     }
 }
 
 /// The release build of the command, made now.
 fn emend() -> Result<PathBuf> {
+    built("release", "release")
+}
+
+/// The command, built now in a profile. Cargo puts what it builds into a folder of the target folder.
+fn built(profile: &str, folder: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--release", "--bin", "emend"]).status()?;
-    ensure!(built.success(), "the release build failed");
-    Ok(target()?.join("release").join("emend"))
+    let built = Command::new(cargo).args(["build", "--profile", profile, "--bin", "emend"]).status()?;
+    ensure!(built.success(), "the {profile} build failed");
+    Ok(target()?.join(folder).join("emend"))
 }
 
 /// Where Cargo builds, and where the tasks put what they make.

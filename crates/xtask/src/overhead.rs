@@ -142,6 +142,7 @@ fn over_stdio<'a>(emend: &Path, folder: &'a Folder, file: &'a str, flags: &[&str
         .arg("--state-dir")
         .arg(folder.state())
         .args(flags)
+        .env("XDG_CONFIG_HOME", "/nowhere")
         // No language server of this machine is found.
         .env("PATH", "/nowhere");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;

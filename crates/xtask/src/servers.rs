@@ -134,7 +134,8 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     let file = root.join(subject.file);
     fs::write(&file, subject.whole)?;
     let launch = Launch::new(emend).workspace(&root).state(folder.state()).configured();
-    let launch = launch.argument("--no-config").argument("--diagnostics-wait=60");
+    let launch = launch.argument("--no-config").variable("XDG_CONFIG_HOME", "/nowhere");
+    let launch = launch.argument("--diagnostics-wait=60");
     let mut client = launch.variable("PATH", search(&root)?).legacy();
     if client.call("diagnostics", json!({"paths": [subject.file]})).text.contains("is not installed") {
         return Ok(false);

@@ -394,6 +394,11 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f,
             "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
         ),
+        Kind::Crowded { edits, seconds } => write!(
+            f,
+            "For {seconds} seconds, {edits} earlier calls of this client that edit were not finished. Nothing was changed. Send \
+             the call again once they are answered."
+        ),
         Kind::Overtaken { times } => write!(
             f,
             "While this edit was made, others wrote into its files, {times} times in a row. Nothing was changed. Send the call \

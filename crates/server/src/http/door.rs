@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{Method, Request, Response, StatusCode};
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Frame, Incoming, SizeHint};
 use rmcp::ServerHandler;
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
@@ -112,39 +113,48 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 
     pub(super) async fn answer(&self, request: Request<Incoming>, place: &Place) -> Answer {
-        let path = request.uri().path();
+        let (head, mut body) = request.into_parts();
+        let admitted = self.admit(&head, place);
+        if let Ok(service) = admitted
+            && head.method == Method::POST
+        {
+            return self.post(service, head, body).await;
+        }
+        // What is in it is of no use, but whoever still sends it would lose the answer: a connection that is closed with
+        // something unread is reset.
+        let _ = tokio::time::timeout(self.limits.rest, intake::pass_over(&mut body)).await;
+        match admitted {
+            Ok(service) => self.pass(service, head).await,
+            Err(refusal) => *refusal,
+        }
+    }
+
+    /// The service of whoever asks; or the answer where the head suffices for one.
+    fn admit(&self, head: &Parts, place: &Place) -> Result<&Service<H>, Box<Answer>> {
+        let path = head.uri.path();
         if path == "/healthz" {
-            return self.health(request.method());
+            return Err(self.health(&head.method).into());
         }
         if path != ENDPOINT {
-            return refused(
-                StatusCode::NOT_FOUND,
-                format!("There is nothing at {path}; MCP is at {ENDPOINT}."),
-            );
+            let message = format!("There is nothing at {path}; MCP is at {ENDPOINT}.");
+            return Err(refused(StatusCode::NOT_FOUND, message).into());
         }
-        if let Err(why) = self.guard.check(request.uri(), request.headers()) {
-            return refused(StatusCode::FORBIDDEN, why);
-        }
-        let Some((token, service)) = self.service_for(&request) else {
-            let mut answer = refused(
-                StatusCode::UNAUTHORIZED,
-                "Send a token of this server as 'Authorization: Bearer TOKEN'.".into(),
-            );
-            answer
-                .headers_mut()
-                .insert(WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer realm=\"emend\""));
-            return answer;
+        self.guard.check(&head.uri, &head.headers).map_err(|why| refused(StatusCode::FORBIDDEN, why))?;
+        let Some((token, service)) = self.service_for(&head.headers) else {
+            let message = "Send a token of this server as 'Authorization: Bearer TOKEN'.";
+            let mut answer = refused(StatusCode::UNAUTHORIZED, message.into());
+            let scheme = http::HeaderValue::from_static("Bearer realm=\"emend\"");
+            answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+            return Err(answer.into());
         };
         if !place.belongs_to(token) {
-            return later("This token has too many connections open.");
+            return Err(later("This token has too many connections open.").into());
         }
-        if request.method() == Method::POST {
-            self.post(service, request).await
-        } else if self.closing.is_cancelled() {
-            later("The server is stopping.")
-        } else {
-            self.pass(service, request).await
+        // What is posted may be the answer that a request which has begun waits for.
+        if head.method != Method::POST && self.closing.is_cancelled() {
+            return Err(later("The server is stopping.").into());
         }
+        Ok(service)
     }
 
     /// Says whether the server takes requests, to whoever asks.
@@ -161,8 +171,8 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 
     /// The service of the token of a request, and its number.
-    fn service_for(&self, request: &Request<Incoming>) -> Option<(usize, &Service<H>)> {
-        let mut values = request.headers().get_all(AUTHORIZATION).iter();
+    fn service_for(&self, headers: &HeaderMap) -> Option<(usize, &Service<H>)> {
+        let mut values = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
         let is_bearer = scheme.eq_ignore_ascii_case("bearer");
@@ -171,9 +181,9 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 
     /// What opens a stream, or ends a session: there is nothing in it to look at.
-    async fn pass(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
-        let is_end = *request.method() == Method::DELETE;
-        let mut answer = service.ask(request).await;
+    async fn pass(&self, service: &Service<H>, head: Parts) -> Answer {
+        let is_end = head.method == Method::DELETE;
+        let mut answer = service.ask(Request::from_parts(head, Empty::<Bytes>::new())).await;
         // rmcp says 202, which some clients warn of.
         if is_end && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -181,8 +191,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
         answer
     }
 
-    async fn post(&self, service: &Service<H>, request: Request<Incoming>) -> Answer {
-        let (head, body) = request.into_parts();
+    async fn post(&self, service: &Service<H>, head: Parts, body: Incoming) -> Answer {
         let most = self.limits.body_bytes;
         let taking = intake::take(body, most, [&service.intake, &self.intake]);
         let Taken { bytes: body, counted: sent } = match tokio::time::timeout(self.limits.arrival, taking)

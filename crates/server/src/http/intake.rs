@@ -10,6 +10,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// So much of each body does not count, so that an ordinary call comes in whatever others send.
 const FREE: usize = 64 * 1024;
 
+/// So much is read of a body that is refused unseen.
+const PASSED_OVER: usize = 1024 * 1024;
+
 /// How many bytes of bodies may be there.
 #[derive(Clone)]
 pub(super) struct Intake(Arc<Semaphore>);
@@ -53,24 +56,38 @@ impl Counted {
     }
 }
 
-/// Takes in a body of so many bytes at most, as far as both have room for it. Where there is none, the rest is read and not
-/// kept: who sends hears no answer before.
+/// Takes in a body of so many bytes at most, as far as both have room for it. What is refused is read to its end and not
+/// kept, unless it is twice as large: who sends hears no answer before.
 pub(super) async fn take(mut body: Incoming, most: usize, intakes: [&Intake; 2]) -> Result<Taken, Refusal> {
-    let (mut bytes, mut counted, mut length, mut has_room) = (Vec::new(), Counted::default(), 0, true);
+    let (mut bytes, mut counted, mut length) = (Vec::new(), Counted::default(), 0);
+    let mut refusal = None;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(Refusal::Broken)?.into_data() else { continue };
         let before = length;
         length += data.len();
-        if length > most {
-            return Err(Refusal::TooLarge);
-        }
         let more = length.saturating_sub(FREE) - before.saturating_sub(FREE);
-        if has_room && more > 0 && !counted.add(more, intakes) {
-            (bytes, counted, has_room) = (Vec::new(), Counted::default(), false);
+        if length > most {
+            refusal = Some(Refusal::TooLarge);
+        } else if refusal.is_none() && more > 0 && !counted.add(more, intakes) {
+            refusal = Some(Refusal::TooMuch);
         }
-        if has_room {
+        if refusal.is_none() {
             bytes.extend_from_slice(&data);
+        } else if length / 2 > most {
+            break;
+        } else {
+            (bytes, counted) = (Vec::new(), Counted::default());
         }
     }
-    if has_room { Ok(Taken { bytes: bytes.into(), counted }) } else { Err(Refusal::TooMuch) }
+    refusal.map_or_else(|| Ok(Taken { bytes: bytes.into(), counted }), Err)
+}
+
+/// Reads what is left of a body that nobody wants, as far as somebody may send it who has shown no token.
+pub(super) async fn pass_over(body: &mut Incoming) {
+    let mut length = 0;
+    while length < PASSED_OVER
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        length += frame.data_ref().map_or(0, Bytes::len);
+    }
 }

@@ -58,6 +58,8 @@ pub struct Limits {
     pub token: Duration,
     /// How long the head of a request, or all of it, may take to arrive. So long a connection may be idle, too.
     pub arrival: Duration,
+    /// How long a refusal waits for what is still to come of the request.
+    pub rest: Duration,
     /// How long an answer may lie there without any of it being read.
     pub unread: Duration,
     /// How long a session is kept that nobody uses.
@@ -78,6 +80,7 @@ impl Default for Limits {
             bytes_of_all: 512 * 1024 * 1024,
             token: Duration::from_secs(10),
             arrival: Duration::from_secs(75),
+            rest: Duration::from_secs(2),
             unread: Duration::from_secs(75),
             session_idle: Duration::from_secs(30 * 60),
             farewell: Duration::from_secs(30),

@@ -63,7 +63,12 @@ impl Tokens {
             }
             keys.push(Key { token: Token::new(name), hash });
         }
-        if keys.is_empty() { Err("there is no token in it".into()) } else { Ok(Self(keys)) }
+        let number = keys.len();
+        if number == 0 {
+            return Err("there is no token in it".into());
+        }
+        let share = |key: Key| Key { token: key.token.among(number), ..key };
+        Ok(Self(keys.into_iter().map(share).collect()))
     }
 
     /// All of them.

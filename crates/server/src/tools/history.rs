@@ -47,8 +47,7 @@ fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outco
     }
     let readings = call.caller.readings();
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
-    let undone =
-        call.workspace.undo(&undo, origin, call.approval, readings, call.cancelled, call.progress)?;
+    let undone = call.workspace.undo(&undo, origin, call.manner(), readings)?;
     Ok(call.done(&undone))
 }
 

@@ -16,7 +16,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
 use emend_edit::problem::{Kind, Seen};
-use emend_workspace::{Approval, Effort, Mode, Origin, Progress, Report, Stopped, Workspace};
+use emend_workspace::{Approval, Effort, Manner, Mode, Origin, Progress, Report, Stopped, Workspace};
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
 pub(crate) use self::edit::parse_patch;
@@ -78,6 +78,12 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// How an edit that it asks for is to be made.
+    fn manner(&self) -> Manner<'_> {
+        let Self { effort, approval, cancelled, progress, .. } = *self;
+        Manner { effort, approval, cancelled, progress }
+    }
+
     /// The outcome of an edit that was made, with what was begun for it.
     fn done(&self, report: &Report) -> Outcome {
         let mut outcome = Outcome::success(report);

@@ -78,8 +78,7 @@ fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Stopped> {
     }
     let readings = call.caller.readings();
     let hunks = asked.hunks.as_deref();
-    let applied =
-        call.workspace.apply(prepared, hunks, call.approval, readings, call.cancelled, call.progress);
+    let applied = call.workspace.apply(prepared, hunks, call.manner(), readings);
     let outcome = match applied {
         Ok(report) => call.done(&report),
         Err((stopped, Some(unused))) => {

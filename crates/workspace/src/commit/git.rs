@@ -9,14 +9,15 @@ use emend_edit::problem::{Kind, Problem};
 use super::Job;
 use crate::disk::Disk;
 use crate::git_folder::looks_like_git;
+use crate::policy::folded::Folded;
 
 /// The changes of files in folders that are git's by what is in them, or would be afterwards, as far as no person has freed
 /// them.
 pub(crate) fn refuse_changes(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
     let upto = |names: &[OsString], end: usize| names[..end].iter().collect::<PathBuf>();
     let made = jobs.iter().filter(|job| job.after.is_some()).map(|job| &job.path.place.names);
-    let made: HashSet<PathBuf> =
-        made.flat_map(|names| (1..=names.len()).map(move |end| upto(names, end))).collect();
+    // In any spelling: the disk may take them for the same.
+    let made: HashSet<String> = made.flat_map(|names| Folded::new(names).paths()).collect();
     let mut known: HashMap<PathBuf, bool> = HashMap::new();
     let mut problems = Vec::new();
     for path in jobs.iter().flat_map(|job| std::iter::once(job.path).chain(job.base.map(|(path, _)| path))) {
@@ -24,8 +25,10 @@ pub(crate) fn refuse_changes(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> 
         let mut is_gits = |folder: &PathBuf| {
             *known.entry(folder.clone()).or_insert_with(|| {
                 let dir = disk.open_dir(&path.root.dir, folder).ok();
+                let names: Vec<OsString> = folder.iter().map(OsString::from).collect();
                 looks_like_git(|name| {
-                    made.contains(&folder.join(name))
+                    let inside: Vec<OsString> = names.iter().cloned().chain([name.into()]).collect();
+                    Folded::new(&inside).spellings().any(|path| made.contains(path))
                         || dir.as_ref().is_some_and(|dir| disk.stat(dir, OsStr::new(name)).is_ok())
                 })
             })

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+use super::At;
 use super::failure::{Failure, gone_or};
 use super::journal::Change;
 use super::restore::{self, Folder};
-use super::watch::Watch;
+use super::watch::{Watch, open_to_overwrite};
 use super::{Job, Step, Transaction};
+use crate::disk::{Disk, Stat};
 use crate::snapshot::Snapshot;
 
 /// How often a name is looked at again that others touch in between, before the exchange has to decide.
@@ -128,7 +130,7 @@ impl Transaction<'_> {
                 self.disk.exchange(staged, target).map_err(|error| gone_or(error, job, failed))?;
                 let out = self.disk.stat(displaced.0, displaced.1).map_err(failed)?;
                 if let (Some(seen), Some((_, base))) = (self.seen[at], job.base)
-                    && !out.is_same_file(&seen)
+                    && !is_what_was_seen(self.disk, displaced, (&out, &seen), base).map_err(failed)?
                 {
                     // A rename came between the look and the exchange. The less time theirs is away, the fewer miss it.
                     restore::return_theirs(self.disk, site).map_err(failed)?;
@@ -164,7 +166,7 @@ impl Transaction<'_> {
         let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
         let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
         let (dir, name) = (&*path.place.dir, path.place.file_name());
-        let file = self.disk.open_to_overwrite(dir, name).map_err(|error| gone_or(error, job, failed))?;
+        let file = open_to_overwrite(self.disk, (dir, name)).map_err(|error| gone_or(error, job, failed))?;
         // Through the handle that is written to, so that it is this file.
         if !self.disk.holds(&file, base.text.raw()).map_err(failed)? {
             self.compare(job, base, dir, name, Step::Recheck)?;
@@ -200,5 +202,51 @@ impl Transaction<'_> {
             _ => Some(self.disk.stat(target.0, target.1).map_err(failed)?),
         };
         Ok(())
+    }
+}
+
+/// Whether what came out of an exchange is what was seen before it. Of a file in a lower layer, an overlay may make a copy in
+/// that moment, with another number: then what is in it decides, with all else that is said of it.
+fn is_what_was_seen(
+    disk: &dyn Disk,
+    at: At<'_>,
+    (out, seen): (&Stat, &Stat),
+    base: &Snapshot,
+) -> io::Result<bool> {
+    if out.is_same_file(seen) || !out.is_copy_of(seen) {
+        return Ok(out.is_same_file(seen));
+    }
+    match restore::open(disk, at.0, at.1)? {
+        Some(file) => disk.holds(&file, base.text.raw()),
+        None => Ok(false),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::Arc;
+
+    use cap_std::ambient_authority;
+    use emend_edit::Text;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_with_another_number_is_what_was_seen_and_any_other_file_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a"), "old\n").unwrap();
+        let disk = crate::disk::for_this_machine();
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        let at = (&dir, OsStr::new("a"));
+        let seen = disk.stat(at.0, at.1).unwrap();
+        let same = |out: &Stat, content: &str| {
+            let text = Arc::new(Text::new(content.into()).unwrap());
+            is_what_was_seen(&*disk, at, (out, &seen), &Snapshot { text, stat: seen }).unwrap()
+        };
+        let copy = Stat { inode: seen.inode + 1, device: seen.device + 1, ..seen };
+        assert!(same(&seen, "old\n") && same(&copy, "old\n"));
+        assert!(!same(&copy, "new\n"));
+        assert!(!same(&Stat { modified: None, ..copy }, "old\n"));
+        assert!(!same(&Stat { mode: copy.mode ^ 0o100, ..copy }, "old\n"));
     }
 }

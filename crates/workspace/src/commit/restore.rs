@@ -18,7 +18,7 @@ use emend_edit::version::Hashing;
 
 use super::At;
 use super::journal::{Change, Entry};
-use super::watch::{Patience, Watch};
+use super::watch::{Patience, Watch, open_to_overwrite};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::fault::is_absent;
 
@@ -260,7 +260,7 @@ fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
         // There may be something of ours in it.
         return Ok(FileState::Mixed);
     }
-    let file = disk.open_to_overwrite(target.0, target.1)?;
+    let file = open_to_overwrite(disk, target)?;
     if !is_old {
         disk.overwrite(&file, &[&base])?;
     }

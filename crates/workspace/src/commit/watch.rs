@@ -4,6 +4,8 @@
 //! it waits instead until it is decided which file has the name, and is known of. Where it gives none, nothing is known
 //! and the edit goes on: reading what was displaced finds what was written until then.
 
+use std::fs::File;
+use std::io;
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +27,27 @@ impl Default for Patience {
     fn default() -> Self {
         Self(GLANCES)
     }
+}
+
+/// Opens a file for writing over it. Another process of ours may have a watch on it, which it ends as soon as somebody wants
+/// to write: that is waited for.
+pub(super) fn open_to_overwrite(disk: &dyn Disk, at: At<'_>) -> io::Result<File> {
+    once_unwatched(|| disk.open_to_overwrite(at.0, at.1))
+}
+
+fn once_unwatched<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..GLANCES {
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(GLANCE),
+            opened => return opened,
+        }
+    }
+    open().map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => {
+            io::Error::new(error.kind(), "another program holds a lease on it and does not give it back")
+        }
+        _ => error,
+    })
 }
 
 /// What is known of who writes into a file, until it is dropped.
@@ -74,5 +97,30 @@ impl Watch {
             drop(self);
             Self::begin(disk, at, &mut Patience::default());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_watched_is_opened_once_it_is_not_and_not_waited_for_for_ever() {
+        let mut times = 0;
+        let mut watched = |until: usize| {
+            times += 1;
+            if times < until { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(times) }
+        };
+        assert_eq!(once_unwatched(|| watched(4)).unwrap(), 4);
+        let never = once_unwatched(|| watched(usize::MAX)).unwrap_err();
+        assert_eq!(never.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(times, 4 + GLANCES + 1);
+        let mut asked = 0;
+        let gone = || -> io::Result<()> {
+            asked += 1;
+            Err(io::ErrorKind::NotFound.into())
+        };
+        assert_eq!(once_unwatched(gone).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(asked, 1);
     }
 }

@@ -74,6 +74,12 @@ impl Stat {
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.device == other.device && self.inode == other.inode
     }
+
+    /// Whether all that is said of both but which file they are is the same.
+    #[must_use]
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        Self { device: other.device, inode: other.inode, ..*self } == *other
+    }
 }
 
 /// What gets the bytes of a file while it is read.

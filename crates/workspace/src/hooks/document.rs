@@ -1,4 +1,4 @@
-//! What a hook is told of an edit: one JSON document on its standard input. Its fields are documented in the README; new
+//! What a hook is told of an edit: one JSON document on its standard input. Its fields are documented in docs/HOOKS.md; new
 //! ones may come, and what is there keeps its meaning within a version.
 
 use std::path::Path;

@@ -60,6 +60,7 @@ pub const APPROVE: &[&str] = &[
     "!**/.cursor/rules",
     "!**/.cursor/worktrees",
     ".gemini/",
+    "!**/.gemini/worktrees",
     ".agents/",
     ".aider.conf.yml",
     ".amazonq/",
@@ -77,6 +78,7 @@ pub const APPROVE: &[&str] = &[
     ".junie/",
     ".kilocode/",
     "!**/.kilocode/rules",
+    "!**/.kilocode/worktrees",
     ".kiro/",
     "!**/.kiro/specs",
     "!**/.kiro/steering",
@@ -91,6 +93,7 @@ pub const APPROVE: &[&str] = &[
     "!**/.trae/rules",
     ".windsurf/",
     "!**/.windsurf/rules",
+    "!**/.windsurf/worktrees",
     "**/.github/agents",
     "**/.github/hooks",
     // Editors, and the containers that they start.

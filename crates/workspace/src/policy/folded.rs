@@ -1,9 +1,9 @@
 //! Names as some disk may see them: names that one of them takes for the same are the same here.
 //!
 //! Letters match in either case, characters that show nothing are passed over, and however an accent is written makes no
-//! difference. Besides that, a name may be another by its *alias*: FAT and NTFS pass over final dots and blanks and know
-//! `.git` as `GIT~1`, and what follows a colon there is a stream of the same file. What is wanted of a name is asked of
-//! both, so that refusing one refuses the other on every disk.
+//! difference. Besides that, FAT and NTFS pass over final dots and blanks and know `.git` as `GIT~1`, and what follows a
+//! colon there is a stream of the same file. What is wanted of a name is asked of all of them, so that refusing one refuses
+//! the others on every disk. What a longer name is called in short, a pattern for it knows ([`short`](super::short)).
 
 use std::ffi::OsString;
 
@@ -13,8 +13,10 @@ use unicode_normalization::UnicodeNormalization;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded {
     plain: Form,
-    /// What other disks may take it for, where that is something else.
-    alias: Option<Form>,
+    /// What other disks pass over is left out, where there is such.
+    trimmed: Option<Form>,
+    /// The same with the long names that short ones may stand for.
+    long: Option<Form>,
 }
 
 /// A path in one of its forms.
@@ -28,16 +30,35 @@ pub(super) struct Form {
 impl Folded {
     pub(crate) fn new(names: &[OsString]) -> Self {
         let names: Vec<String> = names.iter().map(|name| folded(&name.to_string_lossy())).collect();
-        let aliases: Vec<Option<String>> = names.iter().map(|name| alias(name)).collect();
-        let has_alias = aliases.iter().any(Option::is_some);
-        let others = names.iter().zip(aliases).map(|(name, alias)| alias.unwrap_or_else(|| name.clone()));
-        let alias = has_alias.then(|| Form::new(others));
-        Self { plain: Form::new(names), alias }
+        let may_be_another =
+            |name: &String| name.contains([':', '~']) || name.ends_with('.') || name.ends_with(' ');
+        if !names.iter().any(may_be_another) {
+            return Self { plain: Form::new(names), ..Self::default() };
+        }
+        let trimmed: Vec<&str> = names.iter().map(|name| trimmed(name)).collect();
+        let long: Vec<Option<String>> = trimmed.iter().map(|name| long_name(name)).collect();
+        let is_longer = long.iter().any(Option::is_some);
+        let long =
+            long.into_iter().zip(&trimmed).map(|(long, name)| long.unwrap_or_else(|| (*name).to_owned()));
+        let long = is_longer.then(|| Form::new(long));
+        let is_shorter = names.iter().zip(&trimmed).any(|(name, trimmed)| name.len() != trimmed.len());
+        let trimmed = is_shorter.then(|| Form::new(trimmed.into_iter().map(str::to_owned)));
+        Self { plain: Form::new(names), trimmed, long }
     }
 
     /// The path as it is written, and then as what other disks may take it for.
     pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
-        std::iter::once(&self.plain).chain(&self.alias)
+        std::iter::once(&self.plain).chain(&self.trimmed).chain(&self.long)
+    }
+
+    /// The path in each of its forms.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
+        self.forms().map(|form| form.path.as_str())
+    }
+
+    /// The folders that it is in, and the path itself, in each of its forms.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.forms().flat_map(Form::prefixes).map(str::to_owned).collect()
     }
 
     /// Whether one of its names is this one, or may be.
@@ -119,13 +140,11 @@ pub(crate) fn is_ignorable(character: char) -> bool {
     )
 }
 
-/// What FAT, NTFS and those who speak to them may take a folded name for, if that is another.
-fn alias(name: &str) -> Option<String> {
+/// A folded name without what FAT, NTFS and those who speak to them pass over.
+fn trimmed(name: &str) -> &str {
     let before_stream = name.split(':').next().filter(|start| !start.is_empty()).unwrap_or(name);
     let trimmed = before_stream.trim_end_matches(['.', ' ']);
-    let long = long_name(trimmed);
-    let alias = long.as_deref().unwrap_or(trimmed);
-    (!alias.is_empty() && alias != name).then(|| alias.to_owned())
+    if trimmed.is_empty() { name } else { trimmed }
 }
 
 /// What a short name (`git~1`, `emend~1.tom`) may stand for among names that begin with a dot: of those it leaves out the

@@ -6,9 +6,12 @@
 //! the same are the same ([`Folded`]): on some, `.ENV` opens `.env`, and where it does not, the refusal harms nobody. `?` and `[...]` stand for a single byte, so that of other letters than those of ASCII
 //! only `*` takes one.
 
+use std::sync::OnceLock;
+
 use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::folded::{Folded, Form, folded};
+use super::short::{may_be_short, short_names};
 use crate::wildcards::too_much;
 
 /// How many patterns a list may have: each costs something for each name.
@@ -22,8 +25,19 @@ pub(crate) struct Globs {
     of_names: Numbered,
     /// Those with one, for the path from the top.
     of_paths: Numbered,
-    /// Each pattern as it was written, and whether it takes back.
+    /// Each pattern as it is shown, and whether it takes back.
     patterns: Vec<(String, bool)>,
+    /// What catches, without its place and folded, with its number.
+    caught: Vec<(usize, String)>,
+    /// The same for short names, made when a name first looks like one.
+    shorts: OnceLock<Box<Shorts>>,
+}
+
+/// Patterns for the short names of what other patterns catch.
+#[derive(Clone, Debug, Default)]
+struct Shorts {
+    of_names: Option<Numbered>,
+    of_paths: Option<Numbered>,
 }
 
 /// Patterns that are matched at once, with their places in the list.
@@ -36,10 +50,17 @@ struct Numbered {
 impl Globs {
     /// Reads these patterns. The last that matches decides.
     pub(crate) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        Self::shown_as(patterns.into_iter().map(|pattern| (pattern, pattern)))
+    }
+
+    /// Reads these patterns. Beside each stands how it is shown, where something was made of what somebody wrote.
+    pub(crate) fn shown_as<'a>(
+        patterns: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, String> {
         let (mut of_names, mut of_paths) = (Vec::new(), Vec::new());
-        let mut kept = Vec::new();
-        for (number, written) in patterns.into_iter().enumerate() {
-            let wrong = |why: &str| format!("the pattern '{written}' cannot be used: {why}");
+        let (mut kept, mut caught) = (Vec::new(), Vec::new());
+        for (number, (written, shown)) in patterns.into_iter().enumerate() {
+            let wrong = |why: &str| format!("the pattern '{shown}' cannot be used: {why}");
             if let Some(why) = too_much(written) {
                 return Err(wrong(&why));
             }
@@ -59,13 +80,25 @@ impl Globs {
             }
             let is_path = from_top.is_some() || inside.contains('/');
             let pattern = folded(inside);
-            // In a single name there is no slash to stop at.
-            let glob = GlobBuilder::new(&pattern).literal_separator(is_path).backslash_escape(true).build();
-            let glob = glob.map_err(|error| wrong(&error.kind().to_string()))?;
+            let glob = glob(&pattern, is_path).map_err(|error| wrong(&error))?;
             if is_path { &mut of_paths } else { &mut of_names }.push((number, glob));
-            kept.push((written.into(), takes_back));
+            kept.push((shown.into(), takes_back));
+            if !takes_back {
+                caught.push((number, if is_path { format!("/{pattern}") } else { pattern }));
+            }
         }
-        Ok(Self { of_names: Numbered::new(of_names)?, of_paths: Numbered::new(of_paths)?, patterns: kept })
+        let (of_names, of_paths) = (Numbered::new(of_names)?, Numbered::new(of_paths)?);
+        Ok(Self { of_names, of_paths, patterns: kept, caught, shorts: OnceLock::new() })
+    }
+
+    /// The number of the last pattern that catches this by a short name of it.
+    fn by_short_name(&self, prefix: &str, name: &str, found: &mut Vec<usize>) -> Option<usize> {
+        if !may_be_short(prefix) {
+            return None;
+        }
+        let shorts = self.shorts.get_or_init(|| Box::new(Shorts::of(&self.caught)));
+        let of_names = shorts.of_names.as_ref().and_then(|globs| globs.last(name, found));
+        of_names.max(shorts.of_paths.as_ref().and_then(|globs| globs.last(prefix, found)))
     }
 
     /// The pattern that catches this path, or a folder that it is in.
@@ -92,6 +125,7 @@ impl Globs {
         let mut found = Vec::new();
         form.prefixes().zip(form.names()).filter_map(move |(prefix, name)| {
             let last = self.of_names.last(name, &mut found).max(self.of_paths.last(prefix, &mut found));
+            let last = last.max(self.by_short_name(prefix, name, &mut found));
             let (written, takes_back) = &self.patterns[last?];
             Some((written.as_str(), *takes_back))
         })
@@ -105,6 +139,30 @@ pub(crate) enum Word<'a> {
     Free,
     /// This pattern catches it.
     Caught(&'a str),
+}
+
+/// What a pattern matches: a path, or a single name, in which there is no slash to stop at.
+fn glob(pattern: &str, is_path: bool) -> Result<Glob, String> {
+    let glob = GlobBuilder::new(pattern).literal_separator(is_path).backslash_escape(true).build();
+    glob.map_err(|error| error.kind().to_string())
+}
+
+impl Shorts {
+    fn of(caught: &[(usize, String)]) -> Self {
+        let numbered = |is_path: bool| {
+            let patterns = caught.iter().filter(|(_, pattern)| pattern.starts_with('/') == is_path);
+            let globs = patterns.filter_map(|(number, pattern)| {
+                let names = pattern.trim_start_matches('/').split('/').map(|name| match short_names(name) {
+                    // A group within a group is no glob.
+                    Some(short) if !name.contains(['{', '\\']) => format!("{{{name},{short}}}"),
+                    _ => name.to_owned(),
+                });
+                Some((*number, glob(&names.collect::<Vec<_>>().join("/"), is_path).ok()?))
+            });
+            Numbered::new(globs.collect()).ok()
+        };
+        Self { of_names: numbered(false), of_paths: numbered(true) }
+    }
 }
 
 impl Numbered {
@@ -185,6 +243,38 @@ mod tests {
             &["cafe\u{301}", "CAFE\u{301}", "\u{c9}te\u{301}/x"],
             &["cafe"],
         );
+    }
+
+    #[test]
+    fn a_short_name_is_the_long_one() {
+        let long = &[
+            ".git-credentials",
+            "id_ed25519",
+            "*.code-workspace",
+            "**/.config/systemd/user",
+            "a/b-long-name",
+        ];
+        let caught = [
+            "GIT-CR~1",
+            "x/git-cr~4",
+            "git-c~12",
+            "gi7eba~1",
+            "ID_ED2~1",
+            "MY~1.COD",
+            "CONFIG~1/SYSTEM~1/user",
+            "x/.config/systemd/USER~1/a",
+            "a/B-LONG~1/x",
+            "GIT-CR~1. ",
+            "GIT-CR~1::$DATA",
+        ];
+        check(
+            long,
+            &caught,
+            &["git-cr", "git-cr~", "git-cr~x", "gi7ebx~1", "b-long~1", "id_ed2~1.pub", "x.c~"],
+        );
+        check(&[".git-credentials", "!GIT-CR~1"], &["git-c~12"], &["git-cr~1"]);
+        check(&["*"], &["a~1"], &[]);
+        check(&["*.{key,pem}"], &["a~1.key"], &["a~1.txt"]);
     }
 
     #[test]

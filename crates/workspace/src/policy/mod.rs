@@ -4,12 +4,15 @@
 //! may only have tightened ([`tighten`](mod@tighten)). Rules are asked about resolved names, after every link
 //! is followed. A question about a folder is answered for everything beneath it.
 
+mod above;
 mod defaults;
 mod file;
 pub(crate) mod folded;
 pub(crate) mod globs;
+mod looser;
 pub mod programs;
 mod settings;
+mod short;
 mod tighten;
 
 use std::collections::BTreeSet;
@@ -42,10 +45,13 @@ pub struct Policy {
     forbidden: Vec<Arc<Globs>>,
     read_only: Vec<Arc<Globs>>,
     approve: Vec<Arc<Globs>>,
-    /// What needs approval by default, with what the person says of it.
+    /// What needs approval by default, with what the person takes back of it.
     guarded: Arc<Globs>,
     /// What the person alone says of that.
     said_of_guarded: Arc<Globs>,
+    /// What the person has written in the lists that have defaults: where a root lies decides how that is read.
+    said_forbidden: Vec<String>,
+    said_approve: Vec<String>,
     /// What the person alone says of what may only be read.
     readable: Arc<Globs>,
     extensions: Option<BTreeSet<String>>,
@@ -104,6 +110,8 @@ impl Policy {
         };
         let read_only = globs("read_only", &[], &settings.read_only)?;
         let approve = globs("approve", &[], &settings.approve)?;
+        // What they add needs approval by itself.
+        let taken_back = above::taken_back(&settings.approve);
         let max_file_bytes = settings.max_file_bytes.unwrap_or(FILE_BYTES);
         if max_file_bytes > MAX_FILE_BYTES {
             return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
@@ -112,8 +120,10 @@ impl Policy {
             forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
             read_only: vec![Arc::clone(&read_only)],
             approve: vec![Arc::clone(&approve)],
-            guarded: globs("approve", APPROVE, &settings.approve)?,
+            guarded: globs("approve", APPROVE, &taken_back)?,
             said_of_guarded: approve,
+            said_forbidden: settings.forbidden_paths.clone(),
+            said_approve: settings.approve.clone(),
             readable: read_only,
             extensions: settings.allowed_extensions.as_deref().map(extensions),
             own: Vec::new(),

@@ -51,8 +51,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What these settings say, and where they say nothing, the others. Lists add up; these come last, so that their
-    /// exceptions count.
+    /// What these settings say, and where they say nothing, the others. Lists of patterns add up; these come last, so
+    /// that their exceptions count.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         let both = |mut first: Vec<String>, second: Vec<String>| {
@@ -64,10 +64,7 @@ impl Settings {
             forbidden_paths: both(other.forbidden_paths, self.forbidden_paths),
             read_only: both(other.read_only, self.read_only),
             approve: both(other.approve, self.approve),
-            allowed_extensions: match (other.allowed_extensions, self.allowed_extensions) {
-                (Some(first), Some(second)) => Some(both(first, second)),
-                (first, second) => second.or(first),
-            },
+            allowed_extensions: self.allowed_extensions.or(other.allowed_extensions),
             max_file_bytes: self.max_file_bytes.or(other.max_file_bytes),
             mode: self.mode.or(other.mode),
             require_mtime_check: self.require_mtime_check.or(other.require_mtime_check),
@@ -183,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_first_wins_and_lists_add_up() {
+    fn what_is_said_first_wins_and_patterns_add_up() {
         let command_line = Settings {
             mode: Some(Mode::Preview),
             forbidden_paths: vec!["!a".into()],
@@ -201,7 +198,7 @@ mod tests {
         let both = command_line.over(file);
         assert_eq!((both.mode, both.on_change), (Some(Mode::Preview), Some(OnChange::Merge)));
         assert_eq!(both.forbidden_paths, ["a", "!a"]);
-        assert_eq!(both.allowed_extensions.unwrap(), ["rs", "md"]);
+        assert_eq!(both.allowed_extensions.unwrap(), ["md"]);
         assert_eq!(both.workspace, ["x=/x"]);
         let asked = Settings { workspace: vec!["y".into()], ..Settings::default() };
         let filed = Settings { workspace: vec!["x".into()], ..Settings::default() };

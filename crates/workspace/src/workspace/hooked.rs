@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use emend_edit::problem::{Code, Kind, Problem};
 
 use super::Workspace;
-use crate::approval::{self, Approval, Stopped};
-use crate::effort::Progress;
+use crate::approval::{self, Stopped};
+use crate::effort::{Effort, Progress};
 use crate::guard;
 use crate::history::Origin;
 use crate::hooks::after::Done;
@@ -18,6 +18,7 @@ use crate::policy::programs::Programs;
 use crate::prepared::{Prepared, Preview};
 use crate::readings::Readings;
 use crate::report::Report;
+use crate::request::Manner;
 use crate::roots::Root;
 
 /// How often an edit is planned anew because others have changed its files while hooks ran.
@@ -26,10 +27,8 @@ const TRIES: usize = 20;
 /// An edit that hooks concern: how it is planned anew, and for whom.
 pub(super) struct Hooked<'a> {
     pub(super) plan: &'a dyn Fn() -> Result<Prepared, Vec<Problem>>,
-    pub(super) approval: Option<&'a Approval>,
+    pub(super) manner: Manner<'a>,
     pub(super) readings: &'a Mutex<Readings>,
-    pub(super) cancelled: &'a dyn Fn() -> bool,
-    pub(super) progress: &'a dyn Fn(Progress),
 }
 
 impl Workspace {
@@ -84,39 +83,39 @@ impl Workspace {
     /// Makes an edit that hooks concern; `first` is how it is planned by now. The lock is not held.
     pub(super) fn edit_with_hooks(&self, first: Prepared, hooked: &Hooked<'_>) -> Result<Report, Stopped> {
         let root = Arc::clone(&first.facts.root);
-        let turn = self.turn(&first, hooked.cancelled);
+        let turn = self.turn(&first, hooked.manner.cancelled);
         let mut planned = Some(first).filter(|_| !turn.has_waited);
         for _ in 0..TRIES {
-            if (hooked.cancelled)() {
+            if (hooked.manner.cancelled)() {
                 return Err(Problem::new(Kind::Cancelled).into());
             }
             let prepared = match planned.take() {
                 Some(prepared) => prepared,
                 None => {
                     // So that what the client has read and what is there belong together.
-                    let _locked = self.locked(&root)?;
+                    let _locked = self.locked(&root, hooked.manner.effort)?;
                     (hooked.plan)()?
                 }
             };
             approval::refuse_unless_allowable(&prepared)?;
-            let mut prepared = self.format(prepared, hooked.cancelled)?;
+            let mut prepared = self.format(prepared, hooked.manner.cancelled)?;
             guard::refuse(&prepared)?;
-            self.hooks.ask(&mut prepared.report, &prepared.facts, hooked.cancelled)?;
-            let _locked = self.locked(&root)?;
-            let mut prepared = match self.is_still(prepared, hooked.progress) {
+            self.hooks.ask(&mut prepared.report, &prepared.facts, hooked.manner.cancelled)?;
+            let _locked = self.locked(&root, hooked.manner.effort)?;
+            let mut prepared = match self.is_still(prepared, hooked.manner.progress) {
                 Ok(prepared) => prepared,
                 Err(problem) if problem.code() == Code::StalePreview => continue,
                 Err(problem) => return Err(problem.into()),
             };
-            self.permit_unless(hooked.cancelled, &prepared, hooked.approval)?;
-            return Ok(self.commit(&mut prepared, hooked.readings, hooked.progress)?);
+            self.permit_unless(hooked.manner.cancelled, &prepared, hooked.manner.approval)?;
+            return Ok(self.commit(&mut prepared, hooked.readings, hooked.manner.progress)?);
         }
         Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
     }
 
     /// The lock of a root in which nothing is left to be taken up.
-    fn locked<'a>(&self, root: &'a Root) -> Result<Locked<'a>, Problem> {
-        let locked = root.lock(self.patience)?;
+    fn locked<'a>(&self, root: &'a Root, effort: Effort) -> Result<Locked<'a>, Problem> {
+        let locked = root.lock(effort.patience(self.patience))?;
         self.past.recover(self.disk(), root)?;
         Ok(locked)
     }

@@ -10,14 +10,14 @@ use emend_edit::problem::{Code, Kind, Problem};
 
 use super::hooked::Hooked;
 use super::{Workspace, none, one};
-use crate::approval::{Approval, Stopped};
+use crate::approval::Stopped;
 use crate::commit;
-use crate::effort::Progress;
 use crate::history::undo::{Undo, Undoable};
 use crate::history::{self, Asked, Edited, History, Origin};
 use crate::prepared::{Facts, Prepared};
 use crate::readings::Readings;
 use crate::report::Report;
+use crate::request::Manner;
 use crate::roots::Root;
 use crate::spans;
 
@@ -70,10 +70,8 @@ impl Workspace {
         &self,
         undo: &Undo<'_>,
         origin: &Origin,
-        approval: Option<&Approval>,
+        manner: Manner<'_>,
         readings: &Mutex<Readings>,
-        cancelled: &dyn Fn() -> bool,
-        progress: &dyn Fn(Progress),
     ) -> Result<Report, Stopped> {
         let path = undo.path.map(|path| self.name_of(path));
         let undo = Undo { edit: undo.edit, path: path.as_deref() };
@@ -94,17 +92,16 @@ impl Workspace {
             };
             (Arc::clone(history.root()), id.to_owned())
         };
-        let locked = root.lock(self.patience)?;
+        let locked = root.lock(manner.effort.patience(self.patience))?;
         self.past.recover(self.disk(), &root)?;
         let mut prepared = self.prepare_undo(&root, &id, origin)?;
         if self.has_hooks_before(&prepared) {
             drop(locked);
             let plan = || self.prepare_undo(&root, &id, origin);
-            let hooked = Hooked { plan: &plan, approval, readings, cancelled, progress };
-            return self.edit_with_hooks(prepared, &hooked);
+            return self.edit_with_hooks(prepared, &Hooked { plan: &plan, manner, readings });
         }
-        self.permit_unless(cancelled, &prepared, approval)?;
-        Ok(self.commit(&mut prepared, readings, progress)?)
+        self.permit_unless(manner.cancelled, &prepared, manner.approval)?;
+        Ok(self.commit(&mut prepared, readings, manner.progress)?)
     }
 
     /// Shows what taking this edit back would do.

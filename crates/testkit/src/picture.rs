@@ -1,0 +1,184 @@
+//! A picture of the demo: the coloured output of `emend demo` as an SVG, for the README.
+//!
+//! The picture is made from a run, never drawn by hand, and a test compares it with a new run. What differs from run to
+//! run, the ids of edits, is written the same each time. It shows a part of the demo, since the whole is too long for a
+//! page.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use crate::Folder;
+
+/// What the title of the part begins with that is shown: a refusal that teaches, and a success.
+const SHOWN: &str = "5. ";
+/// Columns of the picture; longer lines go on in the next row.
+const COLUMNS: usize = 100;
+const TAB: usize = 8;
+/// Sizes in pixels. A character of a monospace font is about six tenths of its size wide.
+const FONT: usize = 14;
+const CHARACTER: usize = 9;
+const ROW: usize = 19;
+const MARGIN: usize = 20;
+
+/// What there is to see, for whoever cannot see it.
+const TITLE: &str = "emend demo: another program changed the file, so the edit is refused once and the change is shown; \
+    the same call then goes through";
+
+/// The classes of a style, as the numbers of the terminal call them.
+const CLASSES: [(&str, &str); 6] =
+    [("1", "bold"), ("2", "faint"), ("31", "red"), ("32", "green"), ("33", "yellow"), ("36", "cyan")];
+
+/// Colours that can be told apart on a dark background, which the picture has in light and in dark pages.
+const STYLE: &str = "text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;white-space:pre;\
+    fill:#d1d7e0}.bold{font-weight:bold;fill:#f0f6fc}.faint{fill:#9198a1}.red{fill:#ff7b72}.green{fill:#7ee787}\
+    .yellow{fill:#e3b341}.cyan{fill:#79c0ff}";
+
+/// Runs the demo of this command and returns the picture of it.
+///
+/// # Panics
+///
+/// When the demo fails.
+#[must_use]
+pub fn of_demo(emend: &Path) -> String {
+    let folder = Folder::new();
+    let mut command = Command::new(emend);
+    command.args(["demo", "--color", "always"]).env("HOME", folder.path()).env("TMPDIR", folder.path());
+    for name in ["EMEND_STATE_DIR", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env_remove(name);
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = stable(&String::from_utf8(output.stdout).unwrap());
+    let part = parts(&text).find(|part| part["\x1b[1m".len()..].starts_with(SHOWN)).unwrap();
+    svg(TITLE, &format!("\x1b[1m$ emend demo\x1b[0m\n\x1b[2m...\x1b[0m\n{part}"))
+}
+
+/// The parts of the demo with their colours, each from its title on.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let is_title =
+        |bold: &str| bold.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
+    let starts = text.match_indices("\x1b[1m").filter(move |(at, style)| is_title(&text[at + style.len()..]));
+    let mut bounds: Vec<usize> = starts.map(|(at, _)| at).collect();
+    bounds.push(text.len());
+    let ends = bounds.clone().into_iter().skip(1);
+    bounds.into_iter().zip(ends).map(|(from, to)| &text[from..to])
+}
+
+/// The text with an invented id for each edit: ids are made from the time.
+fn stable(text: &str) -> String {
+    const ID: usize = 19;
+    let is_id = |word: &str| word.len() == ID && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_word = |character: char| character.is_ascii_alphanumeric();
+    let ids: Vec<&str> = text.split(|character| !is_word(character)).filter(|word| is_id(word)).collect();
+    ids.iter().fold(text.to_owned(), |text, id| text.replace(id, "1a2b3c4d5e6f7a8b9c0"))
+}
+
+/// An SVG of a text as a terminal shows it. `title` says what there is to see.
+#[must_use]
+pub fn svg(title: &str, text: &str) -> String {
+    let rows = rows(text.trim_end());
+    let (width, height) = (COLUMNS * CHARACTER + 2 * MARGIN, rows.len() * ROW + 2 * MARGIN);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         font-size=\"{FONT}\" role=\"img\">\n<title>{}</title>\n<style>{STYLE}</style>\n\
+         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n",
+        escaped(title)
+    );
+    for (number, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+        let y = MARGIN + (number + 1) * ROW - ROW / 3;
+        let _ = write!(svg, "<text x=\"{MARGIN}\" y=\"{y}\" xml:space=\"preserve\">");
+        for (class, run) in row {
+            let _ = match class {
+                Some(class) => write!(svg, "<tspan class=\"{class}\">{}</tspan>", escaped(run)),
+                None => write!(svg, "{}", escaped(run)),
+            };
+        }
+        svg.push_str("</text>\n");
+    }
+    svg + "</svg>\n"
+}
+
+/// A row of the picture: stretches of text, each in its style.
+type Row = Vec<(Style, String)>;
+
+/// A style by its class; none is plain text.
+type Style = Option<&'static str>;
+
+fn rows(text: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for line in lines(text) {
+        let mut rest = &line[..];
+        while rest.len() > COLUMNS {
+            let space = rest[..COLUMNS].iter().rposition(|&(_, character)| character == ' ');
+            let end = space.map_or(COLUMNS, |space| space + 1);
+            rows.push(row(&rest[..end]));
+            rest = &rest[end..];
+        }
+        rows.push(row(rest));
+    }
+    rows
+}
+
+fn row(characters: &[(Style, char)]) -> Row {
+    let mut row = Row::new();
+    for &(style, character) in characters {
+        match row.last_mut() {
+            Some((last, run)) if *last == style => run.push(character),
+            _ => row.push((style, character.to_string())),
+        }
+    }
+    row
+}
+
+/// The characters of each line with their styles. A tab is the spaces that a terminal shows for it.
+fn lines(text: &str) -> Vec<Vec<(Style, char)>> {
+    let (mut lines, mut style) = (vec![Vec::new()], None);
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        let line = lines.last_mut().unwrap();
+        match character {
+            '\x1b' => {
+                let code: String = rest.by_ref().skip(1).take_while(|&end| end != 'm').collect();
+                style = CLASSES.iter().find(|(known, _)| *known == code).map(|(_, class)| *class);
+                assert!(style.is_some() || code == "0", "a style that the picture does not know: {code}");
+            }
+            '\n' => lines.push(Vec::new()),
+            '\r' => {}
+            '\t' => line.resize((line.len() / TAB + 1) * TAB, (style, ' ')),
+            _ => line.push((style, character)),
+        }
+    }
+    lines
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_has_the_text_in_its_colours() {
+        let svg = svg("a <b>", "plain\n\x1b[31m-old & gone\x1b[0m end\r\n1\tx");
+        assert!(svg.contains("<title>a &lt;b&gt;</title>"), "{svg}");
+        assert!(svg.contains("><tspan class=\"red\">-old &amp; gone</tspan> end</text>"), "{svg}");
+        assert!(svg.contains(">1       x</text>"), "{svg}");
+    }
+
+    #[test]
+    fn a_long_line_goes_on_in_the_next_row() {
+        let lengths = |text: &str| rows(text).iter().map(|row| row[0].1.len()).collect::<Vec<_>>();
+        assert_eq!(lengths(&format!("{}\nshort", "x".repeat(COLUMNS + 1))), [COLUMNS, 1, 5]);
+        assert_eq!(lengths(&format!("{} y", "x".repeat(COLUMNS - 1))), [COLUMNS, 1]);
+    }
+
+    #[test]
+    fn ids_are_the_same_each_time() {
+        let of = |id: &str| stable(&format!("This is edit {id}; version 2423f5d7273e"));
+        assert_eq!(of("1a201f01cbbfe9061fe"), of("1a201f01d5169a7c031"));
+        assert!(of("1a201f01cbbfe9061fe").ends_with("version 2423f5d7273e"));
+    }
+}

@@ -1,0 +1,298 @@
+//! What the documents say of tools, settings, commands, exit codes, resources, clients and promises is what the code
+//! has. Whatever is written by hand and known to the code is compared here.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use emend_testkit::{Answer, Folder};
+use emend_workspace::{Policy, Settings};
+use serde_json::json;
+
+use crate::{EMEND, launch, serve};
+
+fn text(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// The rows of the first table behind a line that begins like this, each as its cells, without the heading.
+fn table(document: &str, heading: &str) -> Vec<Vec<String>> {
+    let rows = text(document);
+    let rows =
+        rows.lines().skip_while(|line| !line.starts_with(heading)).take_while(|line| line.starts_with('|'));
+    let cells = |row: &str| row.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+    let rows: Vec<Vec<String>> = rows.skip(2).map(cells).collect();
+    assert!(!rows.is_empty(), "{document} has no table {heading}");
+    rows
+}
+
+/// What stands in backticks in a text.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The first thing in backticks of each first cell.
+fn named(rows: &[Vec<String>]) -> Vec<String> {
+    rows.iter().map(|row| quoted(&row[0]).next().unwrap().to_owned()).collect()
+}
+
+fn help(arguments: &[&str]) -> String {
+    let output = Command::new(EMEND).args(arguments).arg("--help").output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_tables_of_tools_have_every_tool_and_its_arguments() {
+    let tools = serve(&Folder::new()).tools();
+    let names: Vec<String> = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    let rows = table("docs/TOOLS.md", "| Tool | Arguments |");
+    assert_eq!(named(&rows), names, "docs/TOOLS.md");
+    assert_eq!(named(&table("README.md", "| Tool |")), names, "README.md");
+    for (tool, row) in tools.iter().zip(&rows) {
+        if tool["name"] == "edit_preview" {
+            // It has those of the tool that it is asked about.
+            continue;
+        }
+        let schema = &tool["inputSchema"];
+        let is_required =
+            |name: &str| schema["required"].as_array().is_some_and(|all| all.contains(&name.into()));
+        let arguments = schema["properties"].as_object().unwrap().keys();
+        let arguments: BTreeSet<String> =
+            arguments.map(|name| format!("{name}{}", if is_required(name) { "" } else { "?" })).collect();
+        let written: BTreeSet<String> = row[1].split(", ").map(Into::into).collect();
+        assert_eq!(written, arguments, "docs/TOOLS.md, {}", row[0]);
+    }
+}
+
+#[test]
+fn the_table_of_settings_has_every_key_and_its_flag() {
+    let unknown = Settings::parse("no_such_setting_at_all = 1").unwrap_err();
+    let keys = unknown.split_once("The settings are: ").unwrap().1.trim_end_matches('.').split(", ");
+    // These have sections of their own.
+    let keys: BTreeSet<&str> =
+        keys.filter(|key| !["hooks", "editors", "language_servers"].contains(key)).collect();
+    let rows = table("docs/CONFIGURATION.md", "| In the file | Flag |");
+    let written = named(&rows);
+    assert_eq!(written.iter().map(String::as_str).collect::<BTreeSet<_>>(), keys);
+    let help = help(&["serve"]);
+    let flags = |text: &str| {
+        let flags = text.split_whitespace().filter(|word| word.trim_start_matches('`').starts_with("--"));
+        let name = |flag: &str| flag.trim_matches('`').split(['=', '[']).next().unwrap().to_owned();
+        flags.map(name).collect::<BTreeSet<String>>()
+    };
+    let policy = help.split_once("Policy:").unwrap().1.split("HTTP:").next().unwrap();
+    let heads =
+        policy.lines().filter(|line| line.trim_start().starts_with("--")).collect::<Vec<_>>().join("\n");
+    let mut known = flags(&heads);
+    known.insert("--workspace".into());
+    // They say which file is read.
+    known.retain(|flag| flag != "--config" && flag != "--no-config");
+    let written: BTreeSet<String> = rows.iter().flat_map(|row| flags(&row[1])).collect();
+    assert_eq!(written, known);
+}
+
+#[test]
+fn the_defaults_of_settings_are_those_that_are_documented() {
+    let default = *Policy::default().terms();
+    let mut compared = 0;
+    for row in table("docs/CONFIGURATION.md", "| In the file | Flag |") {
+        let key = quoted(&row[0]).next().unwrap();
+        let value = match quoted(&row[3]).next() {
+            Some(word) if ["true", "false"].contains(&word) => word.to_owned(),
+            Some(word) => format!("{word:?}"),
+            None if row[3] == "64 MiB" => (64 << 20).to_string(),
+            // No term of the policy, but a list or what another test compares.
+            None => continue,
+        };
+        let said = Policy::new(&Settings::parse(&format!("{key} = {value}")).unwrap()).unwrap();
+        assert_eq!(*said.terms(), default, "{key} is not {value} by default");
+        compared += 1;
+    }
+    assert!(compared >= 11, "{compared}");
+}
+
+#[test]
+fn the_configurations_in_the_documents_are_understood() {
+    let mut read = 0;
+    for document in ["docs/CONFIGURATION.md", "docs/HOOKS.md", "docs/PROTECTED.md"] {
+        for configuration in fenced(&text(document), "toml") {
+            read += 1;
+            let understood = Settings::parse(configuration);
+            assert!(understood.is_ok(), "{document}: {understood:?}\n{configuration}");
+        }
+    }
+    assert!(read > 3);
+}
+
+#[test]
+fn what_is_forbidden_by_default_is_named() {
+    let document = text("docs/CONFIGURATION.md");
+    let (_, section) = document.split_once("### Forbidden by default").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let named: Vec<&str> = quoted(section).collect();
+    for pattern in emend_workspace::policy::FORBIDDEN {
+        let plain = pattern.trim_start_matches('!').trim_start_matches("**/");
+        let plain = if plain.starts_with("*.") { plain.trim_start_matches('*') } else { plain };
+        // One name stands for those of all kinds of keys.
+        let is_named = named.contains(&plain) || plain.starts_with("id_") && named.contains(&"id_rsa");
+        assert!(is_named, "docs/CONFIGURATION.md does not name {pattern}");
+    }
+}
+
+#[test]
+fn the_languages_of_the_guard_and_the_known_language_servers_are_named() {
+    let quoted_behind = |file: &str, marks: &[&str]| -> Vec<String> {
+        let code = text(file);
+        let lines = code.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+        let behind = lines.filter_map(|line| marks.iter().find_map(|mark| line.split_once(mark)));
+        behind
+            .filter_map(|(_, rest)| rest.strip_prefix('"')?.split_once('"'))
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    };
+    let languages = quoted_behind("crates/syntax/src/language.rs", &[" => "]);
+    let configuration = text("docs/CONFIGURATION.md");
+    let (_, guard) = configuration.split_once("## The syntax guard").unwrap();
+    assert!(languages.len() > 10 && languages.iter().all(|name| guard.contains(name)), "{languages:?}");
+    let servers = quoted_behind("crates/lsp/src/known.rs", &["name: "]);
+    let hooks = text("docs/HOOKS.md");
+    assert!(
+        servers.len() > 4 && servers.iter().all(|name| hooks.contains(&format!("`{name}`"))),
+        "{servers:?}"
+    );
+}
+
+#[test]
+fn the_table_of_commands_has_every_command_and_the_exit_codes_are_those_of_the_help() {
+    let help = help(&[]);
+    let commands = help.split_once("Commands:\n").unwrap().1.split("\n\n").next().unwrap();
+    let commands = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let commands: BTreeSet<&str> = commands.filter(|&command| command != "help").collect();
+    let written = named(&table("docs/COMMANDS.md", "| Command |"));
+    assert_eq!(written.len(), commands.len(), "one row for each");
+    let written: BTreeSet<&str> = written
+        .iter()
+        .map(|command| command.strip_prefix("emend ").unwrap().split(' ').next().unwrap())
+        .collect();
+    assert_eq!(written, commands);
+
+    let told = help.split_once("Exit codes:\n").unwrap().1;
+    let told: Vec<&str> = told.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let written: Vec<String> =
+        table("docs/COMMANDS.md", "| Exit code |").into_iter().map(|row| row[0].clone()).collect();
+    assert_eq!(written, told);
+    let code = text("crates/cli/exit.rs");
+    let known = code
+        .lines()
+        .filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = ")?.1.parse::<u8>().ok());
+    assert_eq!(known.map(|code| code.to_string()).collect::<Vec<_>>(), written);
+}
+
+#[test]
+fn the_table_of_resources_has_every_resource_and_template() {
+    let folder = Folder::with([("src/main.rs", "\n")]);
+    let mut client = launch(&folder).configured().argument("--no-config").argument("--emit-event").legacy();
+    let mut listed = BTreeSet::new();
+    for (method, list, field) in [
+        ("resources/list", "resources", "uri"),
+        ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    ] {
+        for resource in client.request(method, json!({})).unwrap()[list].as_array().unwrap() {
+            let uri = resource[field].as_str().unwrap();
+            let kind =
+                if uri.starts_with("file://") { "file" } else { uri.split(['{', '?']).next().unwrap() };
+            listed.insert(kind.to_owned());
+        }
+    }
+    let written = named(&table("docs/RESOURCES.md", "| Resource |")).into_iter().map(|uri| {
+        if uri.starts_with("file://") {
+            "file".to_owned()
+        } else {
+            uri.split("ID").next().unwrap().to_owned()
+        }
+    });
+    assert_eq!(written.collect::<BTreeSet<_>>(), listed);
+}
+
+#[test]
+fn the_clients_that_init_knows_are_named() {
+    let help = help(&["init"]);
+    let (_, known) = help.split_once("[possible values: ").unwrap();
+    let known = known.split_once(']').unwrap().0.split(',').map(str::trim);
+    for document in ["README.md", "docs/CLIENTS.md"] {
+        let document = text(document);
+        assert!(known.clone().all(|client| document.contains(client)), "{document}");
+    }
+}
+
+/// The texts between fences of a kind.
+fn fenced<'a>(document: &'a str, kind: &str) -> Vec<&'a str> {
+    let parts = document.split("```").collect::<Vec<_>>();
+    let inside = parts.iter().skip(1).step_by(2);
+    inside.filter_map(|text| text.strip_prefix(kind)?.strip_prefix('\n')).collect()
+}
+
+#[test]
+fn the_readme_shows_what_is_answered() {
+    const FILE: &str = "import sys\n\n\ndef total(items):\n\treturn sum(items)\n";
+    let readme = text("README.md");
+    let [success, refusal] = fenced(&readme, "text")[..] else {
+        panic!("the README has one success and one refusal")
+    };
+    let folder = Folder::with([("src/app.py", FILE)]);
+    let mut client = serve(&folder);
+    let said = |answer: &Answer| answer.text.trim_end().to_owned();
+    let wrong = client.replace(
+        "src/app.py",
+        "def total(items):\n    return sum(numbers)",
+        "def total(items):\n    return round(sum(numbers), 2)",
+    );
+    assert_eq!(said(&wrong), refusal.trim_end());
+    let right =
+        client.replace("src/app.py", "    return sum(items)\n", "    return round(sum(items), 2)\n").ok();
+    let id = right.structured["edit"].as_str().unwrap();
+    assert_eq!(said(&right).replace(id, "1a2b3c4d5e6f7a8b9c0"), success.trim_end());
+}
+
+#[test]
+fn every_promise_names_what_shows_it() {
+    let guarantees = text("docs/GUARANTEES.md");
+    let promises = guarantees.split_once("\n## Matching").unwrap().1;
+    let promises = promises.split_once("\n## What holds on which file system").unwrap().0;
+    let mut code = String::new();
+    for folder in ["tests", "crates"] {
+        gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut code);
+    }
+    let tasks = text("crates/xtask/src/main.rs");
+    for promise in promises.split("\n- ").skip(1) {
+        let promise = promise.split("\n## ").next().unwrap();
+        let (_, shown) =
+            promise.split_once("Shown by ").unwrap_or_else(|| panic!("nothing shows: {promise}"));
+        for name in quoted(shown) {
+            let is_there = match name.strip_prefix("cargo xtask ") {
+                Some(task) => tasks.contains(&format!("(\"{task}\", ")),
+                None if name.contains('/') => Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("tests/cases")
+                    .join(name)
+                    .join("case.json")
+                    .exists(),
+                None => code.contains(&format!("fn {name}(")),
+            };
+            assert!(is_there, "{name} is neither a test nor a fixture nor a task: {promise}");
+        }
+    }
+}
+
+/// All code below a folder.
+fn gather(folder: &Path, code: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            gather(&path, code);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            write!(code, "{}", fs::read_to_string(&path).unwrap()).unwrap();
+        }
+    }
+}
