@@ -146,6 +146,22 @@ fn what_is_no_yes_changes_nothing() {
     }
 }
 
+/// Codex for one declines by itself where it runs without a terminal: then nobody was asked.
+#[test]
+fn what_a_client_declines_while_its_call_waits_can_be_allowed_in_a_terminal() {
+    let folder = Folder::with([("a.txt", "old\n")]);
+    let mut client = asking(&folder, ERAS[0]);
+    let question = Question::of(&mut client, ERAS[0], "str_replace", replace("a.txt", "old", "new"));
+    let told = question.answer(&mut client, &json!({"action": "decline"})).refused("approval-denied").text;
+    let id = waiting(&folder)[0]["id"].as_str().unwrap().to_owned();
+    assert!(told.contains("emend approve") && told.contains(&id), "{told}");
+    // It was not made, and a person is asked again.
+    assert_eq!(folder.text("a.txt"), "old\n");
+    let question = Question::of(&mut client, ERAS[0], "str_replace", replace("a.txt", "old", "new"));
+    question.answer(&mut client, &yes()).ok();
+    assert_eq!(waiting(&folder).len(), 0);
+}
+
 #[test]
 fn a_client_that_cannot_ask_is_not_asked() {
     for era in ERAS {

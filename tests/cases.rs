@@ -95,7 +95,7 @@ fn every_layer_is_shown() {
             serde_json::from_str::<Value>(&text).unwrap()["layer"].as_str().map(Into::into)
         })
         .collect();
-    let all: BTreeSet<String> = LAYERS.iter().map(|layer| layer.name.into()).collect();
+    let all: BTreeSet<String> = LAYERS.iter().map(|layer| layer.name().into()).collect();
     assert_eq!(shown, all);
 }
 

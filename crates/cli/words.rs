@@ -68,7 +68,7 @@ fn message(problem: &Problem) -> Option<String> {
         Kind::MissingOriginal => {
             Some(problem.to_string().replace("; list_files and search_text show what there is", ""))
         }
-        Kind::ApprovalDenied => Some(
+        Kind::ApprovalDenied { .. } => Some(
             "You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a \
              day unless you allow it there."
                 .into(),

@@ -283,7 +283,10 @@ pub enum Kind {
         rule: String,
         release: Release,
     },
-    ApprovalDenied,
+    ApprovalDenied {
+        /// The command that allows it all the same, where nobody may have been asked.
+        command: Option<String>,
+    },
     InvalidPolicy {
         reason: String,
     },
@@ -543,7 +546,7 @@ impl Kind {
             Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,
             Self::ExtensionNotAllowed { .. } => Code::ExtensionNotAllowed,
             Self::ApprovalNeeded { .. } => Code::ApprovalNeeded,
-            Self::ApprovalDenied => Code::ApprovalDenied,
+            Self::ApprovalDenied { .. } => Code::ApprovalDenied,
             Self::InvalidPolicy { .. } => Code::InvalidPolicy,
             Self::HookRefused { .. } | Self::HookNotAsked { .. } => Code::HookRefused,
             Self::SyntaxBroken { .. } => Code::SyntaxBroken,

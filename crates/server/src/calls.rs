@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
-use emend_edit::problem::{Kind, Problem};
+use emend_edit::problem::{Kind, Problem, Release};
 use emend_workspace::{Approval, Effort, Held, Progress};
 
 use crate::answer::{Answer, Unanswered};
@@ -134,7 +134,7 @@ impl Emend {
                 Said::Nothing | Said::Silence => None,
                 Said::Yes(approval) => Some(approval.clone()),
                 Said::No => {
-                    return Answer::refusal(&[Problem::new(Kind::ApprovalDenied)]).into();
+                    return Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command: None })]).into();
                 }
             };
             let held = match self.answer(tool, arguments, approval, token.take(), context).await {
@@ -155,6 +155,9 @@ impl Emend {
                 Reply::Said(Said::Silence) | Reply::NotHere => {
                     return self.leave_waiting(held).await.into();
                 }
+                // A client may have declined by itself: then the person can still say yes. Where the answer comes with a call
+                // of its own there is no plan yet that could wait.
+                Reply::Said(Said::No) => return self.leave_denied(held).await.into(),
                 Reply::Said(said) => said,
                 Reply::Later(question) => return Turn::Question(question),
             };
@@ -167,6 +170,21 @@ impl Emend {
         let job = tokio::task::spawn_blocking(move || match &shared.workspace {
             Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held)),
             Err(problem) => Answer::refusal(std::slice::from_ref(problem)),
+        });
+        job.await.unwrap_or_else(|_| broken())
+    }
+
+    /// The same for an edit that was declined, by a person or by their client alone.
+    async fn leave_denied(&self, held: Box<Held>) -> Answer {
+        let shared = Arc::clone(&self.shared);
+        let command = |problem: &Problem| match &*problem.kind {
+            Kind::ApprovalNeeded { release: Release::Command { command }, .. } => Some(command.clone()),
+            _ => None,
+        };
+        let job = tokio::task::spawn_blocking(move || {
+            let waits = shared.workspace.as_ref().map(|workspace| workspace.wait_for_a_person(&held));
+            let command = waits.unwrap_or_default().iter().find_map(command);
+            Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command })])
         });
         job.await.unwrap_or_else(|_| broken())
     }

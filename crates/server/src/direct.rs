@@ -260,7 +260,7 @@ fn allowed(
         };
         match ask(&held) {
             Said::Yes => approval = Some(Approval::of_person(held.digest())),
-            Said::No => return Err(vec![Problem::new(Kind::ApprovalDenied)]),
+            Said::No => return Err(vec![Problem::new(Kind::ApprovalDenied { command: None })]),
             Said::Nothing => return Err(workspace.wait_for_a_person(&held)),
         }
     }

@@ -318,9 +318,15 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 ),
             }
         }
-        Kind::ApprovalDenied => f.write_str(
+        Kind::ApprovalDenied { command: None } => f.write_str(
             "The person who was asked declined this edit. Nothing was changed. Do not send it again; ask them what they \
              want instead.",
+        ),
+        Kind::ApprovalDenied { command: Some(command) } => write!(
+            f,
+            "The person declined this edit, or their client did without asking them. Nothing was changed. Do not send it \
+             again; tell them, and ask what they want instead. Only if they were not asked and want exactly this edit, they \
+             can allow it by running `{command}` in a terminal; then send the same call again."
         ),
         Kind::InvalidPolicy { reason } => write!(
             f,

@@ -33,7 +33,7 @@ pub(crate) fn permit(
     let is_allowed = approval.is_some_and(|approval| approval.covers(&held.digest));
     match word {
         // A no at a terminal outdoes a yes elsewhere.
-        Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied).into()),
+        Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied { command: None }).into()),
         Some(Word::Yes) => Ok(()),
         None if is_allowed => {
             if let Some(approvals) = approvals {
