@@ -11,7 +11,7 @@ use emend_edit::patch::Patch;
 use emend_edit::plan::{Action, FilePlan, Plan, Rest};
 use emend_edit::problem::{Kind, Problem, Release};
 
-use crate::approval::{Approval, Held, PlanDigest, changes_servers};
+use crate::approval::{Approval, Held, PlanDigest, changes_servers, is_yaml};
 use crate::commit::{Job, Like};
 use crate::disk::Disk;
 use crate::fault::io_problem;
@@ -130,9 +130,10 @@ impl Prepared {
                 }
             }
             let policy = &job.path.root.policy;
+            let mut names = std::iter::once(&job.path.name).chain(base.map(|path| &path.name));
             if problems.is_empty()
                 && policy.guards_servers(&job.path.place.names)
-                && changes_servers(&job.plan.action)
+                && changes_servers(&job.plan.action, names.any(|name| is_yaml(name)))
             {
                 let rule = "it changes how MCP servers are started".into();
                 let kind = Kind::ApprovalNeeded { rule, release: Release::Question };
