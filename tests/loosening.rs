@@ -276,6 +276,13 @@ fn how_servers_are_started_needs_a_person_whatever_the_file_is_called() {
         ("x", "a = 1\n", "[mcp_servers.'a+b'] # mine, all mine!\ncommand = 'x'\n"),
         ("x", "{}\n", [&" ".repeat(70_000), STARTS].concat().leak() as &str),
         (".claude/worktrees/x/y.json", "{}\n", STARTS),
+        ("x.yaml", "a: 1\n", "a: 1\nmcpServers:\n  - name: x\n    command: x\n"),
+        (
+            "x.yml",
+            "mcp:\n  servers:\n    x:\n      args: [a]\n",
+            "mcp:\n  servers:\n    x:\n      args: [b]\n",
+        ),
+        ("x.json", off, off.replace("true", "\"true\"").leak() as &str),
         ("x.json", off, STARTS.replace("\"command\"", "\"disabled\": false, \"command\"").leak() as &str),
     ] {
         assert_eq!(edited(path, before, after), asks, "{path}: {before} {after}");
@@ -299,6 +306,8 @@ fn what_starts_no_server_needs_nobody() {
         ("src/x.ts", "\n", typescript),
         ("openapi.json", "{}\n", "{\"openapi\": \"3.1.0\", \"servers\": [{\"url\": \"https://x\"}]}\n"),
         ("x.json", "{}\n", "{\"servers\": {\"x\": {\"port\": 80}}, \"command\": \"x\"}\n"),
+        ("x.yaml", "a: 1\nmcpServers:\n  x:\n    command: x\n", "a: 2\nmcpServers:\n  x:\n    command: x\n"),
+        ("openapi.yaml", "a: 1\n", "servers:\n  - url: https://x\n"),
         ("x.toml", "a = 1\n", "[servers.x]\nport = 80\n[tool]\ncommand = \"x\"\n"),
     ] {
         assert_eq!(edited(path, before, after), None, "{path}: {after}");

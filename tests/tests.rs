@@ -28,6 +28,7 @@ mod encodings;
 mod ending;
 mod events;
 mod faults;
+mod few_handles;
 mod formats;
 mod formatters;
 mod history;

@@ -11,6 +11,7 @@ mod permit;
 mod servers;
 mod visible;
 mod waiting;
+mod yaml;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
 pub(crate) use self::servers::changes_servers;
 pub use self::visible::{pointed_out, visible, visible_line};
 pub use self::waiting::{Approvals, Waiting, Word};
+pub(crate) use self::yaml::is_yaml;
 use crate::history::Origin;
 use crate::report::{ChangeKind, FileReport, Report};
 

@@ -4,7 +4,7 @@ use std::io;
 
 use emend_edit::problem::{Code, Kind, Problem, Release};
 
-use super::{Approval, Approvals, Held, PlanDigest, Stopped, Word, changes_servers};
+use super::{Approval, Approvals, Held, PlanDigest, Stopped, Word, changes_servers, is_yaml};
 use crate::disk::Disk;
 use crate::fault::io_problem;
 use crate::policy::Mode;
@@ -68,9 +68,10 @@ fn held_back(prepared: &Prepared) -> Vec<Problem> {
             }
         }
         let policy = &job.path.root.policy;
+        let mut names = std::iter::once(&job.path.name).chain(base.map(|path| &path.name));
         if problems.is_empty()
             && policy.guards_servers(&job.path.place.names)
-            && changes_servers(&job.plan.action)
+            && changes_servers(&job.plan.action, names.any(|name| is_yaml(name)))
         {
             let rule = "it changes how MCP servers are started".into();
             let kind = Kind::ApprovalNeeded { rule, release: Release::Question };

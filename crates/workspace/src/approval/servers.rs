@@ -3,7 +3,8 @@
 //!
 //! Two formats are read: JSON as the most lenient of clients reads it (comments, single quotes, missing commas), in one
 //! pass that no error ends, and TOML. Only a text that is one of these as a whole counts, so that neither documents nor
-//! source code that show a configuration are taken for one. The work is linear in the text, and no value is kept.
+//! source code that show a configuration are taken for one. The work is linear in the text, and no value is kept. Of a file
+//! that is YAML by its name the lines are looked at that may say so ([`yaml`](super::yaml)).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,6 +14,8 @@ use memchr::memmem;
 use toml::de::{DeTable, DeValue};
 
 use emend_edit::plan::Action;
+
+use super::yaml;
 
 /// What says how a server is started, whom it is, or what it may do without anybody being asked.
 const FIELDS: [&str; 19] = [
@@ -38,13 +41,13 @@ const FIELDS: [&str; 19] = [
 ];
 /// Objects in objects beyond this are passed over: no client looks for servers there.
 const DEEPEST: usize = 64;
-/// A larger text is not read as TOML.
+/// A larger text is not read as TOML: if it has a section of servers, all of it counts.
 const LONGEST_TOML: usize = 4 * 1024 * 1024;
 
 /// Whether a file says otherwise after this than before how servers are started.
-pub(crate) fn changes_servers(action: &Action) -> bool {
-    let before = action.base().map(|base| Starts::in_pieces(&[base.bytes()])).unwrap_or_default();
-    let after = action.view().map(|after| Starts::in_pieces(&after)).unwrap_or_default();
+pub(crate) fn changes_servers(action: &Action, is_yaml: bool) -> bool {
+    let before = action.base().map(|base| Starts::in_pieces(&[base.bytes()], is_yaml)).unwrap_or_default();
+    let after = action.view().map(|after| Starts::in_pieces(&after, is_yaml)).unwrap_or_default();
     match action {
         // They are gone where they were, and new where they are.
         Action::Move { .. } => before != Starts::default() || after != Starts::default(),
@@ -58,7 +61,7 @@ pub(super) struct Starts(BTreeSet<[u8; 32]>);
 
 impl Starts {
     /// Those that a text of these pieces has.
-    pub(super) fn in_pieces(pieces: &[&[u8]]) -> Self {
+    pub(super) fn in_pieces(pieces: &[&[u8]], is_yaml: bool) -> Self {
         let text = match pieces {
             [whole] => Cow::Borrowed(*whole),
             pieces => Cow::Owned(pieces.concat()),
@@ -66,9 +69,13 @@ impl Starts {
         if !may_name_a_section(&text) {
             return Self::default();
         }
+        if is_yaml {
+            return Self(yaml::parts(&String::from_utf8_lossy(&text)));
+        }
         let is_json = matches!(Tokens::new(&text).next(), Some(Token::Open(b'{')));
         if !is_json && text.len() > LONGEST_TOML {
-            return Self::default();
+            let has_section = text.split(|&byte| byte == b'\n').any(is_a_section);
+            return Self(has_section.then(|| *blake3::hash(&text).as_bytes()).into_iter().collect());
         }
         let mut found = Found::default();
         if is_json {
@@ -91,6 +98,20 @@ fn may_name_a_section(text: &[u8]) -> bool {
 /// Whether this line of TOML may begin a section.
 fn begins_a_section(line: &[u8]) -> bool {
     may_name_a_section(line)
+}
+
+/// Whether this line, if it is one of TOML, begins a section: of a text that is not read as a whole.
+fn is_a_section(line: &[u8]) -> bool {
+    if !begins_a_section(line) {
+        return false;
+    }
+    let line = line.trim_ascii();
+    // In some strings a backslash is nothing but one.
+    [String::from_utf8_lossy(line), unescaped(line)].iter().any(|line| {
+        let key = line.trim_start_matches('[').split(['=', ']', '#']).next().unwrap_or_default();
+        let mut names = key.split('.').map(|name| name.trim().trim_matches(['"', '\'']));
+        names.any(|name| Section::named(name).is_some())
+    })
 }
 
 /// A key beneath which servers are.
@@ -180,8 +201,10 @@ impl Found {
         }
     }
 
-    fn scalar(&mut self, text: &[u8]) {
+    /// `"true"` is another value than `true`, whatever it is called in.
+    fn scalar(&mut self, text: &[u8], is_quoted: bool) {
         self.begin();
+        self.take(if is_quoted { b"\"" } else { b"" });
         self.take(text);
         if self.deeper == 0 {
             self.end();
@@ -253,8 +276,10 @@ enum Token<'a> {
     Close,
     Colon,
     Comma,
-    /// What stands in quotes, without its escapes, or a word without any.
-    Text(Cow<'a, str>),
+    /// What stands in quotes, without its escapes.
+    Quoted(Cow<'a, str>),
+    /// A word without quotes.
+    Word(Cow<'a, str>),
 }
 
 struct Tokens<'a> {
@@ -302,7 +327,7 @@ impl<'a> Iterator for Tokens<'a> {
                 b'}' | b']' => return Some(Token::Close),
                 b':' => return Some(Token::Colon),
                 b',' => return Some(Token::Comma),
-                b'"' | b'\'' => return Some(Token::Text(self.quoted(byte))),
+                b'"' | b'\'' => return Some(Token::Quoted(self.quoted(byte))),
                 b'/' if self.text.get(self.at) == Some(&b'/') => self.pass(b"\n"),
                 b'/' if self.text.get(self.at) == Some(&b'*') => {
                     self.at += 1;
@@ -314,7 +339,7 @@ impl<'a> Iterator for Tokens<'a> {
                     let ends = |byte: &u8| byte.is_ascii_whitespace() || b"{}[]:,\"'/".contains(byte);
                     let length = self.text[self.at..].iter().position(ends);
                     self.at = length.map_or(self.text.len(), |length| self.at + length);
-                    return Some(Token::Text(String::from_utf8_lossy(&self.text[start..self.at])));
+                    return Some(Token::Word(String::from_utf8_lossy(&self.text[start..self.at])));
                 }
             }
         }
@@ -322,7 +347,7 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 /// The content of a string. What is no escape stays as it is.
-fn unescaped(written: &[u8]) -> Cow<'_, str> {
+pub(super) fn unescaped(written: &[u8]) -> Cow<'_, str> {
     let written = String::from_utf8_lossy(written);
     if !written.contains('\\') {
         return written;
@@ -336,6 +361,8 @@ fn unescaped(written: &[u8]) -> Cow<'_, str> {
         }
         let digits = match rest.next() {
             Some('u') => 4,
+            // Of TOML and YAML.
+            Some('U') => 8,
             Some('x') => 2,
             Some(escaped) => {
                 text.push(escaped);
@@ -352,21 +379,22 @@ fn unescaped(written: &[u8]) -> Cow<'_, str> {
 
 fn read_json(text: &[u8], found: &mut Found) {
     // A text is a key once a colon follows it.
-    let mut last: Option<Cow<'_, str>> = None;
+    let mut last: Option<(Cow<'_, str>, bool)> = None;
     for token in Tokens::new(text) {
-        if let Some(text) = last.take() {
+        if let Some((text, is_quoted)) = last.take() {
             match token {
                 Token::Colon => {
                     found.key(text.into_owned());
                     continue;
                 }
-                _ => found.scalar(text.as_bytes()),
+                _ => found.scalar(text.as_bytes(), is_quoted),
             }
         }
         match token {
             Token::Open(byte) => found.open(byte == b'{'),
             Token::Close => found.close(),
-            Token::Text(text) => last = Some(text),
+            Token::Quoted(text) => last = Some((text, true)),
+            Token::Word(text) => last = Some((text, false)),
             Token::Colon | Token::Comma => {}
         }
     }
@@ -391,11 +419,11 @@ fn read_value(value: &DeValue<'_>, found: &mut Found, depth: usize) {
             items.iter().for_each(|item| read_value(item.get_ref(), found, depth + 1));
             found.close();
         }
-        DeValue::String(text) => found.scalar(text.as_bytes()),
-        DeValue::Integer(number) => found.scalar(number.as_str().as_bytes()),
-        DeValue::Float(number) => found.scalar(number.as_str().as_bytes()),
-        DeValue::Boolean(truth) => found.scalar(if *truth { b"true" } else { b"false" }),
-        DeValue::Datetime(time) => found.scalar(time.to_string().as_bytes()),
+        DeValue::String(text) => found.scalar(text.as_bytes(), true),
+        DeValue::Integer(number) => found.scalar(number.as_str().as_bytes(), false),
+        DeValue::Float(number) => found.scalar(number.as_str().as_bytes(), false),
+        DeValue::Boolean(truth) => found.scalar(if *truth { b"true" } else { b"false" }, false),
+        DeValue::Datetime(time) => found.scalar(time.to_string().as_bytes(), false),
     }
 }
 
@@ -404,7 +432,7 @@ mod tests {
     use super::*;
 
     fn starts(text: &str) -> Starts {
-        Starts::in_pieces(&[text.as_bytes()])
+        Starts::in_pieces(&[text.as_bytes()], false)
     }
 
     fn count(text: &str) -> usize {
@@ -444,6 +472,33 @@ mod tests {
         ] {
             assert_ne!(starts(one), starts(&other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_word_in_quotes_is_another_value_than_one_without() {
+        for (one, other) in [
+            (
+                "{\"servers\": {\"x\": {\"disabled\": true}}}",
+                "{\"servers\": {\"x\": {\"disabled\": \"true\"}}}",
+            ),
+            ("[mcp_servers.x]\nenabled = false\n", "[mcp_servers.x]\nenabled = 'false'\n"),
+        ] {
+            assert_ne!(starts(one), starts(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_to_be_read_counts_as_a_whole_if_it_has_a_section() {
+        let long = format!("a = 1 # servers\n{}", "#".repeat(LONGEST_TOML)) + "\n";
+        assert_eq!(count(&long), 0);
+        for section in
+            ["[mcp_servers.x]", "[ 'mcp_serv\\u0065rs' . x ]", "mcp_servers = {", "[a.\"servers\"]"]
+        {
+            let text = format!("{long}{section}\ncommand = 1\n");
+            assert_eq!(count(&text), 1, "{section}");
+            assert_ne!(starts(&text), starts(&text.replacen("a = 1", "a = 2", 1)));
+        }
+        assert_eq!(count(&format!("{{{long}")), 0, "JSON is read, however long it is");
     }
 
     #[test]

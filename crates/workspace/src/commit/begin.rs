@@ -95,6 +95,7 @@ impl<'a> Transaction<'a> {
             seen,
             watches: Vec::new(),
             staged: Vec::new(),
+            spare: Vec::new(),
             patience: Patience::default(),
             open: Vec::new(),
             now: vec![None; jobs.len()],

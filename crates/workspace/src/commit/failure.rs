@@ -112,6 +112,10 @@ fn said(step: Step, name: &str, error: &io::Error) -> String {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             " Some room must be made on the disk: tell the person."
         }
+        // EMFILE, ENFILE.
+        _ if cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24)) => {
+            " The server may open too few files at once (see ulimit -n): tell the person."
+        }
         _ => "",
     };
     format!("{what}: {error}.{next}")

@@ -84,6 +84,8 @@ const MANY: usize = 100;
 /// With more files than this none is watched: each takes two handles, and an edit that runs out of handles half way could not
 /// put its files back.
 const WATCHED: usize = 4;
+/// How many handles checking and putting back need at most.
+const SPARE: usize = 8;
 
 /// One file of a plan with what the workspace knows of it.
 #[derive(Debug)]
@@ -177,6 +179,8 @@ struct Transaction<'a> {
     watches: Vec<Watch>,
     /// The staged files, held open as long: another program's that took the inode of one would be taken for ours.
     staged: Vec<File>,
+    /// Handles that are free when something has to be checked or taken back.
+    spare: Vec<Dir>,
     patience: Patience,
     /// The files that others have open for writing.
     open: Vec<String>,
@@ -208,6 +212,7 @@ impl<'a> Transaction<'a> {
             self.recheck(at)?;
         }
         self.nobody_waits()?;
+        self.reserve()?;
         self.placed = true;
         for at in 0..self.jobs.len() {
             self.make_folders(at)?;
@@ -216,6 +221,7 @@ impl<'a> Transaction<'a> {
             tell(Phase::Place, at);
             self.place(at)?;
         }
+        self.spare.clear();
         for at in 0..self.jobs.len() {
             self.verify(at)?;
         }
@@ -226,6 +232,14 @@ impl<'a> Transaction<'a> {
         if self.home.folder.is_some() {
             self.finish()?;
         }
+        Ok(())
+    }
+
+    /// Takes the handles that checking and putting back need, as long as nothing has happened that would have to be.
+    fn reserve(&mut self) -> Result<(), Failure> {
+        let spare: io::Result<Vec<Dir>> = (0..SPARE).map(|_| self.home.dir.try_clone()).collect();
+        let name = self.jobs.first().map_or("", |job| &job.plan.name);
+        self.spare = spare.map_err(Failure::io(Step::Prepare, name))?;
         Ok(())
     }
 
@@ -303,6 +317,7 @@ impl<'a> Transaction<'a> {
 
     /// Puts everything back, and says of each file what became of it.
     fn restore(mut self) -> Ending {
+        self.spare.clear();
         let sites = std::mem::take(&mut self.sites);
         let untouched = |site: &Site| (site.shown.clone(), FileState::Untouched);
         let states = match self.placed {
