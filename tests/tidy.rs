@@ -131,7 +131,7 @@ fn the_workspace_knows_nothing_of_the_wire() {
     let own = [
         "approval/waiting.rs",
         "commit/journal.rs",
-        "commit/trail.rs",
+        "trail.rs",
         "event_log/mod.rs",
         "history/record.rs",
         "hooks/after.rs",
