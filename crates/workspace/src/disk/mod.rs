@@ -9,6 +9,7 @@
 //! handles, links and renames.
 
 pub mod abilities;
+pub(crate) mod fault;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]

@@ -10,8 +10,8 @@ use emend_edit::problem::nearest;
 
 use super::programs::Programs;
 use super::settings::Settings;
+use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind};
-use crate::fault::is_absent;
 
 /// The file at the top of a root with the workspace's own settings.
 pub const WORKSPACE_FILE: &str = ".emend.toml";

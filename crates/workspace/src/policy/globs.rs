@@ -12,7 +12,7 @@ use globset::{Candidate, Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::folded::{Folded, Form, folded};
 use super::short::{may_be_short, short_names};
-use crate::wildcards::too_much;
+use crate::policy::wildcards::too_much;
 
 /// How many patterns a list may have: each costs something for each name.
 const MOST: usize = 1000;

@@ -8,12 +8,14 @@ mod above;
 mod defaults;
 mod file;
 pub(crate) mod folded;
+pub(crate) mod git_folder;
 pub(crate) mod globs;
 mod looser;
 pub mod programs;
 mod settings;
 mod short;
 mod tighten;
+pub(crate) mod wildcards;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -16,7 +16,7 @@ use super::folded::Folded;
 use super::globs::Globs;
 use super::{Policy, Settings, extensions};
 use crate::disk::Disk;
-use crate::git_folder;
+use crate::policy::git_folder;
 
 impl Policy {
     /// The policy of this root: this one, tightened by what the root's own file says. Also yields what a person should

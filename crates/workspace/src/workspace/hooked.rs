@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex};
 use emend_edit::problem::{Code, Kind, Problem};
 
 use super::Workspace;
-use crate::approval::{self, Stopped};
-use crate::effort::{Effort, Progress};
-use crate::guard;
-use crate::history::Origin;
-use crate::hooks::after::Done;
-use crate::hooks::{Hooks, Turn};
-use crate::lock::Locked;
+use crate::edits::approval::{self, Stopped};
+use crate::edits::guard;
+use crate::edits::hooks::after::Done;
+use crate::edits::hooks::{Hooks, Turn};
+use crate::edits::prepared::{Prepared, Preview};
+use crate::edits::readings::Readings;
+use crate::edits::request::Manner;
+use crate::files::effort::{Effort, Progress};
+use crate::files::history::Origin;
+use crate::files::lock::Locked;
+use crate::files::report::Report;
+use crate::files::roots::Root;
 use crate::policy::programs::Programs;
-use crate::prepared::{Prepared, Preview};
-use crate::readings::Readings;
-use crate::report::Report;
-use crate::request::Manner;
-use crate::roots::Root;
 
 /// How often an edit is planned anew because others have changed its files while hooks ran.
 const TRIES: usize = 20;

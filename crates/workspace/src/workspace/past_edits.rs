@@ -10,15 +10,15 @@ use emend_edit::problem::{Code, Kind, Problem};
 
 use super::hooked::Hooked;
 use super::{Workspace, none, one};
-use crate::approval::Stopped;
-use crate::commit;
-use crate::history::undo::{Undo, Undoable};
-use crate::history::{self, Asked, Edited, History, Origin};
-use crate::prepared::{Facts, Prepared};
-use crate::readings::Readings;
-use crate::report::Report;
-use crate::request::Manner;
-use crate::roots::Root;
+use crate::edits::approval::Stopped;
+use crate::edits::prepared::{Facts, Prepared};
+use crate::edits::readings::Readings;
+use crate::edits::request::Manner;
+use crate::files::commit;
+use crate::files::history::undo::{Undo, Undoable};
+use crate::files::history::{self, Asked, Edited, History, Origin};
+use crate::files::report::Report;
+use crate::files::roots::Root;
 use crate::spans;
 
 impl Workspace {

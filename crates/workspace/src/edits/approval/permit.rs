@@ -1,0 +1,111 @@
+//! The last question before a commit: whether a plan may be made true now.
+
+use std::io;
+
+use emend_edit::problem::{Code, Kind, Problem, Release};
+
+use super::{Approval, Approvals, Held, PlanDigest, Stopped, Word, changes_servers, is_yaml};
+use crate::disk::Disk;
+use crate::disk::fault::io_problem;
+use crate::edits::prepared::Prepared;
+use crate::policy::Mode;
+
+/// Whether the policy lets this plan be made true, or a person does. The root's lock is held, and a yes that waited for
+/// this plan is used up.
+pub(crate) fn permit(
+    disk: &dyn Disk,
+    prepared: &Prepared,
+    approval: Option<&Approval>,
+    approvals: impl FnOnce() -> Result<Approvals, String>,
+) -> Result<(), Stopped> {
+    let problems = refuse_unless_allowable(prepared)?;
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let held = held(disk, prepared, problems)?;
+    // Where nothing can be kept, nobody has said anything either.
+    let approvals = approvals().ok();
+    let failed = |error: io::Error| io_problem("Looking for an approval", &error);
+    let word = match &approvals {
+        Some(approvals) => approvals.take(&held.digest).map_err(failed)?,
+        None => None,
+    };
+    let is_allowed = approval.is_some_and(|approval| approval.covers(&held.digest));
+    match word {
+        // A no at a terminal outdoes a yes elsewhere.
+        Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied { command: None }).into()),
+        Some(Word::Yes) => Ok(()),
+        None if is_allowed => {
+            if let Some(approvals) = approvals {
+                approvals.forget(&held.digest);
+            }
+            Ok(())
+        }
+        None => Err(Stopped::Held(Box::new(held))),
+    }
+}
+
+/// Refuses a plan that no person could allow. Yields why one must be asked, if so.
+pub(crate) fn refuse_unless_allowable(prepared: &Prepared) -> Result<Vec<Problem>, Vec<Problem>> {
+    let problems = held_back(prepared);
+    let is_allowable = problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded);
+    if is_allowable { Ok(problems) } else { Err(problems) }
+}
+
+/// What keeps a plan from being committed though it could be: the policy wants a person to be asked, or no edits.
+fn held_back(prepared: &Prepared) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for job in prepared.jobs() {
+        let base = job.base.map(|(path, _)| path);
+        for path in std::iter::once(job.path).chain(base) {
+            let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
+            let by_mode = path.root.policy.terms().mode != Mode::Auto
+                && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
+            // A mode concerns no file more than another.
+            let problem = if by_mode { Problem::new(kind) } else { Problem::new(kind).at(&path.name) };
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        let policy = &job.path.root.policy;
+        let mut names = std::iter::once(&job.path.name).chain(base.map(|path| &path.name));
+        if problems.is_empty()
+            && policy.guards_servers(&job.path.place.names)
+            && changes_servers(&job.plan.action, names.any(|name| is_yaml(name)))
+        {
+            let rule = "it changes how MCP servers are started".into();
+            let kind = Kind::ApprovalNeeded { rule, release: Release::Question };
+            problems.push(Problem::new(kind).at(&job.path.name));
+        }
+    }
+    problems
+}
+
+/// A plan, held for these reasons, as a person must see it to decide on it.
+fn held(disk: &dyn Disk, prepared: &Prepared, problems: Vec<Problem>) -> Result<Held, Problem> {
+    let root = &prepared.facts.root;
+    let identity =
+        root.folder().identity(disk).map_err(|error| io_problem("Looking at the workspace", &error))?;
+    let digest = PlanDigest::of(&identity, &prepared.jobs(), prepared.facts.undoes.as_deref());
+    let (report, origin) = (prepared.report.clone(), prepared.facts.origin.clone());
+    Ok(Held { digest, problems, report, origin, root: root.path.clone() })
+}
+
+/// Lets this wait for a person's word, which they give by this command and its id. Yields what the model is told.
+pub(crate) fn leave_waiting(
+    held: &Held,
+    approvals: Result<Approvals, String>,
+    approve: &str,
+) -> Vec<Problem> {
+    let release = match approvals.and_then(|approvals| approvals.keep(held)) {
+        Ok(id) => Release::Command { command: format!("{approve} {id}") },
+        Err(why) => Release::Nowhere { why },
+    };
+    let told = |mut problem: Problem| {
+        if let Kind::ApprovalNeeded { release: how, .. } = &mut *problem.kind {
+            *how = release.clone();
+        }
+        problem
+    };
+    held.problems.iter().cloned().map(told).collect()
+}

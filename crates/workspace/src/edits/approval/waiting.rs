@@ -1,0 +1,496 @@
+//! Held plans that wait for a person's word: for clients that cannot ask one.
+//!
+//! They are in the folder `approvals` of the user's state folder, whichever file system a workspace is on, each under an
+//! id that its digest alone decides. `ID` says what waits, for the person to read, and `ID.word` what the person said.
+//! Both count only with the user's mark. A yes is for one edit: it is taken away before that begins, so that after a
+//! commit that failed a person is asked again. A no stands until it is too old, or the person says otherwise.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+use serde::{Deserialize, Serialize};
+
+use super::{Held, PlanDigest};
+use crate::disk::folder_as_file;
+use crate::files::seal::{Seal, make_private};
+use crate::files::vault::is_ours;
+
+/// The folder in the state folder.
+const FOLDER: &str = "approvals";
+/// What the name of a person's word ends in.
+const WORD: &str = ".word";
+/// What the name of one that is being written ends in.
+const WRITING: &str = ".new";
+/// How many digits an id has: few enough to be typed, and the whole digest is compared anyway.
+const ID_DIGITS: usize = 12;
+
+/// How much is kept, and for how long.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// For how long a plan waits, and a person's word is good.
+    age: Duration,
+    /// How many wait.
+    count: usize,
+    /// How many bytes they have together.
+    bytes: u64,
+    /// How long a diff may be: a person must be able to see all of it.
+    diff: usize,
+}
+
+const LIMITS: Limits = Limits {
+    age: Duration::from_secs(24 * 60 * 60),
+    count: 100,
+    bytes: 64 * 1024 * 1024,
+    diff: 4 * 1024 * 1024,
+};
+
+/// What waits for this user's word.
+#[derive(Debug)]
+pub struct Approvals {
+    state: PathBuf,
+    seal: Arc<Seal>,
+    limits: Limits,
+}
+
+/// A plan that waits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Waiting {
+    id: String,
+    digest: String,
+    /// In milliseconds since 1970.
+    time: u64,
+    /// What the client calls itself.
+    pub client: String,
+    /// The tool that it called.
+    pub tool: String,
+    /// The folder that the files are in.
+    pub root: String,
+    /// The rules that want a person's word.
+    pub rules: Vec<String>,
+    /// What would happen to each file, a line each.
+    pub files: Vec<String>,
+    /// What is worth knowing about it.
+    pub notes: Vec<String>,
+    /// All of what would change.
+    pub diff: String,
+    /// What the person has said, if anything.
+    #[serde(skip)]
+    pub word: Option<Word>,
+}
+
+impl Waiting {
+    /// The id that a person names.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it was asked for.
+    #[must_use]
+    pub fn time(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.time)
+    }
+}
+
+/// What a person has said of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Word {
+    /// It may be committed, once.
+    Yes,
+    /// It may not.
+    No,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Said {
+    digest: String,
+    time: u64,
+    word: Word,
+}
+
+impl Approvals {
+    /// What waits for this user; `None` where no other process could have left anything: there is no key.
+    pub fn of_user(state: &Path) -> io::Result<Option<Self>> {
+        match Seal::kept_in(state) {
+            Ok(seal) => Ok(Some(Self::new(state.to_owned(), Arc::new(seal)))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn new(state: PathBuf, seal: Arc<Seal>) -> Self {
+        Self { state, seal, limits: LIMITS }
+    }
+
+    /// Everything that waits, the oldest first.
+    pub fn all(&self) -> io::Result<Vec<Waiting>> {
+        let Some(dir) = self.opened()? else { return Ok(Vec::new()) };
+        let mut all: Vec<Waiting> =
+            names(&dir)?.iter().filter_map(|name| self.read_waiting(&dir, name)).collect();
+        all.sort_by_key(|waiting| waiting.time);
+        Ok(all)
+    }
+
+    /// What waits under this id.
+    pub fn find(&self, id: &str) -> io::Result<Option<Waiting>> {
+        let is_id = id.len() == ID_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let dir = if is_id { self.opened()? } else { None };
+        Ok(dir.and_then(|dir| self.read_waiting(&dir, &id.to_ascii_lowercase())))
+    }
+
+    /// Lets exactly this edit happen, once. Only a person may decide so, one who has seen all of it.
+    pub fn allow(&self, waiting: &Waiting) -> io::Result<()> {
+        self.say(waiting, Word::Yes)
+    }
+
+    /// Keeps exactly this edit from happening.
+    pub fn deny(&self, waiting: &Waiting) -> io::Result<()> {
+        self.say(waiting, Word::No)
+    }
+
+    /// Lets this wait. Yields its id, or why a person cannot be waited for.
+    pub(crate) fn keep(&self, held: &Held) -> Result<String, String> {
+        let diff = held.report.diff();
+        if diff.len() > self.limits.diff {
+            return Err(format!("its diff has {} bytes, too many to be read by a person", diff.len()));
+        }
+        let id = self.id_of(&held.digest);
+        let waiting = Waiting {
+            id: id.clone(),
+            digest: held.digest.hex(),
+            time: now(),
+            client: held.origin.client.clone(),
+            tool: held.origin.tool.clone(),
+            root: held.root.display().to_string(),
+            rules: held.rules(),
+            files: held.files(),
+            notes: held.report.notes.clone(),
+            diff,
+            word: None,
+        };
+        let kept = self.made().and_then(|dir| {
+            self.make_room(&dir, &id)?;
+            self.write(&dir, &id, &self.seal.sealed("waiting", &waiting)?)
+        });
+        kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
+    }
+
+    /// What a person has said of this plan. A yes is used up by that: whoever gets it may commit, once.
+    pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<Word>> {
+        let Some(dir) = self.opened()? else { return Ok(None) };
+        let id = self.id_of(plan);
+        let word = self.read_word(&dir, &id).filter(|said| said.digest == plan.hex()).map(|said| said.word);
+        if word != Some(Word::Yes) {
+            return Ok(word);
+        }
+        match dir.remove_file(format!("{id}{WORD}")) {
+            Ok(()) => {}
+            // Somebody else has just taken it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let _ = dir.remove_file(&id);
+        folder_as_file(&dir)?.sync_all()?;
+        Ok(word)
+    }
+
+    /// Nobody need decide on this plan any more.
+    pub(crate) fn forget(&self, plan: &PlanDigest) {
+        if let Ok(Some(dir)) = self.opened() {
+            let id = self.id_of(plan);
+            let _ = dir.remove_file(&id);
+            let _ = dir.remove_file(format!("{id}{WORD}"));
+        }
+    }
+
+    /// The id of a plan: the same for the same one, and of use to this user alone.
+    fn id_of(&self, plan: &PlanDigest) -> String {
+        self.seal.mark("approval", plan.hex().as_bytes())[..ID_DIGITS].to_owned()
+    }
+
+    fn say(&self, waiting: &Waiting, word: Word) -> io::Result<()> {
+        let said = Said { digest: waiting.digest.clone(), time: now(), word };
+        let dir = self.made()?;
+        self.write(&dir, &format!("{}{WORD}", waiting.id), &self.seal.sealed("word", &said)?)
+    }
+
+    fn read_waiting(&self, dir: &Dir, name: &str) -> Option<Waiting> {
+        let sealed = self.read(dir, name)?;
+        let waiting: Waiting = self.seal.unsealed("waiting", &sealed)?;
+        if waiting.id != name || !self.is_fresh(waiting.time) {
+            return None;
+        }
+        let said = self.read_word(dir, name).filter(|said| said.digest == waiting.digest);
+        Some(Waiting { word: said.map(|said| said.word), ..waiting })
+    }
+
+    fn read_word(&self, dir: &Dir, id: &str) -> Option<Said> {
+        let sealed = self.read(dir, &format!("{id}{WORD}"))?;
+        self.seal.unsealed::<Said>("word", &sealed).filter(|said| self.is_fresh(said.time))
+    }
+
+    fn read(&self, dir: &Dir, name: &str) -> Option<Vec<u8>> {
+        let is_file = dir.symlink_metadata(name).is_ok_and(|found| found.is_file());
+        if is_file { dir.read(name).ok() } else { None }
+    }
+
+    /// A clock that was set back makes nothing good for longer than twice its time.
+    fn is_fresh(&self, time: u64) -> bool {
+        now().abs_diff(time) < self.limits.age.as_millis() as u64
+    }
+
+    /// Throws away what is too old, and the oldest if there are too many, so that this one fits.
+    fn make_room(&self, dir: &Dir, id: &str) -> io::Result<()> {
+        let mut waiting = Vec::new();
+        for name in names(dir)? {
+            let counts = match name.strip_suffix(WORD) {
+                Some(of) => self.read_word(dir, of).is_some(),
+                None => match self.read_waiting(dir, &name) {
+                    Some(read) => {
+                        let bytes = dir.symlink_metadata(&name).map_or(0, |found| found.len());
+                        waiting.push((read.time, name.clone(), bytes));
+                        true
+                    }
+                    // Another process may be writing it at this moment.
+                    None => name.ends_with(WRITING) && !self.is_left_over(dir, &name),
+                },
+            };
+            if !counts {
+                let _ = dir.remove_file(&name);
+            }
+        }
+        waiting.retain(|(_, name, _)| name != id);
+        waiting.sort();
+        let mut bytes = 0;
+        for (younger, (_, name, size)) in waiting.iter().rev().enumerate() {
+            bytes += size;
+            if younger + 1 >= self.limits.count || bytes > self.limits.bytes {
+                let _ = dir.remove_file(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nobody is writing this any more.
+    fn is_left_over(&self, dir: &Dir, name: &str) -> bool {
+        let written = dir.symlink_metadata(name).and_then(|found| found.modified());
+        let age = written.ok().and_then(|written| written.into_std().elapsed().ok());
+        age.is_none_or(|age| age > self.limits.age)
+    }
+
+    /// Puts this in the place of what has the name: all of it, or nothing.
+    fn write(&self, dir: &Dir, name: &str, content: &[u8]) -> io::Result<()> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        let new = format!("{name}.{:016x}{WRITING}", u64::from_ne_bytes(random));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = dir.open_with(&new, &options)?;
+        let written = file.write_all(content).and_then(|()| file.sync_all());
+        let placed = written.and_then(|()| dir.rename(&new, dir, name));
+        if placed.is_err() {
+            let _ = dir.remove_file(&new);
+        }
+        placed.and_then(|()| folder_as_file(dir)?.sync_all())
+    }
+
+    /// The folder, made if there is none.
+    fn made(&self) -> io::Result<Dir> {
+        // Whoever is to find it again needs the key that it is sealed with.
+        self.seal.keep(&self.state);
+        make_private(&self.state.join(FOLDER))?;
+        self.opened()?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+    }
+
+    /// The folder, if there is one.
+    fn opened(&self) -> io::Result<Option<Dir>> {
+        let path = self.state.join(FOLDER);
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
+        if is_ours(&dir) {
+            Ok(Some(dir))
+        } else {
+            Err(io::Error::other(format!("{} is not for this user alone", path.display())))
+        }
+    }
+}
+
+fn names(dir: &Dir) -> io::Result<Vec<String>> {
+    let names = dir.entries()?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.collect())
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::history::Origin;
+    use crate::files::report::Report;
+
+    fn plan(digit: &str) -> PlanDigest {
+        PlanDigest::from_hex(&digit.repeat(64)).unwrap()
+    }
+
+    fn held(plan: PlanDigest) -> Held {
+        let report = Report {
+            edit: None,
+            files: Vec::new(),
+            notes: Vec::new(),
+            mtime_check_passed: None,
+            is_recorded: false,
+            fired: Vec::new(),
+        };
+        Held { digest: plan, problems: Vec::new(), report, origin: Origin::default(), root: PathBuf::new() }
+    }
+
+    /// What a user has, and the folder that it is in.
+    fn user() -> (tempfile::TempDir, Approvals) {
+        let folder = tempfile::tempdir().unwrap();
+        let seal = Arc::new(Seal::of_user(Some(folder.path())).unwrap());
+        let approvals = Approvals::new(folder.path().to_owned(), seal);
+        (folder, approvals)
+    }
+
+    fn names_in(folder: &tempfile::TempDir) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder.path().join(FOLDER))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_yes_is_for_one_plan_and_for_one_time() {
+        let (folder, approvals) = user();
+        let id = approvals.keep(&held(plan("1"))).unwrap();
+        assert_eq!(approvals.keep(&held(plan("1"))).unwrap(), id, "the same plan waits once");
+        let other = approvals.keep(&held(plan("2"))).unwrap();
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None, "nobody has said anything");
+        // Another process of the same user.
+        let person = Approvals::of_user(folder.path()).unwrap().unwrap();
+        person.allow(&person.find(&id).unwrap().unwrap()).unwrap();
+        assert_eq!(approvals.take(&plan("2")).unwrap(), None);
+        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::Yes));
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+        assert_eq!(names_in(&folder), [other]);
+    }
+
+    #[test]
+    fn a_no_stands_until_the_person_says_otherwise() {
+        let (_folder, approvals) = user();
+        let id = approvals.keep(&held(plan("1"))).unwrap();
+        let waiting = || approvals.find(&id).unwrap().unwrap();
+        approvals.deny(&waiting()).unwrap();
+        assert_eq!(waiting().word, Some(Word::No));
+        for _ in 0..2 {
+            assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::No));
+        }
+        approvals.allow(&waiting()).unwrap();
+        assert_eq!(waiting().word, Some(Word::Yes));
+        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::Yes));
+    }
+
+    #[test]
+    fn what_is_forged_or_copied_from_elsewhere_does_not_count() {
+        let (folder, approvals) = user();
+        let (id, other) =
+            (approvals.keep(&held(plan("1"))).unwrap(), approvals.keep(&held(plan("2"))).unwrap());
+        let at = |name: &str| folder.path().join(FOLDER).join(name);
+        let word = |id: &str| at(&format!("{id}{WORD}"));
+        // Without the key.
+        let json = format!("{{\"digest\":\"{}\",\"time\":{},\"word\":\"yes\"}}", plan("1").hex(), now());
+        let seal = Seal::of_user(None).unwrap();
+        let foreign = [seal.mark("word", json.as_bytes()), json.clone()].join("\n");
+        for forged in [json.clone(), format!("{}\n{json}", "0".repeat(32)), foreign] {
+            fs::write(word(&id), forged).unwrap();
+            assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+        }
+        // What waits is no word.
+        fs::copy(at(&id), word(&id)).unwrap();
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+        // A word on another plan.
+        approvals.allow(&approvals.find(&other).unwrap().unwrap()).unwrap();
+        fs::copy(word(&other), word(&id)).unwrap();
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+        // What waits under another id than its own is not shown.
+        fs::copy(at(&other), at(&id)).unwrap();
+        assert!(approvals.find(&id).unwrap().is_none());
+        // Another user's word on the same plan.
+        let (theirs, others) = user();
+        let their_id = others.keep(&held(plan("1"))).unwrap();
+        others.allow(&others.find(&their_id).unwrap().unwrap()).unwrap();
+        assert_ne!(their_id, id);
+        fs::copy(theirs.path().join(FOLDER).join(format!("{their_id}{WORD}")), word(&id)).unwrap();
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+    }
+
+    #[test]
+    fn what_is_too_old_does_not_count_and_goes() {
+        let (folder, mut approvals) = user();
+        for (digit, word) in [("1", Word::Yes), ("2", Word::No)] {
+            let id = approvals.keep(&held(plan(digit))).unwrap();
+            approvals.say(&approvals.find(&id).unwrap().unwrap(), word).unwrap();
+        }
+        approvals.limits.age = Duration::ZERO;
+        assert_eq!(approvals.take(&plan("1")).unwrap(), None);
+        assert_eq!(approvals.take(&plan("2")).unwrap(), None);
+        assert_eq!(approvals.all().unwrap().len(), 0);
+        let id = approvals.keep(&held(plan("3"))).unwrap();
+        assert_eq!(names_in(&folder), [id]);
+    }
+
+    #[test]
+    fn only_so_many_wait_and_only_what_can_be_read() {
+        let (_folder, mut approvals) = user();
+        approvals.limits.count = 2;
+        for digit in ["1", "2", "3"] {
+            approvals.keep(&held(plan(digit))).unwrap();
+        }
+        assert_eq!(approvals.all().unwrap().len(), 2);
+        approvals.limits.bytes = 1;
+        let id = approvals.keep(&held(plan("4"))).unwrap();
+        let all = approvals.all().unwrap();
+        assert_eq!(all.iter().map(Waiting::id).collect::<Vec<_>>(), [id]);
+        assert!(approvals.find("../key").unwrap().is_none());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_waits_is_for_this_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, approvals) = user();
+        let id = approvals.keep(&held(plan("1"))).unwrap();
+        approvals.allow(&approvals.find(&id).unwrap().unwrap()).unwrap();
+        for name in names_in(&folder) {
+            let mode = fs::metadata(folder.path().join(FOLDER).join(&name)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_that_others_can_write_to_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let (folder, approvals) = user();
+        approvals.keep(&held(plan("1"))).unwrap();
+        let path = folder.path().join(FOLDER);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(approvals.take(&plan("1")).is_err());
+        assert!(approvals.keep(&held(plan("2"))).is_err());
+    }
+}

@@ -1,0 +1,307 @@
+//! Reading everything that a request names, and checking it against what its client has seen.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use cap_std::fs::Dir;
+
+use emend_edit::Text;
+use emend_edit::find::Limits;
+use emend_edit::patch::{Operation, Patch};
+use emend_edit::plan::{self, Plan, Source, Sources};
+use emend_edit::problem::{Again, Kind, Problem};
+
+use crate::edits::merge;
+use crate::edits::readings::{Reading, Readings, locked};
+use crate::edits::request::Request;
+use crate::files::effort::{Phase, Progress};
+use crate::files::report::short_diff;
+use crate::files::roots::{Root, Roots, WorkspacePath};
+use crate::files::snapshot::{self, Snapshot};
+use crate::policy::{OnChange, RequireRead};
+
+/// Everything that a request names, read.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    pub(crate) sources: Sources,
+    pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
+    pub(crate) root: Option<Arc<Root>>,
+    /// From the path as written to the file's name.
+    names: BTreeMap<String, String>,
+}
+
+/// What came of the stale check.
+pub(crate) struct Seen {
+    /// Whether there was anything to check.
+    pub(crate) checked: bool,
+    /// Files that changed since they were read, of which the plan decides.
+    pub(crate) changed: Vec<String>,
+}
+
+/// The versions that a call names, by file name.
+pub(crate) type Claimed = BTreeMap<String, String>;
+
+/// Reads everything that the request names. A file that is as its client read it takes the text of that reading.
+pub(crate) fn gather(
+    roots: &Roots,
+    request: &Request<'_>,
+    readings: &Mutex<Readings>,
+) -> Result<Gathered, Vec<Problem>> {
+    let Request { patch, effort, .. } = *request;
+    let mut gathered = Gathered::default();
+    let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
+    let mut dirs = Dirs::default();
+    let total = patch.paths().count();
+    for (done, written) in patch.paths().enumerate() {
+        if (request.cancelled)() {
+            return Err(vec![Problem::new(Kind::Cancelled)]);
+        }
+        (request.progress)(Progress { what: Phase::Read, done, total });
+        if gathered.names.contains_key(written) {
+            continue;
+        }
+        let path = match roots.admit(written) {
+            Ok(path) => dirs.share(path),
+            Err(problem) => {
+                gathered.sources.refuse(written, problem);
+                continue;
+            }
+        };
+        if let Err(kind) = path.root.policy.may_edit(&path.place.names) {
+            gathered.sources.refuse(written, Problem::new(kind).at(&path.name));
+            continue;
+        }
+        if path.place.through_link && patch.takes_away(written) {
+            let what = "a link; name the file that it points to";
+            gathered.sources.refuse(written, Problem::new(Kind::NotAFile { what }).at(written));
+            continue;
+        }
+        touched.insert(path.root.name.clone(), Arc::clone(&path.root));
+        let name = path.name.clone();
+        if gathered.files.contains_key(&name) {
+            gathered.sources.alias(written, &name);
+            gathered.names.insert(written.into(), name);
+            continue;
+        }
+        match snapshot::read(&**roots.disk(), &path, effort) {
+            Ok(mut snapshot) => {
+                if let Some(snapshot) = &mut snapshot {
+                    snapshot.text = locked(readings).same(&name, Arc::clone(&snapshot.text));
+                }
+                let source = match &snapshot {
+                    Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),
+                    None => Source::Absent,
+                };
+                if snapshot.as_ref().is_some_and(|snapshot| snapshot.stat.mode & 0o111 != 0) {
+                    gathered.sources.set_executable(&name);
+                }
+                gathered.sources.insert(written, &name, source);
+                gathered.names.insert(written.into(), name.clone());
+                gathered.files.insert(name, (path, snapshot));
+            }
+            Err(problem) if *problem.kind == Kind::NeedsPatience => return Err(vec![problem]),
+            Err(problem) => gathered.sources.refuse(written, problem),
+        }
+    }
+    if touched.len() > 1 {
+        return Err(vec![Problem::new(Kind::SeveralRoots { roots: touched.into_keys().collect() })]);
+    }
+    gathered.root = touched.into_values().next();
+    Ok(gathered)
+}
+
+impl Gathered {
+    /// The versions that the call names, by the files' own names.
+    pub(crate) fn claimed(&self, roots: &Roots, request: &Request<'_>) -> Result<Claimed, Problem> {
+        let mut claimed = Claimed::new();
+        for (written, version) in request.versions {
+            let name =
+                self.names.get(written).or_else(|| self.files.get_key_value(written).map(|(name, _)| name));
+            // Or another spelling of a file that it touches.
+            let other = || roots.admit(written).ok().map(|path| path.name);
+            let name = name.cloned().or_else(|| other().filter(|name| self.files.contains_key(name)));
+            match name {
+                Some(name) => {
+                    claimed.insert(name, version.clone());
+                }
+                // Planning will say why this path was refused.
+                None if request.patch.paths().any(|path| path == written) => {}
+                None => {
+                    let message = format!("it names {written}, which the request does not touch");
+                    return Err(Problem::new(Kind::InvalidArgument { name: "versions".into(), message }));
+                }
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// Where a file changed since its client read it, the line numbers of the request say nothing, unless it names
+    /// the version that they are of.
+    pub(crate) fn distrust_numbers(&mut self, claimed: &Claimed, readings: &Readings) {
+        for name in self.files.keys().filter(|name| !claimed.contains_key(*name)) {
+            if readings.of(name).is_some_and(Reading::is_only_told) {
+                self.sources.set_renumbered(name);
+            }
+        }
+    }
+
+    /// The stale check: what this client has seen of the files, or says that it has.
+    pub(crate) fn check_seen(
+        &self,
+        patch: &Patch,
+        claimed: &Claimed,
+        readings: &mut Readings,
+    ) -> Result<Seen, Vec<Problem>> {
+        let mut seen = Seen { checked: false, changed: Vec::new() };
+        let mut problems = Vec::new();
+        let whole = self.replaced(patch);
+        for (name, (path, snapshot)) in &self.files {
+            let claimed = claimed.get(name).map(String::as_str);
+            let terms = path.root.policy.terms();
+            if claimed.is_none() && !terms.require_mtime_check {
+                continue;
+            }
+            let older = snapshot.as_ref().and_then(|snapshot| readings.older(name, snapshot));
+            let may_merge = terms.on_change == OnChange::Merge && claimed.is_none() && !whole.contains(name);
+            if may_merge && older.is_some() {
+                seen.changed.push(name.clone());
+                continue;
+            }
+            let again = if whole.contains(name) { Again::Read } else { Again::SameCall };
+            match readings.check(name, snapshot.as_ref(), claimed, again) {
+                Ok(had_something) => seen.checked |= had_something,
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if problems.is_empty() { Ok(seen) } else { Err(problems) }
+    }
+
+    /// Of the files that changed since they were read: those that did so in the plan's way are refused, for the others
+    /// there is a note of what changed.
+    pub(crate) fn check_changed(
+        &self,
+        patch: &Patch,
+        limits: &Limits,
+        plan: &Plan,
+        seen: &Seen,
+        readings: &mut Readings,
+    ) -> Result<Vec<String>, Vec<Problem>> {
+        let changed = || seen.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
+        let mut problems = Vec::new();
+        // What the request would have done to the files as its client has seen them.
+        let mut sources = self.sources.clone();
+        // Looked up once: it may be forgotten meanwhile.
+        let older: BTreeMap<&String, Arc<Text>> =
+            changed().filter_map(|(name, now)| Some((name, readings.older(name, now)?))).collect();
+        for (name, older) in &older {
+            sources.set_text(name, Arc::clone(older));
+        }
+        let meant = if seen.changed.is_empty() { None } else { plan::build(patch, &sources, limits).ok() };
+        for (name, now) in changed() {
+            let is_elsewhere = older.get(name).zip(meant.as_ref()).is_some_and(|(older, meant)| {
+                merge::is_elsewhere(plan, name, older, &now.text)
+                    && merge::is_as_meant(meant, plan, name, older, &now.text)
+            });
+            if !is_elsewhere && let Err(problem) = readings.check(name, Some(now), None, Again::SameCall) {
+                problems.push(problem);
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let note = |(name, now): (&String, &Snapshot)| {
+            let diff = short_diff(name, older.get(name)?, &now.text);
+            Some(format!("{name} changed since you read it, away from this edit:\n{}", diff.trim_end()))
+        };
+        Ok(changed().filter_map(note).collect())
+    }
+
+    /// Where the policy wants a reading for every edit: whether there was one.
+    pub(crate) fn check_read(&self, claimed: &Claimed, seen: &Seen, readings: &Readings) -> Vec<Problem> {
+        let check = |(name, (path, snapshot)): (&String, &(WorkspacePath, Option<Snapshot>))| {
+            let wanted = path.root.policy.terms().require_read == RequireRead::Always;
+            if !wanted || seen.changed.contains(name) && readings.of(name).is_some_and(Reading::is_read) {
+                return None;
+            }
+            readings.check_read(name, snapshot.as_ref()?, claimed.get(name).map(String::as_str)).err()
+        };
+        self.files.iter().filter_map(check).collect()
+    }
+
+    /// Replacing or deleting a whole file needs more than a match.
+    pub(crate) fn check_whole(
+        &self,
+        discarded: impl IntoIterator<Item = String>,
+        claimed: &Claimed,
+        readings: &Readings,
+    ) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for name in discarded {
+            if let Some((_, Some(snapshot))) = self.files.get(&name)
+                && let Err(problem) =
+                    readings.check_whole(&name, snapshot, claimed.get(&name).map(String::as_str))
+            {
+                problems.push(problem);
+            }
+        }
+        problems
+    }
+
+    /// Lines are addressed by number only in a version that the call names.
+    pub(crate) fn check_numbers(&self, patch: &Patch, claimed: &Claimed) -> Vec<Problem> {
+        let names = patch.addressed().filter_map(|path| self.names.get(path));
+        names
+            .filter(|name| !claimed.contains_key(*name))
+            .filter_map(|name| {
+                let (_, snapshot) = self.files.get(name)?;
+                let current = snapshot.as_ref()?.text.version();
+                Some(Problem::new(Kind::NumbersNeedVersion { current }).at(name))
+            })
+            .collect()
+    }
+
+    /// Files that the request would replace or delete as a whole, as far as can be said without a plan.
+    pub(crate) fn replaced(&self, patch: &Patch) -> Vec<String> {
+        self.named(patch, needs_all).collect()
+    }
+
+    /// Files whose whole content the client gave.
+    pub(crate) fn given(&self, patch: &Patch) -> Vec<String> {
+        let gives = |operation: &Operation| {
+            matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Add(_))
+        };
+        self.named(patch, gives).collect()
+    }
+
+    /// The files of the sections that want this.
+    fn named<'a>(
+        &'a self,
+        patch: &'a Patch,
+        wanted: fn(&Operation) -> bool,
+    ) -> impl Iterator<Item = String> + 'a {
+        let sections = patch.sections().iter().filter(move |section| wanted(&section.operation));
+        sections.filter_map(|section| self.names.get(&section.path).cloned())
+    }
+}
+
+/// Whether an operation needs all of the file to be known. By what was asked for, not by what comes of it:
+/// deleting and adding is replacing.
+fn needs_all(operation: &Operation) -> bool {
+    matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Delete { content: None })
+}
+
+/// The open folders of a request: one for all files in it, since a patch may have thousands.
+#[derive(Default)]
+pub(crate) struct Dirs(BTreeMap<PathBuf, Arc<Dir>>);
+
+impl Dirs {
+    /// The same path, whose folder is the one that is open already.
+    pub(crate) fn share(&mut self, mut path: WorkspacePath) -> WorkspacePath {
+        let existing = path.place.names.len() - path.place.missing.max(1);
+        let folder = path.root.path.join(path.place.names[..existing].iter().collect::<PathBuf>());
+        let own = Arc::clone(&path.place.dir);
+        path.place.dir = Arc::clone(self.0.entry(folder).or_insert(own));
+        path
+    }
+}

@@ -1,0 +1,109 @@
+//! Formatters: filters that get the new text of a file and say how it should look. They run while an edit is planned, so
+//! that what is shown, written, kept and read next is one and the same.
+//!
+//! A formatter is there to help. Where it fails, the text stays as it was and the outcome says so; it never fails the edit.
+
+use std::time::Duration;
+
+use emend_edit::find::Limits;
+use emend_edit::plan::FilePlan;
+use emend_edit::problem::{Kind, Problem};
+
+use super::{Allowance, Armed, Hooks, told};
+use crate::edits::prepared::Prepared;
+use crate::files::report::Report;
+
+/// How long a formatter may take unless the person says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// How much it may say beside four times of what it gets.
+const SPARE: usize = 1024 * 1024;
+
+impl Hooks {
+    /// Whether some formatter has something to do.
+    pub(crate) fn would_format(&self, prepared: &Prepared) -> bool {
+        let is_formatted = |file: &FilePlan| file.has_new_text() && !self.formatters(&file.name).is_empty();
+        !self.format.is_empty() && prepared.plan.files().iter().any(is_formatted)
+    }
+
+    /// The formatters of this file, in the order of the configuration.
+    fn formatters(&self, name: &str) -> Vec<&Armed> {
+        self.format.iter().filter(|armed| armed.concerns(self.inside(name))).collect()
+    }
+
+    /// Has every new text of a plan formatted.
+    pub(crate) fn format(
+        &self,
+        prepared: &mut Prepared,
+        limits: &Limits,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), Problem> {
+        let known_notes = prepared.plan.notes().len();
+        // Of each file, who has changed it.
+        let mut changed: Vec<(String, Vec<&str>)> = Vec::new();
+        for at in 0..prepared.plan.files().len() {
+            let name = prepared.plan.files()[at].name.clone();
+            let mut by = Vec::new();
+            for armed in self.formatters(&name) {
+                let Some(text) = prepared.plan.files()[at].new_text() else { break };
+                let formatted = self.formatted(armed, prepared, at, &text, limits, cancelled);
+                if cancelled() {
+                    return Err(Problem::new(Kind::Cancelled));
+                }
+                let taken = formatted.and_then(|formatted| prepared.plan.format(at, &formatted, limits));
+                match taken {
+                    Ok(true) => by.push(&*armed.hook.name),
+                    Ok(false) => {}
+                    Err(why) => {
+                        let note = format!(
+                            "The formatter '{}' could not format {name} and was left out: ",
+                            armed.hook.name
+                        );
+                        prepared.report.notes.push(note + &told(&why));
+                    }
+                }
+            }
+            if !by.is_empty() {
+                changed.push((name, by));
+            }
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let undone = prepared.plan.drop_unchanged();
+        for (name, by) in changed {
+            let by = by.join(" and ");
+            if prepared.plan.files().is_empty() {
+                return Err(Problem::new(Kind::FormattedBack { by }).at(&name));
+            }
+            prepared.report.notes.push(match undone.contains(&name) {
+                true => format!(
+                    "What this edit does to {name} is undone by {by}, which formats it, so it stays as it is"
+                ),
+                false => format!(
+                    "{name} was formatted by {by}: what counts is the text in the diff, not as you sent it"
+                ),
+            });
+        }
+        prepared.report.files = Report::of(&prepared.plan, None).files;
+        prepared.report.notes.extend_from_slice(&prepared.plan.notes()[known_notes..]);
+        Ok(())
+    }
+
+    /// What a formatter makes of this text.
+    fn formatted(
+        &self,
+        armed: &Armed,
+        prepared: &mut Prepared,
+        at: usize,
+        text: &[u8],
+        limits: &Limits,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, String> {
+        let most = (text.len() * 4 + SPARE).min(limits.file_bytes);
+        let allowance =
+            Allowance { timeout: TIMEOUT, most, is_cut: false, leaves: false, names_deleted: false };
+        let ran = self.run(armed, &[&prepared.report.files[at]], text, allowance, cancelled)?;
+        prepared.report.fire(format!("format:{}", armed.hook.name));
+        ran.done()
+    }
+}

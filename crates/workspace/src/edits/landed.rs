@@ -1,0 +1,56 @@
+//! An edit that was made just now, for whoever follows edits.
+
+use std::path::PathBuf;
+
+use emend_edit::plan::{Action, FilePlan};
+
+use crate::files::commit::Job;
+use crate::files::history::Origin;
+use crate::files::report::Report;
+use crate::files::roots::Root;
+
+/// An edit that was made just now. The root is still locked: what takes long belongs in a thread of its own, with
+/// what it needs of this.
+pub struct Landed<'a> {
+    /// What was done.
+    pub report: &'a Report,
+    /// Who asked for it.
+    pub origin: &'a Origin,
+    /// Where.
+    pub root: &'a Root,
+    pub(crate) jobs: &'a [Job<'a>],
+}
+
+/// One file of it.
+#[derive(Clone, Copy)]
+pub struct LandedFile<'a> {
+    job: &'a Job<'a>,
+}
+
+impl<'a> Landed<'a> {
+    /// Each file that it changed.
+    pub fn files(&self) -> impl Iterator<Item = LandedFile<'a>> {
+        self.jobs.iter().map(|job| LandedFile { job })
+    }
+}
+
+impl<'a> LandedFile<'a> {
+    /// Where it is now, or was if it is gone.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.job.path.absolute()
+    }
+
+    /// Where it was before, if it was moved.
+    #[must_use]
+    pub fn moved_from(&self) -> Option<PathBuf> {
+        let is_moved = matches!(self.job.plan.action, Action::Move { .. });
+        self.job.base.filter(|_| is_moved).map(|(path, _)| path.absolute())
+    }
+
+    /// What happened to it.
+    #[must_use]
+    pub fn plan(&self) -> &'a FilePlan {
+        self.job.plan
+    }
+}

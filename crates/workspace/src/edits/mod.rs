@@ -1,0 +1,21 @@
+//! The stages of an edit, from the request to what follows it: what is asked for, what its client has read, the plan, the
+//! guard and the hooks, a person's approval, and the events.
+
+pub(crate) mod request;
+
+pub mod contents;
+pub(crate) mod gather;
+mod late_warning;
+mod merge;
+pub mod readings;
+
+pub mod approval;
+pub(crate) mod guard;
+pub mod hooks;
+pub(crate) mod prepared;
+pub mod program;
+
+pub mod event_log;
+pub(crate) mod landed;
+pub(crate) mod past;
+pub(crate) mod under_way;

@@ -1,0 +1,242 @@
+//! What a root has of earlier edits, and what a process that died has left of one: the way from a workspace to its
+//! vaults.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use emend_edit::problem::{Kind, Problem};
+
+use crate::disk::Disk;
+use crate::disk::fault::io_problem;
+use crate::edits::approval::Approvals;
+use crate::edits::prepared::Prepared;
+use crate::files::commit::Committed;
+use crate::files::history::History;
+use crate::files::history::record::{self, Details, Record, RecordedFile};
+use crate::files::recovery::{self, Findings};
+use crate::files::roots::{Root, Roots};
+use crate::files::seal::Seal;
+use crate::files::vault::{self, Vault};
+use crate::policy::Mode;
+
+/// How long a server that starts waits for somebody else's edit.
+const AT_START: Duration = Duration::from_millis(500);
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Past {
+    /// The user's state folder.
+    state: Option<PathBuf>,
+    seal: OnceLock<Arc<Seal>>,
+    news: Mutex<News>,
+}
+
+/// What recovery has found: each thing is told once.
+#[derive(Debug, Default)]
+struct News {
+    known: BTreeSet<String>,
+    untold: Vec<String>,
+}
+
+impl Past {
+    pub(crate) fn new(state: Option<PathBuf>) -> Self {
+        Self { state, seal: OnceLock::new(), news: Mutex::default() }
+    }
+
+    /// The user's state folder.
+    pub(crate) fn state(&self) -> Option<&Path> {
+        self.state.as_deref()
+    }
+
+    /// The vault of a root, made if there is none.
+    pub(crate) fn vault(&self, disk: &dyn Disk, root: &Root) -> Result<Arc<Vault>, Problem> {
+        let seal = self.seal()?;
+        if let (None, Some(state)) = (root.vault.opened(disk), &self.state) {
+            seal.keep(state);
+        }
+        let vault = root.vault.get(disk, root.folder(), self.state.as_deref(), seal)?;
+        Self::tidy(disk, &vault);
+        Ok(vault)
+    }
+
+    /// Drops the oldest of what a vault keeps, where enough has come. Nothing depends on its success.
+    pub(crate) fn tidy(disk: &dyn Disk, vault: &Vault) {
+        if vault.take_crowded() {
+            vault.prune(disk);
+            let _ = record::prune(disk, vault);
+        }
+    }
+
+    /// Where held plans wait for a person's word; or why they cannot.
+    pub(crate) fn approvals(&self) -> Result<Approvals, String> {
+        let seal = self.seal().map_err(|problem| problem.to_string())?;
+        match &self.state {
+            Some(state) if seal.is_kept() => Ok(Approvals::new(state.clone(), Arc::clone(seal))),
+            _ => Err("there is no state folder in which it could wait for one".into()),
+        }
+    }
+
+    /// At the start: takes up what was left in every root, unless somebody is editing it for long: who is, has done so.
+    pub(crate) fn recover_all(&self, roots: &Roots) {
+        for root in roots.all() {
+            // Who may not edit leaves it to those who may.
+            if root.policy.terms().mode != Mode::ReadOnly
+                && let Ok(_locked) = root.lock(AT_START)
+                && let Err(problem) = self.recover(&**roots.disk(), root)
+            {
+                self.tell(vec![problem.to_string()]);
+            }
+        }
+    }
+
+    /// Takes up what was left in a root. The lock is held.
+    pub(crate) fn recover(&self, disk: &dyn Disk, root: &Root) -> Result<(), Problem> {
+        let failed = |error: io::Error| {
+            let what = format!(
+                "Emend cannot look for interrupted edits of {}: {error}. Nothing was changed.",
+                root.path.display()
+            );
+            Problem::new(Kind::RecoveryNeeded { what })
+        };
+        let mut findings = Findings::default();
+        if let Some(vault) = root.vault.opened(disk) {
+            findings = recovery::recover(disk, root, &vault).map_err(failed)?;
+        } else {
+            let (homes, foreign) = vault::existing(disk, root.folder(), self.state.as_deref());
+            findings.told.extend(foreign);
+            for home in homes {
+                let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?)).map_err(failed)?;
+                let found = recovery::recover(disk, root, &vault).map_err(failed)?;
+                findings.told.extend(found.told);
+                findings.stuck.extend(found.stuck);
+            }
+        }
+        self.tell(findings.told);
+        if findings.stuck.is_empty() {
+            return Ok(());
+        }
+        let what = format!(
+            "{} Nothing was changed by this call. Once that is mended, the next call takes it up again.",
+            findings.stuck.join(" ")
+        );
+        Err(Problem::new(Kind::RecoveryNeeded { what }))
+    }
+
+    /// The histories of all roots that have one.
+    pub(crate) fn histories<'a>(&self, roots: &'a Roots) -> Result<Vec<History<'a>>, Problem> {
+        let mut histories = Vec::new();
+        for root in roots.all() {
+            histories.extend(self.history(roots, root)?);
+        }
+        Ok(histories)
+    }
+
+    /// The history of a root, if it has one.
+    pub(crate) fn history<'a>(
+        &self,
+        roots: &'a Roots,
+        root: &Arc<Root>,
+    ) -> Result<Option<History<'a>>, Problem> {
+        let disk = &**roots.disk();
+        let Some(vault) = self.existing_vault(disk, root)? else { return Ok(None) };
+        let read = History::read(disk, vault, Arc::clone(root), roots.prefix(root));
+        read.map(Some).map_err(|error| reading_failed(&error))
+    }
+
+    /// The newest edits of a root, as far as this takes no time. Nothing where they cannot be read.
+    pub(crate) fn end_of_history<'a>(&self, roots: &'a Roots, root: &Arc<Root>) -> Option<History<'a>> {
+        let disk = &**roots.disk();
+        let vault = self.existing_vault(disk, root).ok()??;
+        History::read_end(disk, vault, Arc::clone(root), roots.prefix(root)).ok()
+    }
+
+    fn existing_vault(&self, disk: &dyn Disk, root: &Root) -> Result<Option<Arc<Vault>>, Problem> {
+        if let Some(vault) = root.vault.opened(disk) {
+            return Ok(Some(vault));
+        }
+        let (homes, _) = vault::existing(disk, root.folder(), self.state.as_deref());
+        let Some(home) = homes.into_iter().next() else { return Ok(None) };
+        let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?));
+        vault.map(|vault| Some(Arc::new(vault))).map_err(|error| reading_failed(&error))
+    }
+
+    /// The logs of all roots that have one.
+    pub(crate) fn logs(&self, roots: &Roots) -> Vec<PathBuf> {
+        let disk = &**roots.disk();
+        let log = |root: &Arc<Root>| match root.vault.opened(disk) {
+            Some(vault) => Some(vault.log_path()),
+            None => vault::existing(disk, root.folder(), self.state.as_deref())
+                .0
+                .first()
+                .map(vault::Home::log_path),
+        };
+        roots.all().iter().filter_map(log).collect()
+    }
+
+    /// Writes down what has happened.
+    pub(crate) fn record(
+        &self,
+        disk: &dyn Disk,
+        vault: &Vault,
+        id: &str,
+        prepared: &Prepared,
+        committed: &Committed,
+    ) -> io::Result<()> {
+        let Prepared { plan, facts, report, .. } = prepared;
+        let done = committed.entries.iter().zip(&committed.kept);
+        let files =
+            done.zip(plan.files()).zip(&report.files).map(|(((entry, kept), plan), reported)| RecordedFile {
+                entry: entry.clone(),
+                kept: kept.clone(),
+                was_executable: plan.executable.map(|executable| !executable),
+                added: reported.diff.added,
+                removed: reported.diff.removed,
+            });
+        let origin = &facts.origin;
+        let record = Record {
+            id: id.into(),
+            client: origin.client.clone(),
+            session: origin.session.clone(),
+            tool: origin.tool.clone(),
+            undoes: facts.undoes.clone(),
+            files: files.collect(),
+        };
+        record.write(disk, vault, &Details::new(&origin.request, report.diff()))
+    }
+
+    /// What was found and not told yet.
+    pub(crate) fn news(&self) -> Vec<String> {
+        std::mem::take(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner).untold)
+    }
+
+    /// What was found, for the log; it is told to the next caller all the same.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).untold.clone()
+    }
+
+    fn tell(&self, found: Vec<String>) {
+        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        for finding in found {
+            if news.known.insert(finding.clone()) {
+                news.untold.push(finding);
+            }
+        }
+    }
+
+    fn seal(&self) -> Result<&Arc<Seal>, Problem> {
+        if self.seal.get().is_none() {
+            let seal =
+                Seal::of_user(self.state.as_deref()).map_err(|error| io_problem("Making a key", &error))?;
+            // Two threads at once read the same key.
+            let _ = self.seal.set(Arc::new(seal));
+        }
+        Ok(self.seal.get().expect("it was set"))
+    }
+}
+
+fn reading_failed(error: &io::Error) -> Problem {
+    io_problem("Reading the history", error)
+}

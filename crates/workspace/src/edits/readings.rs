@@ -1,0 +1,412 @@
+//! What a client has seen: for each file the version that it read, which lines of it, and how to tell
+//! cheaply that the file is still the same.
+//!
+//! The content always decides: a touched but identical file is not stale. Time, size and inode serve only
+//! to find out which of the read files may have changed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::{Bound, Range};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use emend_edit::plan::Action;
+use emend_edit::problem::{Again, Kind, Problem, Seen};
+use emend_edit::{Text, Version};
+
+use crate::disk::Stat;
+use crate::edits::contents::{Content, Contents};
+use crate::edits::late_warning::Late;
+use crate::files::report::short_diff;
+use crate::files::snapshot::Snapshot;
+
+/// The content of files up to this size is remembered, to show what changed.
+const REMEMBERED_FILE: usize = 1024 * 1024;
+/// How much content is remembered for one client, the oldest forgotten first.
+const REMEMBERED: usize = 32 * 1024 * 1024;
+
+/// What one client has read.
+#[derive(Debug, Default)]
+pub struct Readings {
+    /// Where content is remembered, perhaps with that of others.
+    shared: Arc<Contents>,
+    files: BTreeMap<String, Reading>,
+    /// Files whose content is remembered, oldest first.
+    contents: VecDeque<String>,
+    remembered: usize,
+    /// How many files were read that had not been before.
+    arrivals: u64,
+    /// What is not known yet of its edits, in their order.
+    late: VecDeque<Late>,
+}
+
+/// What was seen of one file.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The version that was seen.
+    pub version: Version,
+    /// What the file system said of it then.
+    pub stat: Stat,
+    /// Which lines of it were shown, zero-based; sorted and disjoint.
+    seen: Vec<Range<usize>>,
+    /// Whether it was read at all, if only in part: this version, or one from which all changes are known.
+    is_read: bool,
+    /// Whether it changed since it was read, and only the change was shown: then its line numbers are not known.
+    is_only_told: bool,
+    /// How many lines it had.
+    lines: usize,
+    content: Option<Remembered>,
+}
+
+/// The content of a file, and how much of its client's share it takes.
+#[derive(Clone, Debug)]
+struct Remembered {
+    content: Content,
+    bytes: usize,
+}
+
+impl Remembered {
+    /// The text, if it is not too large.
+    fn of(text: &Arc<Text>, contents: &Arc<Contents>) -> Option<Self> {
+        let bytes = text.footprint();
+        (bytes <= REMEMBERED_FILE).then(|| Self { content: contents.remember(text), bytes })
+    }
+}
+
+impl Reading {
+    /// The text that was seen, if it is still remembered.
+    fn text(&self) -> Option<Arc<Text>> {
+        self.content.as_ref()?.content.text()
+    }
+
+    /// Whether it was read, if only in part.
+    pub(crate) fn is_only_told(&self) -> bool {
+        self.is_only_told
+    }
+
+    /// Whether it was read at all.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.is_read
+    }
+
+    /// Whether every line was shown.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.lines == 0 || self.seen.first().is_some_and(|seen| seen.start == 0 && seen.end >= self.lines)
+    }
+}
+
+impl Readings {
+    /// Of a client that shares these with others.
+    #[must_use]
+    pub fn sharing(contents: &Arc<Contents>) -> Self {
+        Self { shared: Arc::clone(contents), ..Self::default() }
+    }
+
+    /// What is seen of a file now.
+    fn reading(&self, snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Reading {
+        Reading {
+            version: snapshot.text.version(),
+            stat: snapshot.stat,
+            seen,
+            is_read,
+            is_only_told: false,
+            lines,
+            content: Remembered::of(&snapshot.text, &self.shared),
+        }
+    }
+
+    /// What was seen of this file.
+    #[must_use]
+    pub fn of(&self, name: &str) -> Option<&Reading> {
+        self.files.get(name)
+    }
+
+    /// What has become known of this client's edits since their answers, which is told once.
+    pub fn news(&mut self) -> Vec<String> {
+        let mut news = Vec::new();
+        while let Some(told) = self.late.front().and_then(Late::told) {
+            self.late.pop_front();
+            news.extend(told);
+        }
+        news
+    }
+
+    /// This is to be told when it is known.
+    pub(crate) fn will_hear(&mut self, late: Option<Late>) {
+        self.late.extend(late);
+    }
+
+    /// Every file that was read, with the version that was.
+    #[must_use]
+    pub fn versions(&self) -> Vec<(String, Version)> {
+        let read = self.files.iter().filter(|(_, reading)| reading.is_read);
+        read.map(|(name, reading)| (name.clone(), reading.version)).collect()
+    }
+
+    /// Every file that was read and comes after this one.
+    pub fn read_after(&self, name: Option<&str>) -> impl Iterator<Item = (&str, &Reading)> {
+        let after = name.map_or(Bound::Unbounded, Bound::Excluded);
+        let files = self.files.range::<str, _>((after, Bound::Unbounded));
+        files.filter(|(_, reading)| reading.is_read).map(|(name, reading)| (name.as_str(), reading))
+    }
+
+    /// How many files were read that had not been before: while this is the same, no file has been added.
+    #[must_use]
+    pub fn arrivals(&self) -> u64 {
+        self.arrivals
+    }
+
+    /// The remembered text of this file if it is the same, so that what was found out about it once need not
+    /// be found out again; else the given one.
+    pub(crate) fn same(&self, name: &str, text: Arc<Text>) -> Arc<Text> {
+        let remembered = self.files.get(name).filter(|reading| reading.version == text.version());
+        remembered.and_then(Reading::text).unwrap_or(text)
+    }
+
+    /// These lines of this content were shown. Lines of the same version seen earlier still count.
+    pub fn saw(&mut self, name: &str, snapshot: &Snapshot, shown: Range<usize>, lines: usize) {
+        let version = snapshot.text.version();
+        let mut seen = match self.files.get(name) {
+            Some(reading) if reading.version == version => reading.seen.clone(),
+            _ => Vec::new(),
+        };
+        insert_range(&mut seen, shown);
+        let reading = self.reading(snapshot, seen, true, lines);
+        self.put(name, reading);
+    }
+
+    /// An edit of this client was committed: what it remembers of the file moves along. `whole` when the
+    /// client gave all of the content, which is as good as having read it. `after` is the version that it
+    /// has now.
+    pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, after: Version, whole: bool) {
+        let (was_full, was_read) = match self.files.get(name) {
+            // What was seen must be what the edit was made of.
+            Some(reading) if Some(reading.version) == action.base().map(|base| base.version()) => {
+                (reading.is_full(), reading.is_read)
+            }
+            Some(_) => (false, false),
+            None if whole => (false, false),
+            // Never read: an edit by match is no reading.
+            None => return,
+        };
+        let (Some(view), Some(pieces)) = (action.view(), action.pieces()) else { return };
+        let newlines = view.iter().map(|piece| memchr::memchr_iter(b'\n', piece).count()).sum::<usize>();
+        let ended = view.last().is_none_or(|piece| piece.ends_with(b"\n"));
+        let lines = newlines + usize::from(!ended);
+        let size: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
+        let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
+        let content = text.and_then(|text| Remembered::of(&text, &self.shared));
+        let is_read = whole || was_read;
+        let is_only_told = !whole && self.of(name).is_some_and(|reading| reading.is_only_told);
+        self.put(name, Reading { version: after, stat, seen, is_read, is_only_told, lines, content });
+    }
+
+    /// A file has another name: what was seen of it was seen under that.
+    pub(crate) fn moved(&mut self, from: &str, to: &str) {
+        if let Some(reading) = self.files.get(from).cloned() {
+            self.removed(from);
+            self.put(to, reading);
+        }
+    }
+
+    /// The file is gone, by this client's own edit.
+    pub(crate) fn removed(&mut self, name: &str) {
+        self.forget_content(name);
+        self.files.remove(name);
+    }
+
+    fn put(&mut self, name: &str, reading: Reading) {
+        self.forget_content(name);
+        if let Some(content) = &reading.content {
+            self.remembered += content.bytes;
+            self.contents.push_back(name.into());
+        }
+        let is_read = reading.is_read;
+        let before = self.files.insert(name.into(), reading);
+        self.arrivals += u64::from(is_read && before.is_none_or(|before| !before.is_read));
+        while self.remembered > REMEMBERED
+            && let Some(oldest) = self.contents.front().cloned()
+        {
+            self.forget_content(&oldest);
+        }
+    }
+
+    fn forget_content(&mut self, name: &str) {
+        if let Some(content) = self.files.get_mut(name).and_then(|reading| reading.content.take()) {
+            self.remembered -= content.bytes;
+            self.contents.retain(|other| other != name);
+        }
+    }
+
+    /// Whether this client may edit the file by match, given the version that the call names, if it names
+    /// one. `Ok(true)` when something was checked, `Ok(false)` when there was nothing to check against.
+    ///
+    /// `again` is what the caller may do after a refusal, if the call names no version.
+    ///
+    /// A file that changed since it was read is refused once, with what changed; that counts as having
+    /// seen the change, though not as having read the file.
+    pub(crate) fn check(
+        &mut self,
+        name: &str,
+        current: Option<&Snapshot>,
+        claimed: Option<&str>,
+        again: Again,
+    ) -> Result<bool, Problem> {
+        let version = current.map(|snapshot| snapshot.text.version());
+        if let Some(claimed) = claimed {
+            if version.is_some_and(|version| version.is_named_by(claimed)) {
+                return Ok(true);
+            }
+            let diff = self.files.get(name).filter(|reading| reading.version.is_named_by(claimed));
+            let diff = diff.and_then(|reading| what_changed(name, reading, current));
+            self.has_seen_change(name, current, diff.is_some());
+            let (claimed, again) = (claimed.into(), Again::NewVersion);
+            let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
+            return Err(Problem::new(kind).at(name));
+        }
+        let Some(reading) = self.files.get(name) else { return Ok(false) };
+        if version == Some(reading.version) {
+            return Ok(true);
+        }
+        let claimed = reading.version.short();
+        let diff = what_changed(name, reading, current);
+        self.has_seen_change(name, current, diff.is_some());
+        let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
+        Err(Problem::new(kind).at(name))
+    }
+
+    /// Whether this client may replace or delete the whole file: it named the current version, or it has
+    /// read all of it and it is still that.
+    pub(crate) fn check_whole(
+        &self,
+        name: &str,
+        current: &Snapshot,
+        claimed: Option<&str>,
+    ) -> Result<(), Problem> {
+        let version = current.text.version();
+        if claimed.is_some_and(|claimed| version.is_named_by(claimed)) {
+            return Ok(());
+        }
+        match self.files.get(name) {
+            Some(reading) if reading.version == version && reading.is_full() => Ok(()),
+            reading => {
+                let seen = if reading.is_some() { Seen::Part } else { Seen::Nothing };
+                Err(Problem::new(Kind::NotRead { current: version, seen }).at(name))
+            }
+        }
+    }
+
+    /// Whether this client has read the file, however little of it, and knows what it holds now: this version, or what
+    /// changed to it.
+    pub(crate) fn check_read(
+        &self,
+        name: &str,
+        current: &Snapshot,
+        claimed: Option<&str>,
+    ) -> Result<(), Problem> {
+        let version = current.text.version();
+        let is_read = |reading: &Reading| reading.is_read && reading.version == version;
+        if claimed.is_some_and(|claimed| version.is_named_by(claimed)) || self.of(name).is_some_and(is_read) {
+            return Ok(());
+        }
+        Err(Problem::new(Kind::MustRead { current: version }).at(name))
+    }
+
+    /// The content that this client has seen of a file, if that is another now and is remembered.
+    pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<Arc<Text>> {
+        self.of(name).filter(|reading| reading.version != current.text.version())?.text()
+    }
+
+    /// This client was shown what changed in a file since it read it.
+    pub(crate) fn knows_change(&mut self, name: &str, current: &Snapshot) {
+        self.has_seen_change(name, Some(current), true);
+    }
+
+    /// `shown` says whether it was told what changed.
+    fn has_seen_change(&mut self, name: &str, current: Option<&Snapshot>, shown: bool) {
+        match current {
+            // The call named an old version, but this client has read the current one: nothing is new.
+            Some(snapshot)
+                if self.of(name).is_some_and(|reading| reading.version == snapshot.text.version()) => {}
+            Some(snapshot) => {
+                if let Some(reading) = self.files.get(name) {
+                    let is_read = reading.is_read && shown;
+                    let lines = snapshot.text.lines().len().max(1);
+                    let reading = self.reading(snapshot, Vec::new(), is_read, lines);
+                    self.put(name, Reading { is_only_told: true, ..reading });
+                }
+            }
+            None => self.removed(name),
+        }
+    }
+}
+
+/// The readings, whatever became of others who held them: each change of them is one step.
+pub(crate) fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
+    readings.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
+    Some(short_diff(name, &*reading.text()?, &current?.text))
+}
+
+fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {
+    ranges.push(new);
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges.drain(..) {
+        match merged.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    *ranges = merged;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::FileKind;
+
+    fn snapshot(content: &str) -> Snapshot {
+        let stat = Stat {
+            kind: FileKind::File,
+            size: content.len() as u64,
+            modified: None,
+            device: 0,
+            inode: 0,
+            links: 1,
+            mode: 0o644,
+            read_only: false,
+        };
+        Snapshot { text: Arc::new(Text::new(content.into()).unwrap()), stat }
+    }
+
+    #[test]
+    fn what_two_clients_read_is_remembered_once_until_there_is_no_room() {
+        let shared = Arc::new(Contents::bounded(10));
+        let mut clients = [Readings::sharing(&shared), Readings::sharing(&shared)];
+        let [read, now] = [snapshot("one\n"), snapshot("two\n")];
+        clients.iter_mut().for_each(|readings| readings.saw("a.txt", &read, 0..1, 1));
+        let older = clients.each_ref().map(|readings| readings.older("a.txt", &now).unwrap());
+        assert!(Arc::ptr_eq(&older[0], &older[1]));
+        clients[0].saw("b.txt", &snapshot("0123456\n"), 0..1, 1);
+        assert!(clients[1].older("a.txt", &now).is_none());
+        // That it was read is still known.
+        assert!(clients[1].check("a.txt", Some(&now), None, Again::SameCall).is_err());
+        assert!(clients[1].check_whole("a.txt", &now, None).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_as_it_was_read_takes_the_text_of_the_reading() {
+        let mut readings = Readings::default();
+        let read = snapshot("a\n");
+        readings.saw("a.txt", &read, 0..1, 1);
+        assert!(Arc::ptr_eq(&readings.same("a.txt", snapshot("a\n").text), &read.text));
+        for (name, content) in [("a.txt", "b\n"), ("b.txt", "a\n")] {
+            let other = snapshot(content).text;
+            assert!(Arc::ptr_eq(&readings.same(name, Arc::clone(&other)), &other), "{name}");
+        }
+    }
+}

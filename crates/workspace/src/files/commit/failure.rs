@@ -1,0 +1,132 @@
+//! What can go wrong with a commit, and what is said of it.
+
+use std::io;
+
+use emend_edit::Version;
+use emend_edit::problem::{Again, FileState, Kind, Problem};
+
+use super::tidy::Ending;
+use super::{Job, Step};
+use crate::disk::fault::is_absent;
+
+pub(super) enum Failure {
+    Io {
+        step: Step,
+        name: String,
+        error: io::Error,
+    },
+    /// Somebody else wrote in between.
+    Stale {
+        name: String,
+        base: Version,
+        current: Option<Version>,
+    },
+    /// Somebody was about to write: opened the file for it between our last look and our check.
+    Overtaken {
+        name: String,
+    },
+    Exists {
+        name: String,
+    },
+    Mounted {
+        name: String,
+    },
+}
+
+impl Failure {
+    pub(super) fn io(step: Step, name: &str) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |error| match error.raw_os_error() {
+            // EBUSY: the name is a mount of its own. EXDEV: so it is where an exchange begins with a hard link.
+            Some(16 | 18) if cfg!(unix) && step == Step::Place => Self::Mounted { name: name.into() },
+            _ => Self::Io { step, name: name.into(), error },
+        }
+    }
+
+    pub(super) fn into_problem(self, ending: Ending) -> Problem {
+        let states = ending.states;
+        let is_clean = |(_, state): &(String, FileState)| {
+            matches!(state, FileState::Untouched | FileState::Restored | FileState::Theirs)
+        };
+        let clean = states.iter().all(is_clean);
+        match self {
+            Self::Stale { name, base, current } if clean => {
+                let again = Again::Retry;
+                let kind = Kind::StaleFile { claimed: base.short(), current, diff: None, by: None, again };
+                Problem::new(kind).at(&name)
+            }
+            Self::Overtaken { name } if clean => Problem::new(Kind::Overtaken { times: 1 }).at(&name),
+            Self::Exists { name } if clean => {
+                let instead = "it came while the edit was made; nothing was changed";
+                Problem::new(Kind::AlreadyExists { instead }).at(&name)
+            }
+            Self::Mounted { name } if clean => Problem::new(Kind::MountPoint).at(&name),
+            other => {
+                let (what, name) = match other {
+                    Self::Io { step, name, error } => (said(step, &name, &error), name),
+                    Self::Stale { name, .. } | Self::Overtaken { name } => {
+                        ("Another program wrote at the same moment.".into(), name)
+                    }
+                    Self::Exists { name } | Self::Mounted { name } => {
+                        ("The file could not be placed.".into(), name)
+                    }
+                };
+                let untouched = |(_, state): &(String, FileState)| {
+                    matches!(state, FileState::Untouched | FileState::Restored)
+                };
+                let end = if states.iter().all(untouched) {
+                    "Nothing was changed."
+                } else if clean {
+                    "Nothing of this edit remains. Read these files before you go on:"
+                } else {
+                    "Not every file could be put back; what was displaced is kept in Emend's state folder. Read \
+                     these files before you go on:"
+                };
+                let message = format!("{what} {end}");
+                let states = if states.iter().all(untouched) { Vec::new() } else { states };
+                let problem = Problem::new(Kind::IoError { message, states });
+                if name.is_empty() { problem } else { problem.at(&name) }
+            }
+        }
+    }
+}
+
+/// What failed at which file, and what can be done about it.
+fn said(step: Step, name: &str, error: &io::Error) -> String {
+    let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+    let what = match step {
+        Step::Stage | Step::Prepare => {
+            format!("The new content{of} could not be written to Emend's folder for staged files")
+        }
+        Step::MakeFolders => format!("The folders{of} could not be made"),
+        Step::Recheck | Step::Verify => format!("The content{of} could not be read again"),
+        Step::Place => format!("The new content{of} could not be put in its place"),
+        Step::SyncFolders | Step::Finish | Step::Keep => format!("The edit{of} could not be made durable"),
+    };
+    let next = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            " The user that Emend runs as must be allowed to write there: tell the person."
+        }
+        io::ErrorKind::ReadOnlyFilesystem => {
+            " It is on a file system that is mounted read-only: tell the person."
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            " Some room must be made on the disk: tell the person."
+        }
+        // EMFILE, ENFILE.
+        _ if cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24)) => {
+            " The server may open too few files at once (see ulimit -n): tell the person."
+        }
+        _ => "",
+    };
+    format!("{what}: {error}.{next}")
+}
+
+/// A file that is gone was changed by somebody else; anything else is a failure.
+pub(super) fn gone_or(error: io::Error, job: &Job<'_>, failed: impl FnOnce(io::Error) -> Failure) -> Failure {
+    match job.base {
+        Some((path, base)) if is_absent(&error) => {
+            Failure::Stale { name: path.name.clone(), base: base.text.version(), current: None }
+        }
+        _ => failed(error),
+    }
+}

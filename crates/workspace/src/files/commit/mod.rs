@@ -1,0 +1,333 @@
+//! The commit: a plan becomes files, all of them or none.
+//!
+//! [`Step`] names the steps in their order; the fault tests fail every call of all of them, and kill the process
+//! at each. Every new content is staged in the vault with its metadata and made durable before any name changes.
+//! Then each file is put in place by one atomic operation, and what it displaced is **verified**: if somebody else
+//! wrote between our reading and our exchange, theirs is put back and the answer is `stale-file`. Checking before a
+//! rename loses updates; checking after an exchange does not. From the last look until that check the files are watched
+//! ([`watch`](mod@watch)): if somebody opens one to write into it, the commit is taken back and made again.
+//!
+//! Whatever fails, [`restore`](mod@restore) puts the files back, and so does [`recovery`](crate::files::recovery) after a
+//! crash: the same code, which looks at what is on the disk and not at what was done.
+//!
+//! A transaction of one file needs no journal and no folder: what recovery must know is the staged file's name,
+//! and one fsync covers both. It has the steps Stage, Recheck, Place, Verify, SyncFolders and Keep.
+
+mod begin;
+mod failure;
+mod git;
+pub(crate) mod journal;
+mod place;
+pub(crate) mod restore;
+mod stage;
+mod sync;
+pub(crate) mod tidy;
+mod watch;
+
+pub(crate) use stage::special_files;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use emend_edit::Version;
+use emend_edit::plan::{Action, FilePlan};
+use emend_edit::problem::{FileState, Problem};
+
+use self::failure::Failure;
+use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
+use self::restore::{Folder, Site};
+use self::tidy::Ending;
+use self::watch::{Patience, Watch};
+use crate::disk::fault::io_problem;
+use crate::disk::{Disk, Stat};
+use crate::files::effort::{Phase, Progress};
+use crate::files::roots::WorkspacePath;
+use crate::files::snapshot::Snapshot;
+use crate::files::vault::Vault;
+
+/// A name in an open folder.
+type At<'a> = (&'a Dir, &'a OsStr);
+
+/// The steps of a commit, in order. A crash up to `SyncFolders` leaves every file as it was, once recovery has
+/// run; one after `Finish` leaves every file new. A single file, whose name is its journal, counts as new from
+/// `Place` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Step {
+    /// Write every new content into the vault, with its metadata, and make it durable.
+    Stage,
+    /// Write down what is going to happen, and make that durable.
+    Prepare,
+    /// Is every file still what the plan was made for? From here on it is watched.
+    Recheck,
+    /// Make the folders of new files.
+    MakeFolders,
+    /// Put each file in its place by one exchange or rename.
+    Place,
+    /// Read what was displaced: is it what the plan was made for?
+    Verify,
+    /// Make the new names durable.
+    SyncFolders,
+    /// Write down that it has happened.
+    Finish,
+    /// Keep the displaced files as the means to undo.
+    Keep,
+}
+
+/// From this many files on, one sync of the file system is cheaper than one for each.
+const MANY: usize = 100;
+
+/// With more files than this none is watched: each takes two handles, and an edit that runs out of handles half way could not
+/// put its files back.
+const WATCHED: usize = 4;
+/// How many handles checking and putting back need at most.
+const SPARE: usize = 8;
+
+/// One file of a plan with what the workspace knows of it.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a FilePlan,
+    pub(crate) path: &'a WorkspacePath,
+    /// The file whose content the plan was made for, if there was one: for a move, the old place.
+    pub(crate) base: Option<(&'a WorkspacePath, &'a Snapshot)>,
+    /// The file whose mode, owner and attributes it gets.
+    pub(crate) like: Option<Like<'a>>,
+    /// What the file will be.
+    pub(crate) after: Option<Version>,
+    /// Whether it is to be written over, since a new file would part its names or not take its mount.
+    pub(crate) in_place: bool,
+}
+
+/// A file whose metadata another one gets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Like<'a> {
+    /// One of the workspace.
+    Path(&'a WorkspacePath),
+    /// One that is open: a kept one.
+    File(&'a File),
+}
+
+impl Job<'_> {
+    /// Whether the file only gets another name, and stays the file that it is.
+    pub(crate) fn is_mere_rename(&self) -> bool {
+        matches!(&self.plan.action, Action::Move { edit, .. } if edit.spans().is_empty())
+            && self.plan.executable.is_none()
+    }
+}
+
+/// An edit that has happened.
+#[derive(Debug)]
+pub(crate) struct Committed {
+    /// What each file is now; `None` where it is gone.
+    pub(crate) stats: Vec<Option<Stat>>,
+    /// What was done to each.
+    pub(crate) entries: Vec<Entry>,
+    /// Where the displaced file of each is, beneath the history.
+    pub(crate) kept: Vec<Option<String>>,
+    /// What is kept of all of it there.
+    pub(crate) name: OsString,
+    /// The files that another program had open for writing, and may write into later: into the displaced ones.
+    pub(crate) open: Vec<String>,
+}
+
+/// Commits these files. `progress` hears how many of them are staged or in place.
+pub(crate) fn commit(
+    disk: &dyn Disk,
+    vault: &Vault,
+    id: &str,
+    jobs: &[Job<'_>],
+    progress: &dyn Fn(Progress),
+) -> Result<Committed, Problem> {
+    let mut transaction = Transaction::begin(disk, vault, id, jobs)
+        .map_err(|error| io_problem("Making a folder for staged files", &error))?;
+    let run = catch_unwind(AssertUnwindSafe(|| transaction.run(progress)));
+    let failure = match run {
+        Ok(Ok(())) => {
+            let (name, kept) = transaction.keep();
+            let Transaction { sites, now, open, .. } = transaction;
+            let entries = sites.into_iter().map(|site| site.entry).collect();
+            return Ok(Committed { stats: now, entries, kept, name, open });
+        }
+        Ok(Err(failure)) => failure,
+        Err(_) => Failure::Io {
+            step: Step::Place,
+            name: String::new(),
+            error: io::Error::other("an internal error; please report it"),
+        },
+    };
+    Err(failure.into_problem(transaction.restore()))
+}
+
+struct Transaction<'a> {
+    disk: &'a dyn Disk,
+    vault: &'a Vault,
+    id: &'a str,
+    jobs: &'a [Job<'a>],
+    home: Home,
+    sites: Vec<Site>,
+    /// Folders that this transaction makes.
+    folders: Vec<Folder>,
+    /// Whether any name outside of the vault may have changed.
+    placed: bool,
+    /// What the name of each file stood for when it was looked at last.
+    seen: Vec<Option<Stat>>,
+    /// The files that are to be displaced, from the last look at them until the check.
+    watches: Vec<Watch>,
+    /// The staged files, held open as long: another program's that took the inode of one would be taken for ours.
+    staged: Vec<File>,
+    /// Handles that are free when something has to be checked or taken back.
+    spare: Vec<Dir>,
+    patience: Patience,
+    /// The files that others have open for writing.
+    open: Vec<String>,
+    now: Vec<Option<Stat>>,
+}
+
+/// Where a transaction stages its files.
+struct Home {
+    dir: Arc<Dir>,
+    /// The name of its own folder. A single file lies among those of other transactions: making a folder for it
+    /// would double what an fsync writes.
+    folder: Option<String>,
+}
+
+impl<'a> Transaction<'a> {
+    fn run(&mut self, progress: &dyn Fn(Progress)) -> Result<(), Failure> {
+        let total = self.jobs.len();
+        let tell = |what, done| progress(Progress { what, done, total });
+        self.note()?;
+        for at in 0..self.jobs.len() {
+            tell(Phase::Stage, at);
+            self.stage(at)?;
+        }
+        self.sync_staged()?;
+        if self.home.folder.is_some() {
+            self.prepare()?;
+        }
+        for at in 0..self.jobs.len() {
+            self.recheck(at)?;
+        }
+        self.nobody_waits()?;
+        self.reserve()?;
+        self.placed = true;
+        for at in 0..self.jobs.len() {
+            self.make_folders(at)?;
+        }
+        for at in 0..self.jobs.len() {
+            tell(Phase::Place, at);
+            self.place(at)?;
+        }
+        self.spare.clear();
+        for at in 0..self.jobs.len() {
+            self.verify(at)?;
+        }
+        self.nobody_waits()?;
+        self.watches.clear();
+        self.staged.clear();
+        self.sync_folders()?;
+        if self.home.folder.is_some() {
+            self.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the handles that checking and putting back need, as long as nothing has happened that would have to be.
+    fn reserve(&mut self) -> Result<(), Failure> {
+        let spare: io::Result<Vec<Dir>> = (0..SPARE).map(|_| self.home.dir.try_clone()).collect();
+        let name = self.jobs.first().map_or("", |job| &job.plan.name);
+        self.spare = spare.map_err(Failure::io(Step::Prepare, name))?;
+        Ok(())
+    }
+
+    fn is_watched(&self) -> bool {
+        self.jobs.len() <= WATCHED
+    }
+
+    fn is_many(&self) -> bool {
+        self.jobs.len() >= MANY
+    }
+
+    /// What is about to happen.
+    fn journal(&self) -> io::Result<Journal> {
+        let mut folders: Vec<_> = self.jobs.iter().flat_map(|job| job.path.place.missing_folders()).collect();
+        folders.dedup();
+        Ok(Journal {
+            id: self.id.into(),
+            home: self.disk.stat(&self.home.dir, ".".as_ref())?.inode,
+            files: self.sites.iter().map(|site| site.entry.clone()).collect(),
+            folders,
+        })
+    }
+
+    /// Writes it down.
+    fn prepare(&self) -> Result<(), Failure> {
+        let journal = self.journal();
+        let written = journal.and_then(|journal| journal.prepare(self.disk, self.vault, &self.home.dir));
+        written.map_err(Failure::io(Step::Prepare, ""))
+    }
+
+    /// Where some files cannot be staged in the vault, writes down which, before they are.
+    fn note(&self) -> Result<(), Failure> {
+        if !self.sites.iter().any(|site| site.entry.staged_beside) {
+            return Ok(());
+        }
+        let noted = self.journal().and_then(|journal| journal.note(self.disk, self.vault, &self.home.dir));
+        noted.map_err(Failure::io(Step::Stage, ""))
+    }
+
+    /// From here on everything is new.
+    fn finish(&self) -> Result<(), Failure> {
+        let home = &*self.home.dir;
+        let failed = |error| Failure::io(Step::Finish, "")(error);
+        self.disk.rename_new((home, PREPARED.as_ref()), (home, COMMITTED.as_ref())).map_err(failed)?;
+        self.disk.sync_dir(home).or_else(|error| {
+            // Not known to be durable, so it is not done, if that can still be said.
+            let taken_back = self.disk.rename_new((home, COMMITTED.as_ref()), (home, PREPARED.as_ref()));
+            if taken_back.is_ok() { Err(failed(error)) } else { Ok(()) }
+        })
+    }
+
+    /// The displaced files become the means to undo. The edit has happened; this cannot fail it: what is left
+    /// undone here is done by the next recovery. Yields its name there, and where the displaced file of each is.
+    fn keep(&self) -> (OsString, Vec<Option<String>>) {
+        let displaced = self.jobs.iter().filter_map(|job| job.base.map(|(_, base)| base.stat.size));
+        let name: OsString = match (&self.home.folder, &self.sites[..]) {
+            (Some(folder), _) => folder.into(),
+            (None, [site, ..]) => site.displaced.1.clone(),
+            (None, []) => OsString::new(),
+        };
+        let is_home = tidy::bring_home(self.disk, &self.home.dir, &self.sites).is_ok();
+        let kept = self.sites.iter().enumerate().map(|(number, site)| {
+            let has_displaced = !matches!(site.entry.change, Change::Create | Change::Rename);
+            has_displaced.then(|| match &self.home.folder {
+                Some(folder) => format!("{folder}/{}", Entry::kept_slot(&site.entry, number)),
+                None => name.to_string_lossy().into_owned(),
+            })
+        });
+        let kept = kept.collect();
+        if is_home && tidy::finish(self.vault, &name).is_ok() {
+            self.vault.count_commit(displaced.sum());
+        }
+        (name, kept)
+    }
+
+    /// Puts everything back, and says of each file what became of it.
+    fn restore(mut self) -> Ending {
+        self.spare.clear();
+        let sites = std::mem::take(&mut self.sites);
+        let untouched = |site: &Site| (site.shown.clone(), FileState::Untouched);
+        let states = match self.placed {
+            true => restore::put_back(self.disk, &sites, &self.folders),
+            false => sites.iter().map(untouched).collect(),
+        };
+        // It is decided which file has the name: who waited may write into it.
+        self.watches.clear();
+        let name = self.home.folder.clone().map(OsString::from);
+        let home = tidy::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };
+        tidy::clear(self.disk, &home, &sites, self.placed, states)
+    }
+}

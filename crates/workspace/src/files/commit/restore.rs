@@ -1,0 +1,360 @@
+//! Putting files back: what an error runs, and what recovery runs after a crash.
+//!
+//! It looks only at what is on the disk, so that it can be stopped anywhere and run again. A file is **ours** if it
+//! is the one that was staged, with the content that it was given; nothing else is moved away from a name. What
+//! comes out of an exchange is looked at again: if it is not what was to come out, somebody replaced it in that
+//! moment, and theirs goes back. Nothing whose content is not known is deleted.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use emend_edit::Version;
+use emend_edit::problem::FileState;
+use emend_edit::version::Hashing;
+
+use super::At;
+use super::journal::{Change, Entry};
+use super::watch::{Patience, Watch, open_to_overwrite};
+use crate::disk::fault::is_absent;
+use crate::disk::{Disk, FileKind, Stat};
+
+/// How often an exchange is made again because somebody replaced a file in between.
+const RACES: usize = 64;
+
+/// An entry of a journal with the open folders that it speaks of.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) entry: Entry,
+    /// What the file is called to its reader.
+    pub(crate) shown: String,
+    /// The folder that the file is in, or will be; `None` where it does not exist.
+    pub(crate) dir: Option<Arc<Dir>>,
+    /// The folder that it was in.
+    pub(crate) from: Option<Arc<Dir>>,
+    /// Where the staged file is until it is placed.
+    pub(crate) staged: (Arc<Dir>, OsString),
+    /// Where the displaced one is afterwards.
+    pub(crate) displaced: (Arc<Dir>, OsString),
+}
+
+impl Site {
+    pub(super) fn staged(&self) -> At<'_> {
+        (&self.staged.0, &self.staged.1)
+    }
+
+    pub(super) fn displaced(&self) -> At<'_> {
+        (&self.displaced.0, &self.displaced.1)
+    }
+
+    /// Whether a new file is staged for it.
+    pub(super) fn has_staged(&self) -> bool {
+        !matches!(self.entry.change, Change::Delete | Change::Rename)
+    }
+
+    fn target(&self) -> Option<At<'_>> {
+        let (_, name) = self.entry.path.split();
+        self.dir.as_ref().map(|dir| (&**dir, name.as_os_str()))
+    }
+
+    fn old(&self) -> Option<At<'_>> {
+        let (_, name) = self.entry.from.as_ref()?.split();
+        self.from.as_ref().map(|dir| (&**dir, name.as_os_str()))
+    }
+}
+
+/// A folder that a transaction made.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    pub(crate) parent: Arc<Dir>,
+    pub(crate) name: OsString,
+}
+
+/// Puts every file back, the last first, and takes the folders away that were made for them.
+pub(crate) fn put_back(disk: &dyn Disk, sites: &[Site], folders: &[Folder]) -> Vec<(String, FileState)> {
+    let state = |site: &Site| undo(disk, site).unwrap_or(FileState::Unknown);
+    let mut states: Vec<_> = sites.iter().rev().map(|site| (site.shown.clone(), state(site))).collect();
+    states.reverse();
+    for folder in folders.iter().rev() {
+        // Only if it is empty: somebody may have put something in it.
+        let _ = disk.remove_dir(&folder.parent, &folder.name);
+    }
+    states
+}
+
+fn undo(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    match site.entry.change {
+        Change::Modify => undo_modify(disk, site),
+        Change::Create => take_out(disk, site),
+        Change::Delete => bring_back(disk, site.displaced(), site.target()),
+        Change::Rename => undo_rename(disk, site),
+        Change::Overwrite => undo_overwrite(disk, site),
+        Change::Move => {
+            let brought = bring_back(disk, site.displaced(), site.old())?;
+            let taken = take_out(disk, site)?;
+            Ok(if brought == FileState::Untouched { taken } else { worse(brought, taken) })
+        }
+    }
+}
+
+fn worse(one: FileState, other: FileState) -> FileState {
+    let is_fine = |state| matches!(state, FileState::Untouched | FileState::Restored);
+    if is_fine(one) && !is_fine(other) { other } else { one }
+}
+
+/// Swaps the displaced file back, if ours is still in its place.
+fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    let slot = site.displaced();
+    let Some(target) = site.target() else {
+        // Its folder is gone, and with it ours, if it was there.
+        let is_displaced = stat(disk, slot)?.is_some() && !is_staged(disk, &site.entry, slot)?;
+        return Ok(if is_displaced { FileState::Theirs } else { FileState::Untouched });
+    };
+    disk.settle_exchange(slot, target)?;
+    // Whoever is writing into ours is noticed, or is done by then.
+    let watch = Watch::begin(disk, target, &mut Patience::default());
+    if !is_ours(disk, &site.entry, target)? {
+        // Not exchanged yet, or back already: then what is staged lies in the vault.
+        let is_back = is_staged(disk, &site.entry, slot)? || stat(disk, slot)?.is_none();
+        return if is_back { Ok(FileState::Untouched) } else { theirs(disk, &site.entry, target) };
+    }
+    let Some(put_in) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
+    disk.exchange(slot, target)?;
+    watch.settle(disk, slot);
+    if is_ours(disk, &site.entry, slot)? {
+        return Ok(FileState::Restored);
+    }
+    // Somebody replaced our file in that moment, or wrote into it. Theirs goes back; and if what comes out then
+    // is not what was put in, they have replaced that too, with something newer, which goes back in turn. (Whether they
+    // wrote into ours is asked now: once ours is gone, a later file of theirs may get its inode.)
+    let state = self::theirs(disk, &site.entry, slot)?;
+    return_displaced(disk, slot, target, put_in, state)
+}
+
+/// Puts another program's file back at once that came out of the exchange in place of the one that was meant: it came
+/// there in that very moment. What remains to be said of it, restoring finds.
+pub(super) fn return_theirs(disk: &dyn Disk, site: &Site) -> io::Result<()> {
+    let (slot, Some(target)) = (site.displaced(), site.target()) else { return Ok(()) };
+    match hold(disk, target)? {
+        Some(ours) if Some(ours.stat.inode) == site.entry.inode => {
+            return_displaced(disk, slot, target, ours, FileState::Theirs).map(|_| ())
+        }
+        // They have replaced ours too, with something newer.
+        _ => Ok(()),
+    }
+}
+
+/// Gives what was displaced its place again, until what comes out is what was put in last.
+fn return_displaced(
+    disk: &dyn Disk,
+    slot: At<'_>,
+    target: At<'_>,
+    mut put_in: Held,
+    state: FileState,
+) -> io::Result<FileState> {
+    for _ in 0..RACES {
+        let Some(theirs) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
+        match disk.exchange(slot, target) {
+            // They have removed it, which is newer than anything.
+            Err(error) if is_absent(&error) => return Ok(FileState::Theirs),
+            exchanged => exchanged?,
+        }
+        let out = stat(disk, slot)?;
+        if out.is_some_and(|out| out.is_same_file(&put_in.stat)) {
+            return Ok(state);
+        }
+        put_in = theirs;
+    }
+    Ok(FileState::Unknown)
+}
+
+/// A file by which another one can be told from it later: while it is held open, no other gets its inode.
+struct Held {
+    stat: Stat,
+    _file: Option<File>,
+}
+
+fn hold(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Held>> {
+    // What cannot be opened is no file of ours; then its number alone must do.
+    let _file = disk.open_file(at.0, at.1).ok();
+    Ok(stat(disk, at)?.map(|stat| Held { stat, _file }))
+}
+
+/// What stands there is not only ours: is any of it?
+fn theirs(disk: &dyn Disk, entry: &Entry, target: At<'_>) -> io::Result<FileState> {
+    Ok(if is_staged(disk, entry, target)? { FileState::Mixed } else { FileState::Theirs })
+}
+
+/// Takes a new file out of its place again, if it is still ours.
+fn take_out(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    // Where its folder is gone, so is what was in it.
+    let Some(target) = site.target() else { return Ok(FileState::Untouched) };
+    let slot = site.staged();
+    if !is_ours(disk, &site.entry, target)? {
+        if stat(disk, slot)?.is_some() || stat(disk, target)?.is_none() {
+            return Ok(FileState::Untouched);
+        }
+        return theirs(disk, &site.entry, target);
+    }
+    disk.rename_new(target, slot)?;
+    if is_ours(disk, &site.entry, slot)? {
+        return Ok(FileState::Restored);
+    }
+    disk.rename_new(slot, target)?;
+    theirs(disk, &site.entry, target)
+}
+
+/// Gives a displaced file its name again.
+fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: Option<At<'_>>) -> io::Result<FileState> {
+    if stat(disk, displaced)?.is_none() {
+        return Ok(FileState::Untouched);
+    }
+    let Some(old) = old else { return Ok(FileState::Theirs) };
+    match disk.rename_new(displaced, old) {
+        Ok(()) => Ok(FileState::Restored),
+        // Its folder was removed.
+        Err(error) if is_absent(&error) => Ok(FileState::Theirs),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(FileState::Theirs),
+        Err(error) => Err(error),
+    }
+}
+
+fn undo_rename(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    let (Some(target), old) = (site.target(), site.old()) else {
+        // The new place is gone with its folder: was the file there?
+        let is_old = site.old().map(|old| stat(disk, old)).transpose()?.flatten().is_some();
+        return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
+    };
+    let Some(at_old) = old else { return Ok(FileState::Theirs) };
+    let is_there = stat(disk, target)?.is_some_and(|stat| Some(stat.inode) == site.entry.inode);
+    match (is_there, stat(disk, at_old)?) {
+        (true, None) => bring_back(disk, target, old),
+        // Where a rename is two steps, a crash between them leaves both names.
+        (true, Some(both)) if Some(both.inode) == site.entry.inode => bring_back(disk, target, old),
+        (false, Some(_)) => Ok(FileState::Untouched),
+        _ => Ok(FileState::Theirs),
+    }
+}
+
+/// Writes back what was written over. Half of ours counts as ours; anything else is somebody else's.
+fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
+    let Some(target) = site.target() else { return Ok(FileState::Theirs) };
+    let Some(now) = read(disk, target)? else { return Ok(FileState::Theirs) };
+    let is_old = site.entry.is_base(&Version::of(&now));
+    let Some(copy) = stat(disk, site.displaced())? else {
+        // Nothing is written over before its copy is there, nor is the copy thrown away before all is back.
+        return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
+    };
+    let has_mode = stat(disk, target)?.is_some_and(|stat| (stat.mode ^ copy.mode) & 0o111 == 0);
+    if is_old && has_mode {
+        return Ok(FileState::Untouched);
+    }
+    let (Some(base), Some(after)) = (read(disk, site.displaced())?, read(disk, site.staged())?) else {
+        return Ok(FileState::Unknown);
+    };
+    let known = site.entry.is_base(&Version::of(&base)) && site.entry.is_after(&Version::of(&after));
+    if !known || !is_old && !is_between(&now, &base, &after) {
+        // There may be something of ours in it.
+        return Ok(FileState::Mixed);
+    }
+    let file = open_to_overwrite(disk, target)?;
+    if !is_old {
+        disk.overwrite(&file, &[&base])?;
+    }
+    if !has_mode {
+        disk.set_executable(&file, copy.mode & 0o111 != 0)?;
+    }
+    disk.sync_file(&file)?;
+    Ok(FileState::Restored)
+}
+
+/// Whether this is what writing the one content over the other leaves, wherever it stops.
+fn is_between(now: &[u8], base: &[u8], after: &[u8]) -> bool {
+    // All of the new content with the old one's end behind it, or a part of it before the old one's rest: there is a
+    // point up to which it is the one, and from which on it is the other.
+    let from_after = now.iter().zip(after).take_while(|(now, after)| now == after).count();
+    if now.len() > base.len() {
+        return from_after == now.len();
+    }
+    let as_base = now.iter().zip(base).rev().take_while(|(now, base)| now == base).count();
+    now == after || now.len() == base.len() && from_after + as_base >= now.len()
+}
+
+/// What is there; `None` where nothing is.
+pub(crate) fn stat(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Stat>> {
+    match disk.stat(at.0, at.1) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether it is the file that was staged, whatever is in it now. A name has no room for the inode; then content
+/// decides alone.
+fn is_staged(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
+    match entry.inode {
+        Some(inode) => Ok(stat(disk, at)?.is_some_and(|stat| stat.inode == inode)),
+        None => Ok(version(disk, at.0, at.1)?.is_some_and(|version| entry.is_after(&version))),
+    }
+}
+
+/// Whether it is the file that was staged, with the content that it was given.
+fn is_ours(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
+    Ok(is_staged(disk, entry, at)?
+        && version(disk, at.0, at.1)?.is_some_and(|version| entry.is_after(&version)))
+}
+
+/// A file; `None` where none is, or something that is not a file.
+pub(crate) fn open(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Option<File>> {
+    let file = match disk.open_file(dir, name) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => match disk.stat(dir, name) {
+            Ok(stat) if stat.kind != FileKind::File => return Ok(None),
+            _ => return Err(error),
+        },
+    };
+    Ok((disk.stat_file(&file)?.kind == FileKind::File).then_some(file))
+}
+
+fn read(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = open(disk, at.0, at.1)? else { return Ok(None) };
+    disk.read(&file, u64::MAX - 1, &mut |_| {}).map(Some)
+}
+
+/// The version of a file.
+pub(crate) fn version(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
+    let Some(file) = open(disk, dir, name)? else { return Ok(None) };
+    let mut hashing = Hashing::default();
+    disk.read(&file, u64::MAX - 1, &mut |bytes| hashing.update(bytes))?;
+    Ok(Some(hashing.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_between;
+
+    #[test]
+    fn a_content_that_was_half_written_over_is_known_and_no_other() {
+        let cases: [(&[u8], &[u8]); 4] = [
+            (b"old content", b"new longer content"),
+            (b"a long old content", b"new"),
+            (b"", b"new"),
+            (b"old", b""),
+        ];
+        for (base, after) in cases {
+            assert!(is_between(base, base, after) && is_between(after, base, after));
+            for written in 0..=after.len() {
+                let mut now = after[..written].to_vec();
+                now.extend(base.get(written..).unwrap_or_default());
+                assert!(is_between(&now, base, after), "{written} of {after:?} over {base:?}");
+                now.push(b'!');
+                assert!(!is_between(&now, base, after), "theirs");
+            }
+        }
+        assert!(!is_between(b"old centent", b"old content", b"new content"));
+    }
+}

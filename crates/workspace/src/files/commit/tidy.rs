@@ -1,0 +1,143 @@
+//! Tidying up behind a transaction: what it displaced is kept, or what it staged is thrown away, or both are put aside
+//! where not all of it is known.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+
+use cap_std::fs::Dir;
+
+use emend_edit::Version;
+use emend_edit::problem::FileState;
+
+use super::At;
+use super::journal::{self, Change};
+use super::restore::{Site, open, stat, version};
+use crate::disk::Disk;
+use crate::files::vault::Vault;
+
+/// What is left of a transaction that was put back.
+#[derive(Debug)]
+pub(crate) struct Ending {
+    /// What became of each file.
+    pub(crate) states: Vec<(String, FileState)>,
+    /// Where something is kept that could not be thrown away.
+    pub(crate) left: Option<String>,
+    /// Why it must be taken up again.
+    pub(crate) open: Option<io::Error>,
+}
+
+/// Where a transaction is in the vault.
+pub(crate) struct Tx<'a> {
+    pub(crate) vault: &'a Vault,
+    /// The folder that its files are in.
+    pub(crate) dir: &'a Dir,
+    /// The name of that folder, if it is its own.
+    pub(crate) folder: Option<&'a OsStr>,
+}
+
+/// Throws away what is known and needed no more. Whatever is left, of the transaction or of somebody else's, is put
+/// aside, or stays for the next recovery where the disk fails. So is what has been in its place for a moment: a
+/// program that opened it then may still write into it.
+pub(crate) fn clear(
+    disk: &dyn Disk,
+    tx: &Tx<'_>,
+    sites: &[Site],
+    placed: bool,
+    states: Vec<(String, FileState)>,
+) -> Ending {
+    let open = |states, error| Ending { states, left: None, open: Some(error) };
+    if states.iter().any(|(_, state)| *state == FileState::Unknown) {
+        return open(states, io::Error::other("a file could not be read or put back"));
+    }
+    // What was put back must last before anything goes by which it could be put back again.
+    if placed && let Err(error) = sync(disk, sites).and_then(|()| bring_home(disk, tx.dir, sites)) {
+        return open(states, error);
+    }
+    let is_back =
+        |(_, state): &(String, FileState)| matches!(state, FileState::Untouched | FileState::Restored);
+    let all_back = states.iter().all(is_back);
+    let mut left = false;
+    for (site, (_, state)) in sites.iter().zip(&states) {
+        let known = |at: At<'_>| -> io::Result<bool> {
+            if !placed {
+                // Perhaps half written, but nobody else has ever seen it.
+                return Ok(true);
+            }
+            let was_in_place = *state == FileState::Restored && site.entry.change != Change::Overwrite;
+            if was_in_place && !site.entry.staged_beside {
+                // Somebody may have it open since, and write into it after it was looked at.
+                return Ok(false);
+            }
+            let is_copy = all_back && site.entry.change == Change::Overwrite;
+            let version = version(disk, at.0, at.1)?;
+            Ok(version.is_some_and(|version| {
+                site.entry.is_after(&version) || is_copy && site.entry.is_base(&version)
+            }))
+        };
+        for at in [site.staged(), site.displaced()] {
+            let gone = match stat(disk, at) {
+                Ok(None) => true,
+                Ok(Some(_)) => known(at).unwrap_or(false) && disk.remove_file(at.0, at.1).is_ok(),
+                Err(_) => false,
+            };
+            left |= !gone;
+        }
+    }
+    let name = match (tx.folder, sites) {
+        (Some(folder), _) => folder,
+        (None, [site]) => site.displaced().1,
+        (None, _) => return Ending { states, left: None, open: None },
+    };
+    if let Some(folder) = tx.folder
+        && !left
+    {
+        journal::discard(disk, tx.dir);
+        left = disk.remove_dir(&tx.vault.open, folder).is_err();
+    }
+    if !left {
+        return Ending { states, left: None, open: None };
+    }
+    match tx.vault.aside(disk).and_then(|aside| tx.vault.open.rename(name, &aside, name)) {
+        Ok(()) => Ending { states, left: Some(tx.vault.shown_aside(name)), open: None },
+        Err(error) => open(states, error),
+    }
+}
+
+/// Makes the names in all folders of these files durable.
+fn sync(disk: &dyn Disk, sites: &[Site]) -> io::Result<()> {
+    let mut synced = BTreeSet::new();
+    for dir in sites.iter().flat_map(|site| site.dir.iter().chain(&site.from)) {
+        let stat = disk.stat(dir, OsStr::new("."))?;
+        if synced.insert((stat.device, stat.inode)) {
+            disk.sync_dir(dir)?;
+        }
+    }
+    Ok(())
+}
+
+/// Brings displaced files home that had to go beside where they were, since the vault is on another file system.
+pub(crate) fn bring_home(disk: &dyn Disk, home: &Dir, sites: &[Site]) -> io::Result<()> {
+    let mut away = sites.iter().enumerate().filter(|(_, site)| site.entry.displaced_beside);
+    away.try_for_each(|(number, site)| bring_one_home(disk, home, site, &site.entry.kept_slot(number)))
+}
+
+fn bring_one_home(disk: &dyn Disk, home: &Dir, site: &Site, slot: &str) -> io::Result<()> {
+    let at = site.displaced();
+    let Some(file) = open(disk, at.0, at.1)? else { return Ok(()) };
+    let content = disk.read(&file, u64::MAX - 1, &mut |_| {})?;
+    // A copy that a crash left half written.
+    let _ = disk.remove_file(home, slot.as_ref());
+    let copy = disk.create_file(home, slot.as_ref(), Some(&file))?;
+    disk.write(&copy, &[&content])?;
+    disk.sync_file(&copy)?;
+    disk.sync_dir(home)?;
+    // What somebody still writes into is not removed.
+    if site.entry.is_base(&Version::of(&content)) { disk.remove_file(at.0, at.1) } else { Ok(()) }
+}
+
+/// Moves a transaction that is over into the history.
+pub(crate) fn finish(vault: &Vault, name: &OsStr) -> io::Result<()> {
+    // Not the disk's rename: a folder cannot be linked, and the name is new.
+    vault.open.rename(name, &vault.kept, name)
+}

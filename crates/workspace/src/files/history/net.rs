@@ -1,0 +1,81 @@
+//! The net of a session: one diff from what its files were before its first edit to what they were after its last.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use emend_edit::plan::{self, Back};
+use emend_edit::{Text, diff};
+
+use super::History;
+use crate::files::commit::journal::Change;
+use crate::files::effort::Effort;
+use crate::files::roots::Roots;
+use crate::files::snapshot;
+
+/// A file on its way through the edits of a session. Contents are named by their versions; `None` is absence.
+struct Travelled {
+    was: Option<(String, String)>,
+    now: Option<String>,
+}
+
+impl History<'_> {
+    /// The diff of all edits of a session together, and the files whose contents are not known any more.
+    pub(crate) fn net(&self, roots: &Roots, path: Option<&str>, session: &str) -> (String, Vec<String>) {
+        let mut files: BTreeMap<String, Travelled> = BTreeMap::new();
+        for record in self.records.iter().filter(|record| record.session == session) {
+            for file in record.files.iter().filter(|file| self.may_show(file)) {
+                let name = self.name(file);
+                let origin = self.old_name(file).unwrap_or_else(|| name.clone());
+                let base = file.entry.base.clone();
+                let was = match files.remove(&origin) {
+                    Some(travelled) => travelled.was,
+                    None => base.map(|base| (origin.clone(), base)),
+                };
+                let now = match file.entry.change {
+                    Change::Delete => None,
+                    _ => file.entry.after.clone(),
+                };
+                if was.is_some() || now.is_some() {
+                    files.insert(name, Travelled { was, now });
+                }
+            }
+        }
+        let mut diffs = String::new();
+        let mut unknown = Vec::new();
+        let is_it = |name: &str| {
+            path.is_none_or(|path| name == path || name.strip_prefix(&self.prefix) == Some(path))
+        };
+        for (name, Travelled { was, now }) in files {
+            if !is_it(&name) && !was.as_ref().is_some_and(|(first, _)| is_it(first)) {
+                continue;
+            }
+            if was.as_ref().map(|(first, version)| (first, Some(version))) == Some((&name, now.as_ref())) {
+                continue;
+            }
+            let text = |name: String, version: &str| match self.text(roots, &name, version) {
+                Some(text) => Ok((name, text)),
+                None => Err(()),
+            };
+            let then = was.map(|(name, version)| text(name, &version)).transpose();
+            let now = now.map(|version| text(name.clone(), &version)).transpose();
+            // The diff goes forward: what was is "now" to the plan, and what is, is what it comes to.
+            match (then, now) {
+                (Ok(then), Ok(now)) => {
+                    let plan = plan::back(vec![Back { now: then, then: now, executable: None }]);
+                    diffs.extend(plan.files().iter().map(|file| diff::of(file).text));
+                }
+                _ => unknown.push(name),
+            }
+        }
+        (diffs, unknown)
+    }
+
+    /// The content of a version: from what was displaced later, or from the file itself.
+    fn text(&self, roots: &Roots, name: &str, version: &str) -> Option<Arc<Text>> {
+        self.content(version).or_else(|| {
+            let path = roots.admit(name).ok()?;
+            let snapshot = snapshot::read(self.disk, &path, Effort::Patient).ok()??;
+            snapshot.text.version().is_named_by(version).then_some(snapshot.text)
+        })
+    }
+}

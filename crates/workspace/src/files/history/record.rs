@@ -1,0 +1,231 @@
+//! What is written down about each edit that has happened: by whom, when, with which request, what became of which
+//! file. Records stand one after another in a log beside the displaced files, each below the user's mark: a file of its
+//! own for each would cost a tenth of an edit.
+//!
+//! A record is written after the edit and is not synced by itself: after a power loss the last ones may be missing or
+//! torn. Then the displaced files are still there, under names that say what they are.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::disk::Disk;
+use crate::files::commit::journal::{Change, Entry};
+use crate::files::vault::Vault;
+
+/// The most text of a request or a diff that is kept.
+const KEPT_TEXT: usize = 4 * 1024 * 1024;
+/// How many records are kept.
+const KEPT: usize = 1_000;
+/// How many bytes of them.
+const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// How much of the log is read where nobody is to wait for all of it.
+const END: u64 = 256 * 1024;
+
+/// Who asked for an edit, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// What the client calls itself.
+    pub client: String,
+    /// Which of its sessions: a process, or a connection.
+    pub session: String,
+    /// The tool.
+    pub tool: String,
+    /// The call's arguments, word for word.
+    pub request: String,
+}
+
+impl Origin {
+    /// A name for a session of this process that no other session has.
+    pub fn new_session() -> io::Result<String> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(format!("{}-{:016x}", std::process::id(), u64::from_ne_bytes(random)))
+    }
+}
+
+/// One edit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    pub(crate) id: String,
+    pub(crate) client: String,
+    pub(crate) session: String,
+    pub(crate) tool: String,
+    /// The edit that this one takes back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) undoes: Option<String>,
+    pub(crate) files: Vec<RecordedFile>,
+}
+
+/// The long part of what is known of an edit, which is read only when it is asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Details {
+    /// The request, unless it was too long to keep.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) request: Option<String>,
+    /// What changed, unless that was too long.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) diff: Option<String>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RecordedFile {
+    #[serde(flatten)]
+    pub(crate) entry: Entry,
+    /// Where the displaced file is, beneath the history.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) kept: Option<String>,
+    /// Whether it was executable, where the edit changed that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) was_executable: Option<bool>,
+    #[serde(default)]
+    pub(crate) added: usize,
+    #[serde(default)]
+    pub(crate) removed: usize,
+}
+
+impl Details {
+    pub(crate) fn new(request: &str, diff: String) -> Self {
+        let kept = |text: String| (text.len() <= KEPT_TEXT).then_some(text);
+        Self { request: kept(request.to_owned()), diff: kept(diff) }
+    }
+}
+
+/// The log of a vault, read.
+#[derive(Debug, Default)]
+pub(crate) struct Log(Vec<u8>);
+
+/// A record in the log.
+pub(super) struct Logged<'a> {
+    pub(super) record: Record,
+    /// Its details, below their mark.
+    details: &'a [u8],
+    /// All of it, as it stands there.
+    whole: &'a [u8],
+}
+
+impl Log {
+    pub(super) fn read(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
+        Ok(Self(vault.log(disk)?.unwrap_or_default()))
+    }
+
+    /// The end of it: the newest records, without those that are too long for that.
+    pub(super) fn read_end(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
+        vault.end_of_log(disk, END).map(Self)
+    }
+
+    /// Every record that is ours and whole, oldest first. What a crash has torn is passed over.
+    pub(super) fn records<'a>(&'a self, vault: &Vault) -> Vec<Logged<'a>> {
+        let mut lines: Vec<usize> = memchr::memchr_iter(b'\n', &self.0).map(|at| at + 1).collect();
+        lines.insert(0, 0);
+        let mut records = Vec::new();
+        let mut at = 0;
+        while let Some(&[start, _, end_of_head, _, end]) = lines.get(at..at + 5) {
+            match vault.unsealed::<Record>("record", &self.0[start..end_of_head - 1]) {
+                Some(record) => {
+                    let details = &self.0[end_of_head..end - 1];
+                    records.push(Logged { record, details, whole: &self.0[start..end] });
+                    at += 4;
+                }
+                None => at += 1,
+            }
+        }
+        records
+    }
+}
+
+impl Logged<'_> {
+    /// The details of this edit, as far as they were kept.
+    pub(super) fn details(&self, vault: &Vault) -> Details {
+        vault.unsealed(&purpose(&self.record.id), self.details).unwrap_or_default()
+    }
+}
+
+/// Drops the oldest records above the caps.
+pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
+    let log = Log::read(disk, vault)?;
+    let records = log.records(vault);
+    if records.len() <= KEPT && log.0.len() <= KEPT_BYTES {
+        return Ok(());
+    }
+    let mut left = KEPT_BYTES;
+    let fits = |logged: &&Logged<'_>| {
+        left = left.saturating_sub(logged.whole.len());
+        left > 0
+    };
+    let mut kept: Vec<&[u8]> =
+        records.iter().rev().take(KEPT).take_while(fits).map(|logged| logged.whole).collect();
+    kept.reverse();
+    vault.replace_log(disk, &kept)
+}
+
+impl Record {
+    /// Writes the record down: two lines with its mark and itself, then two with those of the details.
+    pub(crate) fn write(&self, disk: &dyn Disk, vault: &Vault, details: &Details) -> io::Result<()> {
+        let head = vault.sealed("record", self)?;
+        let details = vault.sealed(&purpose(&self.id), details)?;
+        // An empty line ends what a crash may have left before it.
+        vault.append_to_log(disk, &[b"\n", &head, b"\n", &details, b"\n"])
+    }
+
+    /// What can be said of an edit whose record is missing.
+    pub(super) fn without(id: &str, files: Vec<RecordedFile>) -> Self {
+        let unknown = || String::from("unknown");
+        Self { id: id.into(), client: unknown(), session: unknown(), tool: unknown(), undoes: None, files }
+    }
+}
+
+impl RecordedFile {
+    /// A file of an edit whose record is missing.
+    pub(super) fn of_entry(entry: Entry, kept: String) -> Self {
+        let has_displaced = !matches!(entry.change, Change::Create | Change::Rename);
+        let kept = has_displaced.then_some(kept);
+        Self { entry, kept, was_executable: None, added: 0, removed: 0 }
+    }
+}
+
+fn purpose(id: &str) -> String {
+    format!("details {id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::for_this_machine;
+    use crate::files::roots::{RootSpec, Roots};
+    use crate::files::seal::Seal;
+    use std::sync::Arc;
+
+    fn check(of: impl Fn(&mut Vec<u8>), expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let disk = for_this_machine();
+        let spec = RootSpec { name: None, path: folder.path().to_path_buf() };
+        let roots = Roots::open(Arc::clone(&disk), &[spec], &crate::Policy::default()).unwrap();
+        let seal = Arc::new(Seal::of_user(None).unwrap());
+        let vault = roots.all()[0].vault.get(&*disk, roots.all()[0].folder(), None, &seal).unwrap();
+        for id in ["1", "2", "3"] {
+            let details = Details::new("a request\nof two lines", id.to_owned());
+            Record::without(id, Vec::new()).write(&*disk, &vault, &details).unwrap();
+        }
+        let mut log = Log::read(&*disk, &vault).unwrap();
+        of(&mut log.0);
+        let records = log.records(&vault);
+        let ids: Vec<&str> = records.iter().map(|logged| logged.record.id.as_str()).collect();
+        assert_eq!(ids, expected);
+        for logged in &records {
+            let details = logged.details(&vault);
+            assert!(details.diff.is_none_or(|diff| diff == logged.record.id));
+        }
+    }
+
+    #[test]
+    fn records_are_read_in_order_and_what_is_torn_is_passed_over() {
+        check(|_| {}, &["1", "2", "3"]);
+        check(|log| log.truncate(log.len() - 1), &["1", "2"]);
+        check(|log| log[..40].fill(0), &["2", "3"]);
+        check(|log| log.splice(0..0, *b"torn\n{}\n\n").for_each(drop), &["1", "2", "3"]);
+        check(|log| log.drain(..log.len() / 2).for_each(drop), &["3"]);
+        check(Vec::clear, &[]);
+    }
+}

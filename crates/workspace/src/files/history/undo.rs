@@ -1,0 +1,201 @@
+//! Taking an edit back: which one, and what each of its files must be for that.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::sync::Arc;
+
+use emend_edit::Text;
+use emend_edit::plan::Back;
+use emend_edit::problem::{Kind, Problem};
+
+use super::record::{Record, RecordedFile};
+use super::{History, ago, time_of, unknown};
+use crate::files::commit::journal::Change;
+use crate::files::effort::Effort;
+use crate::files::report::short_diff;
+use crate::files::roots::{Root, Roots, WorkspacePath};
+use crate::files::snapshot::{self, Snapshot};
+use crate::files::trail::Trail;
+
+/// Which edit is to be taken back.
+#[derive(Clone, Copy, Debug)]
+pub struct Undo<'a> {
+    /// This one; otherwise the newest of the session that is neither an undo nor undone.
+    pub edit: Option<&'a str>,
+    /// Otherwise the newest that touched this file, by its name.
+    pub path: Option<&'a str>,
+}
+
+/// An edit that can be taken back: its files as they are and as they were.
+#[derive(Default)]
+pub(crate) struct Undoable {
+    pub(crate) back: Vec<Back>,
+    pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
+    /// The displaced files, by the name of the file that gets its metadata from there.
+    pub(crate) likes: BTreeMap<String, File>,
+    /// What files come to hold again whose name another file of the edit has taken.
+    returns: BTreeMap<String, Arc<Text>>,
+}
+
+impl History<'_> {
+    /// The root of these edits.
+    pub(crate) fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// The id of the edit that is meant; `None` where none of this root is.
+    ///
+    /// What another session did is only meant by its id. A session of another process is nobody's for certain: most
+    /// programs of one language call themselves the same.
+    pub(crate) fn choose(&self, roots: &Roots, undo: &Undo<'_>, session: &str) -> Option<&str> {
+        if let Some(id) = undo.edit {
+            return self.record(id).map(|record| record.id.as_str());
+        }
+        let touches = |record: &&Record| undo.path.is_none_or(|path| self.touches(record, path));
+        let is_open = |record: &&Record| {
+            record.undoes.is_none()
+                && !self.undone.contains_key(&record.id)
+                // What was changed back by other means needs no undo, and hides none that does.
+                && !self.is_back(roots, &record.id)
+        };
+        let is_own = |record: &&Record| record.session == session;
+        let newest = self.records.iter().rev().filter(is_own).filter(touches).find(is_open);
+        newest.map(|record| record.id.as_str())
+    }
+
+    /// Who made this edit and how long ago, where that was not this session.
+    pub(crate) fn by_another(&self, id: &str, session: &str) -> Option<String> {
+        let record = self.record(id).filter(|record| record.session != session)?;
+        Some(format!("{} of {}, {}", record.tool, record.client, ago(time_of(id))))
+    }
+
+    /// What taking this edit back means, or every reason why it cannot be.
+    pub(crate) fn undoable(&self, roots: &Roots, id: &str, session: &str) -> Result<Undoable, Vec<Problem>> {
+        let record = self.record(id).ok_or_else(|| vec![unknown(Some(id), self.recent(session))])?;
+        if let Some(by) = self.undone.get(id) {
+            let reason = format!("it was taken back by {by} already; to have it again, undo {by}");
+            return Err(vec![Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff: None })]);
+        }
+        if !record.files.iter().all(|file| self.may_show(file)) {
+            let rule = "a file of this edit, which is not named here, is off limits by now".into();
+            return Err(vec![Problem::new(Kind::PathForbidden { rule })]);
+        }
+        if self.is_back(roots, id) {
+            let reason = "the files are what they were before this edit: it was taken back by other means";
+            return Err(vec![Problem::new(Kind::NoOp { reason })]);
+        }
+        let mut undoable = Undoable::default();
+        let mut problems = Vec::new();
+        for file in record.files.iter().rev() {
+            if let Err(problem) = self.take_back(roots, record, file, &mut undoable) {
+                problems.push(problem);
+            }
+        }
+        for (name, text) in std::mem::take(&mut undoable.returns) {
+            let at = |back: &&mut Back| back.now.as_ref().is_some_and(|(now, _)| *now == name);
+            if let Some(back) = undoable.back.iter_mut().find(at) {
+                back.then = Some((name, text));
+            }
+        }
+        if problems.is_empty() { Ok(undoable) } else { Err(problems) }
+    }
+
+    /// Whether every file of this edit is what it was before it, and was made something else by it.
+    pub(crate) fn is_back(&self, roots: &Roots, id: &str) -> bool {
+        let read = |trail: &Trail| {
+            let path = roots.admit_beneath(&self.root, trail).ok()?;
+            let snapshot = snapshot::read(self.disk, &path, Effort::Patient).ok()?;
+            Some(snapshot.map(|snapshot| snapshot.text.version()))
+        };
+        let is_back = |file: &RecordedFile| {
+            let entry = &file.entry;
+            let Some(now) = read(&entry.path) else { return false };
+            match entry.change {
+                Change::Create => now.is_none(),
+                Change::Modify | Change::Overwrite | Change::Delete => {
+                    now.is_some_and(|now| entry.is_base(&now) && !entry.is_after(&now))
+                }
+                Change::Rename | Change::Move => {
+                    let old = entry.from.as_ref().and_then(read).flatten();
+                    now.is_none() && old.is_some_and(|old| entry.is_base(&old))
+                }
+            }
+        };
+        self.record(id).is_some_and(|record| {
+            !record.files.is_empty() && record.files.iter().all(|file| self.may_show(file) && is_back(file))
+        })
+    }
+
+    fn take_back(
+        &self,
+        roots: &Roots,
+        record: &Record,
+        file: &RecordedFile,
+        into: &mut Undoable,
+    ) -> Result<(), Problem> {
+        let (id, entry) = (&record.id, &file.entry);
+        let name = self.name(file);
+        let conflict = |reason: String, diff: Option<String>| {
+            Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff }).at(&name)
+        };
+        let mut at = |trail: &Trail| {
+            let path = roots.admit_beneath(&self.root, trail)?;
+            let snapshot = snapshot::read(self.disk, &path, Effort::Patient)?;
+            Ok::<_, Problem>((path, snapshot))
+        };
+        let (path, now) = at(&entry.path)?;
+        let old = entry.from.as_ref().map(&mut at).transpose()?;
+        match (&now, &entry.after) {
+            (Some(snapshot), None) => {
+                let version = snapshot.text.version().short();
+                return Err(conflict(
+                    format!("it deleted {name}, which exists again, at version {version}"),
+                    None,
+                ));
+            }
+            (None, Some(_)) => return Err(conflict(format!("{name} is gone since"), None)),
+            (Some(snapshot), Some(after)) if !entry.is_after(&snapshot.text.version()) => {
+                let version = snapshot.text.version().short();
+                let was = self.content(after);
+                let diff = was.map(|was| short_diff(&name, &was, &snapshot.text));
+                return Err(conflict(format!("{name} was changed since and is at version {version}"), diff));
+            }
+            _ => {}
+        }
+        // Whether the same edit put another file where this one was: then that one gets the old content.
+        let is_taken = entry.from.as_ref().is_some_and(|from| {
+            record.files.iter().any(|other| other.entry.path == *from && other.entry.after.is_some())
+        });
+        if let Some((path, Some(_))) = &old
+            && !is_taken
+        {
+            return Err(conflict(format!("{} exists again", path.name), None));
+        }
+        let then = match entry.change {
+            Change::Create => None,
+            // The file itself was only renamed: what it holds is what it held.
+            Change::Rename => now.as_ref().map(|now| Arc::clone(&now.text)),
+            Change::Modify | Change::Overwrite | Change::Delete | Change::Move => {
+                let (kept, text) = self.kept(file).map_err(|why| conflict(why.into(), None))?;
+                if now.is_none() {
+                    // It comes back as it was; one that is there keeps what it has by now.
+                    into.likes.insert(path.name.clone(), kept);
+                }
+                Some(text)
+            }
+        };
+        let old_name = old.as_ref().map_or_else(|| path.name.clone(), |(path, _)| path.name.clone());
+        let mut then = then.map(|then| (old_name, then));
+        if is_taken && let Some((name, text)) = then.take() {
+            into.returns.insert(name, text);
+        }
+        let executable = file.was_executable.filter(|_| now.is_some() && then.is_some());
+        let now_named = now.as_ref().map(|now| (path.name.clone(), Arc::clone(&now.text)));
+        into.back.push(Back { now: now_named, then, executable });
+        into.files.insert(path.name.clone(), (path, now));
+        if let Some((path, snapshot)) = old {
+            into.files.insert(path.name.clone(), (path, snapshot));
+        }
+        Ok(())
+    }
+}

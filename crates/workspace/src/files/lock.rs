@@ -1,0 +1,208 @@
+//! One edit at a time in a root: among the threads of this process, and among all processes.
+//!
+//! Processes wait for each other on an advisory lock of the **root folder itself**. A lock file would have
+//! to lie somewhere that every process of every user looks at; the folder is that already, and a refused
+//! edit leaves nothing behind. The kernel wakes the waiting in turn and releases the lock of a process
+//! that dies.
+//!
+//! The lock is what makes edits of several Emend processes orderly. It is not what protects from other
+//! programs: that is the commit's exchange and verification.
+
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use cap_std::fs::Dir;
+use emend_edit::problem::{Kind, Problem};
+
+use crate::disk::fault::io_problem;
+use crate::disk::folder_as_file;
+
+/// How long an edit waits for its turn.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Whose turn it is among the threads of this process.
+#[derive(Debug, Default)]
+pub struct Turn {
+    taken: Mutex<bool>,
+    free: Condvar,
+    queued: Arc<Queued>,
+}
+
+/// This process in the kernel's queue for the lock of a folder: at most once, however many edits come and go meanwhile.
+#[derive(Debug, Default)]
+struct Queued {
+    state: Mutex<Queue>,
+    served: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// Whether a thread stands in it. It cannot be called back, so it stays there until it has had its turn.
+    is_waiting: bool,
+    /// Whether an edit waits for what it gets. Otherwise that is given back at once.
+    is_wanted: bool,
+    got: Option<io::Result<File>>,
+}
+
+/// The right to change files in a root. Released when dropped.
+#[derive(Debug)]
+pub struct Locked<'a> {
+    turn: &'a Turn,
+    _folder: File,
+}
+
+/// Waits for the right to change files in the root that is this folder, for at most `patience`.
+pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked<'a>, Problem> {
+    let until = Instant::now() + patience;
+    let busy = || {
+        Problem::new(match patience {
+            Duration::ZERO => Kind::NeedsPatience,
+            _ => Kind::Busy { seconds: patience.as_secs().max(1) },
+        })
+    };
+    let mut taken = turn.taken.lock().unwrap_or_else(PoisonError::into_inner);
+    while *taken {
+        let left = until.checked_duration_since(Instant::now()).ok_or_else(busy)?;
+        let waited = turn.free.wait_timeout(taken, left).unwrap_or_else(PoisonError::into_inner);
+        taken = waited.0;
+    }
+    *taken = true;
+    drop(taken);
+    match lock_folder(turn, root, until) {
+        Ok(Some(folder)) => Ok(Locked { turn, _folder: folder }),
+        other => {
+            release(turn);
+            Err(match other {
+                Err(error) => io_problem("Locking the workspace", &error),
+                Ok(_) => busy(),
+            })
+        }
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        release(self.turn);
+    }
+}
+
+fn release(turn: &Turn) {
+    *turn.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    turn.free.notify_one();
+}
+
+/// The kernel's lock on the folder. `Ok(None)` when time ran out.
+fn lock_folder(turn: &Turn, root: &Dir, until: Instant) -> io::Result<Option<File>> {
+    let folder = folder_as_file(root)?;
+    match folder.try_lock() {
+        Ok(()) => return Ok(Some(folder)),
+        Err(std::fs::TryLockError::WouldBlock) => {}
+        Err(std::fs::TryLockError::Error(error)) => return Err(error),
+    }
+    if until <= Instant::now() {
+        return Ok(None);
+    }
+    // Another process has it.
+    turn.queued.wait(folder, until)
+}
+
+impl Queued {
+    /// Waits for the lock on this folder. Only whoever has the turn calls it. `Ok(None)` when time ran out.
+    fn wait(self: &Arc<Self>, folder: File, until: Instant) -> io::Result<Option<File>> {
+        let mut queue = self.state();
+        if !queue.is_waiting {
+            let queued = Arc::clone(self);
+            // A thread waits in the kernel's queue, so that nobody has to poll.
+            std::thread::Builder::new().spawn(move || queued.stand(folder))?;
+            queue.is_waiting = true;
+        }
+        queue.is_wanted = true;
+        while queue.got.is_none()
+            && let Some(left) = until.checked_duration_since(Instant::now())
+        {
+            let waited = self.served.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
+            queue = waited.0;
+        }
+        queue.is_wanted = false;
+        queue.got.take().transpose()
+    }
+
+    /// Waits in the kernel's queue, and hands on what comes of it.
+    fn stand(&self, folder: File) {
+        let locked = folder.lock().map(|()| folder);
+        let mut queue = self.state();
+        queue.is_waiting = false;
+        if queue.is_wanted {
+            queue.got = Some(locked);
+            self.served.notify_one();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, Queue> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// A folder, twice open: what another process holds, and a place in the queue for it.
+    fn folder() -> (tempfile::TempDir, File, Arc<Queued>) {
+        let folder = tempfile::tempdir().unwrap();
+        let other = File::open(folder.path()).unwrap();
+        other.lock().unwrap();
+        (folder, other, Arc::default())
+    }
+
+    #[test]
+    fn edits_that_give_up_leave_one_place_in_the_queue_between_them() {
+        let (folder, other, queued) = folder();
+        for _ in 0..5 {
+            let mine = File::open(folder.path()).unwrap();
+            assert!(queued.wait(mine, Instant::now()).unwrap().is_none());
+            assert!(queued.state().is_waiting);
+            // The thread and who asks: nobody else has been started.
+            assert_eq!(Arc::strong_count(&queued), 2);
+        }
+        other.unlock().unwrap();
+        // Its turn is nobody's, so it is given back.
+        let next = File::open(folder.path()).unwrap();
+        next.lock().unwrap();
+        while Arc::strong_count(&queued) > 1 {
+            // The thread may have been behind this one in the queue.
+            next.unlock().unwrap();
+            std::thread::yield_now();
+            next.lock().unwrap();
+        }
+        assert!(!queued.state().is_waiting && queued.state().got.is_none());
+    }
+
+    #[test]
+    fn an_edit_takes_over_the_place_of_one_that_gave_up() {
+        let (folder, other, queued) = folder();
+        let open = || File::open(folder.path()).unwrap();
+        assert!(queued.wait(open(), Instant::now()).unwrap().is_none());
+        let (send, receive) = mpsc::channel();
+        let waiting = {
+            let (queued, mine) = (Arc::clone(&queued), open());
+            std::thread::spawn(move || {
+                send.send(queued.wait(mine, Instant::now() + PATIENCE)).unwrap();
+            })
+        };
+        while !queued.state().is_wanted {
+            std::thread::yield_now();
+        }
+        other.unlock().unwrap();
+        let mine = receive.recv().unwrap().unwrap().expect("its turn");
+        assert!(open().try_lock().is_err());
+        drop(mine);
+        open().lock().unwrap();
+        waiting.join().unwrap();
+    }
+}

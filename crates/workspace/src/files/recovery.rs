@@ -1,0 +1,329 @@
+//! Recovery: what a process that died has left is finished or taken back, at start and before each commit.
+//!
+//! It **trusts nothing**. What does not bear this user's mark for this root is not acted upon: a forged or
+//! copied folder, a torn journal, a link, a transaction that is over and was put there again. Every path of a journal
+//! passes the policy again and is opened beneath the root without following links. Files are put back by the code that an
+//! error runs ([`restore`](mod@crate::files::commit::restore)), which moves nothing away that is not known to be ours and
+//! deletes nothing whose content it does not know. It may itself be killed at any moment, and run again.
+//!
+//! The root's lock is held, so nothing that is found here belongs to a living transaction.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use emend_edit::problem::FileState;
+
+use crate::disk::fault::{is_absent, leads_elsewhere};
+use crate::disk::{Disk, FileKind, HELPER};
+use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, PREPARED, STAGING};
+use crate::files::commit::restore::{self, Folder, Site};
+use crate::files::commit::tidy::{self, Tx};
+use crate::files::history::Over;
+use crate::files::roots::Root;
+use crate::files::trail::Trail;
+use crate::files::vault::Vault;
+
+/// What recovery has found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    /// What somebody should know, in sentences.
+    pub(crate) told: Vec<String>,
+    /// Transactions that could be neither finished nor put back: why. Editing goes on once they are.
+    pub(crate) stuck: Vec<String>,
+}
+
+/// Finishes or takes back everything that lies among the open transactions of a root.
+pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<Findings> {
+    let mut findings = Findings::default();
+    let names = disk.names(&vault.open)?;
+    if names.is_empty() {
+        return Ok(findings);
+    }
+    let over = Over::read(disk, vault)?;
+    for name in names {
+        if name.to_string_lossy().starts_with(HELPER) {
+            // It belongs to a staged file, and is settled with it.
+            continue;
+        }
+        let recovery = Recovery { disk, root, vault, name: &name, over: &over };
+        if let Err(error) = recovery.run(&mut findings) {
+            findings.stuck.push(format!(
+                "An edit of {} was interrupted, and taking it up again failed: {error}. What is left of it is in {}.",
+                root.path.display(),
+                vault.shown_open(&name)
+            ));
+        }
+    }
+    for name in disk.names(&vault.open)?.iter().filter(|name| name.to_string_lossy().starts_with(HELPER)) {
+        // It was not settled with any: another program replaced a file in that moment.
+        findings
+            .told
+            .push(format!("What an interrupted edit displaced is kept in {}.", vault.shown_open(name)));
+    }
+    Ok(findings)
+}
+
+struct Recovery<'a> {
+    disk: &'a dyn Disk,
+    root: &'a Root,
+    vault: &'a Vault,
+    name: &'a OsStr,
+    /// The transactions that are over: what bears the name of one may be a copy.
+    over: &'a Over,
+}
+
+impl Recovery<'_> {
+    fn run(&self, findings: &mut Findings) -> io::Result<()> {
+        let stat = self.disk.stat(&self.vault.open, self.name)?;
+        let name = self.name.to_string_lossy();
+        match stat.kind {
+            FileKind::Dir => match journal::id_of_folder(self.vault, &name) {
+                Some(id) if !self.over.kept.contains(&id) => self.folder(&id, findings),
+                _ => self.not_ours(findings),
+            },
+            FileKind::File => match journal::entry_of_file(self.vault, &name) {
+                Some((id, entry)) if !self.over.kept.contains(&id) => self.file(&id, entry, findings),
+                _ => self.not_ours(findings),
+            },
+            _ => self.not_ours(findings),
+        }
+    }
+
+    fn not_ours(&self, findings: &mut Findings) -> io::Result<()> {
+        findings.told.push(format!(
+            "{:?} among the open transactions of {} was not left there by this user's Emend; nothing was done with \
+             it.",
+            self.name,
+            self.root.path.display()
+        ));
+        Ok(())
+    }
+
+    /// A transaction with a journal.
+    fn folder(&self, id: &str, findings: &mut Findings) -> io::Result<()> {
+        let home = Arc::new(self.disk.open_dir(&self.vault.open, Path::new(self.name))?);
+        let read = |name| Journal::read(self.disk, self.vault, &home, name, id);
+        let (journal, is_over) = match (read(COMMITTED), read(PREPARED)) {
+            (Ok(Some(journal)), _) => (journal, true),
+            (Ok(None), Ok(Some(journal))) => (journal, false),
+            // It never came to placing anything: what is staged was not seen by anybody.
+            (Ok(None), Ok(None)) => {
+                if let Ok(Some(journal)) = read(STAGING) {
+                    for site in
+                        self.sites(id, &journal, &home)?.iter().filter(|site| site.entry.staged_beside)
+                    {
+                        let _ = self.disk.remove_file(&site.staged.0, &site.staged.1);
+                    }
+                }
+                crate::files::vault::remove(self.disk, &self.vault.open, self.name);
+                return Ok(());
+            }
+            (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                findings.told.push(format!(
+                    "The journal of edit {id} in {} is damaged or forged; nothing was done with it.",
+                    self.root.path.display()
+                ));
+                return Ok(());
+            }
+            (Err(error), _) | (_, Err(error)) => return Err(error),
+        };
+        if is_over {
+            let away = journal.files.iter().any(|entry| entry.displaced_beside);
+            let sites = if away { self.sites(id, &journal, &home) } else { Ok(Vec::new()) };
+            if let Err(error) = sites.and_then(|sites| tidy::bring_home(self.disk, &home, &sites)) {
+                // It has happened; only tidying is left, which the next recovery tries again.
+                findings.told.push(format!(
+                    "Edit {id} of {} is made, but a file that it displaced cannot be taken away yet: {error}.",
+                    self.root.path.display()
+                ));
+                return Ok(());
+            }
+            return tidy::finish(self.vault, self.name);
+        }
+        if self.over.logged.contains(id) {
+            return self.not_ours(findings);
+        }
+        if journal.files.iter().any(|entry| self.is_forbidden(entry)) {
+            return self.forbidden(id, findings);
+        }
+        let sites = self.sites(id, &journal, &home)?;
+        let folders = self.folders(&journal)?;
+        let states = restore::put_back(self.disk, &sites, &folders);
+        let tx = Tx { vault: self.vault, dir: &home, folder: Some(self.name) };
+        self.end(id, &tx, &sites, states, findings)
+    }
+
+    /// A transaction of one file, whose name is its journal.
+    fn file(&self, id: &str, entry: Entry, findings: &mut Findings) -> io::Result<()> {
+        let home = Arc::new(self.vault.open.try_clone()?);
+        if self.is_forbidden(&entry) {
+            return self.forbidden(id, findings);
+        }
+        let slot = (Arc::clone(&home), self.name.to_os_string());
+        let dir = self.dir_of(&entry.path)?;
+        let shown = entry.path.shown();
+        let site = Site { from: dir.clone(), dir, shown, staged: slot.clone(), displaced: slot, entry };
+        let (_, name) = site.entry.path.split();
+        if let Some(dir) = &site.dir
+            && site.entry.change == Change::Modify
+        {
+            self.disk.settle_exchange((&home, self.name), (dir, name))?;
+        }
+        let slot = restore::version(self.disk, &home, self.name)?;
+        let target = match &site.dir {
+            Some(dir) => restore::version(self.disk, dir, name)?,
+            None => None,
+        };
+        let is = |version: &Option<emend_edit::Version>, wanted: fn(&Entry, &emend_edit::Version) -> bool| {
+            version.as_ref().is_some_and(|version| wanted(&site.entry, version))
+        };
+        let one = std::slice::from_ref(&site);
+        let tx = Tx { vault: self.vault, dir: &home, folder: None };
+        let untouched = || vec![(site.shown.clone(), FileState::Untouched)];
+        if self.over.logged.contains(id) && !is(&slot, Entry::is_base) {
+            return self.not_ours(findings);
+        }
+        if is(&slot, Entry::is_after) {
+            // Staged, and not placed.
+            return self.end(id, &tx, one, untouched(), findings);
+        }
+        // Where a rename is two steps, a crash between them leaves both names.
+        let has_both = self.has_both_names(&site, name)?;
+        if is(&slot, Entry::is_base) && !has_both {
+            // Everything was done but to say so.
+            return tidy::finish(self.vault, self.name);
+        }
+        if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
+            // Somebody wrote in between, and theirs was displaced.
+            let states = restore::put_back(self.disk, one, &[]);
+            return self.end(id, &tx, one, states, findings);
+        }
+        // Half written, most likely: then the target is as it was. Whatever it is, it is kept.
+        let as_it_was = site.entry.change == Change::Create || is(&target, Entry::is_base);
+        let state = if as_it_was { FileState::Untouched } else { FileState::Theirs };
+        self.end(id, &tx, one, vec![(site.shown.clone(), state)], findings)
+    }
+
+    /// Throws away what is needed no more, and tells what somebody should know.
+    fn end(
+        &self,
+        id: &str,
+        tx: &Tx<'_>,
+        sites: &[Site],
+        states: Vec<(String, FileState)>,
+        findings: &mut Findings,
+    ) -> io::Result<()> {
+        let ending = tidy::clear(self.disk, tx, sites, true, states);
+        if let Some(error) = ending.open {
+            return Err(error);
+        }
+        let others: Vec<String> = ending
+            .states
+            .iter()
+            .filter(|(_, state)| !matches!(state, FileState::Untouched | FileState::Restored))
+            .map(|(name, state)| format!("{name} is {state}"))
+            .collect();
+        if !others.is_empty() {
+            let kept =
+                ending.left.map(|left| format!(" What it displaced is kept in {left}.")).unwrap_or_default();
+            findings.told.push(format!(
+                "Edit {id} was interrupted while another program wrote; it was taken back where that loses nothing: \
+                 {}.{kept}",
+                others.join(", ")
+            ));
+        }
+        Ok(())
+    }
+
+    /// The entries of a journal with their open folders.
+    fn sites(&self, id: &str, journal: &Journal, home: &Arc<Dir>) -> io::Result<Vec<Site>> {
+        let site = |(number, entry): (usize, &Entry)| {
+            let (staged, displaced) = entry.slots(id, number);
+            let dir = self.dir_of(&entry.path)?;
+            let from = match &entry.from {
+                Some(from) => self.dir_of(from)?,
+                None => dir.clone(),
+            };
+            // Beside means in the nearest folder that was there before.
+            let beside = |beside: bool, trail: &Trail, name: String| -> io::Result<(Arc<Dir>, OsString)> {
+                let dir = match beside {
+                    true => self.open(&existing_folder(trail, &journal.folders))?.map(Arc::new),
+                    false => Some(Arc::clone(home)),
+                };
+                // With its folder, what was staged there is gone; in the vault there is nothing of that name.
+                Ok((dir.unwrap_or_else(|| Arc::clone(home)), name.into()))
+            };
+            let old = entry.from.as_ref().unwrap_or(&entry.path);
+            Ok(Site {
+                shown: entry.path.shown(),
+                staged: beside(entry.staged_beside, &entry.path, staged)?,
+                displaced: beside(entry.displaced_beside, old, displaced)?,
+                dir,
+                from,
+                entry: entry.clone(),
+            })
+        };
+        journal.files.iter().enumerate().map(site).collect()
+    }
+
+    /// The folders that a transaction made, as far as they are there.
+    fn folders(&self, journal: &Journal) -> io::Result<Vec<Folder>> {
+        let mut folders = Vec::new();
+        for trail in &journal.folders {
+            let (parents, name) = trail.split();
+            if let Some(parent) = self.open(&parents)? {
+                folders.push(Folder { parent: Arc::new(parent), name: name.clone() });
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Whether the policy forbids a path of it by now.
+    fn is_forbidden(&self, entry: &Entry) -> bool {
+        let mut trails = std::iter::once(&entry.path).chain(&entry.from);
+        trails.any(|trail| self.root.policy.may_read(trail.names()).is_err())
+    }
+
+    fn forbidden(&self, id: &str, findings: &mut Findings) -> io::Result<()> {
+        findings.told.push(format!(
+            "Edit {id} of {} was interrupted, and the policy forbids a path of it by now; it was left as it is, in {}.",
+            self.root.path.display(),
+            self.vault.shown_open(self.name)
+        ));
+        Ok(())
+    }
+
+    /// The folder of a file, if it exists.
+    fn dir_of(&self, trail: &Trail) -> io::Result<Option<Arc<Dir>>> {
+        Ok(self.open(&trail.split().0)?.map(Arc::new))
+    }
+
+    fn open(&self, folders: &Path) -> io::Result<Option<Dir>> {
+        match self.disk.open_dir(&self.root.dir, folders) {
+            Ok(dir) => Ok(Some(dir)),
+            // Also where a name on the way is a link or a file by now: then the folder is gone.
+            Err(error) if is_absent(&error) || leads_elsewhere(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a deleted file is in the vault and still in its place.
+    fn has_both_names(&self, site: &Site, name: &OsStr) -> io::Result<bool> {
+        let (Change::Delete, Some(dir)) = (site.entry.change, &site.dir) else { return Ok(false) };
+        let slot = restore::stat(self.disk, (&self.vault.open, self.name))?;
+        let target = restore::stat(self.disk, (dir, name))?;
+        Ok(slot.zip(target).is_some_and(|(slot, target)| slot.is_same_file(&target)))
+    }
+}
+
+/// The folders above a file without those that its transaction made.
+fn existing_folder(trail: &Trail, made: &[Trail]) -> PathBuf {
+    let names = trail.names();
+    let is_made = |end: &usize| made.iter().any(|folder| folder.names() == &names[..*end]);
+    let end = (0..names.len()).rev().find(|end| *end == 0 || !is_made(end)).unwrap_or(0);
+    names[..end].iter().collect()
+}

@@ -1,0 +1,241 @@
+//! From a path as it was written to a place that no link can turn into another.
+//!
+//! Names are guesses, the handle is the proof: the path is followed by name, link by link, to a path
+//! without links; then the folder at that path is opened beneath the root **without following any link**.
+//! If something was swapped meanwhile, that fails, and the walk is made again.
+//!
+//! Whether it is allowed is asked of every step before the disk is: how a forbidden path goes on, or whether it does,
+//! is not told, not even by a `..` or a link that leads back out of it.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
+
+use emend_edit::problem::Kind;
+
+use crate::disk::fault::{is_absent, leads_elsewhere};
+use crate::disk::{Disk, FileKind};
+use crate::files::trail::Trail;
+
+/// How many links a path may have; the kernel's own limit.
+const LINKS: usize = 40;
+/// How many names a path may have, those of its links among them.
+const STEPS: usize = 1024;
+/// How often a walk is made again after something was swapped under it.
+const TRIES: usize = 16;
+
+/// A place beneath a root: an open folder and a name in it that is no link, or the names of what is missing.
+#[derive(Debug)]
+pub struct Place {
+    /// Every name from the root to the file; no link among them.
+    pub names: Vec<OsString>,
+    /// The folder of the last name that exists.
+    pub dir: Arc<Dir>,
+    /// Whether the path named a link to this file.
+    pub through_link: bool,
+    /// How many of the last names do not exist: 0 for an existing file, 1 for a new one in `dir`, more
+    /// for one whose folders are missing too.
+    pub missing: usize,
+}
+
+impl Place {
+    /// The name of the file in its folder.
+    #[must_use]
+    pub fn file_name(&self) -> &OsStr {
+        self.names.last().map_or(OsStr::new("."), OsString::as_os_str)
+    }
+
+    /// The folders on the way that do not exist, the outer ones first.
+    pub(crate) fn missing_folders(&self) -> Vec<Trail> {
+        let first = self.names.len() - self.missing.max(1);
+        (first + 1..self.names.len()).map(|end| Trail::new(&self.names[..end])).collect()
+    }
+
+    /// The path from the root, as it is shown: with slashes.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let names: Vec<_> = self.names.iter().map(|name| name.to_string_lossy()).collect();
+        names.join("/")
+    }
+}
+
+/// Why a path has no place.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It leaves the root.
+    Outside(&'static str),
+    /// It leads through a place that is not allowed.
+    Forbidden(Kind),
+    /// A name on the way is a file.
+    ParentIsFile,
+    /// It names the root itself or another folder: every name from the root to it, no link among them.
+    IsFolder(Vec<OsString>),
+    /// The machine failed.
+    Io(io::Error),
+}
+
+/// Whether a place may be told of, by its names from the root.
+pub(crate) type Allowed<'a> = &'a dyn Fn(&[OsString]) -> Result<(), Kind>;
+
+/// Finds the place of `path`, which is relative to the root.
+pub(crate) fn resolve(
+    disk: &dyn Disk,
+    root: &Dir,
+    canonical: &Path,
+    path: &Path,
+    allowed: Allowed<'_>,
+) -> Result<Place, Refusal> {
+    let mut last = None;
+    for _ in 0..TRIES {
+        match walk(disk, root, canonical, path, allowed) {
+            Ok(place) => return Ok(place),
+            // A link where there was none, or no folder where there was one: it was swapped meanwhile.
+            Err(Refusal::Io(error)) if was_swapped(&error) => last = Some(error),
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    Err(Refusal::Io(last.unwrap_or_else(|| io::Error::other("the path kept changing"))))
+}
+
+fn was_swapped(error: &io::Error) -> bool {
+    leads_elsewhere(error) || is_absent(error)
+}
+
+fn walk(
+    disk: &dyn Disk,
+    root: &Dir,
+    canonical: &Path,
+    path: &Path,
+    allowed: Allowed<'_>,
+) -> Result<Place, Refusal> {
+    let plain: Option<Vec<OsString>> = path
+        .components()
+        .filter(|component| !matches!(component, Component::CurDir))
+        .map(|component| match component {
+            Component::Normal(name) => Some(name.to_os_string()),
+            _ => None,
+        })
+        .collect();
+    // Most paths have no link and no `..`: one call opens the folder, one looks at the file.
+    if let Some(names) = plain
+        && let Some((name, parents)) = names.split_last()
+        && allowed(&names).is_ok()
+        && let Ok(dir) = disk.open_dir(root, &parents.iter().collect::<PathBuf>())
+    {
+        match disk.stat(&dir, name) {
+            Ok(stat) if stat.kind == FileKind::Dir => return Err(Refusal::IsFolder(names)),
+            Ok(stat) if stat.kind != FileKind::Link => {
+                return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 0 });
+            }
+            Err(error) if is_absent(&error) => {
+                return Ok(Place { names, dir: Arc::new(dir), through_link: false, missing: 1 });
+            }
+            _ => {}
+        }
+    }
+    follow(disk, root, canonical, path, allowed)
+}
+
+/// Follows the path name by name, to names without links.
+fn follow(
+    disk: &dyn Disk,
+    root: &Dir,
+    canonical: &Path,
+    path: &Path,
+    allowed: Allowed<'_>,
+) -> Result<Place, Refusal> {
+    let mut todo: VecDeque<OsString> = steps(path)?.into();
+    let mut names: Vec<OsString> = Vec::new();
+    let mut dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
+    let (mut links, mut taken) = (0, 0);
+    let mut through_link = false;
+    // How many of the last steps are the path's own, and not those of a link.
+    let mut own = todo.len();
+    while let Some(step) = todo.pop_front() {
+        let is_own = todo.len() < own;
+        own = own.min(todo.len());
+        taken += 1;
+        if taken > STEPS {
+            return Err(Refusal::Outside("it goes through too many folders"));
+        }
+        if step == ".." {
+            if names.pop().is_none() {
+                return Err(Refusal::Outside(match is_own {
+                    true => "it climbs above the root with '..'",
+                    false => "a link on the way leaves it",
+                }));
+            }
+            dir = disk.open_dir(root, &names.iter().collect::<PathBuf>()).map_err(Refusal::Io)?;
+            continue;
+        }
+        names.push(step.clone());
+        allowed(&names).map_err(Refusal::Forbidden)?;
+        names.pop();
+        let stat = match disk.stat(&dir, &step) {
+            Ok(stat) => stat,
+            Err(error) if is_absent(&error) => {
+                let missing = 1 + todo.len();
+                if todo.contains(&OsString::from("..")) {
+                    return Err(Refusal::Outside("it has '..' after a folder that does not exist"));
+                }
+                names.push(step);
+                names.extend(todo);
+                allowed(&names).map_err(Refusal::Forbidden)?;
+                return Ok(Place { names, dir: Arc::new(dir), through_link, missing });
+            }
+            Err(error) => return Err(Refusal::Io(error)),
+        };
+        match stat.kind {
+            FileKind::Link => {
+                links += 1;
+                through_link |= todo.is_empty();
+                if links > LINKS {
+                    return Err(Refusal::Outside("it goes through too many links"));
+                }
+                let target = disk.read_link(&dir, &step).map_err(Refusal::Io)?;
+                let inside = if target.is_absolute() {
+                    // An absolute link that points into the root is one from the root on.
+                    let inside = target
+                        .strip_prefix(canonical)
+                        .map_err(|_| Refusal::Outside("a link on the way leaves it"))?;
+                    names.clear();
+                    dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
+                    inside
+                } else {
+                    &target
+                };
+                for step in steps(inside)?.into_iter().rev() {
+                    todo.push_front(step);
+                }
+            }
+            FileKind::Dir => {
+                names.push(step);
+                if todo.is_empty() {
+                    break;
+                }
+                dir = disk.open_dir(root, &names.iter().collect::<PathBuf>()).map_err(Refusal::Io)?;
+            }
+            FileKind::File | FileKind::Other(_) if todo.is_empty() => {
+                names.push(step);
+                return Ok(Place { names, dir: Arc::new(dir), through_link, missing: 0 });
+            }
+            FileKind::File | FileKind::Other(_) => return Err(Refusal::ParentIsFile),
+        }
+    }
+    Err(Refusal::IsFolder(names))
+}
+
+fn steps(path: &Path) -> Result<Vec<OsString>, Refusal> {
+    path.components()
+        .filter(|component| !matches!(component, Component::CurDir))
+        .map(|component| match component {
+            Component::Normal(name) => Ok(name.to_os_string()),
+            Component::ParentDir => Ok(OsString::from("..")),
+            _ => Err(Refusal::Outside("it is absolute")),
+        })
+        .collect()
+}

@@ -1,0 +1,566 @@
+//! The roots of the workspace: named folders, each held open, and the way from a written path to a root.
+//!
+//! A root is an open handle. Comparing path strings decides only which root is meant and what a message
+//! says; whether a file is inside is decided by the kernel, beneath the handle.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use emend_edit::problem::{Kind, Problem};
+
+use crate::disk::Disk;
+use crate::disk::fault::{io_problem, is_absent};
+use crate::files::lock::{Locked, Turn, lock};
+use crate::files::resolve::{Place, Refusal, resolve};
+use crate::files::trail::Trail;
+use crate::files::vault::{RootFolder, VaultCell};
+use crate::policy::Policy;
+use crate::policy::git_folder;
+
+/// How many bytes a written path may have, as on most systems.
+const LONGEST: usize = 4096;
+/// How many names.
+const DEEPEST: usize = 256;
+
+/// A folder to open as a root, as it was given: `PATH` or `name=PATH`.
+#[derive(Clone, Debug)]
+pub struct RootSpec {
+    /// The name, if one was given.
+    pub name: Option<String>,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+impl RootSpec {
+    /// Reads `PATH` or `name=PATH`. A folder whose own name has an equals sign is meant if it exists.
+    #[must_use]
+    pub fn parse(written: &str) -> Self {
+        if let Some((name, path)) = written.split_once('=')
+            && !name.is_empty()
+            && !name.contains(['/', '\\'])
+            && !Path::new(written).exists()
+        {
+            return Self { name: Some(name.into()), path: path.into() };
+        }
+        Self { name: None, path: written.into() }
+    }
+}
+
+/// One folder of the workspace.
+#[derive(Debug)]
+pub struct Root {
+    /// What it is called where several roots are told apart.
+    pub name: String,
+    /// Its path without links.
+    pub path: PathBuf,
+    /// Its path as it was given, made absolute.
+    pub given: PathBuf,
+    /// The folder itself.
+    pub dir: Dir,
+    /// Which folder that is.
+    inode: Inode,
+    /// What may be read and changed in it.
+    pub policy: Policy,
+    /// What a person should know of how that came about.
+    pub(crate) warnings: Vec<String>,
+    /// Where its transactions and displaced files are kept.
+    pub(crate) vault: VaultCell,
+    /// Whose turn it is to edit, among the threads of this process.
+    pub(crate) turn: Turn,
+}
+
+/// A file system and the number of a folder on it.
+type Inode = (u64, u64);
+
+impl Root {
+    /// Refuses where its path leads to another folder by now, or to none: the answers name that path, and programs that
+    /// follow an edit go by it.
+    pub(crate) fn check_path(&self, disk: &dyn Disk) -> Result<(), Problem> {
+        self.check_leads_here(disk, &self.path)?;
+        if self.given == self.path { Ok(()) } else { self.check_leads_here(disk, &self.given) }
+    }
+
+    fn check_leads_here(&self, disk: &dyn Disk, path: &Path) -> Result<(), Problem> {
+        let path_is = |what: &str| {
+            let path = path.display();
+            let reason = format!(
+                "The workspace folder {path} {what} since the server started. Nothing was read or changed. Tell the \
+                 person: to work in the folder that is at {path} now, the server must be started anew (in most clients: \
+                 reconnect it)."
+            );
+            Err(Problem::new(Kind::NoWorkspace { reason }))
+        };
+        match inode_at(disk, path) {
+            Ok(there) if there == self.inode || inode_of(disk, &self.dir).is_ok_and(|own| own == there) => {
+                Ok(())
+            }
+            Ok(_) => path_is("was replaced by another folder"),
+            Err(error) if is_absent(&error) => path_is("was moved or removed"),
+            // It is not known to be another.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Waits for the right to change files in it, for at most `patience`.
+    pub(crate) fn lock(&self, patience: Duration) -> Result<Locked<'_>, Problem> {
+        lock(&self.turn, &self.dir, patience)
+    }
+
+    /// Its folder, as its vault has to know it.
+    pub(crate) fn folder(&self) -> RootFolder<'_> {
+        RootFolder { dir: &self.dir, path: &self.path, given: &self.given }
+    }
+}
+
+/// A folder that was to be a root and could not be opened, while others could.
+#[derive(Clone, Debug)]
+pub struct Absent {
+    /// What it would be called.
+    pub name: String,
+    /// Its path as it was given, made absolute.
+    pub path: PathBuf,
+    /// Why it is no root, and what a person can do.
+    pub problem: Problem,
+}
+
+impl Absent {
+    fn new(spec: &RootSpec, problem: &Problem) -> Self {
+        let path = std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone());
+        let reason = format!(
+            "{problem} The server does without it. Tell the person: it must be put back, or taken out of the server's \
+             arguments or the configuration file, and the server started anew."
+        );
+        let problem = Problem::new(Kind::NoWorkspace { reason });
+        Self { name: spec.name.clone().unwrap_or_else(|| name_of(&path)), path, problem }
+    }
+}
+
+/// The roots, and the disk that they are on.
+#[derive(Debug)]
+pub struct Roots {
+    disk: Arc<dyn Disk>,
+    roots: Vec<Arc<Root>>,
+    absent: Vec<Absent>,
+}
+
+/// A path that may be read: in a root, its resolved names allowed, its folder held open.
+#[derive(Debug)]
+pub struct WorkspacePath {
+    /// The root that it is in.
+    pub root: Arc<Root>,
+    /// Where it is there.
+    pub place: Place,
+    /// What it is called on the wire: relative to its root, with the root's name where there are several.
+    pub name: String,
+}
+
+impl WorkspacePath {
+    /// The same from the top of the file system, without links: for telling others of it, never for opening it.
+    #[must_use]
+    pub fn absolute(&self) -> PathBuf {
+        self.root.path.join(self.place.names.iter().collect::<PathBuf>())
+    }
+}
+
+/// Where listing or searching begins.
+#[derive(Debug)]
+pub(crate) enum Start {
+    /// A folder, by the names from its root; no link among them.
+    Folder(Arc<Root>, Vec<OsString>),
+    /// A single file.
+    File(WorkspacePath),
+}
+
+impl Roots {
+    /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer. What
+    /// cannot be opened is left out as long as there is another, so that one dead folder in the configuration of all
+    /// projects keeps nobody out of the others.
+    pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], policy: &Policy) -> Result<Self, Problem> {
+        check_names(specs)?;
+        let (mut roots, mut absent): (Vec<Root>, Vec<(&RootSpec, Problem)>) = Default::default();
+        for spec in specs {
+            let mut root = match open_root(&*disk, spec, policy) {
+                Ok(root) => root,
+                Err(problem) => {
+                    absent.push((spec, problem));
+                    continue;
+                }
+            };
+            if let Some(outer) = roots.iter_mut().find(|other| root.path.starts_with(&other.path)) {
+                outer.warnings.extend(inner_warning(outer, &root));
+                continue;
+            }
+            for inner in roots.extract_if(.., |other| other.path.starts_with(&root.path)) {
+                let warning = inner_warning(&root, &inner);
+                root.warnings.extend(warning);
+            }
+            roots.push(root);
+        }
+        if roots.is_empty() && !absent.is_empty() {
+            return Err(absent.remove(0).1);
+        }
+        name_apart(&mut roots);
+        let absent = absent.into_iter().map(|(spec, problem)| Absent::new(spec, &problem)).collect();
+        Ok(Self { disk, roots: roots.into_iter().map(Arc::new).collect(), absent })
+    }
+
+    /// The disk under the roots.
+    #[must_use]
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// All roots.
+    #[must_use]
+    pub fn all(&self) -> &[Arc<Root>] {
+        &self.roots
+    }
+
+    /// The folders that were to be roots and could not be opened.
+    #[must_use]
+    pub fn absent(&self) -> &[Absent] {
+        &self.absent
+    }
+
+    /// Refuses where nothing of a root may be looked at right now.
+    pub fn check_open(&self, root: &Root) -> Result<(), Problem> {
+        root.check_path(&*self.disk)?;
+        root.policy.may_read(&[]).map_err(Problem::new)
+    }
+
+    fn shown(&self) -> Vec<String> {
+        self.roots
+            .iter()
+            .map(|root| match self.roots.len() {
+                1 => root.path.display().to_string(),
+                _ => format!("{} ({})", root.name, root.path.display()),
+            })
+            .collect()
+    }
+
+    fn outside(&self, written: &str, why: &'static str) -> Problem {
+        Problem::new(Kind::PathOutsideWorkspace { roots: self.shown(), why }).at(written)
+    }
+
+    /// The file that a written path means: absolute inside a root, `root:path`, or relative to the one
+    /// root that has it.
+    pub fn admit(&self, written: &str) -> Result<WorkspacePath, Problem> {
+        let trimmed = written.strip_prefix("file://").unwrap_or(written);
+        if trimmed.is_empty() || trimmed.contains('\0') {
+            let message = "it must name a file, such as src/main.rs".into();
+            return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
+        }
+        check_length(trimmed)?;
+        if trimmed.ends_with('/') || trimmed.ends_with("/.") {
+            return Err(Problem::new(Kind::NotAFile {
+                what: "written as a folder, with a slash at its end",
+            })
+            .at(written));
+        }
+        self.choose(
+            trimmed,
+            written,
+            |root, inside| {
+                let path = self.admit_in(root, inside, written)?;
+                check_utf_8(&path, written)?;
+                Ok(path)
+            },
+            |found| found.place.missing == 0,
+        )
+    }
+
+    /// The folder or file that a written path means, which must exist.
+    pub(crate) fn admit_start(&self, written: &str) -> Result<Start, Problem> {
+        let trimmed = written.strip_prefix("file://").unwrap_or(written);
+        if trimmed.contains('\0') {
+            let message = "it must name a folder or a file, such as src".into();
+            return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }));
+        }
+        check_length(trimmed)?;
+        self.choose(trimmed, written, |root, inside| self.start_in(root, inside, written), |_| true)
+    }
+
+    /// What `look` finds in the one root that a written path means.
+    fn choose<T>(
+        &self,
+        trimmed: &str,
+        written: &str,
+        look: impl Fn(&Arc<Root>, &Path) -> Result<T, Problem>,
+        exists: fn(&T) -> bool,
+    ) -> Result<T, Problem> {
+        let path = Path::new(trimmed);
+        if path.is_absolute() {
+            let (root, inside) = self
+                .roots
+                .iter()
+                .find_map(|root| {
+                    let inside = path.strip_prefix(&root.path).or_else(|_| path.strip_prefix(&root.given));
+                    inside.ok().map(|inside| (root, inside))
+                })
+                .ok_or_else(|| match self.absent.iter().find(|absent| path.starts_with(&absent.path)) {
+                    Some(absent) => absent.problem.clone(),
+                    None => self.outside(written, "it is in none of the roots"),
+                })?;
+            return look(root, inside);
+        }
+        // Where one root is left, this would be a path in it.
+        if let Some(absent) = self.absent_by_name(trimmed) {
+            return Err(absent.problem.clone());
+        }
+        if self.roots.len() == 1 {
+            return look(&self.roots[0], path);
+        }
+        if let Some((name, inside)) = trimmed.split_once(':')
+            && let Some(root) = self.roots.iter().find(|root| root.name == name)
+        {
+            return look(root, Path::new(inside));
+        }
+        // A relative path among several roots: the one root that has it.
+        let mut hits = Vec::new();
+        let mut closed = Vec::new();
+        let mut refused = None;
+        for root in &self.roots {
+            match look(root, path) {
+                Ok(found) if exists(&found) => hits.push((root, found)),
+                Ok(_) => {}
+                Err(problem) => {
+                    // What a closed root has, or one that another folder has replaced, is not known: it may be what was
+                    // meant.
+                    closed.extend(self.check_open(root).is_err().then_some(root));
+                    refused = refused.or(Some(problem));
+                }
+            }
+        }
+        match (hits.len(), refused) {
+            (1, _) if closed.is_empty() => Ok(hits.remove(0).1),
+            (0, Some(problem)) => Err(problem),
+            _ => {
+                let fits = |root: &Arc<Root>| {
+                    let mut fitting = hits.iter().map(|(hit, _)| hit).chain(&closed);
+                    hits.is_empty() || fitting.any(|fitting| Arc::ptr_eq(fitting, root))
+                };
+                let roots = self.roots.iter().filter(|root| fits(root));
+                let candidates = roots.map(|root| format!("{}:{written}", root.name)).collect();
+                Err(Problem::new(Kind::AmbiguousPath { candidates }).at(written))
+            }
+        }
+    }
+
+    /// The folder that a path names before its colon, if that could not be opened and no root has this name.
+    fn absent_by_name(&self, written: &str) -> Option<&Absent> {
+        let (name, _) = written.split_once(':')?;
+        let is_root = self.roots.iter().any(|root| root.name == name);
+        self.absent.iter().find(|absent| absent.name == name && !is_root)
+    }
+
+    /// The file at the end of these names, as a journal has them: plain names from the root, none of them a link.
+    pub(crate) fn admit_beneath(&self, root: &Arc<Root>, trail: &Trail) -> Result<WorkspacePath, Problem> {
+        let inside: PathBuf = trail.names().iter().collect();
+        let path = self.admit_in(root, &inside, &trail.shown())?;
+        if path.place.names != trail.names() {
+            let what = "behind a link that was not there before";
+            return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
+        }
+        Ok(path)
+    }
+
+    /// What stands before the names of a root's files, where there are several roots.
+    pub(crate) fn prefix(&self, root: &Root) -> String {
+        if self.roots.len() == 1 { String::new() } else { format!("{}:", root.name) }
+    }
+
+    fn admit_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<WorkspacePath, Problem> {
+        root.check_path(&*self.disk)?;
+        let place =
+            self.resolve(root, inside).map_err(|refusal| self.refused(root, inside, refusal, written))?;
+        // Named as it was written: where a link leads that leads to what is forbidden is not told.
+        root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(written))?;
+        let name = self.called(root, &place.shown());
+        Ok(WorkspacePath { root: Arc::clone(root), place, name })
+    }
+
+    fn resolve(&self, root: &Root, inside: &Path) -> Result<Place, Refusal> {
+        resolve(&*self.disk, &root.dir, &root.path, inside, &|names| root.policy.may_read(names))
+    }
+
+    /// Whether this path, from the root, leads to a place in it that may be told of, whether or not anything is there.
+    pub(crate) fn leads_to_what_may_be_told(&self, root: &Root, path: &Path) -> bool {
+        match self.resolve(root, path) {
+            Ok(_) => true,
+            Err(Refusal::IsFolder(names)) => root.policy.may_read(&names).is_ok(),
+            Err(_) => false,
+        }
+    }
+
+    fn start_in(&self, root: &Arc<Root>, inside: &Path, written: &str) -> Result<Start, Problem> {
+        root.check_path(&*self.disk)?;
+        match self.resolve(root, inside) {
+            Err(Refusal::IsFolder(names)) => {
+                root.policy.may_read(&names).map_err(|kind| Problem::new(kind).at(written))?;
+                Ok(Start::Folder(Arc::clone(root), names))
+            }
+            Err(refusal) => Err(self.refused(root, inside, refusal, written)),
+            Ok(_) => {
+                let path = self.admit_in(root, inside, written)?;
+                check_utf_8(&path, written)?;
+                if path.place.missing > 0 {
+                    return Err(Problem::new(Kind::MissingOriginal).at(&path.name));
+                }
+                Ok(Start::File(path))
+            }
+        }
+    }
+
+    fn refused(&self, root: &Root, inside: &Path, refusal: Refusal, written: &str) -> Problem {
+        // Why a forbidden path cannot be followed would say what is there.
+        if let Err(kind) = root.policy.may_read(&as_written(inside)) {
+            return Problem::new(kind).at(written);
+        }
+        match refusal {
+            Refusal::Outside(why) => self.outside(written, why),
+            Refusal::Forbidden(kind) => Problem::new(kind).at(written),
+            Refusal::ParentIsFile => {
+                Problem::new(Kind::NotAFile { what: "below a file, not below a folder" }).at(written)
+            }
+            Refusal::IsFolder(_) => Problem::new(Kind::NotAFile { what: "a folder" }).at(written),
+            Refusal::Io(error) => io_problem("Opening the path", &error).at(written),
+        }
+    }
+
+    /// What the path of a file, from its root, is called on the wire.
+    pub(crate) fn called_at(&self, root: &Root, path: &Path) -> String {
+        let names: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
+        self.called(root, &names.join("/"))
+    }
+
+    fn called(&self, root: &Root, shown: &str) -> String {
+        format!("{}{shown}", self.prefix(root))
+    }
+}
+
+/// Files whose names are no text are told apart by nothing that could be written, so that one could be taken for another.
+/// A path gets to them only by a link.
+fn check_utf_8(path: &WorkspacePath, written: &str) -> Result<(), Problem> {
+    if path.place.names.iter().all(|name| name.to_str().is_some()) {
+        return Ok(());
+    }
+    let message = "it leads to a name that is not UTF-8, which cannot be written in a call. Do without this file, or ask \
+                   the person to rename it";
+    Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message: message.into() }).at(written))
+}
+
+/// A path that is longer than any that a system opens only costs time.
+fn check_length(path: &str) -> Result<(), Problem> {
+    let is_short = path.len() <= LONGEST && path.split('/').count() <= DEEPEST;
+    let message = || format!("it has more than {LONGEST} bytes or {DEEPEST} names; write it without '..'");
+    if is_short {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message: message() }))
+}
+
+/// The names of a path as it was written, `..` taken at its word.
+fn as_written(path: &Path) -> Vec<OsString> {
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => names.push(name.to_os_string()),
+            Component::ParentDir => drop(names.pop()),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Which folder this is.
+fn inode_of(disk: &dyn Disk, dir: &Dir) -> io::Result<Inode> {
+    disk.stat(dir, OsStr::new(".")).map(|stat| (stat.device, stat.inode))
+}
+
+/// Which folder is at this path right now. This is only compared with one that is held open, never used to open anything.
+#[cfg(unix)]
+fn inode_at(_: &dyn Disk, path: &Path) -> io::Result<Inode> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).map(|there| (there.dev(), there.ino()))
+}
+
+/// The same where only an open folder says which one it is.
+#[cfg(not(unix))]
+fn inode_at(disk: &dyn Disk, path: &Path) -> io::Result<Inode> {
+    inode_of(disk, &Dir::open_ambient_dir(path, ambient_authority())?)
+}
+
+fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, Problem> {
+    let shown = spec.path.display().to_string();
+    let refused = |error: &std::io::Error| {
+        Problem::new(Kind::NoWorkspace {
+            reason: format!("The workspace folder {shown} cannot be opened: {error}."),
+        })
+    };
+    let given = std::path::absolute(&spec.path).map_err(|error| refused(&error))?;
+    let path = given.canonicalize().map_err(|error| refused(&error))?;
+    if let Some(why) = policy.refuses_root(&path).or_else(|| git_folder::around(&path)) {
+        let reason = format!("The workspace folder {shown} cannot be opened: {why}.");
+        return Err(Problem::new(Kind::NoWorkspace { reason }));
+    }
+    let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| refused(&error))?;
+    let inode = inode_of(disk, &dir).map_err(|error| refused(&error))?;
+    let name = match &spec.name {
+        Some(name) => name.clone(),
+        None => name_of(&path),
+    };
+    let (policy, warnings) = policy.of_root(disk, &dir, &path);
+    let (vault, turn) = (VaultCell::default(), Turn::default());
+    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, turn })
+}
+
+/// What a folder is called that nobody has given a name.
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A name that somebody gave is that of one folder: by another they would not find what they meant.
+fn check_names(specs: &[RootSpec]) -> Result<(), Problem> {
+    for (at, spec) in specs.iter().enumerate() {
+        if spec.name.is_some()
+            && let Some(other) = specs[..at].iter().find(|other| other.name == spec.name)
+        {
+            let name = spec.name.as_deref().unwrap_or_default();
+            let (one, other) = (other.path.display(), spec.path.display());
+            let reason =
+                format!("Two workspace folders have the name {name}: {one} and {other}. Name them apart.");
+            return Err(Problem::new(Kind::NoWorkspace { reason }));
+        }
+    }
+    Ok(())
+}
+
+/// What a person should know of a root that is inside another and so is none; nothing if it is the same folder.
+fn inner_warning(outer: &Root, inner: &Root) -> Option<String> {
+    let (inner, outer) = (&inner.path, &outer.path);
+    (inner != outer).then(|| {
+        format!(
+            "{} is inside {}, which is opened too, so it is no root of its own: its name and its .emend.toml are not used",
+            inner.display(),
+            outer.display()
+        )
+    })
+}
+
+/// Two folders of one name get a number each.
+fn name_apart(roots: &mut [Root]) {
+    for i in 1..roots.len() {
+        let mut number = 2;
+        while roots[..i].iter().any(|other| other.name == roots[i].name) {
+            let plain = roots[i].name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+            roots[i].name = format!("{plain}-{number}");
+            number += 1;
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! Searching: the lines that match a pattern, in the text that a reading of the file would show.
+//!
+//! A file that is no text, or too large to be read, is not searched. Everything is counted up to a limit, and
+//! shown as far as there is room, with a share for each file, so that one that is full of matches does not hide
+//! the others.
+
+mod view;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use cap_std::fs::Dir;
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
+};
+
+use emend_edit::problem::{Kind, Problem};
+use emend_edit::text::split_ending;
+
+use crate::disk::{Disk, FileKind};
+use crate::files::roots::{Root, Roots, Start};
+use crate::files::snapshot::ForbiddenFiles;
+use crate::files::walk::{self, Scope, Unseen, Walk, Within};
+use view::{PEEKED, View, is_binary};
+
+/// How many bytes a pattern may have.
+const PATTERN: usize = 4096;
+
+/// How many bytes a pattern may take when it is compiled: repetitions such as `(\w{1000}){10}` are written out.
+const COMPILED: usize = 4 * 1024 * 1024;
+
+/// What a shown line takes beside its text and the name of its file: its number and the marks.
+const BESIDE: usize = 8;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// A regular expression, for one line.
+    pub pattern: &'a str,
+    /// How many lines are shown around each that matches.
+    pub context: usize,
+}
+
+/// How much a search does and shows at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// How many matching lines are shown.
+    pub(crate) shown: usize,
+    /// How many of one file.
+    pub(crate) shown_of_file: usize,
+    /// How many bytes of lines, with the name of the file before each.
+    pub(crate) bytes: usize,
+    /// How many bytes of one line.
+    pub(crate) line: usize,
+    /// After so many matching lines the search ends.
+    pub(crate) counted: usize,
+    /// After so many bytes of files the search ends.
+    pub(crate) searched: u64,
+    /// How many lines of context may be asked for.
+    pub(crate) context: usize,
+    /// How much is walked.
+    pub(crate) walk: walk::Limits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            shown: 250,
+            shown_of_file: 50,
+            bytes: 40_000,
+            line: 300,
+            counted: 10_000,
+            searched: 4 * 1024 * 1024 * 1024,
+            context: 20,
+            walk: walk::Limits::default(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The files with lines that are shown, those nearest to the start first.
+    pub files: Vec<FoundIn>,
+    /// How many lines match, in all files.
+    pub matches: usize,
+    /// In how many files.
+    pub matching_files: usize,
+    /// How many files were searched.
+    pub searched: usize,
+    /// How many are too large to be searched.
+    pub too_large: usize,
+    /// What was not seen.
+    pub unseen: Unseen,
+}
+
+/// The matches of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundIn {
+    /// What it is called, as the other tools take it.
+    pub name: String,
+    /// The lines that are shown: those that match and their neighbours.
+    pub lines: Vec<FoundLine>,
+    /// How many more match.
+    pub more: usize,
+}
+
+impl FoundIn {
+    /// How many matching lines are shown.
+    #[must_use]
+    pub fn matches(&self) -> usize {
+        self.lines.iter().filter(|line| line.matches).count()
+    }
+}
+
+/// A line that is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundLine {
+    /// Its number, as in a reading.
+    pub number: usize,
+    /// Whether it matches; otherwise it is context.
+    pub matches: bool,
+    /// The line, or of a long one the part around the match.
+    pub text: String,
+}
+
+/// Searches what is in the scope.
+pub(crate) fn search(
+    roots: &Roots,
+    scope: &Scope<'_>,
+    wanted: &Wanted<'_>,
+    limits: &Limits,
+) -> Result<Found, Problem> {
+    if wanted.context > limits.context {
+        return Err(invalid(
+            "context",
+            format!("at most {} lines are shown around each match", limits.context),
+        ));
+    }
+    let matcher = matcher(wanted.pattern)?;
+    let within = Within::new(scope, roots)?;
+    let disk = &**roots.disk();
+    let mut walk = Walk::new(disk, scope.cancelled, limits.walk);
+    let mut search = Search::new(disk, matcher, wanted.context, *limits);
+    for start in &within.starts {
+        match start {
+            Start::Folder(root, names) => walk.start(root, &names.iter().collect::<PathBuf>(), 0),
+            Start::File(path) => {
+                search.file(&path.root, &path.place.dir, &path.place.names, &|| path.name.clone());
+            }
+        }
+    }
+    while let Some(folder) = walk.next()? {
+        for (name, kind) in &folder.entries {
+            match kind {
+                FileKind::Dir => walk.enter(&folder, name, 0),
+                FileKind::File => {
+                    let path = folder.path.join(name);
+                    if within.takes(&path) {
+                        let names: Vec<OsString> = path.iter().map(OsString::from).collect();
+                        let called = || roots.called_at(&folder.root, &path);
+                        search.file(&folder.root, &folder.dir, &names, &called);
+                    }
+                }
+                FileKind::Link | FileKind::Other(_) => {}
+            }
+            if (scope.cancelled)() {
+                return Err(Problem::new(Kind::Cancelled));
+            }
+        }
+        if search.is_enough {
+            break;
+        }
+    }
+    let mut found = search.found;
+    found.unseen.unreadable += walk.unseen.unreadable;
+    found.unseen.rest |= walk.unseen.rest || search.is_enough;
+    Ok(found)
+}
+
+fn invalid(name: &str, message: String) -> Problem {
+    Problem::new(Kind::InvalidArgument { name: name.into(), message })
+}
+
+fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
+    if pattern.is_empty() {
+        return Err(invalid("pattern", "it is empty, and so every line matches".into()));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder.multi_line(true).crlf(true).size_limit(COMPILED).dfa_size_limit(COMPILED);
+    if pattern.len() > PATTERN {
+        return Err(invalid("pattern", format!("it has more than {PATTERN} bytes; look for less of it")));
+    }
+    builder.build(pattern).map_err(|error| {
+        let hint = "lines are searched one by one; put \\ before characters such as ( [ { . * + ? that are meant \
+                    as they are";
+        invalid("pattern", format!("{error} ({hint})"))
+    })
+}
+
+/// A search under way.
+struct Search<'a> {
+    disk: &'a dyn Disk,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    limits: Limits,
+    /// How many matching lines, and bytes of lines, may still be shown.
+    room: (usize, usize),
+    bytes: u64,
+    is_enough: bool,
+    forbidden: ForbiddenFiles,
+    found: Found,
+}
+
+impl<'a> Search<'a> {
+    fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: Limits) -> Self {
+        let mut builder = SearcherBuilder::new();
+        // What is searched is the view: text, and UTF-8 already.
+        builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
+        builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
+        let searcher = builder.before_context(context).after_context(context).build();
+        let room = (limits.shown, limits.bytes);
+        let (forbidden, found) = Default::default();
+        Self { disk, matcher, searcher, limits, room, bytes: 0, is_enough: false, forbidden, found }
+    }
+
+    /// Searches a file. What is no file any more, or no text, has nothing to be found.
+    fn file(&mut self, root: &Root, dir: &Dir, names: &[OsString], called: &dyn Fn() -> String) {
+        if self.is_enough {
+            return;
+        }
+        let view = match self.view(root, dir, names) {
+            Ok(Some(view)) => view,
+            Ok(None) => return,
+            Err(error) if is_gone(&error) => return,
+            Err(_) => {
+                self.found.unseen.unreadable += 1;
+                return;
+            }
+        };
+        self.found.searched += 1;
+        let mut lines = Lines {
+            matcher: &self.matcher,
+            limits: &self.limits,
+            // A name is nearly as long as it is shown, whichever root it is in.
+            beside: names.iter().map(|name| name.len() + 1).sum::<usize>() + BESIDE,
+            room: &mut self.room,
+            shown: Vec::new(),
+            shown_matches: 0,
+            matches: 0,
+            counted: self.limits.counted - self.found.matches,
+        };
+        // Only the sink could fail, and it does not.
+        let _ = self.searcher.search_slice(&self.matcher, view.body(), &mut lines);
+        let Lines { shown, shown_matches, matches, .. } = lines;
+        if matches > 0 {
+            self.found.matches += matches;
+            self.found.matching_files += 1;
+            self.is_enough |= self.found.matches >= self.limits.counted;
+            if !shown.is_empty() {
+                let more = matches - shown_matches;
+                self.found.files.push(FoundIn { name: called(), lines: shown, more });
+            }
+        }
+    }
+
+    /// What a reading of the file would show; nothing if there could be none.
+    fn view(&mut self, root: &Root, dir: &Dir, names: &[OsString]) -> io::Result<Option<View>> {
+        let Some(name) = names.last() else { return Ok(None) };
+        let file = self.disk.open_file(dir, name)?;
+        let stat = self.disk.stat_file(&file)?;
+        if stat.kind != FileKind::File {
+            return Ok(None);
+        }
+        if stat.links > 1 && self.forbidden.by_other_name(self.disk, root, names, &stat)?.is_some() {
+            return Ok(None);
+        }
+        let largest = root.policy.terms().max_file_bytes;
+        if stat.size > largest {
+            self.found.too_large += 1;
+            return Ok(None);
+        }
+        if self.bytes + stat.size > self.limits.searched {
+            self.is_enough = true;
+            return Ok(None);
+        }
+        self.bytes += stat.size;
+        let mut bytes = Vec::new();
+        if stat.size > PEEKED * 16 {
+            // Most large files are no text, and show it early.
+            bytes = self.disk.read(&file, PEEKED - 1, &mut |_| {})?;
+            if is_binary(&bytes) {
+                return Ok(None);
+            }
+        }
+        let rest = self.disk.read(&file, largest, &mut |_| {})?;
+        if bytes.is_empty() {
+            bytes = rest;
+        } else {
+            bytes.extend_from_slice(&rest);
+        }
+        Ok(View::of(bytes))
+    }
+}
+
+/// Takes the lines of one file as they are found.
+struct Lines<'a> {
+    matcher: &'a RegexMatcher,
+    limits: &'a Limits,
+    /// How many bytes stand beside the text of each line.
+    beside: usize,
+    room: &'a mut (usize, usize),
+    shown: Vec<FoundLine>,
+    shown_matches: usize,
+    matches: usize,
+    /// How many may still be counted.
+    counted: usize,
+}
+
+impl Lines<'_> {
+    fn has_room(&self) -> bool {
+        self.room.0 > 0 && self.room.1 > 0 && self.shown_matches < self.limits.shown_of_file
+    }
+
+    fn show(&mut self, number: Option<u64>, line: &[u8], matches: bool) {
+        let line = split_ending(line).0;
+        let at = match self.matcher.find(line) {
+            Ok(Some(place)) if matches => place.start(),
+            _ => 0,
+        };
+        let text = part(line, at, self.limits.line);
+        self.room.1 = self.room.1.saturating_sub(self.beside + text.len());
+        self.shown.push(FoundLine { number: number.unwrap_or(0) as usize, matches, text });
+    }
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.matches += 1;
+        if self.has_room() {
+            self.room.0 -= 1;
+            self.shown_matches += 1;
+            self.show(found.line_number(), found.bytes(), true);
+        }
+        Ok(self.matches < self.counted)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
+        let is_wanted = match context.kind() {
+            SinkContextKind::Before => self.has_room(),
+            // It belongs to the last match, if that is shown.
+            _ => self.matches == self.shown_matches && self.room.1 > 0,
+        };
+        if is_wanted {
+            self.show(context.line_number(), context.bytes(), false);
+        }
+        Ok(true)
+    }
+}
+
+/// The line as it is shown: of a long one, the part around `at`.
+fn part(line: &[u8], at: usize, limit: usize) -> String {
+    if line.len() <= limit {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    let floor = |mut at: usize| {
+        while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
+            at -= 1;
+        }
+        at
+    };
+    // As much before the match as a quarter of the room.
+    let start = floor(at.saturating_sub(limit / 4).min(line.len() - limit));
+    let end = floor(start + limit);
+    let cut = |is_cut: bool| if is_cut { "..." } else { "" };
+    let shown = String::from_utf8_lossy(&line[start..end]);
+    format!("{}{shown}{} ({} bytes)", cut(start > 0), cut(end < line.len()), line.len())
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    #[cfg(not(unix))]
+    let is_link = false;
+    is_link || error.kind() == io::ErrorKind::NotFound
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::roots::RootSpec;
+
+    /// Searches eight files of four matching lines each, in four folders.
+    fn found(limits: Limits, cancelled: &dyn Fn() -> bool) -> Result<Found, Problem> {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["1/a", "1/b", "2/a", "2/b", "3/a", "3/b", "4/a", "4/b"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "match\n".repeat(4)).unwrap();
+        }
+        let spec = RootSpec { name: None, path: folder.path().into() };
+        let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
+        let scope = Scope { path: None, glob: None, cancelled };
+        search(&roots, &scope, &Wanted { pattern: "match", context: 0 }, &limits)
+    }
+
+    #[track_caller]
+    fn check(limits: Limits, searched: usize, matches: usize, shown: usize, is_all: bool) {
+        let found = found(limits, &|| false).unwrap();
+        let lines: usize = found.files.iter().map(FoundIn::matches).sum();
+        assert_eq!((found.searched, found.matches, lines), (searched, matches, shown));
+        assert_eq!(found.unseen, Unseen { unreadable: 0, rest: !is_all });
+    }
+
+    #[test]
+    fn every_limit_ends_the_search_or_what_is_shown_and_is_told() {
+        let limits = Limits::default();
+        check(limits, 8, 32, 32, true);
+        check(Limits { shown: 10, ..limits }, 8, 32, 10, true);
+        check(Limits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
+        // A line has its five bytes, the four of "1/a:" and those beside.
+        check(Limits { bytes: 6 * (5 + 4 + BESIDE), ..limits }, 8, 32, 6, true);
+        check(Limits { counted: 10, ..limits }, 3, 10, 10, false);
+        check(Limits { searched: 100, ..limits }, 4, 16, 16, false);
+        // The names of the root, of the first two folders, and one of the third.
+        check(Limits { walk: walk::Limits { names: 9, ..limits.walk }, ..limits }, 5, 20, 20, false);
+        check(Limits { walk: walk::Limits { waiting: 2, ..limits.walk }, ..limits }, 4, 16, 16, false);
+    }
+
+    #[test]
+    fn a_search_that_nobody_waits_for_ends() {
+        for calls in 0..10_usize {
+            let left = std::cell::Cell::new(calls);
+            let cancelled = || left.replace(left.get().saturating_sub(1)) == 0;
+            let problem = found(Limits::default(), &cancelled).unwrap_err();
+            assert_eq!(*problem.kind, Kind::Cancelled);
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_cut_between_characters() {
+        let line = "é".repeat(100);
+        for at in 0..200 {
+            let part = part(line.as_bytes(), at, 21);
+            assert!(part.chars().all(|c| c != char::REPLACEMENT_CHARACTER), "{part}");
+            assert!(part.ends_with("(200 bytes)"), "{part}");
+        }
+        assert_eq!(part(b"short", 0, 21), "short");
+    }
+}

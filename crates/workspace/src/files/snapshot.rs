@@ -1,0 +1,223 @@
+//! A file as read: bytes, text, version and metadata that belong together.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use emend_edit::Text;
+use emend_edit::problem::{Kind, Problem};
+use emend_edit::text::Intake;
+
+use crate::disk::fault::{io_problem, is_absent};
+use crate::disk::{Disk, FileKind, Stat};
+use crate::files::effort::Effort;
+use crate::files::roots::{Root, WorkspacePath};
+
+/// A file as read. Only [`read`] makes one.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The content, with its version.
+    pub text: Arc<Text>,
+    /// What the file system said of the very file that the content came from.
+    pub stat: Stat,
+}
+
+/// Reads a file. `Ok(None)` where nothing is.
+pub(crate) fn read(
+    disk: &dyn Disk,
+    path: &WorkspacePath,
+    effort: Effort,
+) -> Result<Option<Snapshot>, Problem> {
+    if path.place.missing > 0 {
+        return Ok(None);
+    }
+    let failed = |error: &io::Error| io_problem("Reading", error).at(&path.name);
+    let file = match disk.open_file(&path.place.dir, path.place.file_name()) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        // A link took its place since it was resolved, or it cannot be opened as a file at all (a socket).
+        Err(error) => {
+            let what = match disk.stat(&path.place.dir, path.place.file_name()) {
+                Ok(stat) => kind_name(stat.kind),
+                Err(_) => None,
+            };
+            return Err(match what {
+                Some(what) => Problem::new(Kind::NotAFile { what }).at(&path.name),
+                None => failed(&error),
+            });
+        }
+    };
+    let stat = disk.stat_file(&file).map_err(|error| failed(&error))?;
+    if let Some(what) = kind_name(stat.kind) {
+        return Err(Problem::new(Kind::NotAFile { what }).at(&path.name));
+    }
+    if stat.links > 1 {
+        let names = &path.place.names;
+        let other = ForbiddenFiles::default().by_other_name(disk, &path.root, names, &stat);
+        let other = other
+            .map_err(|error| io_problem("Looking for the other names of the file", &error).at(&path.name));
+        if let Some(kind) = other? {
+            return Err(Problem::new(kind).at(&path.name));
+        }
+    }
+    let limit = path.root.policy.terms().max_file_bytes;
+    let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit }).at(&path.name);
+    if stat.size > limit {
+        return Err(too_large(stat.size));
+    }
+    if stat.size > effort.file_bytes() {
+        return Err(Problem::new(Kind::NeedsPatience).at(&path.name));
+    }
+    let mut intake = Intake::default();
+    let read = disk.read(&file, limit, &mut |bytes| intake.take(bytes));
+    let bytes = read.map_err(|error| failed(&error))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large(bytes.len() as u64));
+    }
+    let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
+    Ok(Some(Snapshot { text: Arc::new(text), stat }))
+}
+
+/// The device and the inode of a file.
+type Identity = (u64, u64);
+
+/// The forbidden files of folders that were looked through already, to know them again by another of their names. It is
+/// for one reading, listing or search: what is forbidden is not looked for anew.
+#[derive(Debug, Default)]
+pub(crate) struct ForbiddenFiles {
+    folders: HashMap<(PathBuf, PathBuf), HashMap<Identity, Kind>>,
+}
+
+impl ForbiddenFiles {
+    /// Why a file is forbidden by another of its names: one beside this one, in its folder or in one above. Elsewhere
+    /// it could only be found by looking at every file.
+    pub(crate) fn by_other_name(
+        &mut self,
+        disk: &dyn Disk,
+        root: &Root,
+        names: &[OsString],
+        stat: &Stat,
+    ) -> io::Result<Option<Kind>> {
+        for end in (0..names.len()).rev() {
+            let folder: PathBuf = names[..end].iter().collect();
+            let known = match self.folders.entry((root.path.clone(), folder)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => {
+                    let found = forbidden_in(disk, root, &names[..end])?;
+                    unknown.insert(found)
+                }
+            };
+            if let Some(kind) = known.get(&(stat.device, stat.inode)) {
+                return Ok(Some(kind.clone()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How many names of a root are looked at for the other ones of a file.
+const NAMES: usize = 200_000;
+
+/// Why a file with several names must not be written over, which changes it under all of them: one of them, anywhere in
+/// the root, may not be changed, or not without a person. Those outside the root are nobody's business here.
+pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: &Stat) -> Option<Kind> {
+    let (root, mut missing, mut left) = (&path.root, stat.links.saturating_sub(1), NAMES);
+    let mut waiting = vec![Vec::new()];
+    while let Some(folder) = waiting.pop().filter(|_| missing > 0) {
+        let Ok(dir) = disk.open_dir(&root.dir, &folder.iter().collect::<PathBuf>()) else { continue };
+        for (name, kind) in disk.entries(&dir, left).unwrap_or_default() {
+            left = left.saturating_sub(1);
+            let is_it =
+                kind == FileKind::File && disk.stat(&dir, &name).is_ok_and(|found| found.is_same_file(stat));
+            let names: Vec<OsString> = folder.iter().cloned().chain([name]).collect();
+            if is_it && names != path.place.names {
+                missing = missing.saturating_sub(1);
+                match root.policy.may_commit(&names) {
+                    Ok(()) | Err(Kind::NoEdits { .. }) => {}
+                    // Of a mode, not of this name.
+                    Err(Kind::ApprovalNeeded { .. })
+                        if root.policy.may_commit(&path.place.names).is_err() => {}
+                    Err(Kind::ApprovalNeeded { .. }) => {
+                        let rule = "it is another name of a file whose changes need a person's approval";
+                        return Some(Kind::ReadOnlyPath { rule: rule.into() });
+                    }
+                    Err(kind) => return Some(kind),
+                }
+            }
+            if kind == FileKind::Dir {
+                waiting.push(names);
+            }
+        }
+        if left == 0 {
+            return Some(Kind::HardLinked { names: stat.links });
+        }
+    }
+    None
+}
+
+/// The files right in this folder that are forbidden and have several names.
+fn forbidden_in(disk: &dyn Disk, root: &Root, folder: &[OsString]) -> io::Result<HashMap<Identity, Kind>> {
+    let dir = disk.open_dir(&root.dir, &folder.iter().collect::<PathBuf>())?;
+    let mut found = HashMap::new();
+    let mut names = folder.to_vec();
+    for name in disk.names(&dir)? {
+        names.push(name);
+        let allowed = root.policy.may_read(&names);
+        let Some(name) = names.pop() else { continue };
+        if let Err(kind) = allowed
+            && let Ok(stat) = disk.stat(&dir, &name)
+            && stat.links > 1
+        {
+            found.insert((stat.device, stat.inode), kind);
+        }
+    }
+    Ok(found)
+}
+
+fn kind_name(kind: FileKind) -> Option<&'static str> {
+    match kind {
+        FileKind::File => None,
+        FileKind::Dir => Some("a folder"),
+        FileKind::Link => Some("a link"),
+        FileKind::Other(what) => Some(what),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Policy;
+    use crate::files::roots::{RootSpec, Roots};
+
+    #[test]
+    fn each_folder_is_looked_through_once_for_the_other_names_of_forbidden_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("sub")).unwrap();
+        for (secret, same) in [(".env", "sub/a"), (".env.local", "b"), ("harmless", "sub/c")] {
+            std::fs::write(at(secret), "x").unwrap();
+            std::fs::hard_link(at(secret), at(same)).unwrap();
+        }
+        let disk = crate::disk::for_this_machine();
+        let spec = RootSpec { name: None, path: folder.path().into() };
+        let roots = Roots::open(disk.clone(), &[spec], &Policy::default()).unwrap();
+        let mut forbidden = ForbiddenFiles::default();
+        let mut is_forbidden = |path: &str| {
+            let names: Vec<OsString> = path.split('/').map(OsString::from).collect();
+            let dir = disk.open_dir(&roots.all()[0].dir, Path::new("")).unwrap();
+            let stat = disk.stat(&dir, path.as_ref()).unwrap();
+            forbidden.by_other_name(&*disk, &roots.all()[0], &names, &stat).unwrap().is_some()
+        };
+        for _ in 0..2 {
+            assert!(is_forbidden("sub/a") && is_forbidden("b") && !is_forbidden("sub/c"));
+        }
+        assert_eq!(forbidden.folders.len(), 2);
+        // Of each, only what is forbidden is kept and compared.
+        assert_eq!(forbidden.folders.values().map(HashMap::len).sum::<usize>(), 2);
+    }
+}

@@ -1,0 +1,482 @@
+//! The vault of a root: where new files are staged before they take their place, and where the files that
+//! they displace are kept, which are the means to undo.
+//!
+//! It must be on the root's file system, since files enter and leave it by rename. It lies in the user's
+//! state folder where that is on the same file system, and in `.emend/` in the root otherwise. The state
+//! folder comes first because whatever walks a workspace (a search, a compiler's glob, a test runner)
+//! would find the old copies of its files there, and because a repository cannot ship one.
+//!
+//! A `.emend/` that this user did not make for itself alone is neither used nor touched.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use emend_edit::Version;
+use emend_edit::problem::{Kind, Problem};
+
+use crate::disk::fault::{io_problem, is_absent};
+use crate::disk::{Disk, FileKind};
+use crate::files::seal::{Seal, make_private};
+use crate::policy::OWN_FOLDER;
+
+/// How many committed transactions are kept.
+const KEPT: usize = 1_000;
+/// How many bytes of displaced files are kept.
+const KEPT_BYTES: u64 = 512 * 1024 * 1024;
+/// After how many of either the oldest are looked for; looking at every commit would cost more than it.
+const PRUNE_EVERY: u64 = 128;
+const PRUNE_EVERY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The folder of a root, as far as its vault has to know it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RootFolder<'a> {
+    pub(crate) dir: &'a Dir,
+    /// Its path without links.
+    pub(crate) path: &'a Path,
+    /// Its path as it was given, made absolute.
+    pub(crate) given: &'a Path,
+}
+
+impl RootFolder<'_> {
+    /// Which folder it is: what is made for it is made for no other.
+    pub(crate) fn identity(&self, disk: &dyn Disk) -> io::Result<String> {
+        let inode = disk.stat(self.dir, OsStr::new("."))?.inode;
+        Ok(format!("{inode} {}", self.path.display()))
+    }
+}
+
+/// The folder of a vault.
+pub(crate) struct Home {
+    dir: Dir,
+    path: PathBuf,
+}
+
+/// What is in a vault.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    /// Transactions that are not finished.
+    pub(crate) open: usize,
+    /// Those that are.
+    pub(crate) edits: usize,
+    /// How large the displaced files are.
+    pub(crate) bytes: u64,
+    /// What could neither be finished nor thrown away.
+    pub(crate) aside: usize,
+}
+
+impl Home {
+    /// Where the log is.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.path.join(LOG)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Counts what is in it, as far as it can be read.
+    pub(crate) fn census(&self, disk: &dyn Disk) -> Census {
+        let names = |part: &str| {
+            let dir = disk.open_dir(&self.dir, Path::new(part)).ok()?;
+            let names = disk.names(&dir).ok()?;
+            Some((dir, names))
+        };
+        let count = |part: &str| names(part).map_or(0, |(_, names)| names.len());
+        let mut census = Census { open: count(OPEN), aside: count(ASIDE), ..Census::default() };
+        if let Some((dir, names)) = names(FINISHED) {
+            census.bytes = names.iter().map(|name| size(disk, &dir, name)).sum();
+            census.edits = names.iter().map(|name| id_of(name)).collect::<BTreeSet<_>>().len();
+        }
+        census
+    }
+}
+
+/// An open vault.
+#[derive(Debug)]
+pub(crate) struct Vault {
+    /// Transactions that are not finished.
+    pub(crate) open: Dir,
+    /// Transactions that are: their files are the displaced ones.
+    pub(crate) kept: Dir,
+    /// The folder that these are in.
+    home: Dir,
+    /// Its path, for messages and for who watches the log.
+    path: PathBuf,
+    seal: Arc<Seal>,
+    /// Which root it belongs to; part of every mark.
+    root: String,
+    commits: AtomicU64,
+    bytes: AtomicU64,
+    /// Whether the oldest of what is kept is to be looked for.
+    is_crowded: AtomicBool,
+}
+
+/// The vault of a root, opened when it is first needed.
+#[derive(Debug, Default)]
+pub(crate) struct VaultCell(Mutex<Option<Arc<Vault>>>);
+
+impl VaultCell {
+    /// The vault; found or made if this is the first time.
+    pub(crate) fn get(
+        &self,
+        disk: &dyn Disk,
+        root: RootFolder<'_>,
+        state: Option<&Path>,
+        seal: &Arc<Seal>,
+    ) -> Result<Arc<Vault>, Problem> {
+        if let Some(vault) = self.opened(disk) {
+            return Ok(vault);
+        }
+        let home = match state.and_then(|state| in_state_folder(disk, root, state, true)) {
+            Some(home) => home,
+            None => in_root(disk, root)?,
+        };
+        let vault = Vault::at(disk, root, home, Arc::clone(seal))
+            .map_err(|error| io_problem("Opening the folder for staged files", &error))?;
+        let vault = Arc::new(vault);
+        vault.is_crowded.store(true, Ordering::Relaxed);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&vault));
+        Ok(vault)
+    }
+
+    /// The vault, if it was opened and nobody has removed it since: a folder that is removed has no name any more.
+    pub(crate) fn opened(&self, disk: &dyn Disk) -> Option<Arc<Vault>> {
+        let vault = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let is_there = disk.stat(&vault.open, OsStr::new(".")).is_ok_and(|stat| stat.links > 0);
+        is_there.then_some(vault)
+    }
+
+    /// Forgets the vault: somebody removed it.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// The folders of the vaults that a root has already, without making any: the one in the state folder, and
+/// `.emend/`. The second is told about if it is not this user's.
+pub(crate) fn existing(
+    disk: &dyn Disk,
+    root: RootFolder<'_>,
+    state: Option<&Path>,
+) -> (Vec<Home>, Option<String>) {
+    let mut homes = Vec::new();
+    homes.extend(state.and_then(|state| in_state_folder(disk, root, state, false)));
+    let mut foreign = None;
+    match disk.stat(root.dir, OsStr::new(OWN_FOLDER)) {
+        Err(_) => {}
+        Ok(stat) => match disk.open_dir(root.dir, Path::new(OWN_FOLDER)) {
+            Ok(dir) if stat.kind == FileKind::Dir && is_ours(&dir) => {
+                homes.push(Home { dir, path: root.path.join(OWN_FOLDER) });
+            }
+            _ => {
+                let path = root.path.join(OWN_FOLDER);
+                foreign =
+                    Some(format!("{} was not made by this user's Emend; it was left alone.", path.display()));
+            }
+        },
+    }
+    // One that was not made to its end has nothing to say.
+    homes.retain(|home| [OPEN, FINISHED].iter().all(|part| disk.stat(&home.dir, OsStr::new(part)).is_ok()));
+    (homes, foreign)
+}
+
+/// The folder of unfinished transactions in a vault.
+const OPEN: &str = "tx";
+/// The folder of finished ones.
+const FINISHED: &str = "history";
+/// The longest log that is read; it is cut long before.
+const LONGEST_LOG: u64 = 512 * 1024 * 1024;
+/// What is written down of each edit.
+const LOG: &str = "log";
+/// The folder of what could neither be finished nor thrown away.
+const ASIDE: &str = "aside";
+
+impl Vault {
+    /// The vault in this folder.
+    pub(crate) fn at(disk: &dyn Disk, root: RootFolder<'_>, home: Home, seal: Arc<Seal>) -> io::Result<Self> {
+        let Home { dir: home, path } = home;
+        let inner = |name: &str| {
+            make_if_missing(disk, &home, OsStr::new(name))?;
+            disk.open_dir(&home, Path::new(name))
+        };
+        Ok(Self {
+            open: inner(OPEN)?,
+            kept: inner(FINISHED)?,
+            home,
+            path,
+            seal,
+            root: root.identity(disk)?,
+            commits: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            is_crowded: AtomicBool::new(false),
+        })
+    }
+
+    /// The mark of something that was written for this root.
+    pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
+        self.seal.mark(&self.here(purpose), content)
+    }
+
+    /// Whether this is the mark of something that was written for this root by this user.
+    pub(crate) fn bears(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
+        self.seal.holds(&self.here(purpose), content, mark)
+    }
+
+    /// This purpose, in this root.
+    fn here(&self, purpose: &str) -> String {
+        format!("{purpose} {}", self.root)
+    }
+
+    /// A value as JSON below its mark.
+    pub(crate) fn sealed(&self, purpose: &str, value: &impl Serialize) -> io::Result<Vec<u8>> {
+        self.seal.sealed(&self.here(purpose), value)
+    }
+
+    /// The value of such a text; `None` where it is not ours, or not whole.
+    pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
+        self.seal.unsealed(&self.here(purpose), sealed)
+    }
+
+    /// Where the log is.
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.path.join(LOG)
+    }
+
+    /// The path of something among the open transactions, for a message.
+    pub(crate) fn shown_open(&self, name: &OsStr) -> String {
+        format!("{:?}", self.path.join(OPEN).join(name))
+    }
+
+    /// The path of something that was put aside.
+    pub(crate) fn shown_aside(&self, name: &OsStr) -> String {
+        format!("{:?}", self.path.join(ASIDE).join(name))
+    }
+
+    /// Where what can neither be finished nor thrown away is put.
+    pub(crate) fn aside(&self, disk: &dyn Disk) -> io::Result<Dir> {
+        make_if_missing(disk, &self.home, OsStr::new(ASIDE))?;
+        disk.open_dir(&self.home, Path::new(ASIDE))
+    }
+
+    /// What was put there.
+    pub(crate) fn names_aside(&self, disk: &dyn Disk) -> io::Result<Vec<OsString>> {
+        match disk.open_dir(&self.home, Path::new(ASIDE)) {
+            Ok(aside) => disk.names(&aside),
+            Err(error) if is_absent(&error) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The log of the edits that were made here; `None` where there is none yet.
+    pub(crate) fn log(&self, disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
+        match disk.stat(&self.home, OsStr::new(LOG)) {
+            // Ours is never so long: it is another's, or damaged.
+            Ok(stat) if stat.kind != FileKind::File || stat.size > LONGEST_LOG => Ok(None),
+            Ok(_) => read_file(disk, &self.home, OsStr::new(LOG), LONGEST_LOG),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The last so many bytes of the log, in which the first record may be torn.
+    pub(crate) fn end_of_log(&self, disk: &dyn Disk, bytes: u64) -> io::Result<Vec<u8>> {
+        let mut log = disk.open_file(&self.home, OsStr::new(LOG))?;
+        let stat = disk.stat_file(&log)?;
+        if stat.kind != FileKind::File || stat.size > LONGEST_LOG {
+            return Ok(Vec::new());
+        }
+        log.seek(io::SeekFrom::Start(stat.size.saturating_sub(bytes)))?;
+        disk.read(&log, bytes, &mut |_| {})
+    }
+
+    /// Writes this at the end of the log.
+    pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
+        let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
+        let record = pieces.concat();
+        self.bytes.fetch_add(record.len() as u64, Ordering::Relaxed);
+        disk.write(&file, &[&record])
+    }
+
+    /// Puts another log in its place.
+    pub(crate) fn replace_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
+        let new = OsStr::new("log.new");
+        remove(disk, &self.home, new);
+        let file = disk.create_file(&self.home, new, None)?;
+        disk.write(&file, pieces)?;
+        disk.sync_file(&file)?;
+        disk.exchange((&self.home, new), (&self.home, OsStr::new(LOG)))?;
+        disk.remove_file(&self.home, new)
+    }
+
+    /// Counts a commit that keeps so many bytes.
+    pub(crate) fn count_commit(&self, bytes: u64) {
+        let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
+        let total = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if commits >= PRUNE_EVERY || total >= PRUNE_EVERY_BYTES {
+            self.is_crowded.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether enough has come that the oldest is to be dropped. Counts anew from here.
+    pub(crate) fn take_crowded(&self) -> bool {
+        let is_crowded = self.is_crowded.swap(false, Ordering::Relaxed);
+        if is_crowded {
+            self.commits.store(0, Ordering::Relaxed);
+            self.bytes.store(0, Ordering::Relaxed);
+        }
+        is_crowded
+    }
+
+    /// Drops the oldest kept transactions above the caps. Nothing depends on its success.
+    pub(crate) fn prune(&self, disk: &dyn Disk) {
+        prune(disk, &self.kept);
+        if disk.stat(&self.home, OsStr::new(ASIDE)).is_ok()
+            && let Ok(aside) = disk.open_dir(&self.home, Path::new(ASIDE))
+        {
+            prune(disk, &aside);
+        }
+    }
+}
+
+/// The id of the transaction that a kept file or folder belongs to: what stands before the first dot.
+pub(crate) fn id_of(name: &OsStr) -> String {
+    let name = name.to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// Drops the oldest transactions in a folder above the caps.
+fn prune(disk: &dyn Disk, kept: &Dir) {
+    let Ok(names) = disk.names(kept) else { return };
+    let mut transactions: BTreeMap<String, Vec<OsString>> = BTreeMap::new();
+    for name in names {
+        transactions.entry(id_of(&name)).or_default().push(name);
+    }
+    let mut bytes = 0;
+    // Their ids begin with the time.
+    for (age, names) in transactions.values().rev().enumerate() {
+        bytes += names.iter().map(|name| size(disk, kept, name)).sum::<u64>();
+        if age >= KEPT || bytes > KEPT_BYTES {
+            names.iter().for_each(|name| remove(disk, kept, name));
+        }
+    }
+}
+
+/// How large a kept file is, or a folder of kept files.
+fn size(disk: &dyn Disk, kept: &Dir, name: &OsStr) -> u64 {
+    let Ok(stat) = disk.stat(kept, name) else { return 0 };
+    if stat.kind != FileKind::Dir {
+        return stat.size;
+    }
+    let Ok(folder) = disk.open_dir(kept, Path::new(name)) else { return 0 };
+    let files = disk.names(&folder).unwrap_or_default();
+    files.iter().filter_map(|file| disk.stat(&folder, file).ok()).map(|stat| stat.size).sum()
+}
+
+/// Removes a file, or a folder of files.
+pub(crate) fn remove(disk: &dyn Disk, dir: &Dir, name: &OsStr) {
+    if disk.stat(dir, name).is_ok_and(|stat| stat.kind != FileKind::Dir) {
+        let _ = disk.remove_file(dir, name);
+    } else if let Ok(folder) = disk.open_dir(dir, Path::new(name)) {
+        for file in disk.names(&folder).unwrap_or_default() {
+            let _ = disk.remove_file(&folder, &file);
+        }
+        let _ = disk.remove_dir(dir, name);
+    }
+}
+
+/// Reads a small file of ours. `Ok(None)` where nothing is.
+pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match disk.open_file(dir, name) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if disk.stat_file(&file)?.kind != FileKind::File {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let bytes = disk.read(&file, limit, &mut |_| {})?;
+    if bytes.len() as u64 > limit { Err(io::ErrorKind::InvalidData.into()) } else { Ok(Some(bytes)) }
+}
+
+/// `STATE/roots/KEY`, if files can be renamed between it and the root; made if that is wanted.
+fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bool) -> Option<Home> {
+    let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
+    let home = std::path::absolute(state).ok()?.join("roots").join(key);
+    if home.starts_with(root.path) || home.starts_with(root.given) {
+        // It would be part of the workspace; `.emend` is off limits there.
+        return None;
+    }
+    if make {
+        make_private(&home).ok()?;
+    }
+    let home = home.canonicalize().ok()?;
+    if home.starts_with(root.path) {
+        return None;
+    }
+    let dir = Dir::open_ambient_dir(&home, ambient_authority()).ok()?;
+    let here = disk.stat(&dir, OsStr::new(".")).ok()?;
+    let there = disk.stat(root.dir, OsStr::new(".")).ok()?;
+    let fits = is_ours(&dir) && here.device == there.device && disk.same_mount(&dir, root.dir).ok()?;
+    fits.then_some(Home { dir, path: home })
+}
+
+/// `.emend/` in the root: made for this user alone, or found to be so.
+fn in_root(disk: &dyn Disk, root: RootFolder<'_>) -> Result<Home, Problem> {
+    let name = OsStr::new(OWN_FOLDER);
+    let failed = |error: io::Error| io_problem("Making .emend", &error);
+    let made = make_if_missing(disk, root.dir, name).map_err(failed)?;
+    let refused = |what: &str| {
+        let what = format!(
+            "{} {what}, so Emend will not keep anything in it. Nothing was changed. If you do not need what \
+             is in it, remove it.",
+            root.path.join(OWN_FOLDER).display()
+        );
+        Problem::new(Kind::RecoveryNeeded { what })
+    };
+    let stat = disk.stat(root.dir, name).map_err(failed)?;
+    if stat.kind != FileKind::Dir {
+        return Err(refused("is not a folder"));
+    }
+    let home = disk.open_dir(root.dir, Path::new(OWN_FOLDER)).map_err(failed)?;
+    if !is_ours(&home) {
+        return Err(refused("was not made by you for yourself alone"));
+    }
+    if made {
+        // It hides itself from git. That this fails is no reason to refuse an edit.
+        if let Ok(file) = disk.create_file(&home, OsStr::new(".gitignore"), None) {
+            let _ = disk.write(&file, &[b"*\n"]);
+        }
+    }
+    Ok(Home { dir: home, path: root.path.join(OWN_FOLDER) })
+}
+
+fn make_if_missing(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<bool> {
+    match disk.make_dir(dir, name, true) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the folder belongs to this user and to nobody else.
+#[cfg(unix)]
+#[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
+pub(crate) fn is_ours(dir: &Dir) -> bool {
+    rustix::fs::fstat(dir).is_ok_and(|stat| {
+        stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode as u32 & 0o077 == 0
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_ours(_dir: &Dir) -> bool {
+    true
+}
