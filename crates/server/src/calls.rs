@@ -86,8 +86,10 @@ impl Emend {
             }
         }
         if context.ct.is_cancelled() && answer.edit().is_some() {
-            let late =
-                format!("The {} call that was cancelled had begun to write and was completed.", tool.name);
+            let late = format!(
+                "The {} call that was cancelled had begun to write and was completed.",
+                tool.about.name
+            );
             tracing::warn!("{late}");
             answer.remark([late.clone()]);
             // That answer is not sent any more; the next one says it.
@@ -105,7 +107,7 @@ impl Emend {
         if let Some(tally) = caller.tally() {
             tally.begin(&client);
         }
-        let Some(outcome) = answer.outcome().filter(|_| tool.effect != Effect::Reads) else { return };
+        let Some(outcome) = answer.outcome().filter(|_| tool.about.effect != Effect::Reads) else { return };
         if outcome.is_repeated {
             return;
         }
@@ -113,7 +115,7 @@ impl Emend {
             tally.count(outcome);
             self.shared.subscriptions.has_counted(&self.session);
         }
-        let cause = Cause { client: &client, session: caller.session(), tool: tool.name };
+        let cause = Cause { client: &client, session: caller.session(), tool: tool.about.name };
         self.shared.events.outcome(cause, outcome);
     }
 
@@ -146,7 +148,7 @@ impl Emend {
                 return self.leave_waiting(held).await.into();
             }
             questions += 1;
-            let call = (self.session.owner(), tool.name, &**arguments);
+            let call = (self.session.owner(), tool.about.name, &**arguments);
             let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
             if context.ct.is_cancelled() {
                 return Answer::refusal(&[Problem::new(Kind::Cancelled)]).into();
@@ -216,7 +218,7 @@ impl Emend {
                 Err(Unanswered::NotQuick) => {}
             }
         }
-        let room = match tool.effect {
+        let room = match tool.about.effect {
             Effect::Edits => match self.shared.editing.room(self.session.owner(), &asked.cancelled).await {
                 Ok(room) => Some(room),
                 Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
@@ -241,7 +243,7 @@ impl Emend {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(Unanswered::Held(held))) => Err(held),
             failed => {
-                tracing::error!(tool = tool.name, ?failed, "a tool failed");
+                tracing::error!(tool = tool.about.name, ?failed, "a tool failed");
                 Ok(broken().into())
             }
         }

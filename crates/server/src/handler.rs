@@ -308,7 +308,7 @@ impl ServerHandler for Emend {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::find(&request.name) else {
-            let known: Vec<&str> = tools::all().iter().map(|tool| tool.name).collect();
+            let known: Vec<&str> = tools::all().iter().map(|tool| tool.about.name).collect();
             let message = format!("Unknown tool '{}'. The tools are: {}.", request.name, known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };

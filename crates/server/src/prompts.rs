@@ -74,10 +74,10 @@ mod tests {
         let words =
             LOOP.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.contains('_'));
         for word in words {
-            assert!(tools.iter().any(|tool| tool.name == word), "{word}");
+            assert!(tools.iter().any(|tool| tool.about.name == word), "{word}");
         }
-        for tool in tools.iter().filter(|tool| tool.effect == crate::tools::Effect::Edits) {
-            assert!(LOOP.contains(tool.name), "{}", tool.name);
+        for tool in tools.iter().filter(|tool| tool.about.effect == crate::tools::Effect::Edits) {
+            assert!(LOOP.contains(tool.about.name), "{}", tool.about.name);
         }
     }
 }

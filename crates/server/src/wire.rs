@@ -198,7 +198,6 @@ pub struct DeleteFile {
 #[serde(deny_unknown_fields)]
 pub struct EditPreview {
     /// The tool whose edit to preview; give its other arguments beside this one.
-    #[schemars(extend("enum" = ["str_replace", "replace_lines", "apply_patch", "write_file", "move_file", "delete_file"]))]
     pub tool: String,
 }
 

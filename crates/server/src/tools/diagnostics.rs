@@ -4,13 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use rmcp::model::JsonObject;
-
 use emend_edit::problem::Problem;
 use emend_workspace::Effort;
 
-use super::{Answer, Call, Unanswered, find};
-use crate::arguments;
+use super::Call;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use crate::answer::{Answer, Unanswered};
 use crate::effects::Diagnostics as Servers;
 use crate::says;
 use crate::wire::Diagnostics;
@@ -20,16 +19,26 @@ const FILES: usize = 50;
 /// How long an answer may take: a server that starts is often there by then.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(super) fn diagnostics(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    if call.effort == Effort::Quick {
-        return Err(Unanswered::NotQuick);
-    }
-    Answer::reading(ask(call, arguments))
+impl ToolArguments for Diagnostics {
+    const ABOUT: About = About {
+        name: "diagnostics",
+        title: "Show errors and warnings",
+        description: "What language servers find wrong in files now. The answer to an edit tells what it changed.",
+        effect: Effect::Reads,
+        is_idempotent: false,
+    };
 }
 
-fn ask(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
-    let input = &find("diagnostics").expect("it is in the table").input;
-    let asked: Diagnostics = arguments::read(input, arguments)?;
+impl Tool for Diagnostics {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            return Err(Unanswered::NotQuick);
+        }
+        Answer::reading(given.read().and_then(|asked| ask(call, asked)))
+    }
+}
+
+fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
     let servers = call.effects.diagnostics().filter(|_| call.workspace.asks_servers());
     let Some(servers) = servers else {
         return Ok("Language servers are not asked here: notify_lsp is off.\n".to_owned());

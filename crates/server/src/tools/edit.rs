@@ -1,109 +1,161 @@
 //! The tools that edit: each makes a patch of its arguments; the rest is one path.
 
-use std::collections::BTreeMap;
-
-use rmcp::model::JsonObject;
-
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Origin, Request, Stopped};
+use emend_workspace::Origin;
 
-use super::{Answer, Call, Unanswered, find, wrapper};
-use crate::arguments;
-use crate::render::Tense;
-use crate::wire::{ApplyPatch, DeleteFile, MoveFile, Outcome, ReplaceLines, StrReplace, WriteFile};
+use super::edit_request::EditRequest;
+use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
+use super::{Call, wrapper};
+use crate::wire::{ApplyPatch, DeleteFile, MoveFile, ReplaceLines, StrReplace, WriteFile};
 
-/// What a call of an edit tool asks for.
-pub(super) struct Asked {
-    patch: Patch,
-    versions: BTreeMap<String, String>,
-    /// Whether it is only to be checked.
-    pub(super) validate_only: bool,
-    origin: Origin,
+/// The tools that edit, in the order in which they are listed.
+pub(super) fn tools() -> [ToolSpec; 6] {
+    [
+        ToolSpec::of_edit::<StrReplace>(),
+        ToolSpec::of_edit::<ReplaceLines>(),
+        ToolSpec::of_edit::<ApplyPatch>(),
+        ToolSpec::of_edit::<WriteFile>(),
+        ToolSpec::of_edit::<MoveFile>(),
+        ToolSpec::of_edit::<DeleteFile>(),
+    ]
 }
 
-impl Asked {
-    /// A change of one file, perhaps of a version that the call names.
-    fn one(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
-        let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
-        Self { patch, versions, validate_only: false, origin }
-    }
+fn one(problem: Problem) -> Vec<Problem> {
+    vec![problem]
+}
 
-    pub(super) fn request<'a>(&'a self, call: &'a Call<'_>) -> Request<'a> {
-        Request {
-            patch: &self.patch,
-            versions: &self.versions,
-            effort: call.effort,
-            cancelled: call.cancelled,
-            origin: &self.origin,
-            approval: call.approval,
-            progress: call.progress,
-        }
+impl ToolArguments for StrReplace {
+    const ABOUT: About = About {
+        name: "str_replace",
+        title: "Replace text in a file",
+        description: "Replace a piece of text in one file. The best tool for a small change. old_string \
+must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
+or not unique, nothing changes and the answer shows the nearest lines or all places; whole lines may differ in \
+white space or curly quotes. Several changes in one file: edits.",
+        effect: Effect::Edits,
+        is_idempotent: false,
+    };
+}
+
+impl EditTool for StrReplace {
+    fn request(mut self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+        let changes = self.changes().map_err(one)?;
+        let patch = Patch::replace(&self.path, changes).map_err(one)?;
+        Ok(EditRequest::one(patch, &self.path, self.version))
     }
 }
 
-pub(super) fn run(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    match edit(call, tool, arguments) {
-        Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
-        Err(stopped) => Answer::unmade(call.explained(stopped)),
+impl ToolArguments for ReplaceLines {
+    const ABOUT: About = About {
+        name: "replace_lines",
+        title: "Replace lines by number",
+        description: "Replace, delete or insert whole lines by their numbers. The version from your \
+reading makes the numbers safe: if the file has another by now, nothing changes. After each edit use the new \
+version that the answer gives, and mind that the numbers below it moved.",
+        effect: Effect::Edits,
+        is_idempotent: false,
+    };
+}
+
+impl EditTool for ReplaceLines {
+    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+        let path = self.path.clone();
+        let version = self.version.clone();
+        let patch = Patch::replace_lines(&path, self.change().map_err(one)?);
+        Ok(EditRequest::one(patch, &path, Some(version)))
     }
 }
 
-fn edit(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<(Outcome, Tense), Stopped> {
-    let asked = understand(call, tool, arguments)?;
-    let readings = call.caller.readings();
-    let request = asked.request(call);
-    if asked.validate_only {
-        let prepared = call.workspace.preview(&request, readings)?;
-        return Ok((Outcome::success(prepared.report()), Tense::Validated));
-    }
-    let report = call.workspace.edit(&request, readings)?;
-    Ok((call.done(&report), Tense::Done))
+impl ToolArguments for ApplyPatch {
+    const ABOUT: About = About {
+        name: "apply_patch",
+        title: "Apply a patch to several files",
+        description: concat!(
+            "Change, create, move or delete several files at once: all of it happens or nothing. The patch:\n",
+            "*** Begin Patch\n",
+            "*** Update File: src/a.py\n",
+            "@@ def f():\n",
+            "     x = 1\n",
+            "-    return x\n",
+            "+    return x + 1\n",
+            "*** Add File: src/b.py\n",
+            "+print('new')\n",
+            "*** Delete File: old.py\n",
+            "*** End Patch\n",
+            "Every line of a change starts with a space (unchanged), - (removed) or + (added), then the line of the \
+     file with its own indentation. No line numbers: give about three unchanged lines around each change, and \
+     an @@ line with the enclosing function or class where they are not unique. '*** Move to: path' after an \
+     Update header renames. Deleting needs a full reading or the version. Unified and git diffs and \
+     SEARCH/REPLACE blocks are taken too.",
+        ),
+        effect: Effect::Edits,
+        is_idempotent: false,
+    };
 }
 
-/// From the arguments of an edit tool to the patch that they mean.
-pub(super) fn understand(call: &Call<'_>, tool: &str, arguments: JsonObject) -> Result<Asked, Vec<Problem>> {
-    let one = |problem: Problem| vec![problem];
-    let _span = tracing::debug_span!("parse", tool).entered();
-    let input = &find(tool).expect("it is in the table").input;
-    let origin = call.origin(tool, &arguments);
-    match tool {
-        "str_replace" => {
-            let mut asked: StrReplace = arguments::read(input, arguments).map_err(one)?;
-            let changes = asked.changes().map_err(one)?;
-            let patch = Patch::replace(&asked.path, changes).map_err(one)?;
-            Ok(Asked::one(patch, &asked.path, asked.version, origin))
-        }
-        "replace_lines" => {
-            let asked: ReplaceLines = arguments::read(input, arguments).map_err(one)?;
-            let patch = Patch::replace_lines(&asked.path, asked.change().map_err(one)?);
-            Ok(Asked::one(patch, &asked.path, Some(asked.version), origin))
-        }
-        "write_file" => {
-            let asked: WriteFile = arguments::read(input, arguments).map_err(one)?;
-            let patch = Patch::write(&asked.path, asked.content);
-            Ok(Asked::one(patch, &asked.path, asked.version, origin))
-        }
-        "move_file" => {
-            let asked: MoveFile = arguments::read(input, arguments).map_err(one)?;
-            let patch = Patch::rename(&asked.from, &asked.to).map_err(one)?;
-            Ok(Asked::one(patch, &asked.from, None, origin))
-        }
-        "delete_file" => {
-            let asked: DeleteFile = arguments::read(input, arguments).map_err(one)?;
-            Ok(Asked::one(Patch::delete(&asked.path), &asked.path, asked.version, origin))
-        }
-        _ => {
-            let asked: ApplyPatch = arguments::read(input, arguments).map_err(one)?;
-            let text = patch_text(call, &asked).map_err(one)?;
-            Ok(Asked {
-                patch: parse_patch(&text, &asked)?,
-                versions: asked.versions.unwrap_or_default(),
-                validate_only: asked.validate_only.unwrap_or(false),
-                origin,
-            })
-        }
+impl EditTool for ApplyPatch {
+    fn request(self, call: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+        let text = patch_text(call, &self).map_err(one)?;
+        Ok(EditRequest {
+            patch: parse_patch(&text, &self)?,
+            versions: self.versions.unwrap_or_default(),
+            validate_only: self.validate_only.unwrap_or(false),
+            origin: Origin::default(),
+        })
+    }
+}
+
+impl ToolArguments for WriteFile {
+    const ABOUT: About = About {
+        name: "write_file",
+        title: "Write a whole file",
+        description: "Create a file, or replace the whole of one. Folders are made as needed. To replace \
+an existing file, read all of it first or send its current version; for a part of it, str_replace is \
+shorter and safer.",
+        effect: Effect::Edits,
+        is_idempotent: true,
+    };
+}
+
+impl EditTool for WriteFile {
+    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+        Ok(EditRequest::one(Patch::write(&self.path, self.content), &self.path, self.version))
+    }
+}
+
+impl ToolArguments for MoveFile {
+    const ABOUT: About = About {
+        name: "move_file",
+        title: "Move or rename a file",
+        description: "Move or rename a file, its content untouched. Refused if something is at the new path. \
+To change it too, use apply_patch.",
+        effect: Effect::Edits,
+        is_idempotent: false,
+    };
+}
+
+impl EditTool for MoveFile {
+    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+        let patch = Patch::rename(&self.from, &self.to).map_err(one)?;
+        Ok(EditRequest::one(patch, &self.from, None))
+    }
+}
+
+impl ToolArguments for DeleteFile {
+    const ABOUT: About = About {
+        name: "delete_file",
+        title: "Delete a file",
+        description: "Delete a file. Read all of it first or send its current version. undo_edit brings it back.",
+        effect: Effect::Edits,
+        is_idempotent: false,
+    };
+}
+
+impl EditTool for DeleteFile {
+    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+        Ok(EditRequest::one(Patch::delete(&self.path), &self.path, self.version))
     }
 }
 

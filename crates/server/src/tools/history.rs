@@ -2,15 +2,14 @@
 
 use std::fmt::Write;
 
-use rmcp::model::JsonObject;
-
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Asked, Edited, EditedFile, ago};
 use emend_workspace::{ChangeKind, Effort, Origin, Stopped, Workspace};
 
-use super::{Answer, Call, Unanswered, find};
-use crate::arguments;
+use super::Call;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use crate::answer::{Answer, Unanswered};
 use crate::render::Tense;
 use crate::session::Caller;
 use crate::wire::{EditHistory, Outcome, UndoEdit};
@@ -24,20 +23,31 @@ const FILES: usize = 20;
 /// How much is shown of a diff, and of a request: as much as of a file.
 const SHOWN: usize = 48_000;
 
-pub(super) fn undo_edit(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    if call.effort == Effort::Quick {
-        return Err(Unanswered::NotQuick);
-    }
-    let origin = call.origin("undo_edit", &arguments);
-    match undo(call, &origin, arguments) {
-        Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
-        Err(stopped) => Answer::unmade(stopped),
+impl ToolArguments for UndoEdit {
+    const ABOUT: About = About {
+        name: "undo_edit",
+        title: "Take an edit back",
+        description: "Take an edit back, with all of its files, by its id from the answer or from edit_history; \
+without one, the newest of this session. Refused if a file changed since. To have it again, undo the undo.",
+        effect: Effect::Edits,
+        is_idempotent: false,
+    };
+}
+
+impl Tool for UndoEdit {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            return Err(Unanswered::NotQuick);
+        }
+        let origin = call.origin(Self::ABOUT, given.raw());
+        match given.read().map_err(Stopped::from).and_then(|asked| undo(call, &origin, &asked)) {
+            Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
+            Err(stopped) => Answer::unmade(stopped),
+        }
     }
 }
 
-fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outcome, Stopped> {
-    let input = &find("undo_edit").expect("it is in the table").input;
-    let asked: UndoEdit = arguments::read(input, arguments)?;
+fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, Stopped> {
     if asked.edit.is_some() && asked.path.is_some() {
         let message = "give either edit or path".into();
         return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }).into());
@@ -51,19 +61,30 @@ fn undo(call: &Call<'_>, origin: &Origin, arguments: JsonObject) -> Result<Outco
     Ok(call.done(&undone))
 }
 
-pub(super) fn edit_history(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    if call.effort == Effort::Quick {
-        return Err(Unanswered::NotQuick);
-    }
-    match tell(call, arguments) {
-        Ok(text) => Ok(Answer::text(text)),
-        Err(problem) => Ok(Answer::refusal(&[problem])),
+impl ToolArguments for EditHistory {
+    const ABOUT: About = About {
+        name: "edit_history",
+        title: "Show past edits",
+        description: "What was edited, the newest first: id, time, client, files. With edit: that one's diff \
+and original request. With net: one diff over all of your edits in this session.",
+        effect: Effect::Reads,
+        is_idempotent: false,
+    };
+}
+
+impl Tool for EditHistory {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            return Err(Unanswered::NotQuick);
+        }
+        match given.read().and_then(|asked| tell(call, &asked)) {
+            Ok(text) => Ok(Answer::text(text)),
+            Err(problem) => Ok(Answer::refusal(&[problem])),
+        }
     }
 }
 
-fn tell(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
-    let input = &find("edit_history").expect("it is in the table").input;
-    let asked: EditHistory = arguments::read(input, arguments)?;
+fn tell(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
     let invalid = |name: &str, message: &str| {
         Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() }))
     };

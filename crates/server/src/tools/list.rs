@@ -3,35 +3,46 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rmcp::model::JsonObject;
-
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::list::{Entry, Listing, What};
 use emend_workspace::roots::{Absent, Root, Roots};
 use emend_workspace::{Effort, Scope, Unseen};
 
-use super::{Answer, Call, Unanswered, find};
-use crate::arguments;
+use super::Call;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use crate::answer::{Answer, Unanswered};
 use crate::wire::ListFiles;
 
-pub(super) fn list_files(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    if call.effort == Effort::Quick {
-        // There may be any number of files.
-        return Err(Unanswered::NotQuick);
-    }
-    Answer::reading(list(call, arguments))
+impl ToolArguments for ListFiles {
+    const ABOUT: About = About {
+        name: "list_files",
+        title: "List files",
+        description: "List the files of a folder, with sizes, by paths that the other tools take. A folder \
+that is too much to show is one line with its number of files: list it by itself, or give a glob. Ignored files \
+(.gitignore) are left out unless path names their folder.",
+        effect: Effect::Reads,
+        is_idempotent: false,
+    };
 }
 
-fn list(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
-    let input = &find("list_files").expect("it is in the table").input;
-    let asked: ListFiles = arguments::read(input, arguments)?;
+impl Tool for ListFiles {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            // There may be any number of files.
+            return Err(Unanswered::NotQuick);
+        }
+        Answer::reading(given.read().and_then(|asked| list(call, &asked)))
+    }
+}
+
+fn list(call: &Call<'_>, asked: &ListFiles) -> Result<String, Problem> {
     if asked.depth == Some(0) {
         let message = "it is counted from 1, the files of the folder itself".into();
         return Err(Problem::new(Kind::InvalidArgument { name: "depth".into(), message }));
     }
     let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let listing = call.workspace.list(&scope, asked.depth)?;
-    let mut text = header(call, &asked, &listing);
+    let mut text = header(call, asked, &listing);
     listing.entries.iter().for_each(|entry| line(&mut text, entry));
     if listing.left_out > 0 {
         let (left_out, s) = (counted(listing.left_out), plural(listing.left_out));

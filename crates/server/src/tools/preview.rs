@@ -7,28 +7,57 @@ use rmcp::model::JsonObject;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::{Effort, Mode, Stopped};
 
-use super::edit::understand;
-use super::{Answer, Call, Unanswered, find};
-use crate::arguments;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use super::{Call, edit, find};
+use crate::answer::{Answer, Unanswered};
 use crate::previews::Slot;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
+use crate::{arguments, schema};
 
-pub(super) fn edit_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    match preview(call, arguments) {
-        Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
-        Err(problems) => Answer::unmade(call.explained(problems.into())),
+impl ToolArguments for EditPreview {
+    const ABOUT: About = About {
+        name: "edit_preview",
+        title: "Preview an edit",
+        description: "Show what an edit would do without doing it: the diff, numbered hunks, and a \
+handle for apply_preview.",
+        effect: Effect::Shows,
+        is_idempotent: false,
+    };
+
+    /// The arguments of all edit tools, beside the name of one.
+    fn schema() -> JsonObject {
+        let mut own = schema::of::<Self>();
+        let tools = edit::tools();
+        if let Some(tool) = own.get_mut("properties").and_then(|all| all.get_mut("tool")) {
+            tool["enum"] = tools.iter().map(|tool| tool.about.name).collect();
+        }
+        let others: Vec<&JsonObject> = tools.iter().map(|tool| &*tool.input).collect();
+        schema::union(own, &others)
     }
 }
 
-fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Problem>> {
+impl Tool for EditPreview {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        match preview(call, given) {
+            Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
+            Err(problems) => Answer::unmade(call.explained(problems.into())),
+        }
+    }
+}
+
+fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, Vec<Problem>> {
     let one = |problem: Problem| vec![problem];
-    let own: JsonObject = arguments.remove_entry("tool").into_iter().collect();
-    let input = &find("edit_preview").expect("it is in the table").input;
-    let own: EditPreview = arguments::read(input, own).map_err(one)?;
-    let other = &find(&own.tool).expect("the schema has checked it").input;
-    arguments.retain(|name, value| !arguments::is_unset_of_another(other, input, name, value));
-    let asked = understand(call, &own.tool, arguments)?;
+    let (own, mut arguments) = given.split("tool");
+    let all = own.schema();
+    let own = own.read().map_err(one)?;
+    let other = find(&own.tool).and_then(|tool| Some((tool, tool.as_edit?)));
+    let Some((tool, as_edit)) = other else {
+        let message = "it must be the name of a tool that edits".into();
+        return Err(one(Problem::new(Kind::InvalidArgument { name: "tool".into(), message })));
+    };
+    arguments.retain(|name, value| !arguments::is_unset_of_another(&tool.input, all, name, value));
+    let asked = as_edit(tool, call, arguments)?;
     let readings = call.caller.readings();
     let prepared = call.workspace.preview(&asked.request(call), readings)?;
     let mut outcome = Outcome::success(prepared.report());
@@ -39,20 +68,31 @@ fn preview(call: &Call<'_>, mut arguments: JsonObject) -> Result<Outcome, Vec<Pr
     Ok(outcome)
 }
 
-pub(super) fn apply_preview(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    if call.effort == Effort::Quick {
-        // It may wait for another call with the same handle.
-        return Err(Unanswered::NotQuick);
-    }
-    match apply(call, arguments) {
-        Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
-        Err(stopped) => Answer::unmade(stopped),
+impl ToolArguments for ApplyPreview {
+    const ABOUT: About = About {
+        name: "apply_preview",
+        title: "Apply a preview",
+        description: "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
+changed since. Applying the same handle again returns the first outcome and changes nothing.",
+        effect: Effect::Edits,
+        is_idempotent: true,
+    };
+}
+
+impl Tool for ApplyPreview {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            // It may wait for another call with the same handle.
+            return Err(Unanswered::NotQuick);
+        }
+        match given.read().map_err(Stopped::from).and_then(|asked| apply(call, asked)) {
+            Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
+            Err(stopped) => Answer::unmade(stopped),
+        }
     }
 }
 
-fn apply(call: &Call<'_>, arguments: JsonObject) -> Result<Outcome, Stopped> {
-    let input = &find("apply_preview").expect("it is in the table").input;
-    let asked: ApplyPreview = arguments::read(input, arguments)?;
+fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, Stopped> {
     let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,21 +1,34 @@
 //! `read_file`.
 
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::json;
 
 use emend_edit::problem::Problem;
 
-use super::{Answer, Call, Unanswered, find};
-use crate::arguments;
+use super::Call;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use crate::answer::{Answer, Unanswered};
 use crate::wire::ReadFile;
 
-pub(super) fn read_file(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    read(call, arguments).or_else(|problem| Answer::reading(Err(problem)))
+impl ToolArguments for ReadFile {
+    const ABOUT: About = About {
+        name: "read_file",
+        title: "Read a file",
+        description: "Read a text file: numbered lines under a header with its line count, line endings \
+and version. Read a file before you edit it; the edit tools then notice if somebody else changed it since. \
+The number and the tab before each line are not part of the file.",
+        effect: Effect::Reads,
+        is_idempotent: false,
+    };
 }
 
-fn read(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Problem> {
-    let input = &find("read_file").expect("it is in the table").input;
-    let asked: ReadFile = arguments::read(input, arguments)?;
+impl Tool for ReadFile {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        given.read().and_then(|asked| read(call, &asked)).or_else(|problem| Answer::reading(Err(problem)))
+    }
+}
+
+fn read(call: &Call<'_>, asked: &ReadFile) -> Result<Answer, Problem> {
     let (name, snapshot) = call.workspace.read(&asked.path, call.effort)?;
     let shown = crate::reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
     let readings = call.caller.readings();

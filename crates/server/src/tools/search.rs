@@ -2,28 +2,38 @@
 
 use std::fmt::Write;
 
-use rmcp::model::JsonObject;
-
 use emend_edit::problem::Problem;
 use emend_workspace::search::{Found, FoundIn, Wanted};
 use emend_workspace::{Effort, Scope};
 
+use super::Call;
 use super::list::{closed, counted, plain, plural, unseen};
-use super::{Answer, Call, Unanswered, find};
-use crate::arguments;
+use super::spec::{About, Effect, Given, Tool, ToolArguments};
+use crate::answer::{Answer, Unanswered};
 use crate::wire::SearchText;
 
-pub(super) fn search_text(call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
-    if call.effort == Effort::Quick {
-        // There may be any number of files.
-        return Err(Unanswered::NotQuick);
-    }
-    Answer::reading(search(call, arguments))
+impl ToolArguments for SearchText {
+    const ABOUT: About = About {
+        name: "search_text",
+        title: "Search text in files",
+        description: "Find lines in files by a regular expression. Answers path:line: text, with the line \
+numbers of read_file. Ignored and binary files are left out. It does not count as reading a file.",
+        effect: Effect::Reads,
+        is_idempotent: false,
+    };
 }
 
-fn search(call: &Call<'_>, arguments: JsonObject) -> Result<String, Problem> {
-    let input = &find("search_text").expect("it is in the table").input;
-    let asked: SearchText = arguments::read(input, arguments)?;
+impl Tool for SearchText {
+    fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
+        if call.effort == Effort::Quick {
+            // There may be any number of files.
+            return Err(Unanswered::NotQuick);
+        }
+        Answer::reading(given.read().and_then(|asked| search(call, &asked)))
+    }
+}
+
+fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
     let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let wanted = Wanted { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
     let found = call.workspace.search(&scope, &wanted)?;

@@ -1,0 +1,68 @@
+//! What a call of an edit tool asks for, and how that is made.
+
+use std::collections::BTreeMap;
+
+use emend_edit::patch::Patch;
+use emend_edit::problem::Problem;
+use emend_workspace::{Origin, Request, Stopped};
+
+use super::Call;
+use crate::answer::{Answer, Unanswered};
+use crate::render::Tense;
+use crate::wire::Outcome;
+
+/// What a call of an edit tool asks for.
+pub(super) struct EditRequest {
+    pub(super) patch: Patch,
+    pub(super) versions: BTreeMap<String, String>,
+    /// Whether it is only to be checked.
+    pub(super) validate_only: bool,
+    pub(super) origin: Origin,
+}
+
+impl EditRequest {
+    /// A change of one file, perhaps of a version that the call names.
+    pub(super) fn one(patch: Patch, path: &str, version: Option<String>) -> Self {
+        let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
+        Self { patch, versions, validate_only: false, origin: Origin::default() }
+    }
+
+    /// What the workspace is asked for.
+    pub(super) fn request<'a>(&'a self, call: &'a Call<'_>) -> Request<'a> {
+        Request {
+            patch: &self.patch,
+            versions: &self.versions,
+            effort: call.effort,
+            cancelled: call.cancelled,
+            origin: &self.origin,
+            approval: call.approval,
+            progress: call.progress,
+        }
+    }
+}
+
+/// Makes the edit that `understand` makes of a call.
+pub(super) fn run(
+    call: &Call<'_>,
+    understand: impl FnOnce() -> Result<EditRequest, Vec<Problem>>,
+) -> Result<Answer, Unanswered> {
+    match edit(call, understand) {
+        Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
+        Err(stopped) => Answer::unmade(call.explained(stopped)),
+    }
+}
+
+fn edit(
+    call: &Call<'_>,
+    understand: impl FnOnce() -> Result<EditRequest, Vec<Problem>>,
+) -> Result<(Outcome, Tense), Stopped> {
+    let asked = understand()?;
+    let readings = call.caller.readings();
+    let request = asked.request(call);
+    if asked.validate_only {
+        let prepared = call.workspace.preview(&request, readings)?;
+        return Ok((Outcome::success(prepared.report()), Tense::Validated));
+    }
+    let report = call.workspace.edit(&request, readings)?;
+    Ok((call.done(&report), Tense::Done))
+}
