@@ -422,7 +422,7 @@ pub fn locate_all(
     Ok(Vec::new())
 }
 
-/// The contents of the lines of `bytes`, as [`Wanted::Lines`] and the near miss take them.
+/// The contents of the lines of `bytes`, as whole-line edits and the near miss take them.
 #[must_use]
 pub fn contents(bytes: &[u8]) -> Vec<&[u8]> {
     split_lines(bytes).map(|line| split_ending(line).0).collect()

@@ -4,7 +4,7 @@
 //! problem of the request. Sections are planned in order over an overlay, so that two may touch one file;
 //! what remains is one [`FilePlan`] for each file that ends up different.
 //!
-//! A plan is `#[must_use]`, not `Clone`, and made nowhere else, but for [`back`], which takes an edit back: it
+//! A plan is `#[must_use]`, not `Clone`, and made nowhere else, but for [`back`](fn@back), which takes an edit back: it
 //! cannot be committed twice or come from outside. A preview is a plan that somebody keeps.
 
 mod back;

@@ -4,7 +4,7 @@
 //! Two formats are read: JSON as the most lenient of clients reads it (comments, single quotes, missing commas), in one
 //! pass that no error ends, and TOML. Only a text that is one of these as a whole counts, so that neither documents nor
 //! source code that show a configuration are taken for one. The work is linear in the text, and no value is kept. Of a file
-//! that is YAML by its name the lines are looked at that may say so ([`yaml`](super::yaml)).
+//! that is YAML by its name the lines are looked at that may say so ([`super::yaml`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
