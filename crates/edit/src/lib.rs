@@ -4,6 +4,22 @@
 //! text -> parse -> plan -> (check -> commit, in the workspace crate) -> report
 //! ```
 //!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use emend_edit::Text;
+//! use emend_edit::find::Limits;
+//! use emend_edit::patch::v4a;
+//! use emend_edit::plan::{self, Source, Sources};
+//!
+//! let patch = v4a::parse("*** Begin Patch\n*** Update File: a.txt\n-one\n+two\n*** End Patch\n").unwrap();
+//! let mut sources = Sources::default();
+//! sources.insert("a.txt", "a.txt", Source::Present(Arc::new(Text::new(b"zero\r\none\r\n".to_vec()).unwrap())));
+//! let plan = plan::build(&patch, &sources, &Limits::default()).unwrap();
+//! // The line keeps the line ending that the file has.
+//! assert_eq!(plan.files()[0].new_text().unwrap(), b"zero\r\ntwo\r\n");
+//! ```
+//!
 //! Nothing here reads a file, a clock or the environment: the crate is `no_std`, so the compiler proves
 //! it. Read the modules in the order below; each uses only those above it.
 //!

@@ -5,6 +5,20 @@
 //! (`/proc/sys/fs/lease-break-time`). So between taking a lease and asking [`Lease::is_wanted`], nobody has
 //! written into the file, and nobody has a handle to write into it later.
 //!
+//! ```
+//! use emend_lease::{Taken, take};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("a.txt");
+//! std::fs::write(&path, "one\n")?;
+//! match take(std::fs::File::open(&path)?) {
+//!     Taken::Held(lease) => assert!(!lease.is_wanted()),
+//!     // On file systems and systems without leases.
+//!     Taken::Open | Taken::Unavailable => {}
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! It is advice and no lock: where leases are not to be had (another system, a file of another user, many network file
 //! systems), this says so and nothing waits. The process that holds a lease must not open the file for writing itself.
 //!

@@ -3,6 +3,14 @@
 //! A guard for what no language server looks at. It parses with tree-sitter, knows nothing of types or names, and would
 //! rather be silent than cry wolf: whatever the grammar did not understand before the edit is not judged after it.
 //!
+//! ```
+//! use emend_syntax::{Limits, Verdict, broken, language_of};
+//!
+//! let json = language_of("package.json").unwrap();
+//! let verdict = broken(json, Some(b"{}"), b"{", &Limits::default());
+//! assert!(matches!(verdict, Verdict::Broken { line: 1, .. }));
+//! ```
+//!
 //! Nothing here does I/O. A clock is read only to give up: a verdict that takes too long is none.
 
 use std::time::Duration;

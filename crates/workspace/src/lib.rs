@@ -4,6 +4,17 @@
 //! committed under the root's lock, and goes out as a [`Report`]. Async, MCP and JSON are unknown here:
 //! these are plain functions that block.
 //!
+//! ```
+//! use emend_workspace::{Effort, RootSpec, Workspace, disk};
+//!
+//! let folder = tempfile::tempdir().unwrap();
+//! std::fs::write(folder.path().join("a.txt"), "one\n").unwrap();
+//! let root = RootSpec { name: None, path: folder.path().to_owned() };
+//! let workspace = Workspace::open(disk::for_this_machine(), &[root], None).unwrap();
+//! let (name, snapshot) = workspace.read("./a.txt", Effort::Quick).unwrap();
+//! assert_eq!((&name[..], snapshot.text.bytes()), ("a.txt", &b"one\n"[..]));
+//! ```
+//!
 //! Imports run one way, from the bottom up: [`disk`] is the seam to the operating system, [`policy`] says what may be
 //! done, [`files`] does it, [`edits`] has the stages of an edit, and [`workspace`] puts them together.
 
