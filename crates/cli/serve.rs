@@ -14,9 +14,9 @@ use crate::http;
 use crate::signals::Told;
 use crate::workspace::{For, Opened, OpeningFlags};
 
-/// How long hooks after the last edits may still take where the client has left,
+/// How long hooks after the last edits may still take where the client has left.
 const LEFT: Duration = Duration::from_secs(10);
-/// and where the server was told to stop.
+/// How long they may still take where the server was told to stop.
 const TOLD: Duration = Duration::from_secs(2);
 
 /// How long edits that are being written may still take: what is not finished then is put back by the next start.

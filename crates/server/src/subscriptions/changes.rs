@@ -20,11 +20,11 @@ pub(super) struct Remarks {
     said: HashMap<String, Said>,
     /// How many files had come into the readings when it was last arranged what is watched.
     pub(super) arrivals: u64,
-    /// How often anything may have changed,
+    /// How often anything may have changed.
     doubts: u64,
-    /// how many of these doubts were there when this round of looking began,
+    /// How many of these doubts were there when this round of looking began.
     round: u64,
-    /// and how many a whole round has settled.
+    /// How many of these doubts a whole round of looking has settled.
     settled: u64,
     /// The file up to which has been looked at in this round.
     pub(super) looked_up_to: Option<String>,

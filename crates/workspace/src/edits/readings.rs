@@ -77,7 +77,7 @@ impl Reading {
         self.content.as_ref()?.content.text()
     }
 
-    /// Whether it was read, if only in part.
+    /// Whether it changed since it was read, and only the change was shown.
     pub(crate) fn is_only_told(&self) -> bool {
         self.is_only_told
     }
