@@ -1,23 +1,21 @@
 //! The workspace as a whole: read, plan under the lock, check, commit, report.
 
+mod committing;
 mod hooked;
 mod past_edits;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use emend_edit::find::Limits;
 use emend_edit::patch::Patch;
-use emend_edit::plan::{self, Action};
-use emend_edit::problem::{Code, Kind, Problem};
-use tracing::Span;
+use emend_edit::plan;
+use emend_edit::problem::{Kind, Problem};
 
 use self::hooked::Hooked;
-use crate::disk::fault::io_problem;
 use crate::disk::{Disk, Stat};
 use crate::edits::approval::{self, Approval, Held, Stopped};
 use crate::edits::event_log::EventLog;
@@ -41,7 +39,6 @@ use crate::files::roots::{Root, RootSpec, Roots};
 use crate::files::search::{self, Found, Wanted};
 use crate::files::sight::{self, Sight};
 use crate::files::snapshot::{self, Snapshot};
-use crate::files::vault;
 use crate::files::walk::Scope;
 use crate::policy::{Mode, Policy};
 use crate::spans;
@@ -60,9 +57,6 @@ pub struct Workspace {
     hooks: Hooks,
     guard: Guard,
 }
-
-/// How often an edit is begun anew because somebody was about to write into one of its files.
-const TRIES: usize = 20;
 
 /// Tells of an edit.
 type Tell = Box<dyn Fn(&Landed<'_>) + Send + Sync>;
@@ -242,7 +236,7 @@ impl Workspace {
         let root = self.root_of(request.patch)?;
         let locked = root.lock(request.effort.patience(self.patience))?;
         self.past.recover(self.disk(), &root)?;
-        let mut prepared = self.prepare(request, readings)?;
+        let prepared = self.prepare(request, readings)?;
         if self.has_hooks_before(&prepared) {
             drop(locked);
             if request.effort == Effort::Quick {
@@ -255,7 +249,7 @@ impl Workspace {
         }
         guard::refuse(&prepared)?;
         self.permit_unless(request.cancelled, &prepared, request.approval)?;
-        Ok(self.commit(&mut prepared, readings, request.progress)?)
+        Ok(self.commit(prepared, readings, request.progress)?)
     }
 
     /// Plans and checks a request without committing it.
@@ -316,7 +310,7 @@ impl Workspace {
             return Err(back(Preview::of(prepared), whole, stopped));
         }
         prepared.report = report;
-        self.commit(&mut prepared, readings, progress).map_err(|problem| (problem.into(), None))
+        self.commit(prepared, readings, progress).map_err(|problem| (problem.into(), None))
     }
 
     /// Lets a plan wait until a person allows it at a terminal: for clients that can ask nobody. Yields what their
@@ -472,128 +466,6 @@ impl Workspace {
             None => Ok(prepared),
         }
     }
-
-    /// Makes the plan true. The lock is held.
-    fn commit(
-        &self,
-        prepared: &mut Prepared,
-        readings: &Mutex<Readings>,
-        progress: &dyn Fn(Progress),
-    ) -> Result<Report, Problem> {
-        // Until who is told of edits has been.
-        let Some(_running) = self.under_way.begin() else {
-            return Err(Problem::new(Kind::Cancelled));
-        };
-        let span = spans::commit(prepared.plan.files().len());
-        spans::within(&span, |span| self.make_true(prepared, readings, progress, span))
-    }
-
-    fn make_true(
-        &self,
-        prepared: &mut Prepared,
-        readings: &Mutex<Readings>,
-        progress: &dyn Fn(Progress),
-        span: &Span,
-    ) -> Result<Report, Problem> {
-        let root = Arc::clone(&prepared.facts.root);
-        let terms = *root.policy.terms();
-        let vault = self.past.vault(self.disk(), &root)?;
-        // The disk takes longer.
-        let look = self.guard.begin(prepared);
-        let mut overtaken = 0;
-        let (id, committed) = loop {
-            let id = edit_id()?;
-            span.record("edit", id.as_str());
-            match commit::commit(self.disk(), &vault, &id, &prepared.jobs(), progress) {
-                Ok(committed) => break (id, committed),
-                // Somebody was about to write into one of the files: if they have by now, the next try finds what.
-                Err(problem) if matches!(*problem.kind, Kind::Overtaken { .. }) => {
-                    overtaken += 1;
-                    if overtaken == TRIES {
-                        return Err(Problem { kind: Kind::Overtaken { times: TRIES }.into(), ..problem });
-                    }
-                }
-                Err(problem) => {
-                    // Somebody may have removed the vault: the next edit looks for it again.
-                    if problem.code() == Code::IoError {
-                        root.vault.forget();
-                    }
-                    let mounted = problem.path.clone().filter(|_| problem.code() == Code::MountPoint);
-                    match mounted.filter(|_| terms.write_in_place) {
-                        Some(name) if prepared.mounted.insert(name.clone()) => {}
-                        _ => return Err(problem),
-                    }
-                }
-            }
-        };
-        let mut report = prepared.report.clone();
-        report.notes.extend(open_note(&committed.open));
-        let late = look.and_then(|look| look.end(&id, &mut report));
-        if !terms.track_history {
-            vault::remove(self.disk(), &vault.kept, &committed.name);
-        } else {
-            report.is_recorded = self.past.record(self.disk(), &vault, &id, prepared, &committed).is_ok();
-            if !report.is_recorded {
-                report.notes.push("the history has no record of this edit: it could not be written".into());
-            }
-        }
-        Past::tidy(self.disk(), &vault);
-        let (facts, jobs) = (&prepared.facts, prepared.jobs());
-        let mut readings = locked(readings);
-        readings.will_hear(late);
-        for name in &facts.merged {
-            if let Some((_, Some(snapshot))) = prepared.files.get(name) {
-                // The answer shows what changed beside the edit.
-                readings.knows_change(name, snapshot);
-            }
-        }
-        for (job, stat) in jobs.iter().zip(committed.stats) {
-            if let Action::Move { from, .. } = &job.plan.action {
-                readings.moved(from, &job.plan.name);
-            }
-            let replaced_by_move =
-                job.plan.metadata_from.is_some() && !matches!(job.plan.action, Action::Move { .. });
-            match stat.zip(job.after) {
-                // What is there now came from another file, of which perhaps less was seen.
-                Some(_) if replaced_by_move => readings.removed(&job.plan.name),
-                Some((stat, after)) => {
-                    let whole = facts.whole.contains(&job.plan.name);
-                    readings.wrote(&job.plan.name, stat, &job.plan.action, after, whole);
-                }
-                None => readings.removed(&job.plan.name),
-            }
-        }
-        drop(readings);
-        report.edit = Some(id);
-        report.notes.extend(self.past.news());
-        let landed = Landed { report: &report, origin: &facts.origin, root: &root, jobs: &jobs };
-        for tell in self.told.everybody().iter() {
-            // The edit has happened, whatever becomes of what follows it.
-            if catch_unwind(AssertUnwindSafe(|| tell(&landed))).is_err() {
-                tracing::error!("what follows an edit failed");
-            }
-        }
-        Ok(report)
-    }
-}
-
-/// Sorts by time, and is unique among all processes.
-fn edit_id() -> Result<String, Problem> {
-    let mut random = [0u8; 4];
-    getrandom::fill(&mut random)
-        .map_err(|error| io_problem("Getting random bytes", &std::io::Error::other(error.to_string())))?;
-    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
-}
-
-/// What is said of files that another program had open for writing while they were displaced.
-fn open_note(names: &[String]) -> Option<String> {
-    let [first, rest @ ..] = names else { return None };
-    let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    Some(format!(
-        "another program has {first}{rest} open for writing: what it writes without opening the file anew goes into the old \
-         one, which is kept. Read the file again before you rely on it"
-    ))
 }
 
 fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {

@@ -102,13 +102,13 @@ impl Workspace {
             guard::refuse(&prepared)?;
             self.hooks.ask(&mut prepared.report, &prepared.facts, hooked.manner.cancelled)?;
             let _locked = self.locked(&root, hooked.manner.effort)?;
-            let mut prepared = match self.is_still(prepared, hooked.manner.progress) {
+            let prepared = match self.is_still(prepared, hooked.manner.progress) {
                 Ok(prepared) => prepared,
                 Err(problem) if problem.code() == Code::StalePreview => continue,
                 Err(problem) => return Err(problem.into()),
             };
             self.permit_unless(hooked.manner.cancelled, &prepared, hooked.manner.approval)?;
-            return Ok(self.commit(&mut prepared, hooked.readings, hooked.manner.progress)?);
+            return Ok(self.commit(prepared, hooked.readings, hooked.manner.progress)?);
         }
         Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
     }

@@ -94,14 +94,14 @@ impl Workspace {
         };
         let locked = root.lock(manner.effort.patience(self.patience))?;
         self.past.recover(self.disk(), &root)?;
-        let mut prepared = self.prepare_undo(&root, &id, origin)?;
+        let prepared = self.prepare_undo(&root, &id, origin)?;
         if self.has_hooks_before(&prepared) {
             drop(locked);
             let plan = || self.prepare_undo(&root, &id, origin);
             return self.edit_with_hooks(prepared, &Hooked { plan: &plan, manner, readings });
         }
         self.permit_unless(manner.cancelled, &prepared, manner.approval)?;
-        Ok(self.commit(&mut prepared, readings, manner.progress)?)
+        Ok(self.commit(prepared, readings, manner.progress)?)
     }
 
     /// Shows what taking this edit back would do.
