@@ -178,6 +178,12 @@ mod tests {
             }
         }
 
+        /// The system hints at this file.
+        fn hint(&self, file: &str) {
+            let path = self.folder.path().canonicalize().unwrap().join(file);
+            self.look(&Hints { paths: BTreeMap::from([(path, false)]), ..Hints::default() });
+        }
+
         fn write(&self, file: &str, content: &str) {
             std::fs::write(self.folder.path().join(file), content).unwrap();
         }
@@ -187,10 +193,7 @@ mod tests {
     fn what_is_hinted_at_is_said_in_the_next_answer_and_once() {
         let served = served(&["a", "b", "c"]);
         served.read_unwatched(&["a", "b"]);
-        let hint = |file: &str| {
-            let path = served.folder.path().canonicalize().unwrap().join(file);
-            served.look(&Hints { paths: BTreeMap::from([(path, false)]), ..Hints::default() });
-        };
+        let hint = |file: &str| served.hint(file);
         served.write("a", "two\n");
         served.write("c", "two\n");
         assert!(served.remarks().is_empty());
@@ -215,6 +218,35 @@ mod tests {
         hint("a");
         served.read(&["a"]);
         assert!(served.remarks().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_changed_again_since_it_was_looked_at_is_at_the_version_that_it_has_now() {
+        let served = served(&["a", "b", "c"]);
+        served.read_unwatched(&["a", "b", "c"]);
+        // Somebody empties a file and then fills it, and is looked at in between.
+        served.write("a", "");
+        served.hint("a");
+        served.write("a", "two\n");
+        let version = emend_workspace::edit::Version::of(b"two\n");
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.contains(&format!("it is at version {} now", version.short())), "{said}");
+        served.hint("a");
+        assert!(served.remarks().is_empty());
+        // It has come back, and another one is as it was read.
+        std::fs::remove_file(served.folder.path().join("a")).unwrap();
+        served.write("b", "");
+        ["a", "b"].into_iter().for_each(|file| served.hint(file));
+        served.write("a", "three\n");
+        served.write("b", "one\n");
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.starts_with("a was changed") && said.contains("version"), "{said}");
+        // It is gone by now.
+        served.write("c", "two\n");
+        served.hint("c");
+        std::fs::remove_file(served.folder.path().join("c")).unwrap();
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.starts_with("c, which you have read, is gone"), "{said}");
     }
 
     #[test]
