@@ -66,6 +66,7 @@ mod syntax_guard;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod tidy;
+mod unread;
 mod watching;
 mod write_file;
 

@@ -4,20 +4,26 @@
 //! for an answer would wait for ever. Here every line gets one, except what is no request: answering those could
 //! go on without end if the other side did the same.
 
+mod input;
 mod standard;
+mod unwritten;
 
+use std::collections::VecDeque;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ErrorData, RequestId};
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, ServiceExt};
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
+use self::input::Input;
+use self::unwritten::{Unwritten, Writing};
 use crate::handler::Emend;
 use crate::malformed;
 
@@ -25,6 +31,16 @@ use crate::malformed;
 const LONGEST_MESSAGE: usize = 6 * 64 * 1024 * 1024;
 /// How much of the buffer stays for the next message.
 const KEPT_BUFFER: usize = 1024 * 1024;
+/// How many requests may be under way whose answers are not written yet; as many as of one token over HTTP.
+const REQUESTS: usize = 256;
+/// How many bytes of answers may wait to be written before no more requests are taken. Those under way may still add theirs.
+const UNWRITTEN: usize = 64 * 1024 * 1024;
+/// How many requests wait for their turn while the input is read on, for what ends one of them or answers a question,
+const HELD: usize = 64;
+/// and how many bytes of them.
+const HELD_BYTES: usize = 256 * 1024;
+/// How long a request waits for its turn once the input has ended: a little longer than an edit waits for a lock.
+const LAST_TURN: Duration = Duration::from_secs(15);
 /// How long an answer may still take to be read once the input has ended, and rmcp has waited for what was under way.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
@@ -43,11 +59,16 @@ pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error +
 
 /// A message on each line.
 struct Lines<R, W> {
-    input: BufReader<R>,
+    input: Input<R>,
     line: Vec<u8>,
     longest: usize,
     /// Whether the rest of a line that is too long is being passed over.
     skipping: bool,
+    /// Requests that wait until others have been answered, with the lengths of their lines.
+    held: VecDeque<(RxJsonRpcMessage<RoleServer>, usize)>,
+    unwritten: Arc<Unwritten>,
+    /// How long these wait once the input has ended.
+    last_turn: Duration,
     /// `None` once it is closed.
     output: Arc<Mutex<Option<W>>>,
     /// Answers to what is no message, on their way.
@@ -68,10 +89,13 @@ where
 {
     fn new(input: R, output: W, longest: usize) -> Self {
         Self {
-            input: BufReader::new(input),
+            input: Input::new(input),
             line: Vec::new(),
             longest,
             skipping: false,
+            held: VecDeque::new(),
+            unwritten: Unwritten::new(REQUESTS, UNWRITTEN),
+            last_turn: LAST_TURN,
             output: Arc::new(Mutex::new(Some(output))),
             replies: JoinSet::new(),
         }
@@ -80,7 +104,7 @@ where
     /// Reads into `line` up to the end of it. May be dropped at any time and called again.
     async fn read(&mut self) -> Read {
         loop {
-            let Ok(available) = self.input.fill_buf().await else { return Read::End };
+            let available = self.input.fill().await;
             if available.is_empty() {
                 // The last line may lack its end.
                 let rest = !self.line.is_empty() && !self.skipping;
@@ -109,11 +133,36 @@ where
 
     /// Answers without the service. In a task of its own, since receiving may be dropped halfway.
     fn reply(&mut self, id: Option<RequestId>, error: ErrorData) {
-        let sending = send(Arc::clone(&self.output), TxJsonRpcMessage::<RoleServer>::error(error, id));
+        let message = TxJsonRpcMessage::<RoleServer>::error(error, id);
+        let sending = send(Arc::clone(&self.output), message, None);
         self.replies.spawn(async move {
             // A client that is gone needs no answer.
             let _ = sending.await;
         });
+    }
+
+    /// The request whose turn it is.
+    fn next_held(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        if !self.unwritten.has_room() {
+            return None;
+        }
+        let (mut message, _) = self.held.pop_front()?;
+        self.unwritten.receive(&mut message);
+        Some(message)
+    }
+
+    /// Whether nothing more is read until a request has had its turn.
+    fn is_held_up(&self) -> bool {
+        let bytes = self.held.iter().map(|(_, length)| length).sum::<usize>();
+        !self.held.is_empty() && (self.held.len() >= HELD || bytes >= HELD_BYTES || self.input.has_ended())
+    }
+
+    /// What is read and no request is not held up by requests, of which it may end one that has had no turn.
+    fn pass(&mut self, message: &mut RxJsonRpcMessage<RoleServer>) {
+        if let Some(id) = unwritten::cancelled(message) {
+            self.held.retain(|(held, _)| !matches!(held, JsonRpcMessage::Request(held) if held.id == *id));
+        }
+        self.unwritten.receive(message);
     }
 
     /// The message on the line; or its answer is on the way, if it gets one.
@@ -134,12 +183,38 @@ where
     }
 }
 
+/// Waits for this, though once the input has ended no longer than that: of a client that sends no more and reads nothing
+/// either, nothing is to be expected. Yields whether it came.
+async fn wait<R: AsyncRead + Unpin>(
+    input: &mut Input<R>,
+    limit: Duration,
+    awaited: impl Future<Output = ()>,
+) -> bool {
+    let mut awaited = pin!(awaited);
+    tokio::select! {
+        biased;
+        () = &mut awaited => return true,
+        () = input.look_ahead() => {}
+    }
+    if input.is_over {
+        return tokio::time::timeout(limit, awaited).await.is_ok();
+    }
+    awaited.await;
+    true
+}
+
 async fn send<W: AsyncWrite + Unpin>(
     output: Arc<Mutex<Option<W>>>,
     message: TxJsonRpcMessage<RoleServer>,
+    mut writing: Option<Writing>,
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(&message)?;
+    // It is not kept twice while it waits.
+    drop(message);
     line.push(b'\n');
+    if let Some(writing) = &mut writing {
+        writing.weighs(line.len());
+    }
     let mut output = output.lock().await;
     let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
     output.write_all(&line).await?;
@@ -157,17 +232,45 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        send(Arc::clone(&self.output), message)
+        let writing = self.unwritten.send(&message);
+        send(Arc::clone(&self.output), message, Some(writing))
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            if let Some(message) = self.next_held() {
+                return Some(message);
+            }
             // One after another, so that a flood of them is held up by whoever sends it.
-            while self.replies.join_next().await.is_some() {}
-            match self.read().await {
+            let replied = async { while self.replies.join_next().await.is_some() {} };
+            if !wait(&mut self.input, self.last_turn, replied).await {
+                return None;
+            }
+            let unwritten = Arc::clone(&self.unwritten);
+            if self.is_held_up() {
+                if !wait(&mut self.input, self.last_turn, unwritten.room()).await {
+                    return None;
+                }
+                continue;
+            }
+            let waits = !self.held.is_empty();
+            let read = tokio::select! {
+                biased;
+                () = unwritten.room(), if waits => continue,
+                read = self.read() => read,
+            };
+            match read {
                 Read::Line => {
-                    if let Some(message) = self.message() {
-                        return Some(message);
+                    let length = self.line.len();
+                    match self.message() {
+                        Some(message) if Unwritten::is_counted(&message) => {
+                            self.held.push_back((message, length));
+                        }
+                        Some(mut message) => {
+                            self.pass(&mut message);
+                            return Some(message);
+                        }
+                        None => {}
                     }
                 }
                 Read::TooLong => {
@@ -175,7 +278,8 @@ where
                         format!("A message has at most {} bytes; this one was not read.", self.longest);
                     self.reply(None, ErrorData::invalid_request(message, None));
                 }
-                Read::End => return None,
+                Read::End if self.held.is_empty() => return None,
+                Read::End => {}
             }
         }
     }
@@ -257,5 +361,149 @@ mod tests {
                 answered.iter().filter_map(|answer| answer["error"]["code"].as_i64()).collect();
             assert_eq!(codes, [-32600, -32600], "{length}");
         }
+    }
+
+    /// What a future yields without waiting.
+    async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            yielded = future => Some(yielded),
+            () = std::future::ready(()) => None,
+        }
+    }
+
+    fn list(id: usize) -> String {
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n")
+    }
+
+    fn cancelled(id: usize) -> String {
+        let notification = "\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\"";
+        format!("{{{notification},\"params\":{{\"requestId\":{id}}}}}\n")
+    }
+
+    fn answer(id: usize) -> TxJsonRpcMessage<RoleServer> {
+        let id = RequestId::Number(id.try_into().unwrap());
+        TxJsonRpcMessage::<RoleServer>::error(ErrorData::internal_error("", None), Some(id))
+    }
+
+    #[tokio::test]
+    async fn no_more_requests_are_taken_while_nobody_reads_the_answers() {
+        let (mut theirs, ours) = tokio::io::duplex(8);
+        let mut input: String = (0..REQUESTS).map(list).collect();
+        input += &cancelled(0);
+        input.extend((REQUESTS..REQUESTS + 3).map(list));
+        let mut lines = Lines::new(input.as_bytes(), ours, 1_000);
+        for _ in 0..REQUESTS {
+            assert!(now(lines.receive()).await.is_some());
+        }
+        // What is no request comes in, and it has ended one.
+        assert!(now(lines.receive()).await.is_some());
+        assert!(lines.held.is_empty());
+        assert!(now(lines.receive()).await.is_some());
+        assert!(now(lines.receive()).await.is_none());
+        let writing = tokio::spawn(lines.send(answer(1)));
+        tokio::task::yield_now().await;
+        assert!(!writing.is_finished());
+        assert!(now(lines.receive()).await.is_none(), "its answer was not read");
+        while tokio::io::AsyncReadExt::read_u8(&mut theirs).await.unwrap() != b'\n' {}
+        writing.await.unwrap().unwrap();
+        assert!(now(lines.receive()).await.flatten().is_some());
+        assert!(now(lines.receive()).await.is_none());
+        // Nobody reads, and nothing more comes.
+        lines.last_turn = Duration::from_millis(1);
+        assert!(lines.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_ends_a_request_that_has_had_no_turn_is_read_and_that_one_is_dropped() {
+        let (_theirs, ours) = tokio::io::duplex(8);
+        let mut input: String = (0..REQUESTS + 3).map(list).collect();
+        input += &cancelled(REQUESTS + 1);
+        let mut lines = Lines::new(input.as_bytes(), ours, 1_000);
+        for _ in 0..REQUESTS {
+            assert!(now(lines.receive()).await.is_some());
+        }
+        assert!(matches!(now(lines.receive()).await, Some(Some(JsonRpcMessage::Notification(_)))));
+        let waiting = lines.held.iter().map(|(held, _)| serde_json::to_value(held).unwrap()["id"].clone());
+        assert_eq!(waiting.collect::<Vec<_>>(), [REQUESTS, REQUESTS + 2]);
+    }
+
+    #[tokio::test]
+    async fn no_more_requests_are_taken_while_many_bytes_of_answers_wait() {
+        let (mut theirs, ours) = tokio::io::duplex(8);
+        let input: String = (0..3).map(list).collect();
+        let mut lines = Lines::new(input.as_bytes(), ours, 1_000);
+        lines.unwritten = Unwritten::new(REQUESTS, 20);
+        assert!(now(lines.receive()).await.is_some());
+        let writing = tokio::spawn(lines.send(answer(0)));
+        tokio::task::yield_now().await;
+        assert!(now(lines.receive()).await.is_none());
+        while tokio::io::AsyncReadExt::read_u8(&mut theirs).await.unwrap() != b'\n' {}
+        writing.await.unwrap().unwrap();
+        assert!(now(lines.receive()).await.flatten().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_and_requests_of_the_same_id_keep_no_place() {
+        let (_theirs, ours) = tokio::io::duplex(1 << 20);
+        let input: String = [1, 1, 2, 3].map(list).concat();
+        let mut lines = Lines::new(input.as_bytes(), ours, 1_000);
+        lines.unwritten = Unwritten::new(2, UNWRITTEN);
+        let first = lines.receive().await;
+        let second = lines.receive().await;
+        assert!(now(lines.receive()).await.is_none(), "each of the two is under way");
+        drop(first);
+        let third = now(lines.receive()).await.flatten().unwrap();
+        let handler = async move {
+            let _request = third;
+            panic!("as a handler may");
+        };
+        assert!(now(lines.receive()).await.is_none());
+        assert!(tokio::spawn(handler).await.is_err());
+        assert!(now(lines.receive()).await.flatten().is_some());
+        drop(second);
+    }
+
+    #[tokio::test]
+    async fn who_sends_no_more_and_reads_nothing_is_not_awaited_for_ever() {
+        // The answer to what is no message is not read.
+        let (_theirs, ours) = tokio::io::duplex(8);
+        let mut lines = Lines::new(&b"hello\n"[..], ours, 1_000);
+        lines.last_turn = Duration::from_millis(1);
+        assert!(lines.receive().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn the_answers_to_questions_come_in_however_many_requests_wait_for_them() {
+        let (_theirs, ours) = tokio::io::duplex(1 << 20);
+        let (mut client, input) = tokio::io::duplex(1 << 20);
+        let mut lines = Lines::new(input, ours, 1_000);
+        let requests: String = (0..REQUESTS + 2).map(list).collect();
+        client.write_all(requests.as_bytes()).await.unwrap();
+        for _ in 0..REQUESTS {
+            assert!(now(lines.receive()).await.is_some());
+        }
+        assert!(now(lines.receive()).await.is_none());
+        let question: TxJsonRpcMessage<RoleServer> = serde_json::from_value(serde_json::json!({
+            "jsonrpc": "2.0", "id": 0, "method": "elicitation/create",
+            "params": {"message": "?", "requestedSchema": {"type": "object", "properties": {}}},
+        }))
+        .unwrap();
+        lines.send(question).await.unwrap();
+        // One of them waits for a person, so another is taken.
+        assert!(now(lines.receive()).await.is_some());
+        assert!(now(lines.receive()).await.is_none());
+        // What the person says is behind one that waits.
+        client
+            .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"action\":\"accept\"}}\n")
+            .await
+            .unwrap();
+        assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Response(_))));
+        assert!(now(lines.receive()).await.is_none());
+        // The one that was asked about gets its answer.
+        lines.send(answer(7)).await.unwrap();
+        assert!(now(lines.receive()).await.is_none(), "there is one more than usual");
+        lines.send(answer(8)).await.unwrap();
+        assert!(now(lines.receive()).await.flatten().is_some());
     }
 }

@@ -32,11 +32,19 @@ pub(super) struct Remarks {
 
 #[derive(Debug)]
 struct Change {
-    now: Sight,
-    /// What the file system says of it, if it was asked.
-    stat: Option<Stat>,
+    seen: Seen,
+    /// Whether it is still that, for all that the next answer knows.
+    is_certain: bool,
     /// Where it was moved to, if that is known.
     to: Option<String>,
+}
+
+/// What looking at a file has shown.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seen {
+    pub(super) now: Sight,
+    /// What the file system said of it before that, if it was asked.
+    pub(super) stat: Option<Stat>,
 }
 
 #[derive(Debug)]
@@ -56,8 +64,9 @@ impl Remarks {
         let Some(read) = read.map(|read| read.version) else { return };
         let now = now.clone();
         if now != Sight::Text(read) {
-            let to = before.filter(|before| before.now == now).and_then(|before| before.to);
-            self.changes.insert(name.to_owned(), Change { now, stat, to });
+            let to = before.filter(|before| before.seen.now == now).and_then(|before| before.to);
+            let seen = Seen { now, stat };
+            self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to });
         } else if stat.is_some() {
             // No answer need read it again.
             self.said.insert(name.to_owned(), Said { read, now, stat });
@@ -88,14 +97,38 @@ impl Remarks {
         self.changes.is_empty() && !self.has_to_look()
     }
 
+    /// What the next answer names, as far as that is known.
+    pub(super) fn unsaid(&self, readings: &Readings) -> Vec<(String, Seen)> {
+        let unsaid = self
+            .changes
+            .iter()
+            .filter(|(name, change)| self.unsaid_reading(name, &change.seen.now, readings).is_some());
+        unsaid.take(NAMED).map(|(name, change)| (name.clone(), change.seen.clone())).collect()
+    }
+
+    /// What was read of a file, if an answer has still to say what became of it.
+    fn unsaid_reading(&self, name: &str, now: &Sight, readings: &Readings) -> Option<Version> {
+        let read = readings.of(name).filter(|reading| reading.is_read())?.version;
+        (*now != Sight::Text(read) && !self.has_said(name, read, now)).then_some(read)
+    }
+
+    /// A file that was seen so is this now, or nobody knows. What has come to be known meanwhile is not touched.
+    pub(super) fn has_seen_again(&mut self, name: &str, before: &Seen, now: Option<Seen>) {
+        let Some(change) = self.changes.get_mut(name).filter(|change| change.seen == *before) else { return };
+        change.is_certain = now.is_some();
+        if let Some(now) = now {
+            change.to.take_if(|_| now.now != before.now);
+            change.seen = now;
+        }
+    }
+
     /// What the next answer says of what is known.
     pub(super) fn take(&mut self, readings: &Readings) -> Vec<String> {
         let mut news = Vec::new();
-        for (name, Change { now, stat, to }) in std::mem::take(&mut self.changes) {
-            let Some(reading) = readings.of(&name).filter(|reading| reading.is_read()) else { continue };
-            if now != Sight::Text(reading.version) && !self.has_said(&name, reading.version, &now) {
-                news.push(told(&name, &now, to.as_deref()));
-                self.said.insert(name, Said { read: reading.version, now, stat });
+        for (name, Change { seen, is_certain, to }) in std::mem::take(&mut self.changes) {
+            if let Some(read) = self.unsaid_reading(&name, &seen.now, readings) {
+                news.push(told(&name, Some(&seen.now).filter(|_| is_certain), to.as_deref()));
+                self.said.insert(name, Said { read, now: seen.now, stat: seen.stat });
             }
         }
         in_short(news)
@@ -134,7 +167,8 @@ impl Remarks {
     pub(super) fn has_seen(&mut self, name: &str, read: Version, stat: Option<Stat>, now: Sight) {
         let is_news = now != Sight::Text(read) && !self.has_said(name, read, &now);
         if is_news {
-            self.changes.insert(name.to_owned(), Change { now, stat, to: None });
+            let seen = Seen { now, stat };
+            self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to: None });
         } else {
             // The next answer need not read it again.
             self.said.insert(name.to_owned(), Said { read, now, stat });
@@ -142,7 +176,12 @@ impl Remarks {
     }
 }
 
-fn told(name: &str, now: &Sight, to: Option<&str>) -> String {
+fn told(name: &str, now: Option<&Sight>, to: Option<&str>) -> String {
+    let Some(now) = now else {
+        return format!(
+            "{name} was changed by somebody else since you read it. Read it again before you rely on it."
+        );
+    };
     match (now, to) {
         (Sight::Text(version), _) => format!(
             "{name} was changed by somebody else since you read it: it is at version {} now. Read it again before you \

@@ -133,14 +133,15 @@ impl Subscriptions {
         let mut changed = Vec::new();
         for (path, name) in files {
             // Our own edits are hinted at, too, and a large file is not read for each.
-            if workspace.glance(&name).is_some_and(|stat| self.locked().is_large_and_known(&path, &stat)) {
+            let stat = workspace.glance(&name);
+            if stat.is_some_and(|stat| self.locked().is_large_and_known(&path, &stat)) {
                 continue;
             }
             let edits = self.locked().edits(&path);
             let now = workspace.look(&name);
             let mut state = self.locked();
             // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
-            if state.edits(&path) == edits && state.is_now(&path, now) {
+            if state.edits(&path) == edits && state.is_now(&path, stat, now) {
                 changed.push(path);
             }
         }

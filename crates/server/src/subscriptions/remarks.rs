@@ -14,9 +14,12 @@ use emend_workspace::edit::Version;
 use emend_workspace::{Sight, Stat, Workspace};
 
 use super::Subscriptions;
+use super::changes::Seen;
 use super::state::{LARGE, ListWish, Listener};
 use crate::session::Session;
 
+/// How often one that changes is looked at again.
+const LOOKS: usize = 2;
 /// How long one answer looks at files.
 pub(super) const LOOKING: Duration = Duration::from_millis(5);
 
@@ -48,6 +51,7 @@ impl Subscriptions {
         if looks {
             self.look_at_what_was_read(workspace, id);
         }
+        self.look_again(workspace, id, self.looking);
         let mut state = self.locked();
         state.listeners.get_mut(&id).map(Listener::take_remarks).unwrap_or_default()
     }
@@ -76,6 +80,45 @@ impl Subscriptions {
             }
         }
     }
+
+    /// Looks again at what the next answer names, where the file system says something else than when that was looked at:
+    /// a program that empties a file and then fills it may have been seen in between.
+    fn look_again(&self, workspace: &Workspace, id: u64, patience: Duration) {
+        let unsaid = match self.locked().listeners.get(&id) {
+            Some(listener) => listener.unsaid(),
+            None => return,
+        };
+        let begun = Instant::now();
+        for (name, seen) in unsaid {
+            let may_look = begun.elapsed() <= patience;
+            let now = seen_now(workspace, &name, &seen, may_look);
+            let mut state = self.locked();
+            if let Some(remarks) = state.listeners.get_mut(&id).and_then(|listener| listener.remarks.as_mut())
+            {
+                remarks.has_seen_again(&name, &seen, now);
+            }
+        }
+    }
+}
+
+/// What a file is that looked so; `None` where that cannot be told while a client waits, since it is large or changes on.
+fn seen_now(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
+    let mut stat = workspace.glance(name);
+    if stat == seen.stat && (stat.is_some() || seen.now == Sight::Nothing) {
+        return Some(seen.clone());
+    }
+    for _ in 0..LOOKS {
+        if !may_look || stat.is_some_and(|stat| stat.size > LARGE) {
+            return None;
+        }
+        let now = workspace.look(name);
+        let after = workspace.glance(name);
+        if after == stat {
+            return Some(Seen { now, stat });
+        }
+        stat = after;
+    }
+    None
 }
 
 /// What a look at the files in question has found.
@@ -178,6 +221,12 @@ mod tests {
             }
         }
 
+        /// The system hints at this file.
+        fn hint(&self, file: &str) {
+            let path = self.folder.path().canonicalize().unwrap().join(file);
+            self.look(&Hints { paths: BTreeMap::from([(path, false)]), ..Hints::default() });
+        }
+
         fn write(&self, file: &str, content: &str) {
             std::fs::write(self.folder.path().join(file), content).unwrap();
         }
@@ -187,10 +236,7 @@ mod tests {
     fn what_is_hinted_at_is_said_in_the_next_answer_and_once() {
         let served = served(&["a", "b", "c"]);
         served.read_unwatched(&["a", "b"]);
-        let hint = |file: &str| {
-            let path = served.folder.path().canonicalize().unwrap().join(file);
-            served.look(&Hints { paths: BTreeMap::from([(path, false)]), ..Hints::default() });
-        };
+        let hint = |file: &str| served.hint(file);
         served.write("a", "two\n");
         served.write("c", "two\n");
         assert!(served.remarks().is_empty());
@@ -215,6 +261,52 @@ mod tests {
         hint("a");
         served.read(&["a"]);
         assert!(served.remarks().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_changed_again_since_it_was_looked_at_is_at_the_version_that_it_has_now() {
+        let served = served(&["a", "b", "c"]);
+        served.read_unwatched(&["a", "b", "c"]);
+        // Somebody empties a file and then fills it, and is looked at in between.
+        served.write("a", "");
+        served.hint("a");
+        served.write("a", "two\n");
+        let version = emend_workspace::edit::Version::of(b"two\n");
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.contains(&format!("it is at version {} now", version.short())), "{said}");
+        served.hint("a");
+        assert!(served.remarks().is_empty());
+        // It has come back, and another one is as it was read.
+        std::fs::remove_file(served.folder.path().join("a")).unwrap();
+        served.write("b", "");
+        ["a", "b"].into_iter().for_each(|file| served.hint(file));
+        served.write("a", "three\n");
+        served.write("b", "one\n");
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.starts_with("a was changed") && said.contains("version"), "{said}");
+        // It is gone by now.
+        served.write("c", "two\n");
+        served.hint("c");
+        std::fs::remove_file(served.folder.path().join("c")).unwrap();
+        let [said] = &served.remarks()[..] else { panic!() };
+        assert!(said.starts_with("c, which you have read, is gone"), "{said}");
+    }
+
+    #[test]
+    fn no_version_is_named_where_looking_again_takes_too_long() {
+        let served = served(&["a", "large"]);
+        served.read_unwatched(&["a", "large"]);
+        let id = served.session.registrations().answers.as_ref().unwrap().id();
+        for (file, text) in [("large", "x\n".repeat(LARGE as usize)), ("a", "two\n".into())] {
+            served.write(file, "");
+            served.hint(file);
+            served.write(file, &text);
+        }
+        served.subscriptions.look_again(&served.workspace, id, Duration::ZERO);
+        let mut state = served.subscriptions.locked();
+        let said = state.listeners.get_mut(&id).unwrap().take_remarks();
+        let unsure = "was changed by somebody else since you read it. Read it again before you rely on it.";
+        assert_eq!(said, [format!("a {unsure}"), format!("large {unsure}")]);
     }
 
     #[test]

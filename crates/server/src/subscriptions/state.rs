@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use emend_workspace::edit::Version;
 use emend_workspace::{ChangeKind, Readings, Report, Sight, Stat, Workspace};
 
-use super::changes::Remarks;
+use super::changes::{Remarks, Seen};
 use crate::session::Session;
 use crate::uri::{HISTORY, READINGS, SESSION};
 use crate::watch::Hints;
@@ -76,6 +76,11 @@ impl Listener {
     pub(super) fn in_question(&mut self) -> (Vec<(String, Version, Stat)>, bool) {
         let Some(remarks) = &mut self.remarks else { return Default::default() };
         remarks.in_question(&self.readings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What an answer names, and is to be looked at again before it does.
+    pub(super) fn unsaid(&self) -> Vec<(String, Seen)> {
+        self.remarks.as_ref().map(|remarks| remarks.unsaid(&self.readings())).unwrap_or_default()
     }
 
     /// What an answer says.
@@ -324,7 +329,7 @@ impl State {
         if let Some(watched) = self.files.get_mut(path) {
             watched.edits += 1;
         }
-        self.is_now(path, now);
+        self.is_now(path, None, now);
     }
 
     /// A file that an edit of this process took away has this name now.
@@ -386,15 +391,15 @@ impl State {
         self.files.get(path).map_or(0, |watched| watched.edits)
     }
 
-    /// A file is this by now. Yields whether that is new.
-    pub(super) fn is_now(&mut self, path: &Path, now: Sight) -> bool {
+    /// A file is this by now, of which the file system said that, if it was asked. Yields whether that is new.
+    pub(super) fn is_now(&mut self, path: &Path, stat: Option<Stat>, now: Sight) -> bool {
         let Some(watched) = self.files.get_mut(path) else { return false };
         if watched.seen.as_ref() == Some(&now) {
             return false;
         }
         for (id, uri) in &watched.tell {
             let Some(listener) = self.listeners.get_mut(id) else { continue };
-            if listener.will_remark(&watched.name, &now, None) {
+            if listener.will_remark(&watched.name, &now, stat) {
                 continue;
             }
             // Of its own edit a client has nothing to hear: it knows the new version.

@@ -1,0 +1,187 @@
+//! How many requests are under way whose answers are not written yet, and how large the answers are that wait. A client that
+//! never reads would have all of them kept here, so only so many of its requests are taken.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientNotification, ClientRequest, GetExtensions, JsonRpcMessage, RequestId, ServerNotification,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use tokio::sync::Notify;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Unwritten {
+    most: usize,
+    most_bytes: usize,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Those that have no answer yet. rmcp answers requests of the same id once,
+    taken: HashSet<RequestId>,
+    /// though each of them runs; and one that was cancelled may run on.
+    running: usize,
+    /// How many answers are being written.
+    writing: usize,
+    /// and how many bytes of them.
+    bytes: usize,
+    /// Questions that the client has got. Each holds up a request until the client says something.
+    asked: HashSet<RequestId>,
+}
+
+/// What is to be done once a message is written, or cannot be.
+#[derive(Debug)]
+pub(super) struct Writing {
+    unwritten: Arc<Unwritten>,
+    what: What,
+    bytes: usize,
+}
+
+/// What a request has with it as long as it is being handled.
+#[derive(Debug)]
+struct Running {
+    unwritten: Arc<Unwritten>,
+    id: RequestId,
+}
+
+#[derive(Debug)]
+enum What {
+    Answer,
+    Question(RequestId),
+    Other,
+}
+
+impl Unwritten {
+    pub(super) fn new(most: usize, most_bytes: usize) -> Arc<Self> {
+        Arc::new(Self { most, most_bytes, state: Mutex::default(), changed: Notify::new() })
+    }
+
+    /// Waits until one more request may be taken. May be dropped at any time.
+    pub(super) async fn room(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.has_room() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Whether one more request may be taken.
+    pub(super) fn has_room(&self) -> bool {
+        let state = self.state();
+        let under_way = state.taken.len().max(state.running) + state.writing;
+        under_way < self.most + state.asked.len() && state.bytes < self.most_bytes
+    }
+
+    /// Whether this is to wait for room. What ends a request, and what only listens, is not.
+    pub(super) fn is_counted(message: &RxJsonRpcMessage<RoleServer>) -> bool {
+        let JsonRpcMessage::Request(request) = message else { return false };
+        !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_))
+    }
+
+    /// The service gets this message.
+    pub(super) fn receive(self: &Arc<Self>, message: &mut RxJsonRpcMessage<RoleServer>) {
+        let is_counted = Self::is_counted(message);
+        let mut state = self.state();
+        match message {
+            JsonRpcMessage::Request(request) if is_counted => {
+                state.taken.insert(request.id.clone());
+                state.running += 1;
+                let running = Running { unwritten: Arc::clone(self), id: request.id.clone() };
+                request.request.extensions_mut().insert(Arc::new(running));
+            }
+            JsonRpcMessage::Response(answer) => {
+                state.asked.remove(&answer.id);
+            }
+            JsonRpcMessage::Error(error) => {
+                error.id.as_ref().map(|id| state.asked.remove(id));
+            }
+            // It gets no answer.
+            JsonRpcMessage::Notification(_) => {
+                cancelled(message).map(|id| state.taken.remove(id));
+            }
+            JsonRpcMessage::Request(_) => {}
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+
+    /// The service sends this message; it counts until what this yields is dropped.
+    pub(super) fn send(self: &Arc<Self>, message: &TxJsonRpcMessage<RoleServer>) -> Writing {
+        let mut state = self.state();
+        let mut answer = |id: &RequestId| match state.taken.remove(id) {
+            true => {
+                state.writing += 1;
+                What::Answer
+            }
+            false => What::Other,
+        };
+        let what = match message {
+            JsonRpcMessage::Response(response) => answer(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref().map_or(What::Other, answer),
+            JsonRpcMessage::Request(question) => What::Question(question.id.clone()),
+            JsonRpcMessage::Notification(it) => {
+                if let ServerNotification::CancelledNotification(cancelled) = &it.notification {
+                    cancelled.params.request_id.as_ref().map(|id| state.asked.remove(id));
+                }
+                What::Other
+            }
+        };
+        drop(state);
+        Writing { unwritten: Arc::clone(self), what, bytes: 0 }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The request that this message ends.
+pub(super) fn cancelled(message: &RxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+    let JsonRpcMessage::Notification(it) = message else { return None };
+    let ClientNotification::CancelledNotification(cancelled) = &it.notification else { return None };
+    cancelled.params.request_id.as_ref()
+}
+
+impl Writing {
+    /// It is of this size, and waits to be written.
+    pub(super) fn weighs(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.unwritten.state().bytes += bytes;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.unwritten.state();
+        state.running -= 1;
+        if std::thread::panicking() {
+            // It gets no answer.
+            state.taken.remove(&self.id);
+        }
+        drop(state);
+        self.unwritten.changed.notify_one();
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let mut state = self.unwritten.state();
+        state.bytes -= self.bytes;
+        match std::mem::replace(&mut self.what, What::Other) {
+            What::Answer => state.writing -= 1,
+            What::Question(id) => {
+                state.asked.insert(id);
+            }
+            What::Other => {}
+        }
+        drop(state);
+        self.unwritten.changed.notify_one();
+    }
+}
