@@ -469,7 +469,10 @@ mod tests {
         std::os::unix::fs::symlink("/bin/sh", root.join("links")).unwrap();
         let by_link = outside.path().join("by_link");
         std::os::unix::fs::symlink(root.join("links"), &by_link).unwrap();
-        for absolute in [&inside, &link, &by_link] {
+        let folder_by_link = outside.path().join("folder");
+        std::os::unix::fs::symlink("/bin", root.join("folder")).unwrap();
+        std::os::unix::fs::symlink(root.join("folder"), &folder_by_link).unwrap();
+        for absolute in [&inside, &link, &by_link, &folder_by_link.join("sh")] {
             assert!(find(absolute.to_str().unwrap(), Some(&search), &roots).unwrap_err().contains("inside"));
         }
         for wrong in ["./sh", "bin/sh", "no-such-program", "/bin"] {
