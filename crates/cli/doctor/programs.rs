@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use emend_process::search;
 use emend_server::effects::{Found, language_servers};
 use emend_workspace::policy::programs::{Hook, Programs};
-use emend_workspace::program;
 
 use super::{Findings, Level};
 
@@ -51,7 +51,7 @@ fn named(
     level: Level,
     findings: &mut Findings,
 ) {
-    match program::find(program, program::search_path().as_deref(), roots) {
+    match search::find(program, search::search_path().as_deref(), roots) {
         Ok(found) => findings.ok(about, format!("{name}: {}", found.display())),
         Err(why) => {
             let next =

@@ -7,7 +7,7 @@
 //!
 //! Read in this order: what is told ([`settings`]) and answered ([`aftermath`], [`pending`]), which servers there are
 //! (`known`, `server`, `program`), all of them ([`servers`]), one of them in one root (`worker`, `queue`), one that runs
-//! (`group`, `process`, `wire`, `requests`), one that is ready (`session`), and what it says (`finding`, `compare`).
+//! (`process`, `wire`, `requests`), one that is ready (`session`), and what it says (`finding`, `compare`).
 
 pub mod settings;
 
@@ -23,7 +23,6 @@ pub mod servers;
 mod queue;
 mod worker;
 
-mod group;
 mod process;
 mod requests;
 mod wire;

@@ -14,13 +14,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use emend_process::group::Group;
 use lsp_server::{Message, Notification, Request, RequestId, Response, ResponseError};
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{RegisterCapability, Request as _};
 use serde_json::Value;
 
 use crate::finding::{self, Finding};
-use crate::group::Group;
+
 use crate::requests::{self, Client};
 use crate::settings::Limits;
 use crate::wire;

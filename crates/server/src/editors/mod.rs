@@ -12,9 +12,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use emend_process::run::Program;
+use emend_process::search;
 use emend_workspace::edit::plan::Action;
 use emend_workspace::policy::programs::Editor;
-use emend_workspace::program::{self, Program};
+
 use emend_workspace::{Landed, Workspace};
 
 use self::ways::{Run, Way};
@@ -175,7 +177,7 @@ impl Told {
 
     fn run(&self, run: &Run, timeout: Duration) -> Result<(), String> {
         let roots: Vec<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
-        let path = program::find(&self.program, program::search_path().as_deref(), &roots)?;
+        let path = search::find(&self.program, search::search_path().as_deref(), &roots)?;
         if timeout.is_zero() {
             return Err("telling it took too long".to_owned());
         }
@@ -183,7 +185,7 @@ impl Told {
             path: &path,
             arguments: &run.arguments,
             folder: &run.folder,
-            search: &program::search_path_outside(&roots),
+            search: &search::search_path_outside(&roots),
             timeout,
             most: MOST_SAID,
             is_cut: false,

@@ -16,8 +16,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use emend_process::run::{Ended, Program, Ran};
+use emend_process::search;
+
 use crate::edits::approval::visible_line;
-use crate::edits::program::{self, Ended, Program, Ran, placed};
+use crate::edits::placeholders::placed;
 use crate::files::report::{ChangeKind, FileReport};
 use crate::files::roots::{Root, Roots};
 use crate::policy::folded::Folded;
@@ -98,7 +101,7 @@ impl Hooks {
     fn program(&self, armed: &Armed) -> Result<PathBuf, String> {
         let roots = self.folders();
         let name = armed.hook.command.first().ok_or("it names no program")?;
-        program::find(name, program::search_path().as_deref(), &roots)
+        search::find(name, search::search_path().as_deref(), &roots)
     }
 
     fn folders(&self) -> Vec<&Path> {
@@ -141,7 +144,7 @@ impl Hooks {
             path: &path,
             arguments: &filled(&armed.hook.command[1..], &home.path, &paths),
             folder: &home.path,
-            search: &program::search_path_outside(&self.folders()),
+            search: &search::search_path_outside(&self.folders()),
             timeout: armed.hook.timeout.unwrap_or(allowance.timeout),
             most: allowance.most,
             is_cut: allowance.is_cut,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A process that leads a group of its own.
-pub(crate) struct Group {
+pub struct Group {
     id: u32,
     /// None once it was reaped: its number may be another's from then on, and nothing is sent to it.
     child: Mutex<Option<Child>>,
@@ -18,31 +18,34 @@ pub(crate) struct Group {
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Group {
-    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+    /// Starts it as the first of its group.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let child = command.spawn()?;
         Ok(Self { id: child.id(), child: Mutex::new(Some(child)) })
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> u32 {
         self.id
     }
 
     /// Its pipes, while they are there.
-    pub(crate) fn with<T>(&self, take: impl FnOnce(&mut Child) -> T) -> Option<T> {
+    pub fn with<T>(&self, take: impl FnOnce(&mut Child) -> T) -> Option<T> {
         self.locked().as_mut().map(take)
     }
 
     /// Ends it and all that it has started.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         if let Some(child) = self.locked().as_mut() {
             Self::kill_group(child);
         }
     }
 
     /// Waits for its end, ends what it has started, and says how it ended.
-    pub(crate) fn wait(&self) -> String {
+    pub fn wait(&self) -> String {
         self.wait_without_reaping();
         let Some(mut child) = self.locked().take() else { return "it had ended".into() };
         Self::kill_group(&mut child);
