@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -278,6 +279,40 @@ fn a_server_that_hangs_holds_nobody_up() {
     assert!(scene.crash("HANG\n").contains("has not answered"));
     let after = scene.edit_one("one\n", "BAD\n");
     assert_eq!((after.crashed, places(&after.changes.expect("started again"))), (None, vec![(1, 1)]));
+}
+
+/// What such a link points to, whoever may change files in the workspace decides.
+#[test]
+fn no_server_is_started_by_a_link_in_the_workspace() {
+    let scene = Scene::new(&[]);
+    let fake = PathBuf::from(env!("CARGO_BIN_EXE_fake-language-server"));
+    let outside = scene.state.path();
+    let (link, folder) = (scene.path("link"), scene.path("folder"));
+    symlink(&fake, &link).expect("linked");
+    symlink(fake.parent().expect("a folder"), &folder).expect("linked");
+    symlink(&link, outside.join("by_link")).expect("linked");
+    symlink(&folder, outside.join("by_folder")).expect("linked");
+    let in_folder = outside.join("by_folder").join(fake.file_name().expect("a name"));
+    for program in [outside.join("by_link"), in_folder] {
+        let fake = ServerSetting {
+            name: "fake".into(),
+            command: Some(vec![program.to_str().expect("Unicode").to_owned()]),
+            extensions: vec!["fake".into()],
+            ..ServerSetting::default()
+        };
+        let servers = Servers::new(Settings {
+            roots: vec![scene.folder.path().to_owned()],
+            untrusted: Vec::new(),
+            servers: vec![fake],
+            search: Some("/nowhere".into()),
+            limits: Limits::default(),
+        });
+        let state =
+            servers.states().into_iter().find(|state| state.server == "fake").expect("it is known").state;
+        assert!(matches!(state, State::NotInstalled { .. }), "{}: {state:?}", program.display());
+        let pending = servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]);
+        assert!(pending.is_none(), "{}", program.display());
+    }
 }
 
 #[test]

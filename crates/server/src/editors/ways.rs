@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use emend_workspace::placeholders::placed;
 use emend_workspace::policy::programs::Editor;
-use emend_workspace::program::placed;
 use serde_json::{Value, json};
 
 use super::Changed;

@@ -12,8 +12,8 @@ pub mod readings;
 pub mod approval;
 pub(crate) mod guard;
 pub mod hooks;
+pub mod placeholders;
 pub(crate) mod prepared;
-pub mod program;
 
 pub mod event_log;
 pub(crate) mod landed;

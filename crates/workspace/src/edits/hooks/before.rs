@@ -11,8 +11,8 @@ use emend_edit::problem::{Kind, Problem};
 use super::{Allowance, Armed, Hooks, told};
 use crate::edits::approval::visible;
 use crate::edits::prepared::Facts;
-use crate::edits::program::{Ended, Ran};
 use crate::files::report::{FileReport, Report};
+use emend_process::run::{Ended, Ran};
 
 /// How long a hook may take unless the person says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,23 +1,24 @@
 //! Running a program of the person's, such as a hook: with its arguments as a list, what it gets on its standard
 //! input, and limits on its time and on what it says. Whatever it does, this comes back.
 
-use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
+
+use crate::search::Search;
 
 /// A program that is to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// What to run, as [`find`] yields it.
+    /// What to run, as [`Search::find`] yields it.
     pub path: &'a Path,
     /// Its arguments.
     pub arguments: &'a [String],
     /// The folder that it runs in.
     pub folder: &'a Path,
-    /// The folders that it finds programs in, as [`search_path_outside`] yields them.
-    pub search: &'a OsStr,
+    /// Where it finds programs in its turn.
+    pub search: &'a Search,
     /// How long it may take.
     pub timeout: Duration,
     /// How many bytes of what it says on its standard output are kept.
@@ -52,97 +53,6 @@ pub enum Ended {
     GivenUp,
     /// It could not be run at all.
     Failed(io::Error),
-}
-
-/// The program of this name: an absolute path, or what is found in the folders of `PATH`. Never one in these roots, where
-/// edits could change what it does. The error says why there is none.
-pub fn find(name: &str, search: Option<&OsStr>, roots: &[&Path]) -> Result<PathBuf, String> {
-    let candidates: Vec<PathBuf> = if Path::new(name).is_absolute() {
-        vec![name.into()]
-    } else if name.contains('/') {
-        return Err(format!("'{name}' is neither a name nor an absolute path"));
-    } else {
-        // Relative entries would be found in whichever folder this runs in.
-        let folders = std::env::split_paths(search.unwrap_or_default()).filter(|folder| folder.is_absolute());
-        folders.map(|folder| folder.join(name)).collect()
-    };
-    let mut inside = None;
-    for candidate in candidates {
-        let Some(real) = candidate.canonicalize().ok().filter(|real| is_program(real)) else { continue };
-        let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        if is_in(&real) || is_in(&candidate) || is_by_link(&candidate, &is_in) {
-            inside.get_or_insert(candidate);
-        } else {
-            return Ok(candidate);
-        }
-    }
-    Err(match inside {
-        Some(inside) => {
-            format!("{} is inside the workspace, where edits could change it", inside.display())
-        }
-        None => format!("there is no program '{name}'"),
-    })
-}
-
-/// The folders that programs are looked for in.
-#[must_use]
-pub fn search_path() -> Option<OsString> {
-    std::env::var_os("PATH")
-}
-
-/// What a program gets as its `PATH`: none of the folders in these roots, and none that depends on the folder that it runs
-/// in. What it runs by name, such as the interpreter of a script, is then no program of a root either.
-#[must_use]
-pub fn search_path_outside(roots: &[&Path]) -> OsString {
-    let search = search_path().unwrap_or_default();
-    let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-    let is_outside = |folder: &PathBuf| {
-        folder.is_absolute() && !is_in(folder) && !folder.canonicalize().is_ok_and(|real| is_in(&real))
-    };
-    std::env::join_paths(std::env::split_paths(&search).filter(is_outside)).unwrap_or_default()
-}
-
-/// A text with its placeholders replaced; what comes in their place is not looked at again.
-#[must_use]
-pub fn placed(text: &str, places: &[(&str, &str)]) -> String {
-    let mut placed = String::new();
-    let mut rest = text;
-    while let Some((at, (place, value))) =
-        places.iter().filter_map(|place| Some((rest.find(place.0)?, place))).min_by_key(|(at, _)| *at)
-    {
-        placed.push_str(&rest[..at]);
-        placed.push_str(value);
-        rest = &rest[at + place.len()..];
-    }
-    placed + rest
-}
-
-/// Whether a link on the way from here to the file itself is in one of the folders: it says which program it is.
-fn is_by_link(path: &Path, is_in: &dyn Fn(&Path) -> bool) -> bool {
-    let mut at = path.to_path_buf();
-    // As many links as the system follows.
-    for _ in 0..40 {
-        let Some(folder) = at.parent().and_then(|folder| folder.canonicalize().ok()) else { return true };
-        let Some(name) = at.file_name() else { return true };
-        let here = folder.join(name);
-        if is_in(&here) {
-            return true;
-        }
-        match here.read_link() {
-            Ok(target) => at = folder.join(target),
-            Err(_) => return false,
-        }
-    }
-    true
-}
-
-fn is_program(path: &Path) -> bool {
-    let Ok(metadata) = path.metadata() else { return false };
-    #[cfg(unix)]
-    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let may_run = true;
-    metadata.is_file() && may_run
 }
 
 impl Program<'_> {
@@ -191,15 +101,14 @@ mod attended {
     //! started holds a pipe open, our end of it is closed.
 
     use std::io::{self, Read, Write};
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+    use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
     use std::time::{Duration, Instant};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::ioctl_fionbio;
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
     use super::{Ended, Program, Ran};
+    use crate::group::{Group, Pipes};
 
     /// How much of a program's standard error is kept.
     const MOST_ERRORS: usize = 2 * 1024;
@@ -213,23 +122,20 @@ mod attended {
     pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
         command.args(program.arguments).current_dir(program.folder);
-        command.env("PATH", program.search);
+        command.env("PATH", program.search.for_children());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own, so that what it starts can be killed with it.
-        command.process_group(0);
-        let mut child = command.spawn()?;
-        let attended = Attended::to(&mut child, program).and_then(|mut attended| {
-            let ended_by = attended.until_it_ends(&child, input, cancelled)?;
+        let group = Group::start(&mut command)?;
+        let attended = Attended::to(group.pipes(), program).and_then(|mut attended| {
+            let ended_by = attended.until_it_ends(&group, input, cancelled)?;
             Ok((ended_by, attended.output, attended.errors))
         });
-        let must_go = !matches!(attended, Ok((None, ..)) if program.leaves);
-        if must_go {
-            // It is not reaped yet, so the group is still its own.
-            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-            // It may have left that group, and is waited for.
-            let _ = child.kill();
-        }
-        let status = child.wait()?;
+        let may_leave = matches!(attended, Ok((None, ..)) if program.leaves);
+        let status = if may_leave {
+            group.wait_alone()?
+        } else {
+            group.kill();
+            group.wait()?
+        };
         let (stopped, output, errors) = attended?;
         let ended = stopped.unwrap_or(Ended::Exited(status));
         Ok(Ran { ended, output, errors: String::from_utf8_lossy(&errors).into_owned() })
@@ -248,8 +154,7 @@ mod attended {
     }
 
     impl Attended {
-        fn to(child: &mut Child, program: &Program<'_>) -> io::Result<Self> {
-            let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        fn to((stdin, stdout, stderr): Pipes, program: &Program<'_>) -> io::Result<Self> {
             stdin.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
             stdout.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
             stderr.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
@@ -262,7 +167,7 @@ mod attended {
         /// Feeds it and listens to it until it has ended. Yields why it must be ended, if so.
         fn until_it_ends(
             &mut self,
-            child: &Child,
+            group: &Group,
             mut input: &[u8],
             cancelled: &dyn Fn() -> bool,
         ) -> io::Result<Option<Ended>> {
@@ -273,7 +178,7 @@ mod attended {
                     self.stdin = None;
                 }
                 // Asked before its pipes are looked at: what it says between the two would be lost.
-                let has_ended = has_ended(child)?;
+                let has_ended = group.has_ended()?;
                 let is_quiet = self.stdout.is_none() && self.stderr.is_none();
                 let patience = match self.deadline.checked_duration_since(Instant::now()) {
                     _ if has_ended => Duration::ZERO,
@@ -342,12 +247,6 @@ mod attended {
     fn is_for_later(error: &io::Error) -> bool {
         matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
     }
-
-    /// Whether it has ended; it is not reaped.
-    fn has_ended(child: &Child) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
-    }
 }
 
 #[cfg(not(unix))]
@@ -365,17 +264,18 @@ mod attended {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
     fn shell(script: &str, input: &[u8], limits: impl FnOnce(&mut Program<'_>)) -> Ran {
-        let arguments = ["-c".to_owned(), script.to_owned()];
+        let (arguments, search) = (["-c".to_owned(), script.to_owned()], usual());
         let mut program = Program {
             path: Path::new("/bin/sh"),
             arguments: &arguments,
             folder: Path::new("/"),
-            search: OsStr::new("/usr/bin:/bin"),
+            search: &search,
             timeout: Duration::from_secs(60),
             most: 1 << 20,
             is_cut: false,
@@ -399,7 +299,8 @@ mod tests {
         let why = |script: &str| shell(script, b"", |_| {}).done().unwrap_err();
         assert_eq!(why("echo no >&2; exit 3"), "it ended with exit code 3: no");
         assert_eq!(why("kill -9 $$"), "it was killed");
-        let absent = Program { path: Path::new("/none"), ..program(&[]) };
+        let search = usual();
+        let absent = Program { path: Path::new("/none"), ..program(&[], &search) };
         assert!(matches!(absent.run(b"", &|| false).ended, Ended::Failed(_)));
     }
 
@@ -421,7 +322,8 @@ mod tests {
     #[test]
     fn who_leaves_the_group_is_ended_too() {
         let arguments = ["-e", "setpgrp(0, getpgrp(getppid())); sleep 30"].map(str::to_owned);
-        let mut program = program(&arguments);
+        let search = usual();
+        let mut program = program(&arguments, &search);
         program.path = Path::new("/usr/bin/perl");
         program.timeout = Duration::from_millis(500);
         if program.path.exists() {
@@ -433,7 +335,7 @@ mod tests {
 
     #[test]
     fn what_is_given_up_is_ended() {
-        let ran = program(&["-c".into(), "sleep 1000".into()]).run(b"", &|| true);
+        let ran = program(&["-c".into(), "sleep 1000".into()], &usual()).run(b"", &|| true);
         assert!(matches!(ran.ended, Ended::GivenUp));
     }
 
@@ -453,38 +355,17 @@ mod tests {
         rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
     }
 
-    #[test]
-    fn no_program_of_the_workspace_is_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let inside = root.join("sh");
-        std::fs::copy("/bin/sh", &inside).unwrap();
-        let outside = tempfile::tempdir().unwrap();
-        let link = outside.path().join("sh");
-        std::os::unix::fs::symlink(&inside, &link).unwrap();
-        let roots = [root.as_path()];
-        let search = std::env::join_paths([root.as_path(), Path::new("."), Path::new("/bin")]).unwrap();
-        assert_eq!(find("sh", Some(&search), &roots).unwrap(), Path::new("/bin/sh"));
-        // A link in a root says what is run, wherever that is.
-        std::os::unix::fs::symlink("/bin/sh", root.join("links")).unwrap();
-        let by_link = outside.path().join("by_link");
-        std::os::unix::fs::symlink(root.join("links"), &by_link).unwrap();
-        for absolute in [&inside, &link, &by_link] {
-            assert!(find(absolute.to_str().unwrap(), Some(&search), &roots).unwrap_err().contains("inside"));
-        }
-        for wrong in ["./sh", "bin/sh", "no-such-program", "/bin"] {
-            assert!(find(wrong, Some(&search), &roots).is_err(), "{wrong}");
-        }
-        assert!(find("sh", Some(OsStr::new(".:")), &[]).is_err());
+    fn usual() -> Search {
+        Search::new::<&Path>(Some("/usr/bin:/bin".into()), &[])
     }
 
-    fn program(arguments: &[String]) -> Program<'_> {
+    fn program<'a>(arguments: &'a [String], search: &'a Search) -> Program<'a> {
         let timeout = Duration::from_secs(60);
         Program {
             path: Path::new("/bin/sh"),
             arguments,
             folder: Path::new("/"),
-            search: OsStr::new("/usr/bin:/bin"),
+            search,
             timeout,
             most: 1,
             is_cut: false,
