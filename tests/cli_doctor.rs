@@ -243,6 +243,6 @@ fn a_language_server_that_does_not_exist_is_found_whatever_is_said_of_it() {
         "{warned:?}"
     );
     let notes = of_level(&ran, "note");
-    let both = "there is no pyright-langserver in PATH outside the workspace, and there is no basedpyright-langserver";
+    let both = "there is no program 'pyright-langserver', and there is no program 'basedpyright-langserver'";
     assert!(notes.iter().any(|(_, what)| what.contains(both)), "{notes:?}");
 }

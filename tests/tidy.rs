@@ -148,6 +148,16 @@ fn the_workspace_knows_nothing_of_the_wire() {
 }
 
 #[test]
+fn the_leaves_know_none_of_our_crates() {
+    for (leaf, known) in [("lease", &[][..]), ("lsp", &["emend-process"]), ("process", &[]), ("syntax", &[])]
+    {
+        let ours: Vec<String> =
+            dependencies(leaf).into_iter().filter(|name| name.starts_with("emend-")).collect();
+        assert_eq!(ours, known, "{leaf}");
+    }
+}
+
+#[test]
 fn nobody_depends_on_the_testkit_to_run() {
     for name in ["edit", "workspace", "server"] {
         assert!(!dependencies(name).iter().any(|name| name == "emend-testkit"), "{name}");

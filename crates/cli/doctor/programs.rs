@@ -1,8 +1,8 @@
 //! The programs that follow an edit: language servers, hooks, editors. Which of them are there.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use emend_process::search;
+use emend_process::search::Search;
 use emend_server::effects::{Found, language_servers};
 use emend_workspace::policy::programs::{Hook, Programs};
 
@@ -10,12 +10,12 @@ use super::{Findings, Level};
 
 pub(super) fn look(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
     servers(programs, roots, findings);
-    let roots: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
+    let search = Search::new(None, roots);
     for hook in programs.before.iter().chain(&programs.format).chain(&programs.after) {
-        self::hook(hook, &roots, findings);
+        self::hook(hook, &search, findings);
     }
     for editor in &programs.editors {
-        named(("editors", &editor.name), editor.program(), &roots, Level::Warning, findings);
+        named(("editors", &editor.name), editor.program(), &search, Level::Warning, findings);
     }
 }
 
@@ -37,21 +37,21 @@ fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
     }
 }
 
-fn hook(hook: &Hook, roots: &[&Path], findings: &mut Findings) {
+fn hook(hook: &Hook, search: &Search, findings: &mut Findings) {
     // One that is required keeps every edit from being made.
     let level = if hook.required { Level::Problem } else { Level::Warning };
     let program = hook.command.first().map(String::as_str).unwrap_or_default();
-    named(("hooks", &hook.name), program, roots, level, findings);
+    named(("hooks", &hook.name), program, search, level, findings);
 }
 
 fn named(
     (about, name): (&'static str, &str),
     program: &str,
-    roots: &[&Path],
+    search: &Search,
     level: Level,
     findings: &mut Findings,
 ) {
-    match search::find(program, search::search_path().as_deref(), roots) {
+    match search.find(program) {
         Ok(found) => findings.ok(about, format!("{name}: {}", found.display())),
         Err(why) => {
             let next =

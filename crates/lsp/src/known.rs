@@ -3,13 +3,13 @@
 //!
 //! Left alone, rust-analyzer builds scripts and macros, and lets `cargo` and `rustup` choose programs by files of the
 //! workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them take from `PATH` what they
-//! start themselves, which `program` sees to.
+//! start themselves, which `process::search` sees to.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use emend_process::search::Search;
 use serde_json::{Value, json};
-
-use crate::program;
 
 /// A known server.
 #[derive(Debug)]
@@ -112,11 +112,16 @@ pub(crate) struct Start {
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
+/// The ending of a file, as servers are chosen by it.
+pub(crate) fn ending(path: &Path) -> Option<&str> {
+    path.extension().and_then(OsStr::to_str)
+}
+
 /// What this kind of server is told, whose program is this one. An error says what it lacks.
 pub(crate) fn start(
     kind: Kind,
     program: &Path,
-    roots: &[PathBuf],
+    search: &Search,
     runs_project_code: bool,
 ) -> Result<Start, String> {
     let nothing = Start { options: json!({}), environment: Vec::new() };
@@ -132,7 +137,7 @@ pub(crate) fn start(
         Kind::TypeScript if runs_project_code => nothing,
         Kind::TypeScript => {
             let tsserver = beside(program)
-                .filter(|tsserver| !program::is_inside(tsserver, roots))
+                .filter(|tsserver| !search.is_inside(tsserver))
                 .ok_or("there is no TypeScript with a tsserver.js beside it (npm install -g typescript@5)")?;
             // The path is taken before the node_modules of the workspace are looked at. Types are fetched by running npm.
             Start {
@@ -310,7 +315,7 @@ mod tests {
             std::fs::write(file, "").expect("written");
         }
         let path = |roots: &[PathBuf]| {
-            start(Kind::TypeScript, &program, roots, false)
+            start(Kind::TypeScript, &program, &Search::new(None, roots), false)
                 .map(|start| start.options["tsserver"]["path"].clone())
         };
         assert_eq!(path(&[]), Ok(json!(tsserver)));

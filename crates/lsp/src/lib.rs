@@ -6,7 +6,7 @@
 //! a program that reads what others wrote; none is taken from the workspace, and each is told to run nothing from there.
 //!
 //! Read in this order: what is told ([`settings`]) and answered ([`aftermath`], [`pending`]), which servers there are
-//! (`known`, `server`, `program`), all of them ([`servers`]), one of them in one root (`worker`, `queue`), one that runs
+//! (`known`, `server`), all of them ([`servers`]), one of them in one root (`worker`, `queue`), one that runs
 //! (`process`, `wire`, `requests`), one that is ready (`session`), and what it says (`finding`, `compare`).
 
 pub mod settings;
@@ -15,7 +15,6 @@ pub mod aftermath;
 pub mod pending;
 
 mod known;
-mod program;
 mod server;
 
 pub mod servers;

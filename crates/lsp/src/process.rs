@@ -106,8 +106,7 @@ impl Process {
     pub(crate) fn start(command: &mut Command, client: Client, limits: Limits) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let group = Group::start(command)?;
-        let pipes = group.with(|child| (child.stdin.take(), child.stdout.take(), child.stderr.take()));
-        let Some((Some(stdin), Some(stdout), Some(stderr))) = pipes else {
+        let (Some(stdin), Some(stdout), Some(stderr)) = group.pipes() else {
             return Err(io::Error::other("its pipes are missing"));
         };
         let (outgoing, to_send) = sync_channel(UNREAD);
@@ -306,7 +305,10 @@ impl Shared {
     }
 
     fn await_end(&self) {
-        let how = self.group.wait();
+        let how = match self.group.wait() {
+            Ok(status) => format!("it ended with {status}"),
+            Err(error) => format!("it ended, nobody knows how: {error}"),
+        };
         // What is held against it only because it has ended is not why.
         let how = self.locked().fault.clone().unwrap_or(how);
         let last = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);

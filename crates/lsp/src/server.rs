@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use emend_process::search::Search;
 use serde_json::Value;
 
 use crate::known::{self, KNOWN, Kind, Start};
-use crate::program::Search;
 use crate::requests;
 use crate::settings::ServerSetting;
 
@@ -119,8 +119,8 @@ impl Server {
         let mut reasons = Vec::new();
         for command in &self.commands {
             let Some((program, arguments)) = command.split_first() else { continue };
-            let found = search.find(program).and_then(|program| {
-                known::start(self.kind, &program, search.roots(), self.runs_project_code).map(|_| program)
+            let found = search.find(program).map_err(|why| why.to_string()).and_then(|program| {
+                known::start(self.kind, &program, search, self.runs_project_code).map(|_| program)
             });
             match found {
                 Ok(program) => return Ok((program, arguments.to_vec())),
@@ -153,7 +153,7 @@ impl Server {
 
     /// What it is told when it starts.
     pub(crate) fn start(&self, program: &std::path::Path, search: &Search) -> Result<Start, String> {
-        let mut start = known::start(self.kind, program, search.roots(), self.runs_project_code)?;
+        let mut start = known::start(self.kind, program, search, self.runs_project_code)?;
         if !self.options.is_null() {
             requests::lay_over(&mut start.options, &self.options);
         }
@@ -170,11 +170,8 @@ mod tests {
     fn a_program_that_is_missing_is_told_by_each_of_its_names() {
         let servers = all(&[]);
         let pyright = servers.iter().find(|server| server.name == "pyright").expect("known");
-        let why = pyright.find(&Search::new(Some("".into()), &[])).expect_err("there is none");
-        assert!(
-            why.contains("no pyright-langserver ") && why.contains("no basedpyright-langserver "),
-            "{why}"
-        );
+        let why = pyright.find(&Search::new::<PathBuf>(Some("".into()), &[])).expect_err("there is none");
+        assert!(why.contains("'pyright-langserver'") && why.contains("'basedpyright-langserver'"), "{why}");
     }
 
     #[test]
@@ -217,7 +214,7 @@ mod tests {
         assert_eq!(named("pyright").language("py"), Some("python"));
         assert_eq!(named("pyright").language("pyi"), None);
         assert_eq!(named("zls").language("zig"), Some("zig"));
-        let search = Search::new(Some("".into()), &[]);
+        let search = Search::new::<PathBuf>(Some("".into()), &[]);
         assert!(named("zls").found(&search).is_err());
         let start = named("pyright").start("/pyright".as_ref(), &search).expect("nothing is lacking");
         assert_eq!(start.options["a"], json!(1));

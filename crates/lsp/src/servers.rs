@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use emend_process::search::Search;
+
 use crate::aftermath::{Answer, FileChange, ServerState, State};
-use crate::known::PROJECT_FILES;
+use crate::known::{PROJECT_FILES, ending};
 use crate::pending::{Awaited, Pending};
-use crate::program::{Search, ending};
 use crate::queue::{Change, Job};
 use crate::server::{self, Server};
 use crate::settings::{Limits, Settings};

@@ -8,9 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use emend_process::search::Search;
+
 use crate::aftermath::{Answer, Changes, Report, State};
+use crate::known::ending;
 use crate::process::{Failure, Process};
-use crate::program::{Search, ending};
 use crate::queue::{Change, Job, Queue, Text};
 use crate::requests::Client;
 use crate::server::Server;

@@ -1,7 +1,7 @@
 //! A program and all that it starts: they end together.
 
 use std::io;
-use std::process::{Child, Command};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(not(unix))]
 use std::time::Duration;
@@ -12,6 +12,9 @@ pub struct Group {
     /// None once it was reaped: its number may be another's from then on, and nothing is sent to it.
     child: Mutex<Option<Child>>,
 }
+
+/// The pipes of a process, those that were asked for.
+pub type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 /// How often is looked whether it has ended where the system tells that only by reaping.
 #[cfg(not(unix))]
@@ -32,56 +35,66 @@ impl Group {
         self.id
     }
 
-    /// Its pipes, while they are there.
-    pub fn with<T>(&self, take: impl FnOnce(&mut Child) -> T) -> Option<T> {
-        self.locked().as_mut().map(take)
+    /// Takes its pipes.
+    pub fn pipes(&self) -> Pipes {
+        let mut child = self.locked();
+        let pipes =
+            child.as_mut().map(|child| (child.stdin.take(), child.stdout.take(), child.stderr.take()));
+        pipes.unwrap_or_default()
     }
 
     /// Ends it and all that it has started.
     pub fn kill(&self) {
         if let Some(child) = self.locked().as_mut() {
-            Self::kill_group(child);
+            kill_group(child);
+            // It may have left that group.
+            let _ = child.kill();
         }
     }
 
     /// Waits for its end, ends what it has started, and says how it ended.
-    pub fn wait(&self) -> String {
+    pub fn wait(&self) -> io::Result<ExitStatus> {
         self.wait_without_reaping();
-        let Some(mut child) = self.locked().take() else { return "it had ended".into() };
-        Self::kill_group(&mut child);
-        match child.wait() {
-            Ok(status) => format!("it ended with {status}"),
-            Err(error) => format!("it ended, nobody knows how: {error}"),
-        }
+        self.reap(kill_group)
+    }
+
+    /// Waits for its end, lets go on what it has started, and says how it ended.
+    pub fn wait_alone(&self) -> io::Result<ExitStatus> {
+        self.wait_without_reaping();
+        self.reap(|_| {})
+    }
+
+    fn reap(&self, first: impl FnOnce(&mut Child)) -> io::Result<ExitStatus> {
+        let mut child = self.locked().take().ok_or_else(|| io::Error::other("it was waited for already"))?;
+        first(&mut child);
+        child.wait()
+    }
+
+    /// Whether it has ended. It is not reaped.
+    #[cfg(unix)]
+    pub fn has_ended(&self) -> io::Result<bool> {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let child = self.locked();
+        let Some(id) = child.as_ref().and_then(pid) else { return Ok(true) };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(id), options)?.is_some())
     }
 
     /// Its children outlive it, and can be reached by its number only as long as that is nobody else's.
     #[cfg(unix)]
     fn wait_without_reaping(&self) {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
-        let Some(id) = pid(self.id) else { return };
+        let Some(id) = self.locked().as_ref().and_then(pid) else { return };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(id), options) {}
     }
 
-    #[cfg(unix)]
-    fn kill_group(child: &mut Child) {
-        if let Some(id) = pid(child.id()) {
-            // That nobody is left in it is what is wanted.
-            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
-        }
-    }
-
     #[cfg(not(unix))]
     fn wait_without_reaping(&self) {
-        while let Some(Ok(None)) = self.with(Child::try_wait) {
+        let is_running = || matches!(self.locked().as_mut().map(Child::try_wait), Some(Ok(None)));
+        while is_running() {
             std::thread::sleep(LOOK);
         }
-    }
-
-    #[cfg(not(unix))]
-    fn kill_group(child: &mut Child) {
-        let _ = child.kill();
     }
 
     fn locked(&self) -> MutexGuard<'_, Option<Child>> {
@@ -90,6 +103,19 @@ impl Group {
 }
 
 #[cfg(unix)]
-fn pid(id: u32) -> Option<rustix::process::Pid> {
-    i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw)
+fn kill_group(child: &mut Child) {
+    if let Some(id) = pid(child) {
+        // That nobody is left in it is what is wanted.
+        let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(child: &mut Child) {
+    let _ = child.kill();
+}
+
+#[cfg(unix)]
+fn pid(child: &Child) -> Option<rustix::process::Pid> {
+    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
 }

@@ -1,23 +1,24 @@
 //! Running a program of the person's, such as a hook: with its arguments as a list, what it gets on its standard
 //! input, and limits on its time and on what it says. Whatever it does, this comes back.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use crate::search::Search;
+
 /// A program that is to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// What to run, as [`find`](crate::search::find) yields it.
+    /// What to run, as [`Search::find`] yields it.
     pub path: &'a Path,
     /// Its arguments.
     pub arguments: &'a [String],
     /// The folder that it runs in.
     pub folder: &'a Path,
-    /// The folders that it finds programs in, as [`search_path_outside`](crate::search::search_path_outside) yields them.
-    pub search: &'a OsStr,
+    /// Where it finds programs in its turn.
+    pub search: &'a Search,
     /// How long it may take.
     pub timeout: Duration,
     /// How many bytes of what it says on its standard output are kept.
@@ -100,15 +101,14 @@ mod attended {
     //! started holds a pipe open, our end of it is closed.
 
     use std::io::{self, Read, Write};
-    use std::os::unix::process::CommandExt;
-    use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+    use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
     use std::time::{Duration, Instant};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::io::ioctl_fionbio;
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
     use super::{Ended, Program, Ran};
+    use crate::group::{Group, Pipes};
 
     /// How much of a program's standard error is kept.
     const MOST_ERRORS: usize = 2 * 1024;
@@ -122,23 +122,20 @@ mod attended {
     pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
         let mut command = Command::new(program.path);
         command.args(program.arguments).current_dir(program.folder);
-        command.env("PATH", program.search);
+        command.env("PATH", program.search.for_children());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own, so that what it starts can be killed with it.
-        command.process_group(0);
-        let mut child = command.spawn()?;
-        let attended = Attended::to(&mut child, program).and_then(|mut attended| {
-            let ended_by = attended.until_it_ends(&child, input, cancelled)?;
+        let group = Group::start(&mut command)?;
+        let attended = Attended::to(group.pipes(), program).and_then(|mut attended| {
+            let ended_by = attended.until_it_ends(&group, input, cancelled)?;
             Ok((ended_by, attended.output, attended.errors))
         });
-        let must_go = !matches!(attended, Ok((None, ..)) if program.leaves);
-        if must_go {
-            // It is not reaped yet, so the group is still its own.
-            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-            // It may have left that group, and is waited for.
-            let _ = child.kill();
-        }
-        let status = child.wait()?;
+        let may_leave = matches!(attended, Ok((None, ..)) if program.leaves);
+        let status = if may_leave {
+            group.wait_alone()?
+        } else {
+            group.kill();
+            group.wait()?
+        };
         let (stopped, output, errors) = attended?;
         let ended = stopped.unwrap_or(Ended::Exited(status));
         Ok(Ran { ended, output, errors: String::from_utf8_lossy(&errors).into_owned() })
@@ -157,8 +154,7 @@ mod attended {
     }
 
     impl Attended {
-        fn to(child: &mut Child, program: &Program<'_>) -> io::Result<Self> {
-            let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        fn to((stdin, stdout, stderr): Pipes, program: &Program<'_>) -> io::Result<Self> {
             stdin.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
             stdout.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
             stderr.iter().try_for_each(|pipe| ioctl_fionbio(pipe, true))?;
@@ -171,7 +167,7 @@ mod attended {
         /// Feeds it and listens to it until it has ended. Yields why it must be ended, if so.
         fn until_it_ends(
             &mut self,
-            child: &Child,
+            group: &Group,
             mut input: &[u8],
             cancelled: &dyn Fn() -> bool,
         ) -> io::Result<Option<Ended>> {
@@ -182,7 +178,7 @@ mod attended {
                     self.stdin = None;
                 }
                 // Asked before its pipes are looked at: what it says between the two would be lost.
-                let has_ended = has_ended(child)?;
+                let has_ended = group.has_ended()?;
                 let is_quiet = self.stdout.is_none() && self.stderr.is_none();
                 let patience = match self.deadline.checked_duration_since(Instant::now()) {
                     _ if has_ended => Duration::ZERO,
@@ -251,12 +247,6 @@ mod attended {
     fn is_for_later(error: &io::Error) -> bool {
         matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
     }
-
-    /// Whether it has ended; it is not reaped.
-    fn has_ended(child: &Child) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
-    }
 }
 
 #[cfg(not(unix))]
@@ -279,12 +269,12 @@ mod tests {
     use super::*;
 
     fn shell(script: &str, input: &[u8], limits: impl FnOnce(&mut Program<'_>)) -> Ran {
-        let arguments = ["-c".to_owned(), script.to_owned()];
+        let (arguments, search) = (["-c".to_owned(), script.to_owned()], usual());
         let mut program = Program {
             path: Path::new("/bin/sh"),
             arguments: &arguments,
             folder: Path::new("/"),
-            search: OsStr::new("/usr/bin:/bin"),
+            search: &search,
             timeout: Duration::from_secs(60),
             most: 1 << 20,
             is_cut: false,
@@ -308,7 +298,8 @@ mod tests {
         let why = |script: &str| shell(script, b"", |_| {}).done().unwrap_err();
         assert_eq!(why("echo no >&2; exit 3"), "it ended with exit code 3: no");
         assert_eq!(why("kill -9 $$"), "it was killed");
-        let absent = Program { path: Path::new("/none"), ..program(&[]) };
+        let search = usual();
+        let absent = Program { path: Path::new("/none"), ..program(&[], &search) };
         assert!(matches!(absent.run(b"", &|| false).ended, Ended::Failed(_)));
     }
 
@@ -330,7 +321,8 @@ mod tests {
     #[test]
     fn who_leaves_the_group_is_ended_too() {
         let arguments = ["-e", "setpgrp(0, getpgrp(getppid())); sleep 30"].map(str::to_owned);
-        let mut program = program(&arguments);
+        let search = usual();
+        let mut program = program(&arguments, &search);
         program.path = Path::new("/usr/bin/perl");
         program.timeout = Duration::from_millis(500);
         if program.path.exists() {
@@ -342,7 +334,7 @@ mod tests {
 
     #[test]
     fn what_is_given_up_is_ended() {
-        let ran = program(&["-c".into(), "sleep 1000".into()]).run(b"", &|| true);
+        let ran = program(&["-c".into(), "sleep 1000".into()], &usual()).run(b"", &|| true);
         assert!(matches!(ran.ended, Ended::GivenUp));
     }
 
@@ -362,13 +354,17 @@ mod tests {
         rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
     }
 
-    fn program(arguments: &[String]) -> Program<'_> {
+    fn usual() -> Search {
+        Search::new::<&Path>(Some("/usr/bin:/bin".into()), &[])
+    }
+
+    fn program<'a>(arguments: &'a [String], search: &'a Search) -> Program<'a> {
         let timeout = Duration::from_secs(60);
         Program {
             path: Path::new("/bin/sh"),
             arguments,
             folder: Path::new("/"),
-            search: OsStr::new("/usr/bin:/bin"),
+            search,
             timeout,
             most: 1,
             is_cut: false,

@@ -1,114 +1,210 @@
 //! Which program is meant by a name, and which folders it may take programs from in its turn: none that edits could
-//! change.
+//! change, and none that depends on the folder in which somebody is started.
 
+use std::env;
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
 
-/// The program of this name: an absolute path, or what is found in the folders of `PATH`. Never one in these roots, where
-/// edits could change what it does. The error says why there is none.
-pub fn find(name: &str, search: Option<&OsStr>, roots: &[&Path]) -> Result<PathBuf, String> {
-    let candidates: Vec<PathBuf> = if Path::new(name).is_absolute() {
-        vec![name.into()]
-    } else if name.contains('/') {
-        return Err(format!("'{name}' is neither a name nor an absolute path"));
-    } else {
-        // Relative entries would be found in whichever folder this runs in.
-        let folders = std::env::split_paths(search.unwrap_or_default()).filter(|folder| folder.is_absolute());
-        folders.map(|folder| folder.join(name)).collect()
-    };
-    let mut inside = None;
-    for candidate in candidates {
-        let Some(real) = candidate.canonicalize().ok().filter(|real| is_program(real)) else { continue };
-        let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        if is_in(&real) || is_in(&candidate) || is_by_link(&candidate, &is_in) {
-            inside.get_or_insert(candidate);
+/// As many links as the system follows.
+const MOST_LINKS: usize = 40;
+
+/// Where programs are looked for: along a search path, and outside of these roots, in which edits could change what a
+/// program does.
+#[derive(Debug, Default)]
+pub struct Search {
+    path: OsString,
+    /// With links resolved.
+    roots: Vec<PathBuf>,
+}
+
+/// Why there is no program of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotFound {
+    /// It is neither a name nor an absolute path.
+    Unclear(String),
+    /// The only one is this file, which is in a root, or is reached by a link in one.
+    Inside(PathBuf),
+    /// No file of this name is a program.
+    Absent(String),
+}
+
+impl Search {
+    /// Along this search path, or `PATH` where there is none.
+    #[must_use]
+    pub fn new<R: AsRef<Path>>(path: Option<OsString>, roots: &[R]) -> Self {
+        let path = path.or_else(|| env::var_os("PATH")).unwrap_or_default();
+        let resolved = |root: &R| root.as_ref().canonicalize().unwrap_or_else(|_| root.as_ref().to_owned());
+        Self { path, roots: roots.iter().map(resolved).collect() }
+    }
+
+    /// The program of this name, or at this absolute path. It is not exchanged for what it links to: some programs do what
+    /// their name says.
+    pub fn find(&self, program: &str) -> Result<PathBuf, NotFound> {
+        let written = Path::new(program);
+        let candidates: Vec<PathBuf> = if written.is_absolute() {
+            vec![written.to_owned()]
+        } else if written.file_name() == Some(OsStr::new(program)) {
+            self.absolute_folders().flat_map(|folder| files(&folder, program)).collect()
         } else {
-            return Ok(candidate);
+            return Err(NotFound::Unclear(program.to_owned()));
+        };
+        let (inside, mut outside): (Vec<_>, Vec<_>) =
+            candidates.into_iter().filter(|file| is_program(file)).partition(|file| self.is_inside(file));
+        match (outside.is_empty(), inside.into_iter().next()) {
+            (false, _) => Ok(outside.swap_remove(0)),
+            (true, Some(inside)) => Err(NotFound::Inside(inside)),
+            (true, None) => Err(NotFound::Absent(program.to_owned())),
         }
     }
-    Err(match inside {
-        Some(inside) => {
-            format!("{} is inside the workspace, where edits could change it", inside.display())
+
+    /// What a program gets as its `PATH`: what it runs by name, such as the interpreter of a script, is then no program of a
+    /// root either.
+    #[must_use]
+    pub fn for_children(&self) -> OsString {
+        env::join_paths(self.absolute_folders().filter(|folder| !self.is_inside(folder))).unwrap_or_default()
+    }
+
+    /// Whether a file or folder is in a root by its name or by what it links to, or a link on the way to it is: that says
+    /// which one it is.
+    #[must_use]
+    pub fn is_inside(&self, path: &Path) -> bool {
+        self.has(path)
+            || path.canonicalize().is_ok_and(|path| self.has(&path))
+            || links(path).is_none_or(|folders| folders.iter().any(|folder| self.has(folder)))
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        self.roots.iter().any(|root| path.starts_with(root))
+    }
+
+    /// Relative ones would be found in whichever folder this runs in.
+    fn absolute_folders(&self) -> impl Iterator<Item = PathBuf> {
+        env::split_paths(&self.path).filter(|folder| folder.is_absolute())
+    }
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unclear(name) => write!(f, "'{name}' is neither a name nor an absolute path"),
+            Self::Inside(file) => {
+                write!(f, "{} is inside the workspace, where edits could change it", file.display())
+            }
+            Self::Absent(name) => write!(f, "there is no program '{name}'"),
         }
-        None => format!("there is no program '{name}'"),
-    })
+    }
 }
 
-/// The folders that programs are looked for in.
-#[must_use]
-pub fn search_path() -> Option<OsString> {
-    std::env::var_os("PATH")
+impl Error for NotFound {}
+
+/// The files that a name can stand for in a folder.
+fn files(folder: &Path, program: &str) -> Vec<PathBuf> {
+    let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ""] } else { &[""] };
+    endings.iter().map(|ending| folder.join(format!("{program}{ending}"))).collect()
 }
 
-/// What a program gets as its `PATH`: none of the folders in these roots, and none that depends on the folder that it runs
-/// in. What it runs by name, such as the interpreter of a script, is then no program of a root either.
-#[must_use]
-pub fn search_path_outside(roots: &[&Path]) -> OsString {
-    let search = search_path().unwrap_or_default();
-    let is_in = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-    let is_outside = |folder: &PathBuf| {
-        folder.is_absolute() && !is_in(folder) && !folder.canonicalize().is_ok_and(|real| is_in(&real))
-    };
-    std::env::join_paths(std::env::split_paths(&search).filter(is_outside)).unwrap_or_default()
-}
-
-/// Whether a link on the way from here to the file itself is in one of the folders: it says which program it is.
-fn is_by_link(path: &Path, is_in: &dyn Fn(&Path) -> bool) -> bool {
-    let mut at = path.to_path_buf();
-    // As many links as the system follows.
-    for _ in 0..40 {
-        let Some(folder) = at.parent().and_then(|folder| folder.canonicalize().ok()) else { return true };
-        let Some(name) = at.file_name() else { return true };
-        let here = folder.join(name);
-        if is_in(&here) {
-            return true;
+/// The folders of all links on the way to a file, each resolved; none where the way has no end.
+fn links(path: &Path) -> Option<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    // What is resolved of the way, and what is left of it, the next part last.
+    let mut at = PathBuf::new();
+    let mut left = parts(path);
+    while let Some(part) = left.pop() {
+        if part == ".." {
+            at.pop();
+            continue;
         }
+        let here = at.join(part);
         match here.read_link() {
-            Ok(target) => at = folder.join(target),
-            Err(_) => return false,
+            Ok(target) => {
+                // As the system spells it, which may take large and small letters for the same.
+                folders.push(at.canonicalize().ok()?);
+                left.extend(parts(&target));
+            }
+            Err(_) => at = here,
+        }
+        if folders.len() > MOST_LINKS {
+            return None;
         }
     }
-    true
+    Some(folders)
 }
 
-fn is_program(path: &Path) -> bool {
-    let Ok(metadata) = path.metadata() else { return false };
-    #[cfg(unix)]
-    let may_run = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0;
-    #[cfg(not(unix))]
-    let may_run = true;
-    metadata.is_file() && may_run
+/// The parts of a path, the first last. One that begins at the top says so with its first part.
+fn parts(path: &Path) -> Vec<OsString> {
+    let parts = path.components().rev().filter(|part| *part != Component::CurDir);
+    parts.map(|part| part.as_os_str().to_owned()).collect()
+}
+
+/// Whether this file can be started.
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn program(path: &Path) {
+        fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
+        fs::write(path, "#!/bin/sh\n").expect("written");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("allowed");
+    }
 
     #[test]
-    fn no_program_of_the_workspace_is_found() {
+    fn no_program_of_a_root_is_found_nor_one_by_a_link_in_a_root() {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let inside = root.join("sh");
-        std::fs::copy("/bin/sh", &inside).unwrap();
-        let outside = tempfile::tempdir().unwrap();
-        let link = outside.path().join("sh");
-        std::os::unix::fs::symlink(&inside, &link).unwrap();
-        let roots = [root.as_path()];
-        let search = std::env::join_paths([root.as_path(), Path::new("."), Path::new("/bin")]).unwrap();
-        assert_eq!(find("sh", Some(&search), &roots).unwrap(), Path::new("/bin/sh"));
-        // A link in a root says what is run, wherever that is.
-        std::os::unix::fs::symlink("/bin/sh", root.join("links")).unwrap();
-        let by_link = outside.path().join("by_link");
-        std::os::unix::fs::symlink(root.join("links"), &by_link).unwrap();
-        let folder_by_link = outside.path().join("folder");
-        std::os::unix::fs::symlink("/bin", root.join("folder")).unwrap();
-        std::os::unix::fs::symlink(root.join("folder"), &folder_by_link).unwrap();
-        for absolute in [&inside, &link, &by_link, &folder_by_link.join("sh")] {
-            assert!(find(absolute.to_str().unwrap(), Some(&search), &roots).unwrap_err().contains("inside"));
+        let folder = folder.path().canonicalize().unwrap();
+        let [root, bin, linked, through] = ["root", "bin", "linked", "through"].map(|name| folder.join(name));
+        program(&root.join("bin/evil"));
+        program(&bin.join("good"));
+        fs::write(bin.join("text"), "").unwrap();
+        symlink(root.join("bin/evil"), bin.join("evil")).unwrap();
+        symlink(root.join("bin"), &linked).unwrap();
+        symlink(&root, folder.join("other")).unwrap();
+        // What links in a root lead to is outside; they could be set anew all the same.
+        symlink(bin.join("good"), root.join("link")).unwrap();
+        symlink("../root/link", bin.join("by_link")).unwrap();
+        symlink("../bin", root.join("folder")).unwrap();
+        symlink(root.join("folder"), &through).unwrap();
+        symlink("round", bin.join("round")).unwrap();
+        let path = env::join_paths([&root.join("bin"), &linked, &through, &bin]).unwrap();
+        let mut written = OsString::from(".::bin:../bin:");
+        written.push(path);
+        // The root is told by another name than its own.
+        let search = Search::new(Some(written), &[folder.join("other")]);
+        assert_eq!(search.find("good"), Ok(bin.join("good")));
+        assert_eq!(search.for_children(), bin.as_os_str());
+        for unclear in ["./good", "bin/good", "good/", "", ".", ".."] {
+            assert_eq!(search.find(unclear), Err(NotFound::Unclear(unclear.into())));
         }
-        for wrong in ["./sh", "bin/sh", "no-such-program", "/bin"] {
-            assert!(find(wrong, Some(&search), &roots).is_err(), "{wrong}");
+        for absent in ["text", "absent", "round"] {
+            assert_eq!(search.find(absent), Err(NotFound::Absent(absent.into())));
+            let file = bin.join(absent).to_str().unwrap().to_owned();
+            assert_eq!(search.find(&file), Err(NotFound::Absent(file)));
         }
-        assert!(find("sh", Some(OsStr::new(".:")), &[]).is_err());
+        assert_eq!(search.find("evil"), Err(NotFound::Inside(root.join("bin/evil"))));
+        for inside in [
+            root.join("bin/evil"),
+            linked.join("evil"),
+            bin.join("evil"),
+            bin.join("by_link"),
+            through.join("good"),
+        ] {
+            assert_eq!(search.find(inside.to_str().unwrap()), Err(NotFound::Inside(inside)));
+        }
+        assert_eq!(search.find(bin.join("good").to_str().unwrap()), Ok(bin.join("good")));
+        assert!(search.is_inside(&bin.join("round")) && !search.is_inside(&bin.join("absent")));
     }
 }

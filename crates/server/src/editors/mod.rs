@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emend_process::run::Program;
-use emend_process::search;
+use emend_process::search::Search;
 use emend_workspace::edit::plan::Action;
 use emend_workspace::policy::programs::Editor;
 
@@ -54,8 +54,7 @@ struct Told {
     program: String,
     way: Way,
     timeout: Duration,
-    /// No program in these is run.
-    roots: Vec<PathBuf>,
+    search: Arc<Search>,
     waiting: Mutex<Waiting>,
     is_idle: Condvar,
 }
@@ -77,13 +76,13 @@ impl Editors {
     }
 
     fn new(editors: &[Editor], roots: &[&Path]) -> Self {
-        let roots: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
+        let search = Arc::new(Search::new(None, roots));
         let told = |editor: &Editor| Told {
             name: editor.name.clone(),
             program: editor.program().to_owned(),
             way: Way::of(editor),
             timeout: editor.timeout.unwrap_or(TIMEOUT),
-            roots: roots.clone(),
+            search: Arc::clone(&search),
             waiting: Mutex::default(),
             is_idle: Condvar::new(),
         };
@@ -176,8 +175,7 @@ impl Told {
     }
 
     fn run(&self, run: &Run, timeout: Duration) -> Result<(), String> {
-        let roots: Vec<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
-        let path = search::find(&self.program, search::search_path().as_deref(), &roots)?;
+        let path = self.search.find(&self.program).map_err(|why| why.to_string())?;
         if timeout.is_zero() {
             return Err("telling it took too long".to_owned());
         }
@@ -185,7 +183,7 @@ impl Told {
             path: &path,
             arguments: &run.arguments,
             folder: &run.folder,
-            search: &search::search_path_outside(&roots),
+            search: &self.search,
             timeout,
             most: MOST_SAID,
             is_cut: false,

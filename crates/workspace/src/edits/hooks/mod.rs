@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use emend_process::run::{Ended, Program, Ran};
-use emend_process::search;
+use emend_process::search::Search;
 
 use crate::edits::approval::visible_line;
 use crate::edits::placeholders::placed;
@@ -40,6 +40,7 @@ pub(crate) struct Hooks {
     before: Vec<Armed>,
     after: Vec<Armed>,
     roots: Vec<Home>,
+    search: Search,
     /// Whose turn it is, of the edits that hooks concern.
     pub(crate) turns: Turns,
 }
@@ -79,11 +80,13 @@ impl Hooks {
     pub(crate) fn new(programs: &Programs, roots: &Roots) -> Result<Self, String> {
         let armed = |hooks: &[Hook]| hooks.iter().map(Armed::new).collect::<Result<Vec<_>, _>>();
         let home = |root: &Root| Home { prefix: roots.prefix(root), path: root.path.clone() };
+        let folders: Vec<&Path> = roots.all().iter().map(|root| root.path.as_path()).collect();
         Ok(Self {
             format: armed(&programs.format)?,
             before: armed(&programs.before)?,
             after: armed(&programs.after)?,
             roots: roots.all().iter().map(|root| home(root)).collect(),
+            search: Search::new(None, &folders),
             turns: Turns::default(),
         })
     }
@@ -99,13 +102,8 @@ impl Hooks {
 
     /// The program of a hook. It is looked for each time: what was installed or moved meanwhile counts.
     fn program(&self, armed: &Armed) -> Result<PathBuf, String> {
-        let roots = self.folders();
         let name = armed.hook.command.first().ok_or("it names no program")?;
-        search::find(name, search::search_path().as_deref(), &roots)
-    }
-
-    fn folders(&self) -> Vec<&Path> {
-        self.roots.iter().map(|home| &*home.path).collect()
+        self.search.find(name).map_err(|why| why.to_string())
     }
 
     /// The root of the file of this name, and the file's path from there.
@@ -144,7 +142,7 @@ impl Hooks {
             path: &path,
             arguments: &filled(&armed.hook.command[1..], &home.path, &paths),
             folder: &home.path,
-            search: &search::search_path_outside(&self.folders()),
+            search: &self.search,
             timeout: armed.hook.timeout.unwrap_or(allowance.timeout),
             most: allowance.most,
             is_cut: allowance.is_cut,
