@@ -28,12 +28,16 @@ pub(crate) struct Ran {
 impl Command {
     pub(crate) fn new(folder: &Folder, arguments: &[&str]) -> Self {
         let mut command = process::Command::new(EMEND);
-        for name in
-            ["EMEND_LOG", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "NO_COLOR", "CODEX_HOME"]
-        {
+        for name in ["EMEND_LOG", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CODEX_HOME"] {
             command.env_remove(name);
         }
-        command.env("HOME", folder.beside("home")).env("EMEND_STATE_DIR", folder.state());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command
+            .env("TERM", "xterm")
+            .env("HOME", folder.beside("home"))
+            .env("EMEND_STATE_DIR", folder.state());
         command.args(arguments).current_dir(folder.path());
         Self { command, input: Vec::new() }
     }
@@ -341,6 +345,19 @@ fn colours_are_shown_where_they_are_wanted() {
     // What is asked for goes before what holds in general.
     let asked = Command::new(&folder, &["preview", "--color", "always"]).variable("NO_COLOR", "1");
     assert!(asked.input(UNIFIED).run().ends(0).out.contains('\x1b'));
+    let piped = Command::new(&folder, &["preview"]).variable("CLICOLOR_FORCE", "1");
+    assert!(piped.input(UNIFIED).run().ends(0).out.contains('\x1b'));
+}
+
+#[test]
+fn a_terminal_that_knows_no_colours_gets_none() {
+    let folder = Folder::new();
+    let shown = |terminal: &str| {
+        let mut command = Command::new(&folder, &["doctor"]).variable("TERM", terminal).command;
+        emend_testkit::at_terminal(&mut command, "").1
+    };
+    assert!(shown("xterm").contains("\x1b["));
+    assert!(!shown("dumb").contains("\x1b["));
 }
 
 #[test]

@@ -162,7 +162,7 @@ impl<'a> Shown<'a> {
 
     /// Shows all of it, as it stands: what would not be seen is written out.
     fn show(&self, output: Output) -> io::Result<()> {
-        let colours = Colours::of_a_terminal();
+        let colours = Colours::of_standard_output();
         let mut text = colours.bold(&self.head) + "\n";
         text.push_str(&format!(
             "It needs your approval, since {}.\n",

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use emend_server::render::{self, Tense};
 use emend_workspace::approval::visible;
@@ -28,7 +30,7 @@ pub(crate) struct OutputFlags {
 
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct ColourFlag {
-    /// Whether to use colours: auto means on a terminal, unless NO_COLOR is set.
+    /// Whether to use colours: auto means on a terminal that can show them, unless NO_COLOR is set.
     #[arg(long = "color", value_name = "WHEN", default_value = "auto")]
     when: When,
 }
@@ -56,9 +58,7 @@ impl ColourFlag {
         Colours(match self.when {
             When::Always => true,
             When::Never => false,
-            When::Auto => {
-                io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty())
-            }
+            When::Auto => return Colours::of_standard_output(),
         })
     }
 }
@@ -71,32 +71,32 @@ impl OutputFlags {
 
 impl Colours {
     pub(crate) fn bold(self, text: &str) -> String {
-        self.paint("1", text)
+        self.paint(Style::new().bold(), text)
     }
 
     pub(crate) fn faint(self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(Style::new().dimmed(), text)
     }
 
     pub(crate) fn red(self, text: &str) -> String {
-        self.paint("31", text)
+        self.paint(AnsiColor::Red.on_default(), text)
     }
 
     pub(crate) fn green(self, text: &str) -> String {
-        self.paint("32", text)
+        self.paint(AnsiColor::Green.on_default(), text)
     }
 
     pub(crate) fn yellow(self, text: &str) -> String {
-        self.paint("33", text)
+        self.paint(AnsiColor::Yellow.on_default(), text)
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.0 { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// Those of a terminal whose user has not said that they want none.
-    pub(crate) fn of_a_terminal() -> Self {
-        Self(std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()))
+    /// Those that standard output can show, as far as nobody has said otherwise (NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM).
+    pub(crate) fn of_standard_output() -> Self {
+        Self(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
     }
 
     /// A unified diff with its lines in colours. What looks like a header inside a hunk is a line of a file.
@@ -118,7 +118,7 @@ impl Colours {
                 }
                 Some(b'+') => self.green(text),
                 Some(b'-') => self.red(text),
-                Some(b'@') => self.paint("36", text),
+                Some(b'@') => self.paint(AnsiColor::Cyan.on_default(), text),
                 _ => text.to_owned(),
             };
             text + end
@@ -147,7 +147,8 @@ impl Output {
 
     /// Shows a text that has no control characters but our own colours.
     pub(crate) fn show(self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+        // As it is; only on a console that does not know the codes of colours are they carried out in its own way.
+        let mut out = AutoStream::always(io::stdout().lock());
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             shown => shown,
