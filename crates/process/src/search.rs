@@ -158,9 +158,9 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn program(path: &Path) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, "#!/bin/sh\n").unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir_all(path.parent().expect("in a folder")).expect("made");
+        fs::write(path, "#!/bin/sh\n").expect("written");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("allowed");
     }
 
     #[test]
