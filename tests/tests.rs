@@ -8,7 +8,6 @@ mod apply_patch;
 mod approval;
 mod asking;
 mod cancellation;
-mod cases;
 mod cli;
 mod cli_doctor;
 mod cli_events;
