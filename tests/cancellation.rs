@@ -65,7 +65,7 @@ fn an_undo_or_a_preview_that_is_cancelled_while_it_waits_for_its_turn_changes_no
 
 #[test]
 fn a_call_that_is_cancelled_during_its_commit_is_completed_and_told_of() {
-    const TOTAL: usize = 2_000;
+    const TOTAL: usize = 400;
     for start in ERAS {
         let folder = Folder::new();
         let mut inner = String::new();

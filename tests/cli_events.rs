@@ -88,7 +88,8 @@ fn who_follows_sees_each_event_also_after_files_were_rolled() {
     edit(0);
     assert_eq!(following.next()["event"], 1);
     let log = folder.state().join("events/log.jsonl");
-    for number in 1..5 {
+    // Twice: what was rolled first goes when the second is.
+    for number in 1..3 {
         // As large as a file becomes: the next event begins a new one.
         let mut file = fs::OpenOptions::new().append(true).open(&log).unwrap();
         let line = json!({"version": 1, "event": number * 2, "roots": [{"path": folder.path()}], "filled": "x".repeat(16 << 20)});
@@ -98,7 +99,7 @@ fn who_follows_sees_each_event_also_after_files_were_rolled() {
         assert_eq!(following.next()["event"], number * 2 + 1);
     }
     assert_eq!(fs::read_dir(folder.state().join("events")).unwrap().count(), 2);
-    following.ends_with_its_reader(|| edit(5));
+    following.ends_with_its_reader(|| edit(3));
 }
 
 #[test]
