@@ -3,72 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-mod after_hooks;
-mod apply_patch;
-mod approval;
-mod asking;
-mod cancellation;
-mod cases;
 mod cli;
-mod cli_doctor;
-mod cli_events;
-mod cli_history;
-mod cli_init;
-mod cli_log;
-mod concurrency;
-mod configuration;
-mod crashes;
-mod demo;
-mod diagnostics;
-mod differential;
-mod documents;
-mod editors;
-mod encodings;
-#[cfg(unix)]
-mod ending;
-mod events;
 mod faults;
-mod few_handles;
 mod formats;
-mod formatters;
-mod history;
-mod hooks;
+mod house;
 mod http;
-mod http_limits;
-mod in_place;
-mod kept;
-mod list_files;
-mod loosening;
-mod many_files;
-mod messages;
-mod metadata;
-mod move_delete;
-mod packaging;
-mod paths;
 mod policy;
-mod portable;
-mod preview;
-mod prompts;
-mod protected_roots;
 mod protocol;
-mod reading;
-mod recovery;
-mod replace_lines;
-mod resources;
-mod roots;
-mod schemas;
-mod search_text;
-mod special_files;
-mod stale;
-mod str_replace;
-mod subscriptions;
-mod syntax_guard;
-#[cfg(feature = "otel")]
-mod telemetry;
-mod tidy;
-mod unread;
-mod watching;
-mod write_file;
+mod tools;
 
 use emend_testkit::{Client, Folder, Launch};
 

@@ -1,6 +1,6 @@
 //! Makes `docs/demo.svg`, the picture of the demo that the README shows, from a run of the demo.
 //!
-//! `tests/demo.rs` makes the same picture and fails when the file shows something else.
+//! `tests/cli/demo.rs` makes the same picture and fails when the file shows something else.
 
 use std::path::Path;
 

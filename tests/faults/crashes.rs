@@ -1,0 +1,211 @@
+//! A process is killed by SIGKILL before each call to the disk that an edit makes, and again before each call that
+//! recovery makes: once recovery has run to its end, every file is as it was or as it was meant, all of them alike,
+//! and nothing is left over.
+//!
+//! The process that dies is this test binary, started again with [`victim`] as its only test. A few of the kills
+//! inside recovery are tried here; with `EMEND_CRASHES=all` all of them are.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+
+use emend_edit::patch::{Patch, TextChange};
+use emend_testkit::failing_disk::FailingDisk;
+use emend_testkit::{Tree, folder};
+use emend_workspace::disk::Disk;
+use emend_workspace::{Effort, Origin, Policy, Readings, Request, RootSpec, Settings, Workspace};
+
+use crate::faults::{Scene, edit, many_files, native, one_file, portable, versions};
+
+/// What the victim does: in which folder, which edit, on which disk, and before which call it dies.
+const ORDER: &str = "EMEND_VICTIM";
+
+#[test]
+fn victim() {
+    let Ok(order) = std::env::var(ORDER) else { return };
+    let parts: Vec<&str> = order.split('\n').collect();
+    let [workspace, state, which, disk, call] = parts[..] else { panic!("{order}") };
+    let inner = if disk == "portable" { portable() } else { native() };
+    let disk = Arc::new(FailingDisk::new(inner, 5));
+    let call = call.parse().unwrap();
+    if which == "recover" {
+        disk.kill_before_call(call);
+    }
+    let roots = [RootSpec { name: None, path: workspace.into() }];
+    let disk_of_all = Arc::clone(&disk) as Arc<dyn Disk>;
+    let opened = Workspace::open_with_policy(disk_of_all, &roots, Some(state.into()), &in_place()).unwrap();
+    let Some(patch) = patch_of(which) else { return };
+    disk.kill_before_call(call);
+    let request = Request {
+        patch: &patch,
+        versions: &versions_of(which),
+        effort: Effort::Patient,
+        cancelled: &|| false,
+        origin: &Origin::default(),
+        approval: None,
+        progress: &|_| {},
+    };
+    opened.edit(&request, &Mutex::new(Readings::default())).unwrap();
+}
+
+/// A policy that lets files be written in place.
+fn in_place() -> Policy {
+    Policy::new(&Settings { write_in_place: Some(true), ..Settings::default() }).unwrap()
+}
+
+/// The files for an edit.
+pub(crate) fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
+    let scene = Scene::new(inner, 5);
+    if which == "linked" {
+        scene.folder.write("linked.txt", "one\ntwo\nthree\n");
+        std::fs::hard_link(scene.folder.at("linked.txt"), scene.folder.at("other.txt")).unwrap();
+    }
+    scene
+}
+
+pub(crate) fn opened(scene: &Scene) -> Workspace {
+    let roots = [RootSpec { name: None, path: scene.folder.path().to_path_buf() }];
+    let disk = Arc::clone(&scene.disk) as Arc<dyn Disk>;
+    Workspace::open_with_policy(disk, &roots, Some(scene.folder.state()), &in_place()).unwrap()
+}
+
+fn patch_of(which: &str) -> Option<Patch> {
+    match which {
+        "one" => Some(one_file()),
+        "many" => Some(many_files()),
+        "create" => Some(Patch::write("n.txt", "new\n".into())),
+        "linked" => {
+            let change = TextChange { old: "one\ntwo\n".into(), new: "1\n".into(), ..TextChange::default() };
+            Some(Patch::replace("linked.txt", vec![change]).unwrap())
+        }
+        "folder" => Some(Patch::write("new/deep/n.txt", "new\n".into())),
+        "delete" => Some(
+            emend_edit::patch::v4a::parse("*** Begin Patch\n*** Delete File: gone.txt\n*** End Patch")
+                .unwrap(),
+        ),
+        _ => None,
+    }
+}
+
+fn versions_of(which: &str) -> BTreeMap<String, String> {
+    if matches!(which, "many" | "delete") { versions() } else { BTreeMap::new() }
+}
+
+/// Starts a victim and waits for its end. Yields whether it was killed.
+pub(crate) fn dies(scene: &Scene, which: &str, disk: &str, call: usize) -> bool {
+    let (workspace, state) = (scene.folder.path(), scene.folder.state());
+    let order = format!("{}\n{}\n{which}\n{disk}\n{call}", workspace.display(), state.display());
+    let status: ExitStatus = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "faults::crashes::victim", "--test-threads=1"])
+        .env(ORDER, order)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success() || status.signal() == Some(9), "{which} {call}: {status:?}");
+    !status.success()
+}
+
+/// What is among the open transactions and beside the history, once recovery has run.
+fn leftovers(scene: &Scene) -> Tree {
+    let mut left = Tree::new();
+    for home in std::fs::read_dir(scene.folder.state().join("roots")).into_iter().flatten() {
+        let home: PathBuf = home.unwrap().path();
+        for part in ["tx", "aside"].map(|part| home.join(part)) {
+            if part.exists() {
+                let shown =
+                    |name: String| format!("{}/{name}", Path::new(part.file_name().unwrap()).display());
+                left.extend(folder::tree(&part).into_iter().map(|(name, bytes)| (shown(name), bytes)));
+            }
+        }
+    }
+    left
+}
+
+/// Kills before every call of an edit; after some of these kills, also before every call of the recovery.
+fn kill_everywhere(which: &str, disk: &str) {
+    let inner = if disk == "portable" { portable } else { native };
+    let new = {
+        let scene = scene_of(which, inner());
+        edit(&opened(&scene), &patch_of(which).unwrap(), &versions_of(which)).unwrap();
+        scene.tree()
+    };
+    let thorough = std::env::var("EMEND_CRASHES").is_ok_and(|wanted| wanted == "all");
+    let (mut old_ones, mut new_ones) = (0, 0);
+    let mut check = |scene: &Scene, old: &Tree, what: &str| {
+        // The start of a server recovers.
+        let workspace = opened(scene);
+        assert_eq!(workspace.findings(), [""; 0], "{what}");
+        let tree = scene.tree();
+        assert!(tree == *old || tree == new, "{what}: a third state: {tree:?}");
+        let left: Vec<String> =
+            leftovers(scene).into_keys().filter(|name| !name.starts_with("aside/")).collect();
+        assert_eq!(left, [""; 0], "{what}");
+        if tree == *old {
+            old_ones += 1;
+            edit(&workspace, &patch_of(which).unwrap(), &versions_of(which)).unwrap();
+            assert_eq!(scene.tree(), new, "{what}: and it works on");
+        } else {
+            new_ones += 1;
+        }
+    };
+    for call in 1.. {
+        let scene = scene_of(which, inner());
+        let old = scene.tree();
+        if !dies(&scene, which, disk, call) {
+            break;
+        }
+        check(&scene, &old, &format!("{which} on {disk}, killed before call {call}"));
+        // Once for a small edit, a few times for a large one.
+        if !thorough && call % 97 != 40 {
+            continue;
+        }
+        for again in 1.. {
+            let scene = scene_of(which, inner());
+            let old = scene.tree();
+            assert!(dies(&scene, which, disk, call));
+            let killed_again = dies(&scene, "recover", disk, again);
+            let what = format!(
+                "{which} on {disk}, killed before call {call} and before call {again} of the recovery"
+            );
+            check(&scene, &old, &what);
+            if !killed_again {
+                break;
+            }
+        }
+    }
+    assert!(old_ones > 5 && new_ones > 0, "{which}: {old_ones} all old, {new_ones} all new");
+    println!("{which} on {disk}: {old_ones} times all old, {new_ones} times all new");
+}
+
+#[test]
+fn one_file_is_old_or_new_wherever_the_process_is_killed() {
+    kill_everywhere("one", "native");
+    kill_everywhere("one", "portable");
+}
+
+#[test]
+fn a_new_and_a_deleted_file_are_old_or_new_wherever_the_process_is_killed() {
+    for disk in ["native", "portable"] {
+        kill_everywhere("create", disk);
+        kill_everywhere("folder", disk);
+        kill_everywhere("delete", disk);
+    }
+}
+
+#[test]
+fn a_file_that_is_written_in_place_is_old_or_new_once_recovery_has_run() {
+    kill_everywhere("linked", "native");
+}
+
+#[test]
+fn many_files_are_all_old_or_all_new_wherever_the_process_is_killed() {
+    kill_everywhere("many", "native");
+}
+
+#[test]
+fn many_files_are_all_old_or_all_new_on_the_portable_disk_too() {
+    kill_everywhere("many", "portable");
+}

@@ -1,0 +1,5 @@
+//! The project itself: its documents, what it is installed from, and the rules that its code keeps.
+
+mod documents;
+mod packaging;
+mod tidy;

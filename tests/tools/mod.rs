@@ -1,0 +1,16 @@
+//! The tools, one file for each and for what several of them share.
+
+mod apply_patch;
+mod diagnostics;
+mod history;
+mod list_files;
+mod many_files;
+mod move_delete;
+mod preview;
+mod reading;
+mod replace_lines;
+mod search_text;
+mod stale;
+pub(crate) mod str_replace;
+mod syntax_guard;
+mod write_file;
