@@ -1,4 +1,4 @@
-//! The official conformance suite, for both revisions of the protocol that it knows: against examples/conformance_server,
+//! The official conformance suite, for both revisions of the protocol that it knows: against tests/conformance/server.rs,
 //! which has its fixtures behind our HTTP stack, and against the real command, which has none of them, so that most
 //! scenarios cannot pass there and are named in a baseline. A scenario that fails and is not in the baseline is an error,
 //! and so is one that is there and passes.
