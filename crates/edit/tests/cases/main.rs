@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use emend_edit::find::{LAYERS, Limits};
+use emend_edit::find::{LAYERS, Layer, Limits};
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::plan::{self, Action, Plan, Source, Sources};
 use emend_edit::{Problem, Text};
@@ -50,7 +50,7 @@ fn run(case: &Case) -> Result<(), String> {
         Ok(plan) => {
             let layer = plan.files().first().and_then(|file| file.hunks.first()?.layer);
             let after = after(&plan, &case.input);
-            case.check("ok", layer.map(|layer| layer.name()), &after, &format!("{plan:?}"))
+            case.check("ok", layer.map(Layer::name), &after, &format!("{plan:?}"))
         }
         Err(problems) => {
             let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
