@@ -256,6 +256,28 @@ fn edited(path: &str, before: &str, after: &str) -> Option<String> {
 }
 
 #[test]
+fn a_move_through_another_ending_hides_no_server() {
+    let json = "{\"servers\": {\"x\": {\"command\": \"x\"}}}\n";
+    let toml = "[mcp_servers.x]\ncommand = \"x\"\n";
+    for (from, to, content) in [
+        ("a.yaml", "a.json", json),
+        ("a.json", "a.yaml", json),
+        ("a.yaml", "a.toml", toml),
+        ("a.toml", "a.yml", toml),
+        ("a.yaml", "b.yaml", json),
+    ] {
+        let folder = Folder::with([(from, content)]);
+        let moved = json!({"from": from, "to": to});
+        serve(&folder).call("move_file", moved).refused("approval-needed");
+        assert_eq!(folder.text(from), content);
+    }
+    let folder = Folder::new();
+    let added = json!({"path": "a.yaml", "content": json});
+    serve(&folder).call("write_file", added).refused("approval-needed");
+    assert!(!folder.has("a.yaml"));
+}
+
+#[test]
 fn how_servers_are_started_needs_a_person_whatever_the_file_is_called() {
     let asks = Some("approval-needed".to_owned());
     let off = &*STARTS.replace("\"command\"", "\"disabled\": true, \"command\"");

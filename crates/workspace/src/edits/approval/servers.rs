@@ -70,19 +70,25 @@ impl Starts {
         if !may_name_a_section(&text) {
             return Self::default();
         }
+        let mut found = Self::in_json_or_toml(&text);
         if is_yaml {
-            return Self(yaml::parts(&String::from_utf8_lossy(&text)));
+            // A client may read as JSON, or after a move as TOML, what is called YAML here.
+            found.0.extend(yaml::parts(&String::from_utf8_lossy(&text)));
         }
-        let is_json = matches!(Tokens::new(&text).next(), Some(Token::Open(b'{')));
+        found
+    }
+
+    fn in_json_or_toml(text: &[u8]) -> Self {
+        let is_json = matches!(Tokens::new(text).next(), Some(Token::Open(b'{')));
         if !is_json && text.len() > LONGEST_TOML {
             let has_section = text.split(|&byte| byte == b'\n').any(is_a_section);
-            return Self(has_section.then(|| *blake3::hash(&text).as_bytes()).into_iter().collect());
+            return Self(has_section.then(|| *blake3::hash(text).as_bytes()).into_iter().collect());
         }
         let mut found = Found::default();
         if is_json {
-            read_json(&text, &mut found);
+            read_json(text, &mut found);
         } else if text.split(|&byte| byte == b'\n').any(begins_a_section)
-            && let Ok(text) = std::str::from_utf8(&text)
+            && let Ok(text) = std::str::from_utf8(text)
             && let Ok(table) = DeTable::parse(text)
         {
             read_table(table.get_ref(), &mut found, 0);

@@ -1,9 +1,10 @@
 //! What in a text that is YAML says how MCP servers are started: the lines beneath `mcpServers`, `mcp_servers` or
 //! `context_servers`, and beneath `servers` inside `mcp`.
 //!
-//! It is no parser. Every line that has one of these names counts, with all that can belong to it: the lines that stand deeper,
-//! or, where brackets or other forms may be open, the whole entry of the file or the whole file. So more may count than there
-//! is, but nothing is missed that is written down in the file.
+//! It is no parser. In a text of block mappings, every line that has one of these names counts, with the lines that stand
+//! deeper. Where a text has these names anywhere and anything else that YAML knows (brackets, anchors, aliases, tags, escapes,
+//! keys over several lines), all of it counts. So more may count than there is, but nothing is missed that is written down in
+//! the file.
 
 use std::collections::BTreeSet;
 
@@ -22,27 +23,20 @@ pub(crate) fn is_yaml(name: &str) -> bool {
 
 /// The hashes of the parts that say how servers are started.
 pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
-    let lines: Vec<Line<'_>> = text.split(BREAKS).filter_map(Line::new).collect();
-    let whole = || BTreeSet::from([*blake3::hash(text.as_bytes()).as_bytes()]);
-    // A key may be spelled over several lines there.
-    if lines.iter().any(|line| line.entry.starts_with("? ") || line.entry == "?") {
-        return whole();
+    if !may_name_servers(text) && !(text.contains('\\') && may_name_servers(&joined(text))) {
+        return BTreeSet::new();
     }
-    let is_plain = lines.iter().all(|line| line.column > 0 || line.is_comment || line.may_stand_first());
+    let lines: Vec<Line<'_>> = text.split(BREAKS).filter_map(Line::new).collect();
+    let is_plain =
+        |line: &Line<'_>| line.is_comment || line.is_block() && (line.column > 0 || line.may_stand_first());
+    if !lines.iter().all(is_plain) {
+        return BTreeSet::from([*blake3::hash(text.as_bytes()).as_bytes()]);
+    }
     let mut found = BTreeSet::new();
-    let (mut top, mut end) = (0, 0);
-    // The first line of the entry that has brackets.
-    let mut bracket: Option<usize> = None;
+    let mut end = 0;
     // Where each key named `mcp` stands that the line is beneath.
     let mut inside: Vec<usize> = Vec::new();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_comment) {
-        if line.column == 0 && !line.is_item {
-            top = at;
-            bracket = None;
-        }
-        if bracket.is_none() && line.text.contains(['{', '[']) {
-            bracket = Some(at);
-        }
         inside.retain(|&column| column < line.key_column);
         if line.is_key("mcp") {
             inside.push(line.key_column);
@@ -50,29 +44,38 @@ pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
         if at < end || !line.names_servers(!inside.is_empty()) {
             continue;
         }
-        if !is_plain {
-            return whole();
-        }
-        // Between brackets, how far a line is indented says nothing.
-        let start = if bracket.is_some_and(|bracket| (top..at).contains(&bracket)) { top } else { at };
-        let head = &lines[start];
-        let beneath = lines[start + 1..].iter().take_while(|line| line.is_comment || line.is_beneath(head));
-        end = (start + 1 + beneath.count()).max(at + 1);
+        let beneath = lines[at + 1..].iter().take_while(|other| other.is_comment || other.is_beneath(line));
+        end = at + 1 + beneath.count();
         // What stands before the next entry is about that. One that stands deeper may be in a text.
-        while lines[end - 1].is_comment && lines[end - 1].column <= head.column {
+        while lines[end - 1].is_comment && lines[end - 1].column <= line.column {
             end -= 1;
         }
-        let part = &lines[start..end];
-        if part.iter().any(Line::refers) {
-            return whole();
-        }
         let mut hash = blake3::Hasher::new();
-        for line in part {
+        for line in &lines[at..end] {
             hash.update(&(line.column as u64).to_le_bytes()).update(line.text.as_bytes()).update(b"\n");
         }
         found.insert(*hash.finalize().as_bytes());
     }
     found
+}
+
+/// Whether all the names are in a text, wherever, that it takes to say how servers are started.
+fn may_name_servers(text: &str) -> bool {
+    SECTIONS.iter().any(|name| text.contains(name)) || text.contains("mcp") && text.contains("servers")
+}
+
+/// A text without its escapes, the lines joined that end in one.
+fn joined(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    for line in text.split_inclusive(BREAKS) {
+        let line = if joined.ends_with('\\') { line.trim_start() } else { line };
+        if joined.ends_with('\\') {
+            joined.pop();
+        }
+        let content = line.trim_end_matches(BREAKS);
+        joined.push_str(if content.ends_with('\\') { content } else { line });
+    }
+    unescaped(joined.as_bytes()).into_owned()
 }
 
 /// A line with something in it.
@@ -111,34 +114,28 @@ impl<'a> Line<'a> {
     }
 
     fn is_key(&self, name: &str) -> bool {
-        either_way(self.entry, |entry| {
-            let plain = entry.trim_start_matches(['"', '\'']).strip_prefix(name);
-            plain.is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
-        })
+        let plain = self.entry.trim_start_matches(['"', '\'']).strip_prefix(name);
+        plain.is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
     }
 
     fn names_servers(&self, is_in_mcp: bool) -> bool {
-        either_way(self.text, |text| {
-            SECTIONS.iter().any(|name| text.contains(name)) || is_in_mcp && text.contains("servers")
-        })
+        SECTIONS.iter().any(|name| self.text.contains(name)) || is_in_mcp && self.text.contains("servers")
     }
 
     fn is_beneath(&self, head: &Self) -> bool {
         self.column > head.column || self.column == head.column && self.is_item && !head.is_item
     }
 
-    /// Whether it may stand for something that stands elsewhere.
-    fn refers(&self) -> bool {
+    /// Whether it means what it looks like: it has no bracket, no key over several lines, no escape, and no tag, and refers to
+    /// nothing that stands elsewhere.
+    fn is_block(&self) -> bool {
         let bytes = self.text.as_bytes();
-        let begins = |at: usize| at == 0 || b" \t,:[{-".contains(&bytes[at - 1]);
-        let goes_on = |at: usize| bytes.get(at + 1).is_some_and(|next| !b" \t\"',]}*&".contains(next));
-        (0..bytes.len()).any(|at| matches!(bytes[at], b'*' | b'&') && begins(at) && goes_on(at))
+        let begins = |at: usize| at == 0 || b" \t,:-".contains(&bytes[at - 1]);
+        let goes_on = |at: usize| bytes.get(at + 1).is_some_and(|next| !b" \t".contains(next));
+        let is_sign = |at: usize| matches!(bytes[at], b'*' | b'&' | b'!') && begins(at) && goes_on(at);
+        let is_long_key = self.entry == "?" || self.entry.starts_with("? ");
+        !is_long_key && !self.text.contains(['{', '[', '\\']) && !(0..bytes.len()).any(is_sign)
     }
-}
-
-/// Whether this is so of a text as it stands, where a backslash may be nothing but one, or without its escapes.
-fn either_way(text: &str, is_so: impl Fn(&str) -> bool) -> bool {
-    is_so(text) || text.contains('\\') && is_so(&unescaped(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -160,11 +157,7 @@ mod tests {
         ] {
             assert_ne!(parts(CONFIG), parts(&other), "{other}");
         }
-        for same in [
-            CONFIG.replace("- m", "- n"),
-            CONFIG.replace("models:", "# mine\nmodels:"),
-            CONFIG.replace("name: x", "a: [1]"),
-        ] {
+        for same in [CONFIG.replace("- m", "- n"), CONFIG.replace("models:", "# mine\nmodels:")] {
             assert_eq!(parts(CONFIG), parts(&same), "{same}");
         }
     }
@@ -187,6 +180,16 @@ mod tests {
             "mcpServers:\n  a:\n    <<: *b\nz: &b\n  command: npx\n",
             "   a: 1\rmcpServers:\n  x:\n    command: npx\n",
             "- mcpServers:\n    - command: npx\n",
+            "{mcp: {servers: {a: {command: npx}}}}\n",
+            "- {mcp: {servers: {a: {command: npx}}}}\n",
+            "{a: 1, mcp:\n{servers: {a: {command: npx}}}}\n",
+            "!!str mcp:\n  servers:\n    a:\n      command: npx\n",
+            "&x mcp:\n  servers:\n    a:\n      command: npx\n",
+            "k: &k mcp\n*k :\n  servers:\n    a:\n      command: npx\n",
+            "x: {\"mcp\\\n  Servers\": {a: {command: npx}}}\n",
+            "x: {? \"mcp\\\n  Servers\" : {a: {command: npx}}}\n",
+            "y: &\"b\n  command: npx\nmcpServers:\n  a: *\"b\n",
+            "y: &*b\n  command: npx\nmcpServers:\n  a: **b\n",
         ] {
             assert_ne!(parts(text), parts(&text.replace("npx", "evil")), "{text}");
         }
@@ -209,6 +212,9 @@ mod tests {
     #[test]
     fn it_takes_no_longer_than_the_text_is_long() {
         let _ = parts(&"mcp: {servers:\n".repeat(50_000));
+        let _ = parts(&"- a: {mcpServers: 1}\n".repeat(50_000));
+        let _ = parts(&"- mcpServers: 1\n".repeat(50_000));
+        let _ = parts(&"\\\n".repeat(50_000));
         let _ = parts(&format!("a:\n{}", "  mcpServers:\n".repeat(50_000)));
         let _ = parts(&(0..3000).map(|at| format!("{}mcp:\n", " ".repeat(at))).collect::<String>());
     }
