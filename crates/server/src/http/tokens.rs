@@ -9,6 +9,8 @@ use crate::session::Token;
 
 /// The shortest token that is taken: it must not be guessed.
 const SHORTEST: usize = 20;
+/// The most tokens: each has a share of what there is.
+const MOST: usize = 256;
 /// The longest name.
 const LONGEST_NAME: usize = 64;
 
@@ -60,6 +62,9 @@ impl Tokens {
             let hash = blake3::hash(token.as_bytes());
             if !names.insert(name) || keys.iter().any(|key| key.hash == hash) {
                 return wrong("this name or token is there twice");
+            }
+            if keys.len() == MOST {
+                return wrong("there are at most 256 tokens");
             }
             keys.push(Key { token: Token::new(name), hash });
         }
@@ -113,6 +118,10 @@ mod tests {
 
     #[test]
     fn a_mistake_in_the_file_is_told_by_its_line_and_without_the_token() {
+        let many = |number: usize| -> String {
+            (0..number).map(|at| format!("n{at} {at:03}-0123456789abcdef\n")).collect()
+        };
+        assert!(Tokens::parse(&many(256)).is_ok());
         for (text, line) in [
             ("ann short", "line 1"),
             ("#\nann", "line 2"),
@@ -121,6 +130,7 @@ mod tests {
             ("ann 0123456789abcdefghij\nann 1123456789abcdefghij", "line 2"),
             ("ann 0123456789abcdefghij\nben 0123456789abcdefghij", "line 2"),
             ("# nothing\n", "no token"),
+            (&many(257), "line 257"),
         ] {
             let error = Tokens::parse(text).unwrap_err();
             assert!(error.contains(line) && !error.contains("0123456789"), "{error}");

@@ -49,7 +49,8 @@ impl Effort {
         match self {
             Self::Quick => Duration::ZERO,
             Self::Patient => whole,
-            Self::Waited(already) => whole.saturating_sub(already),
+            // Some is left, however long that took: without any, it would be a quick call.
+            Self::Waited(already) => whole.saturating_sub(already).max(whole / 10),
         }
     }
 
