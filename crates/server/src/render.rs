@@ -49,6 +49,10 @@ fn refusal(outcome: &Outcome, problems: &[WireProblem]) -> String {
 fn success(outcome: &Outcome, tense: Tense) -> String {
     let files = outcome.files.as_deref().unwrap_or_default();
     let mut text = match tense {
+        Tense::Done if outcome.is_repeated => {
+            "Success of an earlier call; this call changed nothing. That one updated the following files:\n"
+                .to_owned()
+        }
         Tense::Done => "Success. Updated the following files:\n".to_owned(),
         Tense::Previewed => "Preview. Nothing is written yet. These files would change:\n".to_owned(),
         Tense::Validated => "Valid. Nothing was written. These files would change:\n".to_owned(),

@@ -457,6 +457,18 @@ impl StrReplace {
 }
 
 impl Outcome {
+    /// The same outcome for a call that changed nothing, since an earlier one has done what it asks for.
+    pub(crate) fn again(mut self) -> Self {
+        if let Some(edit) = self.edit.as_ref().filter(|_| !self.is_failure()) {
+            let note = format!(
+                "This preview was applied before, as edit {edit}: this call changed nothing, and the files may have changed \
+                 since. Read them before you rely on them"
+            );
+            self.notes.get_or_insert_default().insert(0, note);
+        }
+        Self { is_repeated: true, ..self }
+    }
+
     /// The outcome of an edit that was made, or would be.
     #[must_use]
     pub fn success(report: &Report) -> Self {

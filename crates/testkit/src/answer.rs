@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// What an answer says that only gives an earlier outcome again.
+const REPEATED: &str = "this call changed nothing";
+
 /// What a tool answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -72,6 +75,28 @@ impl Answer {
             Some(handle) => handle.to_owned(),
             None => panic!("no preview in {self:#?}"),
         }
+    }
+
+    /// Whether it gives an earlier outcome again, and says so.
+    #[must_use]
+    pub fn is_repeated(&self) -> bool {
+        self.text.contains(REPEATED)
+    }
+
+    /// Asserts that this gives `first` again, and says so in either form.
+    #[track_caller]
+    pub fn assert_repeats(&self, first: &Self) {
+        assert!(!self.is_error && self.is_repeated(), "{}", self.text);
+        let (mut again, mut outcome) = (self.structured.clone(), first.structured.clone());
+        let note = again["notes"][0].take();
+        assert!(note.as_str().is_some_and(|note| note.contains(REPEATED)), "{note}");
+        let notes = again["notes"].as_array_mut().unwrap();
+        notes.remove(0);
+        if notes.is_empty() && outcome["notes"].is_null() {
+            let _ = again["notes"].take();
+            let _ = outcome["notes"].take();
+        }
+        assert_eq!(again, outcome);
     }
 
     /// The same answer, which must be a success.

@@ -69,7 +69,7 @@ export async function play(client, { remembers = true } = {}) {
   if (remembers) {
     applied = done(await client.call("apply_preview", { preview: handle }));
     const again = done(await client.call("apply_preview", { preview: handle }));
-    assert.deepEqual(again.structuredContent, applied.structuredContent, "a handle edits once");
+    assert.equal(again.structuredContent.edit, applied.structuredContent.edit, "a handle edits once");
   } else {
     refused(await client.call("apply_preview", { preview: handle }), "unknown-preview");
     holds(notes, NOTES);

@@ -101,11 +101,7 @@ fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, Stopped> {
         Slot::Used(outcome, hunks) => {
             let same = hunks == asked.hunks;
             *slot = Slot::Used(outcome.clone(), hunks);
-            return if same {
-                Ok(Outcome { is_repeated: true, ..*outcome })
-            } else {
-                Err(Problem::new(used_up()).into())
-            };
+            return if same { Ok(outcome.again()) } else { Err(Problem::new(used_up()).into()) };
         }
         Slot::Lost => return Err(Problem::new(Kind::UnknownPreview).into()),
     };
