@@ -23,7 +23,7 @@ pub(crate) fn is_yaml(name: &str) -> bool {
 
 /// The hashes of the parts that say how servers are started.
 pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
-    if !may_name_servers(text) && !(text.contains('\\') && may_name_servers(&joined(text))) {
+    if !(may_name_servers(text) || text.contains('\\') && may_name_servers(&joined(text))) {
         return BTreeSet::new();
     }
     let lines: Vec<Line<'_>> = text.split(BREAKS).filter_map(Line::new).collect();
