@@ -118,6 +118,7 @@ impl Policy {
         if max_file_bytes > MAX_FILE_BYTES {
             return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
         }
+        check_extensions(settings.allowed_extensions.as_deref())?;
         Ok(Self {
             forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
             read_only: vec![Arc::clone(&read_only)],
@@ -259,6 +260,18 @@ fn catching<'a>(lists: &'a [Arc<Globs>], path: &Folded) -> Option<&'a str> {
     lists.iter().find_map(|globs| globs.catching(path))
 }
 
+/// Refuses what can be the ending of no file: with it, nothing could be changed, and nobody would know why.
+fn check_extensions(said: Option<&[String]>) -> Result<(), String> {
+    let is_none =
+        |said: &&String| said.strip_prefix('.').unwrap_or(said).contains(['.', '*', '?', '/', '\\']);
+    match said.unwrap_or_default().iter().find(is_none) {
+        Some(said) => Err(format!(
+            "allowed_extensions: '{said}' is no ending; give what stands behind the last dot of a name, such as 'py'"
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The endings as they are compared: without their dot. An empty one is that of a file without any.
 fn extensions(said: &[String]) -> BTreeSet<String> {
     said.iter().map(|said| folded(said.strip_prefix('.').unwrap_or(said))).collect()
@@ -386,6 +399,16 @@ mod tests {
             let expected = if path == "a." { None } else { Some(Code::ExtensionNotAllowed) };
             assert_eq!(code(policy.may_edit(&names(path))), expected, "{path}");
             assert_eq!(policy.may_read(&names(path)), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_no_file_can_end_in_is_a_mistake() {
+        for wrong in ["*.py", "tar.gz", "src/a.py", "p?"] {
+            let said = Some(vec!["rs".to_owned(), wrong.to_owned()]);
+            let error =
+                Policy::new(&Settings { allowed_extensions: said, ..Settings::default() }).unwrap_err();
+            assert!(error.contains(wrong) && error.contains("allowed_extensions"), "{error}");
         }
     }
 

@@ -14,7 +14,7 @@ use cap_std::fs::Dir;
 use super::file::{self, WORKSPACE_FILE};
 use super::folded::Folded;
 use super::globs::Globs;
-use super::{Policy, Settings, extensions};
+use super::{Policy, Settings, check_extensions, extensions};
 use crate::disk::Disk;
 use crate::policy::git_folder;
 
@@ -72,6 +72,7 @@ impl Policy {
             Globs::new(exceptions).map_err(|why| format!("{name}: {why}"))?;
             lists.push(Arc::new(Globs::new(patterns).map_err(|why| format!("{name}: {why}"))?));
         }
+        check_extensions(said.allowed_extensions.as_deref())?;
         if let Some(said) = &said.allowed_extensions {
             let said = extensions(said);
             let held = self.extensions.as_ref();
