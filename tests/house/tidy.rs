@@ -261,6 +261,17 @@ fn every_document_that_is_linked_is_there() {
 }
 
 #[test]
+fn every_file_that_the_architecture_names_is_there() {
+    let files = files(&["crates", "tests", "examples"]);
+    let text = read("docs/ARCHITECTURE.md");
+    let named: Vec<&str> = quoted(&text).filter(|name| name.ends_with(".rs")).collect();
+    assert!(named.len() > 50, "{named:?}");
+    for name in named {
+        assert!(files.iter().any(|(path, _)| path.ends_with(name)), "there is no {name}");
+    }
+}
+
+#[test]
 fn what_is_protected_by_default_is_documented() {
     let document = read("docs/PROTECTED.md");
     let named: BTreeSet<&str> = quoted(&document).map(|name| name.trim_end_matches('/')).collect();
