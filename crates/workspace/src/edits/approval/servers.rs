@@ -87,7 +87,7 @@ impl Starts {
         let mut found = Found::default();
         if is_json {
             read_json(text, &mut found);
-        } else if text.split(|&byte| byte == b'\n').any(begins_a_section)
+        } else if begins_like_toml(text)
             && let Ok(text) = std::str::from_utf8(text)
             && let Ok(table) = DeTable::parse(text)
         {
@@ -102,14 +102,17 @@ fn may_name_a_section(text: &[u8]) -> bool {
     memmem::find(text, b"ervers").is_some() || memmem::find(text, b"\\").is_some()
 }
 
-/// Whether this line of TOML may begin a section.
-fn begins_a_section(line: &[u8]) -> bool {
-    may_name_a_section(line)
+/// Whether the first line that says something may be one of TOML: nearly no source code is parsed any further.
+fn begins_like_toml(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
+    first.starts_with(b"[") || first.contains(&b'=')
 }
 
 /// Whether this line, if it is one of TOML, begins a section: of a text that is not read as a whole.
 fn is_a_section(line: &[u8]) -> bool {
-    if !begins_a_section(line) {
+    if !may_name_a_section(line) {
         return false;
     }
     let line = line.trim_ascii();
@@ -460,6 +463,19 @@ mod tests {
             ("[mcp_servers.x]\nenabled = false\n", "[mcp_servers.x]\nenabled = 'false'\n"),
         ] {
             assert_ne!(starts(one), starts(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn what_begins_as_no_toml_does_is_not_read_as_that() {
+        assert!(!begins_like_toml(b"\n# mine\nimport os\nx = '\\n'\n") && !begins_like_toml(b"# a = 1\n"));
+        for text in [
+            "# mine\n\n[mcp_servers.x]\ncommand = 'x'\n",
+            "\u{feff}mcp_servers.x.command = 'x'\n",
+            "\ta=1\n[mcp_servers.x]\nurl='x'",
+        ] {
+            assert!(begins_like_toml(text.as_bytes()), "{text}");
+            assert_eq!(count(text), 1, "{text}");
         }
     }
 
