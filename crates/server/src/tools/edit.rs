@@ -1,5 +1,7 @@
 //! The tools that edit: each makes a patch of its arguments; the rest is one path.
 
+use std::sync::OnceLock;
+
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
@@ -11,15 +13,18 @@ use super::{Call, wrapper};
 use crate::wire::{ApplyPatch, DeleteFile, MoveFile, ReplaceLines, StrReplace, WriteFile};
 
 /// The tools that edit, in the order in which they are listed.
-pub(super) fn tools() -> [ToolSpec; 6] {
-    [
-        ToolSpec::of_edit::<StrReplace>(),
-        ToolSpec::of_edit::<ReplaceLines>(),
-        ToolSpec::of_edit::<ApplyPatch>(),
-        ToolSpec::of_edit::<WriteFile>(),
-        ToolSpec::of_edit::<MoveFile>(),
-        ToolSpec::of_edit::<DeleteFile>(),
-    ]
+pub(super) fn tools() -> &'static [ToolSpec] {
+    static TOOLS: OnceLock<[ToolSpec; 6]> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        [
+            ToolSpec::of_edit::<StrReplace>(),
+            ToolSpec::of_edit::<ReplaceLines>(),
+            ToolSpec::of_edit::<ApplyPatch>(),
+            ToolSpec::of_edit::<WriteFile>(),
+            ToolSpec::of_edit::<MoveFile>(),
+            ToolSpec::of_edit::<DeleteFile>(),
+        ]
+    })
 }
 
 fn one(problem: Problem) -> Vec<Problem> {
@@ -40,10 +45,10 @@ white space or curly quotes. Several changes in one file: edits.",
 }
 
 impl EditTool for StrReplace {
-    fn request(mut self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+    fn request(mut self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
         let changes = self.changes().map_err(one)?;
         let patch = Patch::replace(&self.path, changes).map_err(one)?;
-        Ok(EditRequest::one(patch, &self.path, self.version))
+        Ok(EditRequest::one(patch, &self.path, self.version, origin))
     }
 }
 
@@ -60,11 +65,11 @@ version that the answer gives, and mind that the numbers below it moved.",
 }
 
 impl EditTool for ReplaceLines {
-    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
         let path = self.path.clone();
         let version = self.version.clone();
         let patch = Patch::replace_lines(&path, self.change().map_err(one)?);
-        Ok(EditRequest::one(patch, &path, Some(version)))
+        Ok(EditRequest::one(patch, &path, Some(version), origin))
     }
 }
 
@@ -96,13 +101,13 @@ impl ToolArguments for ApplyPatch {
 }
 
 impl EditTool for ApplyPatch {
-    fn request(self, call: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
         let text = patch_text(call, &self).map_err(one)?;
         Ok(EditRequest {
             patch: parse_patch(&text, &self)?,
             versions: self.versions.unwrap_or_default(),
             validate_only: self.validate_only.unwrap_or(false),
-            origin: Origin::default(),
+            origin,
         })
     }
 }
@@ -120,8 +125,8 @@ shorter and safer.",
 }
 
 impl EditTool for WriteFile {
-    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
-        Ok(EditRequest::one(Patch::write(&self.path, self.content), &self.path, self.version))
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+        Ok(EditRequest::one(Patch::write(&self.path, self.content), &self.path, self.version, origin))
     }
 }
 
@@ -137,9 +142,9 @@ To change it too, use apply_patch.",
 }
 
 impl EditTool for MoveFile {
-    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
         let patch = Patch::rename(&self.from, &self.to).map_err(one)?;
-        Ok(EditRequest::one(patch, &self.from, None))
+        Ok(EditRequest::one(patch, &self.from, None, origin))
     }
 }
 
@@ -154,8 +159,8 @@ impl ToolArguments for DeleteFile {
 }
 
 impl EditTool for DeleteFile {
-    fn request(self, _: &Call<'_>) -> Result<EditRequest, Vec<Problem>> {
-        Ok(EditRequest::one(Patch::delete(&self.path), &self.path, self.version))
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+        Ok(EditRequest::one(Patch::delete(&self.path), &self.path, self.version, origin))
     }
 }
 

@@ -22,9 +22,9 @@ pub(super) struct EditRequest {
 
 impl EditRequest {
     /// A change of one file, perhaps of a version that the call names.
-    pub(super) fn one(patch: Patch, path: &str, version: Option<String>) -> Self {
+    pub(super) fn one(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
         let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
-        Self { patch, versions, validate_only: false, origin: Origin::default() }
+        Self { patch, versions, validate_only: false, origin }
     }
 
     /// What the workspace is asked for.

@@ -91,7 +91,7 @@ pub fn all() -> &'static [ToolSpec] {
     TOOLS.get_or_init(|| {
         let mut tools =
             vec![ToolSpec::of::<ReadFile>(), ToolSpec::of::<ListFiles>(), ToolSpec::of::<SearchText>()];
-        tools.extend(edit::tools());
+        tools.extend_from_slice(edit::tools());
         tools.extend([
             ToolSpec::of::<EditPreview>(),
             ToolSpec::of::<ApplyPreview>(),

@@ -12,7 +12,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
 use emend_edit::problem::Problem;
-use emend_workspace::Mode;
+use emend_workspace::{Mode, Origin};
 
 use super::Call;
 use super::edit_request::{self, EditRequest};
@@ -66,7 +66,7 @@ pub(super) trait Tool: ToolArguments {
 /// A tool that makes a patch; everything after that is one path.
 pub(super) trait EditTool: ToolArguments {
     /// What the call asks for.
-    fn request(self, call: &Call<'_>) -> Result<EditRequest, Vec<Problem>>;
+    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>>;
 }
 
 /// The arguments of a call, not looked at yet.
@@ -104,6 +104,7 @@ type Run = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<Answer, Unanswered>;
 type AsEdit = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<EditRequest, Vec<Problem>>;
 
 /// A tool in the list of all of them.
+#[derive(Clone)]
 pub struct ToolSpec {
     /// What clients see of it.
     pub about: About,
@@ -183,8 +184,7 @@ impl ToolSpec {
 fn understand<T: EditTool>(call: &Call<'_>, given: Given<'_, T>) -> Result<EditRequest, Vec<Problem>> {
     let _span = tracing::debug_span!("parse", tool = T::ABOUT.name).entered();
     let origin = call.origin(T::ABOUT, given.raw());
-    let asked = given.read().map_err(|problem| vec![problem])?;
-    Ok(EditRequest { origin, ..asked.request(call)? })
+    given.read().map_err(|problem| vec![problem])?.request(call, origin)
 }
 
 fn outcome_schema() -> Arc<JsonObject> {
