@@ -22,13 +22,13 @@ pub(super) struct Unwritten {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Those that have no answer yet. rmcp answers requests of the same id once,
+    /// The requests that have no answer yet. rmcp answers those of the same id once.
     taken: HashSet<RequestId>,
-    /// though each of them runs; and one that was cancelled may run on.
+    /// How many requests run: each of those with the same id, and perhaps one that was cancelled.
     running: usize,
     /// How many answers are being written.
     writing: usize,
-    /// and how many bytes of them.
+    /// How many bytes of answers are being written.
     bytes: usize,
     /// Questions that the client has got. Each holds up a request until the client says something.
     asked: HashSet<RequestId>,
