@@ -12,7 +12,10 @@ mod policy;
 mod protocol;
 mod tools;
 
+use std::process::{Child, Stdio};
+
 use emend_testkit::{Client, Folder, Launch};
+use serde_json::{Value, json};
 
 /// The built command.
 const EMEND: &str = env!("CARGO_BIN_EXE_emend");
@@ -20,6 +23,19 @@ const EMEND: &str = env!("CARGO_BIN_EXE_emend");
 /// A server of this workspace, not started yet.
 fn launch(folder: &Folder) -> Launch {
     Launch::new(EMEND).workspace(folder.path()).state(folder.state())
+}
+
+/// A server of this workspace for who writes and reads its pipes by hand.
+fn spawn(folder: &Folder) -> Child {
+    let mut command = launch(folder).command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The message by which a client of 2025 opens a session.
+fn opening() -> Value {
+    let client = json!({"name": "testkit", "version": "0"});
+    let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening})
 }
 
 /// A server of this workspace, and a client of it.

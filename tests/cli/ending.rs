@@ -9,7 +9,7 @@ use emend_testkit::{Folder, Link, client};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::launch;
+use crate::{launch, opening, spawn};
 
 const LINKS: [Link; 3] = [Link::Pipes, Link::Sockets, Link::Terminal];
 
@@ -90,18 +90,9 @@ fn a_terminal_that_is_closed_does_not_concern_what_was_started_to_outlive_it() {
 #[test]
 fn it_ends_after_its_input_also_where_nobody_reads_its_answers() {
     let folder = Folder::with([("a.txt", &*"x".repeat(100_000))]);
-    let mut server = launch(&folder)
-        .command()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut server = spawn(&folder);
     let mut input = server.stdin.take().unwrap();
-    let client = json!({"name": "testkit", "version": "0"});
-    let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
-    writeln!(input, "{initialize}").unwrap();
+    writeln!(input, "{}", opening()).unwrap();
     writeln!(input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
     for id in 1..20 {
         let read = json!({"name": "read_file", "arguments": {"path": "a.txt"}});
@@ -132,10 +123,7 @@ fn a_client_that_goes_without_a_word_is_nothing_to_log() {
         .spawn()
         .unwrap();
     let mut input = server.stdin.take().unwrap();
-    let client = json!({"name": "testkit", "version": "0"});
-    let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening}))
-        .unwrap();
+    writeln!(input, "{}", opening()).unwrap();
     let mut output = BufReader::new(server.stdout.take().unwrap());
     output.read_line(&mut String::new()).unwrap();
     drop(output);

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use emend_testkit::Folder;
 use serde_json::{Value, json};
 
-use crate::launch;
+use crate::{opening, spawn};
 
 /// Longer than what one call takes in a pipe or a buffer, so that few are there.
 const PADDING: usize = 20_000;
@@ -19,19 +18,10 @@ const UNDER_WAY: usize = 350;
 #[test]
 fn the_calls_of_who_reads_no_answers_wait_and_none_is_lost() {
     let folder = Folder::with([("a.txt", &*"some text in a line\n".repeat(2_000))]);
-    let mut server = launch(&folder)
-        .command()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut server = spawn(&folder);
     let mut input = server.stdin.take().unwrap();
     let mut output = BufReader::new(server.stdout.take().unwrap()).lines();
-    let client = json!({"name": "testkit", "version": "0"});
-    let opening = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-    writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening}))
-        .unwrap();
+    writeln!(input, "{}", opening()).unwrap();
     output.next().unwrap().unwrap();
     writeln!(input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
     let written = AtomicUsize::new(0);
