@@ -1,6 +1,6 @@
 //! `emend demo`: it ends well, shows each of its parts, and leaves nothing behind.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use emend_testkit::{Folder, picture};
 
@@ -8,11 +8,8 @@ use crate::EMEND;
 
 /// Runs the demo with a home and a temporary folder of its own.
 fn demo(folder: &Folder, arguments: &[&str]) -> Output {
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("demo").args(arguments).env("HOME", folder.path()).env("TMPDIR", folder.path());
-    for name in ["EMEND_STATE_DIR", "XDG_STATE_HOME", "NO_COLOR"] {
-        command.env_remove(name);
-    }
     command.output().unwrap()
 }
 
@@ -45,7 +42,7 @@ fn the_demo_is_colourful_if_asked() {
 #[test]
 fn the_demo_goes_on_to_its_end_when_nobody_reads_it_any_more() {
     let folder = Folder::new();
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("demo").env("HOME", folder.path()).env("TMPDIR", folder.path());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

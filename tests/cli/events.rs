@@ -27,7 +27,7 @@ struct Following {
 
 impl Following {
     fn start(folder: &Folder, arguments: &[&str]) -> Self {
-        let mut command = std::process::Command::new(EMEND);
+        let mut command = emend_testkit::command(EMEND);
         command.args(["events", "--follow", "--no-config"]).args(arguments).current_dir(folder.path());
         command.env("XDG_CONFIG_HOME", "/nowhere");
         command.env("EMEND_STATE_DIR", folder.state()).stdin(Stdio::null()).stdout(Stdio::piped());

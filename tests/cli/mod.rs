@@ -38,13 +38,7 @@ pub(crate) struct Ran {
 
 impl Command {
     pub(crate) fn new(folder: &Folder, arguments: &[&str]) -> Self {
-        let mut command = process::Command::new(EMEND);
-        for name in ["EMEND_LOG", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "CODEX_HOME"] {
-            command.env_remove(name);
-        }
-        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-            command.env_remove(name);
-        }
+        let mut command = emend_testkit::command(EMEND);
         command
             .env("TERM", "xterm")
             .env("HOME", folder.beside("home"))

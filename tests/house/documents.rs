@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use emend_testkit::{Answer, Folder};
 use emend_workspace::{Policy, Settings};
@@ -39,7 +38,7 @@ fn named(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 fn help(arguments: &[&str]) -> String {
-    let output = Command::new(EMEND).args(arguments).arg("--help").output().unwrap();
+    let output = emend_testkit::command(EMEND).args(arguments).arg("--help").output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use emend_testkit::{Client, Folder};
@@ -110,7 +109,7 @@ fn what_a_person_does_at_a_terminal_has_its_hooks_too() {
     let file = folder.beside("config.toml");
     fs::write(&file, after(&folder, "tags", LISTENS, "")).unwrap();
     let run = |arguments: &[&str]| {
-        let mut command = Command::new(EMEND);
+        let mut command = emend_testkit::command(EMEND);
         command.args(arguments).arg("--config").arg(&file).arg("--workspace").arg(folder.path());
         command.arg("--state-dir").arg(folder.state()).arg("--json");
         let ran = command.output().unwrap();

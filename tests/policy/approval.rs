@@ -22,7 +22,7 @@ use crate::policy::serve_with;
 
 /// `emend approve`, for what waits here.
 fn approve(folder: &Folder, arguments: &[&str]) -> Command {
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("approve").arg("--state-dir").arg(folder.state()).args(arguments).env_remove("NO_COLOR");
     command
 }

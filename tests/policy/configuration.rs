@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use emend_testkit::{Folder, Launch};
 use serde_json::json;
@@ -85,7 +84,7 @@ fn one_flag_takes_several_workspaces() {
 /// How a server ends that cannot start with these arguments, and what it says.
 #[track_caller]
 fn check_no_start(folder: &Folder, arguments: &[&str], telling: &str) {
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("serve").arg("--workspace").arg(folder.path()).arg("--state-dir").arg(folder.state());
     let output = command.args(arguments).env("HOME", folder.beside("nobody")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -153,7 +152,7 @@ fn a_workspace_that_is_the_state_folder_is_a_mistake_at_the_start() {
     symlink(folder.path(), folder.beside("door")).unwrap();
     let before = folder.everything();
     for state in [folder.path().to_owned(), folder.beside("door")] {
-        let mut command = Command::new(EMEND);
+        let mut command = emend_testkit::command(EMEND);
         command.arg("serve").arg("--workspace").arg(folder.path()).arg("--state-dir").arg(state);
         let output = command.env("HOME", folder.beside("nobody")).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::Command;
 
 use emend_testkit::{Client, Folder, Http, HttpServer, Launch};
 use serde_json::json;
@@ -339,7 +338,7 @@ fn what_starts_no_server_needs_nobody() {
 /// How a server ends that cannot start with these arguments.
 #[track_caller]
 fn check_no_start(folder: &Folder, arguments: &[&str], variables: &[(&str, &str)], telling: &str) {
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("serve").arg("--workspace").arg(folder.path()).arg("--state-dir").arg(folder.state());
     command.args(arguments).env("HOME", folder.beside("nobody")).env_remove("XDG_CONFIG_HOME");
     let output = command.envs(variables.iter().copied()).output().unwrap();

@@ -5,7 +5,6 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
 
 use emend_testkit::{Folder, Launch};
 use serde_json::json;
@@ -32,7 +31,7 @@ fn check_is_no_root(folder: &Folder, root: impl AsRef<Path>, telling: &str) {
 
 #[track_caller]
 fn check_no_start(folder: &Folder, root: &Path, telling: &str) {
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("serve").arg("--workspace").arg(root).arg("--state-dir").arg(folder.state());
     let output = command.env("HOME", folder.beside("nobody")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

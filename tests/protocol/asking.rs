@@ -5,7 +5,6 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
 
 use emend_testkit::client::patch;
 use emend_testkit::{Answer, Client, Folder, Http, HttpServer, Launch};
@@ -96,8 +95,11 @@ fn replace(path: &str, old: &str, new: &str) -> Value {
 }
 
 fn waiting(folder: &Folder) -> Vec<Value> {
-    let listed =
-        Command::new(EMEND).args(["approve", "--json", "--state-dir"]).arg(folder.state()).output().unwrap();
+    let listed = emend_testkit::command(EMEND)
+        .args(["approve", "--json", "--state-dir"])
+        .arg(folder.state())
+        .output()
+        .unwrap();
     serde_json::from_slice(&listed.stdout).unwrap()
 }
 

@@ -3,7 +3,6 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use emend_testkit::client::patch;
@@ -115,7 +114,7 @@ fn a_command_at_a_terminal_tells_them_too_before_it_ends() {
     told(&folder, TELL, &["{path}"]);
     let change = folder.beside("change.patch");
     fs::write(&change, patch("*** Update File: a.txt\n@@\n-one\n+two\n")).unwrap();
-    let mut command = Command::new(EMEND);
+    let mut command = emend_testkit::command(EMEND);
     command.arg("apply").arg(&change).arg("--workspace").arg(folder.path()).arg("--json");
     command.arg("--state-dir").arg(folder.state()).arg("--config").arg(folder.beside("config.toml"));
     let output = command.output().unwrap();

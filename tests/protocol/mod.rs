@@ -15,7 +15,6 @@ mod unread;
 mod watching;
 
 use std::fs;
-use std::process::Command;
 
 use emend_testkit::{Answer, Client, Folder, Launch};
 use serde_json::{Value, json};
@@ -282,7 +281,7 @@ fn without_a_workspace_the_working_folder_is_the_root() {
 fn a_workspace_that_is_not_there_is_a_mistake_at_the_start() {
     let folder = Folder::with([("a.txt", "one\n")]);
     for wrong in [folder.beside("nowhere"), folder.at("a.txt")] {
-        let output = Command::new(EMEND)
+        let output = emend_testkit::command(EMEND)
             .arg("serve")
             .arg("--workspace")
             .arg(&wrong)

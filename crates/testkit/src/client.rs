@@ -127,19 +127,8 @@ impl Launch {
     /// What starts it.
     #[must_use]
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = crate::command(&self.program);
         command.args(&self.arguments);
-        // What whoever runs the tests has configured for their own Emend is not under test.
-        for name in [
-            "EMEND_STATE_DIR",
-            "EMEND_LOG",
-            "EMEND_CONFIG",
-            "EMEND_TOKENS",
-            "XDG_STATE_HOME",
-            "XDG_CONFIG_HOME",
-        ] {
-            command.env_remove(name);
-        }
         if !self.is_configured {
             // Nor are the language servers of the machine.
             command.args(["--no-config", "--notify-lsp=false"]).env("XDG_CONFIG_HOME", "/nowhere");

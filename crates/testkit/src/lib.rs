@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
+pub mod command;
 pub mod entries;
 pub mod folder;
 
@@ -19,6 +20,7 @@ pub mod terminal;
 
 pub use answer::Answer;
 pub use client::{Client, Launch, Link};
+pub use command::command;
 pub use entries::{Entries, Entry, entries};
 pub use folder::{Folder, Tree};
 pub use http::{Http, HttpServer};

@@ -6,7 +6,6 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
 use crate::Folder;
 
@@ -42,11 +41,8 @@ const STYLE: &str = "text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas
 #[must_use]
 pub fn of_demo(emend: &Path) -> String {
     let folder = Folder::new();
-    let mut command = Command::new(emend);
+    let mut command = crate::command(emend);
     command.args(["demo", "--color", "always"]).env("HOME", folder.path()).env("TMPDIR", folder.path());
-    for name in ["EMEND_STATE_DIR", "EMEND_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
-        command.env_remove(name);
-    }
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = stable(&String::from_utf8(output.stdout).unwrap());
