@@ -111,11 +111,8 @@ fn show(arguments: &Arguments, log: &EventLog, wanted: &Wanted, reader: &mut Rea
             }
             true
         })?;
-        if newest.is_empty() && reader.is_short && !arguments.follow {
-            writeln!(
-                reader.out,
-                "No events. They are written where emit_event is on: emend serve --emit-event."
-            )?;
+        if newest.is_empty() && !arguments.json && !arguments.follow {
+            eprintln!("No events. They are written where emit_event is on: emend serve --emit-event.");
         }
         newest.iter().try_for_each(|line| reader.show(line))?;
         left = usize::MAX;

@@ -103,6 +103,16 @@ fn who_follows_sees_each_event_also_after_files_were_rolled() {
 }
 
 #[test]
+fn where_there_are_no_events_it_is_said_to_whoever_reads_no_document() {
+    let folder = Folder::with([("a.txt", "0\n")]);
+    let seen = emend(&folder, &["events"]).ends(0);
+    assert_eq!((seen.out.as_str(), seen.log.contains("emend serve --emit-event")), ("", true), "{seen:?}");
+    assert!(on_terminal(&folder, &["events"], "").ends(0).out.contains("emend serve --emit-event"));
+    let seen = emend(&folder, &["events", "--json"]).ends(0);
+    assert_eq!((seen.out.as_str(), seen.log.as_str()), ("", ""));
+}
+
+#[test]
 fn a_person_chooses_which_events_to_see() {
     let folder = Folder::with([("a.txt", "0\n")]);
     let elsewhere = Folder::with([("b.txt", "one\n")]);
