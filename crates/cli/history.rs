@@ -87,7 +87,11 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
     }
     if edits.is_empty() {
         let of = arguments.path.as_ref().map(|path| format!(" of {path}")).unwrap_or_default();
-        output.show(&output.plain(&format!("No edits{of} in the history.\n")))?;
+        let above = arguments.workspace.edited_above().map(|folder| {
+            format!(" There are some of {}: go there, or name it with --workspace.", folder.display())
+        });
+        let above = above.unwrap_or_default();
+        output.show(&output.plain(&format!("No edits{of} in the history.{above}\n")))?;
         return Ok(Exit::Done);
     }
     let text: String = edits.iter().map(|edit| told(edit, FILES, output)).collect();

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use emend_server::Effects;
 use emend_server::effects::Wishes;
 use emend_workspace::edit::problem::{Kind, Problem};
-use emend_workspace::{Policy, RootSpec, Workspace, disk};
+use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
 
 use crate::exit::Stop;
 use crate::settings;
@@ -85,6 +85,17 @@ impl WorkspaceFlags {
             }
         }
         Ok(opened)
+    }
+
+    /// Returns the nearest folder above the working folder that has edits in its history, if no workspace was named.
+    pub(crate) fn edited_above(&self) -> Option<PathBuf> {
+        if !self.workspaces.is_empty() {
+            return None;
+        }
+        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+        let state = self.opening.state.clone().or_else(state_folder);
+        let disk = disk::for_this_machine();
+        history::nearest_above(&*disk, &here, state.as_deref()).map(Path::to_owned)
     }
 
     /// What is to be opened, as far as it can be told without opening it.

@@ -48,6 +48,18 @@ fn the_log_has_the_edits_of_all_clients_the_newest_first() {
 }
 
 #[test]
+fn beneath_a_folder_that_was_edited_the_log_names_that_folder() {
+    let (folder, _) = edited();
+    folder.write("src/c.txt", "see\n");
+    let log = |arguments: &[&str]| {
+        Command::new(&folder, &[&["log"], arguments].concat()).inside(folder.at("src")).run().ends(0).out
+    };
+    let there = format!(" There are some of {}: ", folder.path().canonicalize().unwrap().display());
+    assert!(log(&[]).contains(&there), "{}", log(&[]));
+    assert_eq!(log(&["--workspace", "."]), "No edits in the history.\n");
+}
+
+#[test]
 fn an_edit_is_shown_with_its_diff_and_its_request() {
     let (folder, ids) = edited();
     let shown = emend(&folder, &["show", &ids[0], "--json"]).ends(0).document();

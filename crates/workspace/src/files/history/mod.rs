@@ -16,6 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
 use emend_edit::problem::{Kind, Problem};
 use emend_edit::{Text, Version};
 
@@ -25,7 +28,19 @@ use crate::disk::Disk;
 use crate::files::commit::journal::{self, COMMITTED, Change, Journal};
 use crate::files::report::ChangeKind;
 use crate::files::roots::Root;
-use crate::files::vault::{self, Vault};
+use crate::files::vault::{self, RootFolder, Vault};
+
+/// Returns the nearest folder above this one in whose history there are edits: where a person may have meant to ask.
+#[must_use]
+pub fn nearest_above<'a>(disk: &dyn Disk, folder: &'a Path, state: Option<&Path>) -> Option<&'a Path> {
+    let has_history = |path: &&Path| {
+        Dir::open_ambient_dir(path, ambient_authority()).is_ok_and(|dir| {
+            let (homes, _) = vault::existing(disk, RootFolder { dir: &dir, path, given: path }, state);
+            homes.iter().any(|home| home.log_path().exists())
+        })
+    };
+    folder.ancestors().skip(1).find(has_history)
+}
 
 /// How many digits of an edit's id are the time.
 const TIME_DIGITS: usize = 11;
