@@ -56,17 +56,17 @@ fn main() -> anyhow::Result<()> {
     // The commit takes the preview and does what was shown, or says why not and leaves everything.
     let manner = Manner { effort: Effort::Patient, approval: None, cancelled: &|| false, progress: &|_| {} };
     let report = workspace.apply(preview, None, manner, &readings);
-    let report = report.map_err(|(stopped, _)| all(&stopped.into_problems()))?;
+    let report = report.map_err(|(not_committed, _)| all(&not_committed.into_problems()))?;
     for file in &report.files {
         println!("{:?} {}", file.change, file.name);
     }
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))?.contains("f\"Hello, {name}!\""));
 
     // The same request again names a version that the file no longer has.
-    let Err(stopped) = workspace.edit(&request, &readings) else {
+    let Err(not_committed) = workspace.edit(&request, &readings) else {
         return Err(anyhow!("a patch cannot be applied twice"));
     };
-    for problem in stopped.into_problems() {
+    for problem in not_committed.into_problems() {
         println!("\nAgain: {} ({problem})", problem.code());
     }
     Ok(())

@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::json;
 
 use emend_server::direct::Said;
-use emend_workspace::Held;
+use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{Approvals, Waiting, Word, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
 
@@ -181,7 +181,7 @@ impl<'a> Shown<'a> {
 }
 
 /// Asks the person who runs a command, at their terminal, whether its edit may be made.
-pub(crate) fn asked(held: &Held, output: Output) -> Said {
+pub(crate) fn asked(held: &AwaitingApproval, output: Output) -> Said {
     if !output.can_ask() {
         return Said::Nothing;
     }

@@ -18,7 +18,7 @@ use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
 use emend_workspace::search::Wanted;
-use emend_workspace::{Effort, Origin, Readings, Report, Request, RootSpec, Scope, Stopped, Workspace};
+use emend_workspace::{Effort, NotCommitted, Origin, Readings, Report, Request, RootSpec, Scope, Workspace};
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
@@ -69,7 +69,7 @@ pub(crate) fn edit(
         approval: None,
         progress: &|_| {},
     };
-    workspace.edit(&request, &readings).map_err(Stopped::into_problems)
+    workspace.edit(&request, &readings).map_err(NotCommitted::into_problems)
 }
 
 pub(crate) fn one_file() -> Patch {

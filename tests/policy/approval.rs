@@ -13,7 +13,8 @@ use emend_testkit::client::patch;
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Answer, Client, Folder, Launch, at_terminal, at_terminal_ahead};
 use emend_workspace::{
-    Approval, Effort, Mode, Origin, Policy, Readings, Request, RootSpec, Settings, Stopped, Workspace, disk,
+    Approval, Effort, Mode, NotCommitted, Origin, Policy, Readings, Request, RootSpec, Settings, Workspace,
+    disk,
 };
 use serde_json::{Value, json};
 
@@ -291,17 +292,17 @@ fn a_yes_is_used_up_by_a_commit_that_fails_and_is_good_for_no_other_plan() {
         };
         workspace.edit(&request, &Mutex::new(Readings::default()))
     };
-    let Err(Stopped::Held(held)) = edit("new", None) else { panic!("it needs approval") };
+    let Err(NotCommitted::AwaitingApproval(held)) = edit("new", None) else { panic!("it needs approval") };
     assert_eq!(workspace.wait_for_a_person(&held)[0].code(), Code::ApprovalNeeded);
     say(&folder, "y");
     disk.fail_from_placing(1);
-    let Err(Stopped::Problems(problems)) = edit("new", None) else { panic!("the disk failed") };
+    let Err(NotCommitted::Problems(problems)) = edit("new", None) else { panic!("the disk failed") };
     assert_eq!(problems[0].code(), Code::IoError);
     disk.fail_call(0);
-    assert!(matches!(edit("new", None), Err(Stopped::Held(_))));
+    assert!(matches!(edit("new", None), Err(NotCommitted::AwaitingApproval(_))));
     // Nor is the yes of somebody who was asked.
     let approval = Approval::of_person(held.digest());
-    assert!(matches!(edit("newer", Some(&approval)), Err(Stopped::Held(_))));
+    assert!(matches!(edit("newer", Some(&approval)), Err(NotCommitted::AwaitingApproval(_))));
     assert_eq!(folder.text("a.txt"), "old\n");
     edit("new", Some(&approval)).unwrap();
     assert_eq!(folder.text("a.txt"), "new\n");

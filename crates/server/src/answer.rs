@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Held, Stopped};
+use emend_workspace::{AwaitingApproval, NotCommitted};
 
 use crate::refusal;
 use crate::render::{self, Tense};
@@ -19,7 +19,7 @@ pub enum Unanswered {
     /// It was to be quick and cannot be: ask again with patience.
     NotQuick,
     /// A person must be asked first.
-    Held(Box<Held>),
+    AwaitingApproval(Box<AwaitingApproval>),
 }
 
 impl Unanswered {
@@ -51,11 +51,13 @@ impl Answer {
     }
 
     /// The answer to an edit that was not made, if it has one.
-    pub(crate) fn unmade(stopped: Stopped) -> Result<Self, Unanswered> {
-        match stopped {
-            Stopped::Held(held) => Err(Unanswered::Held(held)),
-            Stopped::Problems(problems) if Unanswered::is_not_quick(&problems) => Err(Unanswered::NotQuick),
-            Stopped::Problems(problems) => Ok(Self::refusal(&problems)),
+    pub(crate) fn unmade(not_committed: NotCommitted) -> Result<Self, Unanswered> {
+        match not_committed {
+            NotCommitted::AwaitingApproval(held) => Err(Unanswered::AwaitingApproval(held)),
+            NotCommitted::Problems(problems) if Unanswered::is_not_quick(&problems) => {
+                Err(Unanswered::NotQuick)
+            }
+            NotCommitted::Problems(problems) => Ok(Self::refusal(&problems)),
         }
     }
 

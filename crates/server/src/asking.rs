@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
-use emend_workspace::{Approval, Held};
+use emend_workspace::{Approval, AwaitingApproval};
 
 use crate::session::Owner;
 
@@ -123,7 +123,7 @@ impl Asking {
     /// Asks whether this may be made, in the way of the client's era.
     pub(crate) async fn ask(
         &self,
-        held: &Held,
+        held: &AwaitingApproval,
         (owner, tool, arguments): (&Owner, &str, &JsonObject),
         is_modern: bool,
         context: &RequestContext<RoleServer>,
@@ -154,7 +154,7 @@ impl Asking {
     /// The question as an answer.
     fn ask_in_answer(
         &self,
-        held: &Held,
+        held: &AwaitingApproval,
         form: ElicitRequestParams,
         call: &[u8],
     ) -> Option<InputRequiredResult> {
@@ -214,7 +214,7 @@ fn meaning(result: &ElicitResult, plan: PlanDigest) -> Said {
 
 /// What a person reads: who asks, why they are asked, and all of what would change. `None` where that is too much for
 /// a question.
-fn question(held: &Held) -> Option<String> {
+fn question(held: &AwaitingApproval) -> Option<String> {
     let whole = held.report().diff();
     let diff = visible(&whole);
     if diff.len() > BYTES || diff.lines().count() > LINES || held.files().len() > LINES {

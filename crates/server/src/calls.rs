@@ -11,7 +11,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem, Release};
-use emend_workspace::{Approval, Effort, Held, Progress};
+use emend_workspace::{Approval, AwaitingApproval, Effort, Progress};
 
 use crate::answer::{Answer, Unanswered};
 use crate::asking::{Reply, Said};
@@ -167,7 +167,7 @@ impl Emend {
     }
 
     /// The edit waits for a person at a terminal. Yields what the model is told.
-    async fn leave_waiting(&self, held: Box<Held>) -> Answer {
+    async fn leave_waiting(&self, held: Box<AwaitingApproval>) -> Answer {
         let shared = Arc::clone(&self.shared);
         let job = tokio::task::spawn_blocking(move || match &shared.workspace {
             Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held)),
@@ -177,7 +177,7 @@ impl Emend {
     }
 
     /// The same for an edit that was declined, by a person or by their client alone.
-    async fn leave_denied(&self, held: Box<Held>) -> Answer {
+    async fn leave_denied(&self, held: Box<AwaitingApproval>) -> Answer {
         let shared = Arc::clone(&self.shared);
         let command = |problem: &Problem| match &*problem.kind {
             Kind::ApprovalNeeded { release: Release::Command { command }, .. } => Some(command.clone()),
@@ -199,7 +199,7 @@ impl Emend {
         approval: Option<Approval>,
         token: Option<ProgressToken>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Answered, Box<Held>> {
+    ) -> Result<Answered, Box<AwaitingApproval>> {
         let asked = Asked {
             tool,
             client: client_name(context),
@@ -214,7 +214,7 @@ impl Emend {
         if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
             match self.run(&asked, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
                 Ok(result) => return Ok(result),
-                Err(Unanswered::Held(held)) => return Err(held),
+                Err(Unanswered::AwaitingApproval(held)) => return Err(held),
                 Err(Unanswered::NotQuick) => {}
             }
         }
@@ -241,7 +241,7 @@ impl Emend {
         }
         match job.await {
             Ok(Ok(result)) => Ok(result),
-            Ok(Err(Unanswered::Held(held))) => Err(held),
+            Ok(Err(Unanswered::AwaitingApproval(held))) => Err(held),
             failed => {
                 tracing::error!(tool = tool.about.name, ?failed, "a tool failed");
                 Ok(broken().into())

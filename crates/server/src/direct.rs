@@ -12,7 +12,8 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::{
-    Approval, Effort, Held, Manner, Mode, Origin, Readings, Report, Request, Stopped, Workspace,
+    Approval, AwaitingApproval, Effort, Manner, Mode, NotCommitted, Origin, Readings, Report, Request,
+    Workspace,
 };
 
 use crate::effects::Effects;
@@ -82,7 +83,7 @@ pub enum Said {
 }
 
 /// Asks the person at hand.
-pub type Ask<'a> = dyn Fn(&Held) -> Said + 'a;
+pub type Ask<'a> = dyn Fn(&AwaitingApproval) -> Said + 'a;
 
 /// Applies a patch for somebody who calls himself `client`.
 pub fn apply_patch(
@@ -245,7 +246,7 @@ fn allowed(
     workspace: &Workspace,
     effects: &Effects,
     ask: &Ask<'_>,
-    make: impl Fn(Option<&Approval>) -> Result<Report, Stopped>,
+    make: impl Fn(Option<&Approval>) -> Result<Report, NotCommitted>,
 ) -> Result<Made, Vec<Problem>> {
     let mut approval = None;
     loop {
@@ -254,9 +255,9 @@ fn allowed(
                 let fired = effects.fired(&report);
                 return Ok(Made { fired, ..Made::of(report) });
             }
-            Err(Stopped::Problems(problems)) => return Err(problems),
+            Err(NotCommitted::Problems(problems)) => return Err(problems),
             // Also where a file has moved on since they were asked: the yes was to another plan.
-            Err(Stopped::Held(held)) => held,
+            Err(NotCommitted::AwaitingApproval(held)) => held,
         };
         match ask(&held) {
             Said::Yes => approval = Some(Approval::of_person(held.digest())),

@@ -30,13 +30,13 @@ pub mod workspace;
 mod spans;
 
 pub use disk::Stat;
-pub use edits::approval::{self, Approval, Held, Stopped};
+pub use edits::approval::{self, Approval, AwaitingApproval, NotCommitted};
+pub use edits::checked_plan::Preview;
+pub use edits::committed_edit::{CommittedEdit, CommittedFile};
 pub use edits::contents::Contents;
 pub use edits::event_log;
 pub use edits::hooks;
-pub use edits::landed::{Landed, LandedFile};
 pub use edits::placeholders;
-pub use edits::prepared::Preview;
 pub use edits::readings::{self, Readings};
 pub use edits::request::{Manner, Request};
 pub use emend_edit as edit;

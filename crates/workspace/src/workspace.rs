@@ -17,17 +17,17 @@ use emend_edit::problem::{Kind, Problem};
 
 use self::hooked::Hooked;
 use crate::disk::{Disk, Stat};
-use crate::edits::approval::{self, Approval, Held, Stopped};
+use crate::edits::approval::{self, Approval, AwaitingApproval, NotCommitted};
+use crate::edits::checked_plan::{CheckedPlan, PlanContext, Preview, Whole};
+use crate::edits::committed_edit::CommittedEdit;
 use crate::edits::event_log::EventLog;
 use crate::edits::gather::{Dirs, gather};
 use crate::edits::guard::{self, Guard};
 use crate::edits::hooks::Hooks;
-use crate::edits::landed::Landed;
-use crate::edits::past::Past;
-use crate::edits::prepared::{Facts, Prepared, Preview, Whole};
 use crate::edits::readings::{Readings, locked};
 use crate::edits::request::{Manner, Request};
 use crate::edits::under_way::UnderWay;
+use crate::edits::vault_access::VaultAccess;
 use crate::files::catalogue::{self, After, Child, Listed};
 use crate::files::commit;
 use crate::files::effort::{Effort, Phase, Progress};
@@ -47,31 +47,31 @@ use crate::spans;
 #[derive(Debug)]
 pub struct Workspace {
     roots: Roots,
-    past: Past,
+    vaults: VaultAccess,
     limits: Limits,
     patience: Duration,
     /// The command by which a person allows what waits, without the id.
     approve: String,
-    told: Told,
+    observers: Observers,
     under_way: UnderWay,
     hooks: Hooks,
     guard: Guard,
 }
 
 /// Tells of an edit.
-type Tell = Box<dyn Fn(&Landed<'_>) + Send + Sync>;
+type Tell = Box<dyn Fn(&CommittedEdit<'_>) + Send + Sync>;
 
 /// Who is told of each edit.
 #[derive(Default)]
-struct Told(RwLock<Vec<Tell>>);
+struct Observers(RwLock<Vec<Tell>>);
 
-impl fmt::Debug for Told {
+impl fmt::Debug for Observers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Told({})", self.everybody().len())
+        write!(f, "Observers({})", self.everybody().len())
     }
 }
 
-impl Told {
+impl Observers {
     fn everybody(&self) -> RwLockReadGuard<'_, Vec<Tell>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,15 +91,15 @@ impl Workspace {
         policy: &Policy,
     ) -> Result<Self, Problem> {
         let roots = Roots::open(disk, specs, policy)?;
-        let past = Past::new(state);
-        past.recover_all(&roots);
+        let vaults = VaultAccess::new(state);
+        vaults.recover_all(&roots);
         Ok(Self {
             roots,
-            past,
+            vaults,
             limits: Limits::default(),
             patience: PATIENCE,
             approve: "emend approve".into(),
-            told: Told::default(),
+            observers: Observers::default(),
             under_way: UnderWay::default(),
             hooks: Hooks::default(),
             guard: Guard::default(),
@@ -195,8 +195,8 @@ impl Workspace {
     }
 
     /// Has this called after each edit that is made through this workspace, by the thread that made it.
-    pub fn tell_edits(&self, tell: impl Fn(&Landed<'_>) + Send + Sync + 'static) {
-        self.told.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(tell));
+    pub fn on_commit(&self, tell: impl Fn(&CommittedEdit<'_>) + Send + Sync + 'static) {
+        self.observers.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(tell));
     }
 
     /// Waits until the edits that this process is writing right now are made and told of.
@@ -213,31 +213,37 @@ impl Workspace {
     /// The log of events of this user; `None` where there is no state folder to keep it in.
     #[must_use]
     pub fn event_log(&self) -> Option<EventLog> {
-        self.past.state().map(EventLog::in_state)
+        self.vaults.state().map(EventLog::in_state)
     }
 
     /// Where the edits of each root are written down, by any process, as far as there is such a file yet.
     #[must_use]
     pub fn logs(&self) -> Vec<PathBuf> {
-        self.past.logs(&self.roots)
+        self.vaults.logs(&self.roots)
     }
 
     /// Plans, checks and commits a request, under the root's lock from the reading on; where hooks are to run, under the
     /// lock from the last look at its files on.
-    pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
+    pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, NotCommitted> {
         // The lock is free by then.
-        self.plan_and_commit(request, readings).map_err(|stopped| match stopped {
-            Stopped::Problems(problems) => Stopped::Problems(self.name_all_meant(problems, request)),
-            held @ Stopped::Held(_) => held,
+        self.plan_and_commit(request, readings).map_err(|not_committed| match not_committed {
+            NotCommitted::Problems(problems) => {
+                NotCommitted::Problems(self.name_all_meant(problems, request))
+            }
+            held @ NotCommitted::AwaitingApproval(_) => held,
         })
     }
 
-    fn plan_and_commit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, Stopped> {
+    fn plan_and_commit(
+        &self,
+        request: &Request<'_>,
+        readings: &Mutex<Readings>,
+    ) -> Result<Report, NotCommitted> {
         let root = self.root_of(request.patch)?;
         let locked = root.lock(request.effort.patience(self.patience))?;
-        self.past.recover(self.disk(), &root)?;
-        let prepared = self.prepare(request, readings)?;
-        if self.has_hooks_before(&prepared) {
+        self.vaults.recover(self.disk(), &root)?;
+        let checked = self.prepare(request, readings)?;
+        if self.has_hooks_before(&checked) {
             drop(locked);
             if request.effort == Effort::Quick {
                 return Err(Problem::new(Kind::NeedsPatience).into());
@@ -245,11 +251,11 @@ impl Workspace {
             let Request { effort, approval, cancelled, progress, .. } = *request;
             let plan = || self.prepare(request, readings);
             let manner = Manner { effort, approval, cancelled, progress };
-            return self.edit_with_hooks(prepared, &Hooked { plan: &plan, manner, readings });
+            return self.edit_with_hooks(checked, &Hooked { plan: &plan, manner, readings });
         }
-        guard::refuse(&prepared)?;
-        self.permit_unless(request.cancelled, &prepared, request.approval)?;
-        Ok(self.commit(prepared, readings, request.progress)?)
+        guard::refuse(&checked)?;
+        self.permit_unless(request.cancelled, &checked, request.approval)?;
+        Ok(self.commit(checked, readings, request.progress)?)
     }
 
     /// Plans and checks a request without committing it.
@@ -258,14 +264,14 @@ impl Workspace {
         request: &Request<'_>,
         readings: &Mutex<Readings>,
     ) -> Result<Preview, Vec<Problem>> {
-        let prepared = self.prepare(request, readings);
-        let prepared = prepared.map_err(|problems| self.name_all_meant(problems, request))?;
-        if request.effort == Effort::Quick && self.has_formatters(&prepared) {
+        let checked = self.prepare(request, readings);
+        let checked = checked.map_err(|problems| self.name_all_meant(problems, request))?;
+        if request.effort == Effort::Quick && self.has_formatters(&checked) {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
-        let mut prepared = self.format(prepared, request.cancelled).map_err(one)?;
-        guard::warn(&mut prepared);
-        Ok(Preview::of(prepared))
+        let mut checked = self.format(checked, request.cancelled).map_err(one)?;
+        guard::warn(&mut checked);
+        Ok(Preview::of(checked))
     }
 
     /// Commits a kept plan, or some hunks of it, if every file is still what it was made for. A plan that
@@ -277,17 +283,17 @@ impl Workspace {
         hunks: Option<&[usize]>,
         manner: Manner<'_>,
         readings: &Mutex<Readings>,
-    ) -> Result<Report, (Stopped, Option<Box<Preview>>)> {
+    ) -> Result<Report, (NotCommitted, Option<Box<Preview>>)> {
         let Manner { effort, approval, cancelled, progress } = manner;
-        let root = Arc::clone(&preview.facts.root);
+        let root = Arc::clone(&preview.context.root);
         let split = match hunks {
             Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole))),
             None => Ok((preview, None)),
         };
         let (part, whole) = split.map_err(|problem| (problem.into(), None))?;
-        let back = |part: Preview, whole: Option<Whole>, stopped: Stopped| {
+        let back = |part: Preview, whole: Option<Whole>, not_committed: NotCommitted| {
             (
-                stopped,
+                not_committed,
                 Some(Box::new(match whole {
                     Some(whole) => whole.join(part),
                     None => part,
@@ -302,22 +308,23 @@ impl Workspace {
             Ok(locked) => locked,
             Err(problem) => return Err(back(part, whole, problem.into())),
         };
-        let recovered = self.past.recover(self.disk(), &root);
+        let recovered = self.vaults.recover(self.disk(), &root);
         let looked = recovered.and_then(|()| self.look_again(part, progress));
-        let mut prepared = looked.map_err(|problem| (problem.into(), None))?;
-        let is_whole = guard::refuse(&prepared).map_err(Stopped::from);
-        if let Err(stopped) = is_whole.and_then(|()| self.permit_unless(cancelled, &prepared, approval)) {
-            return Err(back(Preview::of(prepared), whole, stopped));
+        let mut checked = looked.map_err(|problem| (problem.into(), None))?;
+        let is_whole = guard::refuse(&checked).map_err(NotCommitted::from);
+        if let Err(not_committed) = is_whole.and_then(|()| self.permit_unless(cancelled, &checked, approval))
+        {
+            return Err(back(Preview::of(checked), whole, not_committed));
         }
-        prepared.report = report;
-        self.commit(prepared, readings, progress).map_err(|problem| (problem.into(), None))
+        checked.report = report;
+        self.commit(checked, readings, progress).map_err(|problem| (problem.into(), None))
     }
 
     /// Lets a plan wait until a person allows it at a terminal: for clients that can ask nobody. Yields what their
     /// model is told.
     #[must_use]
-    pub fn wait_for_a_person(&self, held: &Held) -> Vec<Problem> {
-        approval::leave_waiting(held, self.past.approvals(), &self.approve)
+    pub fn wait_for_a_person(&self, held: &AwaitingApproval) -> Vec<Problem> {
+        approval::leave_waiting(held, self.vaults.approvals(), &self.approve)
     }
 
     /// Whether language servers are to be asked, in any root.
@@ -334,7 +341,7 @@ impl Workspace {
     /// What recovery has found at the start, for the log.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
-        self.past.findings()
+        self.vaults.findings()
     }
 
     /// The same problems of a request; those of paths that lead nowhere name what may be meant.
@@ -378,7 +385,11 @@ impl Workspace {
     }
 
     /// From the request to a plan that may be committed: everything is read, found and checked.
-    fn prepare(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
+    fn prepare(
+        &self,
+        request: &Request<'_>,
+        readings: &Mutex<Readings>,
+    ) -> Result<CheckedPlan, Vec<Problem>> {
         let span = spans::plan(|| request.patch.paths().count());
         spans::within(&span, |_| self.plan(request, readings)).map_err(|mut problems| {
             self.say_who(request.patch, &mut problems);
@@ -386,15 +397,15 @@ impl Workspace {
         })
     }
 
-    fn plan(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Prepared, Vec<Problem>> {
+    fn plan(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<CheckedPlan, Vec<Problem>> {
         if request.effort == Effort::Quick && !request.patch.is_small() {
             return Err(one(Problem::new(Kind::NeedsPatience)));
         }
         let mut gathered = gather(&self.roots, request, readings)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
         gathered.distrust_numbers(&claimed, &locked(readings));
-        let seen = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
-        none(gathered.check_read(&claimed, &seen, &locked(readings)))?;
+        let stale_check = gathered.check_seen(request.patch, &claimed, &mut locked(readings))?;
+        none(gathered.check_read(&claimed, &stale_check, &locked(readings)))?;
         none(gathered.check_numbers(request.patch, &claimed))?;
         let unseen = |discarded| gathered.check_whole(discarded, &claimed, &locked(readings));
         let limits = gathered.root.as_ref().map_or(self.limits, |root| self.limits_of(root));
@@ -404,42 +415,43 @@ impl Workspace {
             all
         })?;
         none(unseen(plan.discarded().to_vec()))?;
-        let notes = gathered.check_changed(request.patch, &limits, &plan, &seen, &mut locked(readings))?;
+        let notes =
+            gathered.check_changed(request.patch, &limits, &plan, &stale_check, &mut locked(readings))?;
         let whole = gathered.given(request.patch);
         let nothing = || one(Problem::new(Kind::NoOp { reason: "the request names no file" }));
         let root = gathered.root.ok_or_else(nothing)?;
-        let mtime_check_passed = seen.checked.then_some(true);
-        let (merged, origin) = (seen.changed, request.origin.clone());
-        let facts = Facts { root, whole, merged, mtime_check_passed, origin, undoes: None };
-        let mut report = Report::of(&plan, facts.mtime_check_passed);
+        let mtime_check_passed = stale_check.checked.then_some(true);
+        let (merged, origin) = (stale_check.changed, request.origin.clone());
+        let context = PlanContext { root, whole, merged, mtime_check_passed, origin, undoes: None };
+        let mut report = Report::of(&plan, context.mtime_check_passed);
         report.notes.extend(notes);
-        let prepared = Prepared {
+        let checked = CheckedPlan {
             plan,
             files: gathered.files,
-            likes: BTreeMap::new(),
+            metadata_sources: BTreeMap::new(),
             mounted: BTreeSet::new(),
-            facts,
+            context,
             report,
         };
-        none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        Ok(prepared)
+        none(commit::special_files(self.disk(), &checked.jobs()))?;
+        Ok(checked)
     }
 
     /// Whether this plan may be made true now, and the client still wants it. The lock is held.
     fn permit_unless(
         &self,
         cancelled: &dyn Fn() -> bool,
-        prepared: &Prepared,
+        checked: &CheckedPlan,
         approval: Option<&Approval>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), NotCommitted> {
         if cancelled() {
             return Err(Problem::new(Kind::Cancelled).into());
         }
-        approval::permit(self.disk(), prepared, approval, || self.past.approvals())
+        approval::permit(self.disk(), checked, approval, || self.vaults.approvals())
     }
 
     /// Under the lock: is every file of a kept plan still there as it was?
-    fn look_again(&self, preview: Preview, progress: &dyn Fn(Progress)) -> Result<Prepared, Problem> {
+    fn look_again(&self, preview: Preview, progress: &dyn Fn(Progress)) -> Result<CheckedPlan, Problem> {
         let mut files = BTreeMap::new();
         let mut dirs = Dirs::default();
         let total = preview.files.len();
@@ -458,12 +470,18 @@ impl Workspace {
             }
             files.insert(name, (path, snapshot));
         }
-        let Preview { plan, facts, report, .. } = preview;
-        let prepared =
-            Prepared { plan, files, likes: BTreeMap::new(), mounted: BTreeSet::new(), facts, report };
-        match commit::special_files(self.disk(), &prepared.jobs()).into_iter().next() {
+        let Preview { plan, context, report, .. } = preview;
+        let checked = CheckedPlan {
+            plan,
+            files,
+            metadata_sources: BTreeMap::new(),
+            mounted: BTreeSet::new(),
+            context,
+            report,
+        };
+        match commit::special_files(self.disk(), &checked.jobs()).into_iter().next() {
             Some(problem) => Err(problem),
-            None => Ok(prepared),
+            None => Ok(checked),
         }
     }
 }

@@ -17,7 +17,7 @@ use emend_process::search::Search;
 use emend_workspace::edit::plan::Action;
 use emend_workspace::policy::programs::Editor;
 
-use emend_workspace::{Landed, Workspace};
+use emend_workspace::{CommittedEdit, Workspace};
 
 use self::ways::{Run, Way};
 
@@ -90,11 +90,11 @@ impl Editors {
     }
 
     /// Has the editors told of this edit. Waits for none of them. Yields which ones are told.
-    pub(crate) fn begin(&self, landed: &Landed<'_>) -> Vec<&str> {
-        if self.all.is_empty() || !landed.root.policy.terms().notify_editor {
+    pub(crate) fn begin(&self, committed: &CommittedEdit<'_>) -> Vec<&str> {
+        if self.all.is_empty() || !committed.root.policy.terms().notify_editor {
             return Vec::new();
         }
-        self.notify(&changed(landed))
+        self.notify(&changed(committed))
     }
 
     fn notify(&self, files: &[Changed]) -> Vec<&str> {
@@ -195,13 +195,13 @@ impl Told {
 }
 
 /// What this edit has made of each file.
-fn changed(landed: &Landed<'_>) -> Vec<Changed> {
-    let root = &landed.root.path;
+fn changed(committed: &CommittedEdit<'_>) -> Vec<Changed> {
+    let root = &committed.root.path;
     // What has come to a place that another file was moved away from is there.
-    let left = landed.files().filter_map(|file| file.moved_from());
+    let left = committed.files().filter_map(|file| file.moved_from());
     let mut files: Vec<Changed> =
         left.map(|path| Changed { root: root.clone(), path, line: 1, is_gone: true }).collect();
-    for file in landed.files() {
+    for file in committed.files() {
         let lines = file.plan().hunks.iter().map(|hunk| hunk.line);
         let line = lines.filter(|line| *line > 0).min().unwrap_or(1);
         let is_gone = matches!(file.plan().action, Action::Delete { .. });

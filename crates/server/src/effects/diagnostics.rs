@@ -11,7 +11,7 @@ use emend_edit::Text;
 use emend_edit::plan::Action;
 use emend_lsp::{Aftermath, Content, FileChange, ServerSetting, Servers, Settings, State};
 use emend_workspace::policy::programs::{Programs, Server};
-use emend_workspace::{Landed, Workspace};
+use emend_workspace::{CommittedEdit, Workspace};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -114,11 +114,11 @@ impl Diagnostics {
     }
 
     /// Asks of an edit that was made just now, if a server is there for one of its files.
-    pub(super) fn begin(&self, landed: &Landed<'_>) -> Option<Checking> {
-        let edit = landed.report.edit.clone()?;
+    pub(super) fn begin(&self, committed: &CommittedEdit<'_>) -> Option<Checking> {
+        let edit = committed.report.edit.clone()?;
         let concerns = |path: &PathBuf| self.servers.concerns(path);
         let mut concerned = Vec::new();
-        for file in landed.files() {
+        for file in committed.files() {
             // Most edits concern no server; nothing is copied for those.
             let action = &file.plan().action;
             let before = || action.base().map(|base| content(Arc::clone(base)));

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use emend_workspace::policy::programs::Programs;
-use emend_workspace::{Landed, Report, Workspace};
+use emend_workspace::{CommittedEdit, Report, Workspace};
 
 use self::later::Later;
 use crate::answer::Answer;
@@ -92,9 +92,9 @@ impl Effects {
     pub fn follow(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         let effects = Arc::downgrade(self);
         let _ = self.workspace.set(Arc::downgrade(workspace));
-        workspace.tell_edits(move |landed| {
+        workspace.on_commit(move |committed| {
             if let Some(effects) = effects.upgrade() {
-                effects.begin(landed);
+                effects.begin(committed);
             }
         });
     }
@@ -138,32 +138,32 @@ impl Effects {
     }
 
     /// Begins what follows an edit. Its root is locked.
-    fn begin(&self, landed: &Landed<'_>) {
+    fn begin(&self, committed: &CommittedEdit<'_>) {
         let mut begun = Begun::default();
-        if landed.report.is_recorded {
+        if committed.report.is_recorded {
             begun.fired.push("history".to_owned());
         }
-        begun.checking = self.diagnostics.as_ref().and_then(|diagnostics| diagnostics.begin(landed));
+        begun.checking = self.diagnostics.as_ref().and_then(|diagnostics| diagnostics.begin(committed));
         if begun.checking.is_some() {
             begun.fired.push("diagnostics".to_owned());
         }
-        begun.fired.extend(self.begin_hooks(landed));
-        let told = self.editors.begin(landed);
+        begun.fired.extend(self.begin_hooks(committed));
+        let told = self.editors.begin(committed);
         begun.fired.extend(told.into_iter().map(|editor| format!("editor:{editor}")));
-        if let Some(edit) = &landed.report.edit {
+        if let Some(edit) = &committed.report.edit {
             self.locked().insert(edit.clone(), begun);
         }
     }
 
     /// Has the hooks run that a person wants to be run after an edit. Yields their names.
-    fn begin_hooks(&self, landed: &Landed<'_>) -> Vec<String> {
+    fn begin_hooks(&self, committed: &CommittedEdit<'_>) -> Vec<String> {
         let Some(workspace) = self.workspace.get().and_then(Weak::upgrade) else { return Vec::new() };
-        let names = workspace.hooks_after(landed.report);
+        let names = workspace.hooks_after(committed.report);
         if names.is_empty() {
             return names;
         }
-        let (report, origin) = (landed.report.clone(), landed.origin.clone());
-        let (root, failed) = (landed.root.path.clone(), Arc::clone(&self.failed));
+        let (report, origin) = (committed.report.clone(), committed.origin.clone());
+        let (root, failed) = (committed.root.path.clone(), Arc::clone(&self.failed));
         let session = origin.session.clone();
         let run = move |is_over: &dyn Fn() -> bool| {
             let done = workspace.run_hooks_after(&report, &origin, &root, is_over);
@@ -219,8 +219,8 @@ mod tests {
         let roots = [RootSpec { name: None, path: folder.path().into() }];
         let workspace = Workspace::open(disk::for_this_machine(), &roots, None).unwrap();
         let (told, hears) = mpsc::channel();
-        workspace.tell_edits(|_| panic!("it is caught"));
-        workspace.tell_edits(move |landed| told.send(landed.report.edit.clone()).unwrap());
+        workspace.on_commit(|_| panic!("it is caught"));
+        workspace.on_commit(move |committed| told.send(committed.report.edit.clone()).unwrap());
         let asked = WriteFile { path: "a".into(), content: "one\n".into(), version: None };
         let made = direct::write_file(&workspace, asked, "test", &|_| direct::Said::No).unwrap();
         assert_eq!(hears.try_recv().unwrap().as_deref(), made.edit());

@@ -257,9 +257,9 @@ impl Subscriptions {
         subscriptions.locked().roots =
             roots.iter().map(|root| (root.path.clone(), prefix(&root.name))).collect();
         let told = Arc::downgrade(&subscriptions);
-        workspace.tell_edits(move |landed| {
+        workspace.on_commit(move |committed| {
             if let Some(subscriptions) = told.upgrade() {
-                subscriptions.locked().edited(landed.report);
+                subscriptions.locked().edited(committed.report);
             }
         });
         subscriptions

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use emend_edit::patch::Patch;
 use emend_edit::problem::Problem;
-use emend_workspace::{Origin, Request, Stopped};
+use emend_workspace::{NotCommitted, Origin, Request};
 
 use super::Call;
 use crate::answer::{Answer, Unanswered};
@@ -48,14 +48,14 @@ pub(super) fn run(
 ) -> Result<Answer, Unanswered> {
     match edit(call, understand) {
         Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
-        Err(stopped) => Answer::unmade(call.explained(stopped)),
+        Err(not_committed) => Answer::unmade(call.explained(not_committed)),
     }
 }
 
 fn edit(
     call: &Call<'_>,
     understand: impl FnOnce() -> Result<EditRequest, Vec<Problem>>,
-) -> Result<(Outcome, Tense), Stopped> {
+) -> Result<(Outcome, Tense), NotCommitted> {
     let asked = understand()?;
     let readings = call.caller.readings();
     let request = asked.request(call);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Asked, Edited, EditedFile, ago};
-use emend_workspace::{ChangeKind, Effort, Origin, Stopped, Workspace};
+use emend_workspace::{ChangeKind, Effort, NotCommitted, Origin, Workspace};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
@@ -40,14 +40,14 @@ impl Tool for UndoEdit {
             return Err(Unanswered::NotQuick);
         }
         let origin = call.origin(Self::ABOUT, given.raw());
-        match given.read().map_err(Stopped::from).and_then(|asked| undo(call, &origin, &asked)) {
+        match given.read().map_err(NotCommitted::from).and_then(|asked| undo(call, &origin, &asked)) {
             Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
-            Err(stopped) => Answer::unmade(stopped),
+            Err(not_committed) => Answer::unmade(not_committed),
         }
     }
 }
 
-fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, Stopped> {
+fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, NotCommitted> {
     if asked.edit.is_some() && asked.path.is_some() {
         let message = "give either edit or path".into();
         return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }).into());

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Seen};
-use emend_workspace::{Approval, Effort, Manner, Origin, Progress, Report, Stopped, Workspace};
+use emend_workspace::{Approval, Effort, Manner, NotCommitted, Origin, Progress, Report, Workspace};
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
 pub(crate) use self::edit::parse_patch;
@@ -66,8 +66,8 @@ impl Call<'_> {
     }
 
     /// The same, and that nothing is remembered of who has no session.
-    fn explained(&self, mut stopped: Stopped) -> Stopped {
-        if let Stopped::Problems(problems) = &mut stopped
+    fn explained(&self, mut not_committed: NotCommitted) -> NotCommitted {
+        if let NotCommitted::Problems(problems) = &mut not_committed
             && !self.caller.lasts()
         {
             for problem in problems {
@@ -76,7 +76,7 @@ impl Call<'_> {
                 }
             }
         }
-        stopped
+        not_committed
     }
 
     /// Who asks for an edit, and how.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, Stopped};
+use emend_workspace::{Effort, Mode, NotCommitted};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find};
@@ -85,14 +85,14 @@ impl Tool for ApplyPreview {
             // It may wait for another call with the same handle.
             return Err(Unanswered::NotQuick);
         }
-        match given.read().map_err(Stopped::from).and_then(|asked| apply(call, asked)) {
+        match given.read().map_err(NotCommitted::from).and_then(|asked| apply(call, asked)) {
             Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
-            Err(stopped) => Answer::unmade(stopped),
+            Err(not_committed) => Answer::unmade(not_committed),
         }
     }
 }
 
-fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, Stopped> {
+fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
     let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,11 +117,11 @@ fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, Stopped> {
     let applied = call.workspace.apply(prepared, hunks, call.manner(), readings);
     let outcome = match applied {
         Ok(report) => call.done(&report),
-        Err((stopped, Some(unused))) => {
+        Err((not_committed, Some(unused))) => {
             *slot = keep(*unused);
-            return Err(stopped);
+            return Err(not_committed);
         }
-        Err((stopped, None)) => Outcome::failure(&stopped.into_problems()),
+        Err((not_committed, None)) => Outcome::failure(&not_committed.into_problems()),
     };
     *slot = Slot::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)

@@ -32,7 +32,7 @@ pub(crate) struct Gathered {
 }
 
 /// What came of the stale check.
-pub(crate) struct Seen {
+pub(crate) struct StaleCheck {
     /// Whether there was anything to check.
     pub(crate) checked: bool,
     /// Files that changed since they were read, of which the plan decides.
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
 }
 
 /// The versions that a call names, by file name.
-pub(crate) type Claimed = BTreeMap<String, String>;
+pub(crate) type ClaimedVersions = BTreeMap<String, String>;
 
 /// Reads everything that the request names. A file that is as its client read it takes the text of that reading.
 pub(crate) fn gather(
@@ -113,8 +113,8 @@ pub(crate) fn gather(
 
 impl Gathered {
     /// The versions that the call names, by the files' own names.
-    pub(crate) fn claimed(&self, roots: &Roots, request: &Request<'_>) -> Result<Claimed, Problem> {
-        let mut claimed = Claimed::new();
+    pub(crate) fn claimed(&self, roots: &Roots, request: &Request<'_>) -> Result<ClaimedVersions, Problem> {
+        let mut claimed = ClaimedVersions::new();
         for (written, version) in request.versions {
             let name =
                 self.names.get(written).or_else(|| self.files.get_key_value(written).map(|(name, _)| name));
@@ -138,7 +138,7 @@ impl Gathered {
 
     /// Where a file changed since its client read it, the line numbers of the request say nothing, unless it names
     /// the version that they are of.
-    pub(crate) fn distrust_numbers(&mut self, claimed: &Claimed, readings: &Readings) {
+    pub(crate) fn distrust_numbers(&mut self, claimed: &ClaimedVersions, readings: &Readings) {
         for name in self.files.keys().filter(|name| !claimed.contains_key(*name)) {
             if readings.of(name).is_some_and(Reading::is_only_told) {
                 self.sources.set_renumbered(name);
@@ -150,10 +150,10 @@ impl Gathered {
     pub(crate) fn check_seen(
         &self,
         patch: &Patch,
-        claimed: &Claimed,
+        claimed: &ClaimedVersions,
         readings: &mut Readings,
-    ) -> Result<Seen, Vec<Problem>> {
-        let mut seen = Seen { checked: false, changed: Vec::new() };
+    ) -> Result<StaleCheck, Vec<Problem>> {
+        let mut stale_check = StaleCheck { checked: false, changed: Vec::new() };
         let mut problems = Vec::new();
         let whole = self.replaced(patch);
         for (name, (path, snapshot)) in &self.files {
@@ -165,16 +165,16 @@ impl Gathered {
             let older = snapshot.as_ref().and_then(|snapshot| readings.older(name, snapshot));
             let may_merge = terms.on_change == OnChange::Merge && claimed.is_none() && !whole.contains(name);
             if may_merge && older.is_some() {
-                seen.changed.push(name.clone());
+                stale_check.changed.push(name.clone());
                 continue;
             }
             let again = if whole.contains(name) { Again::Read } else { Again::SameCall };
             match readings.check(name, snapshot.as_ref(), claimed, again) {
-                Ok(had_something) => seen.checked |= had_something,
+                Ok(had_something) => stale_check.checked |= had_something,
                 Err(problem) => problems.push(problem),
             }
         }
-        if problems.is_empty() { Ok(seen) } else { Err(problems) }
+        if problems.is_empty() { Ok(stale_check) } else { Err(problems) }
     }
 
     /// Of the files that changed since they were read: those that did so in the plan's way are refused, for the others
@@ -184,10 +184,11 @@ impl Gathered {
         patch: &Patch,
         limits: &Limits,
         plan: &Plan,
-        seen: &Seen,
+        stale_check: &StaleCheck,
         readings: &mut Readings,
     ) -> Result<Vec<String>, Vec<Problem>> {
-        let changed = || seen.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
+        let changed =
+            || stale_check.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
         let mut problems = Vec::new();
         // What the request would have done to the files as its client has seen them.
         let mut sources = self.sources.clone();
@@ -197,7 +198,8 @@ impl Gathered {
         for (name, older) in &older {
             sources.set_text(name, Arc::clone(older));
         }
-        let meant = if seen.changed.is_empty() { None } else { plan::build(patch, &sources, limits).ok() };
+        let meant =
+            if stale_check.changed.is_empty() { None } else { plan::build(patch, &sources, limits).ok() };
         for (name, now) in changed() {
             let is_elsewhere = older.get(name).zip(meant.as_ref()).is_some_and(|(older, meant)| {
                 merge::is_elsewhere(plan, name, older, &now.text)
@@ -218,10 +220,17 @@ impl Gathered {
     }
 
     /// Where the policy wants a reading for every edit: whether there was one.
-    pub(crate) fn check_read(&self, claimed: &Claimed, seen: &Seen, readings: &Readings) -> Vec<Problem> {
+    pub(crate) fn check_read(
+        &self,
+        claimed: &ClaimedVersions,
+        stale_check: &StaleCheck,
+        readings: &Readings,
+    ) -> Vec<Problem> {
         let check = |(name, (path, snapshot)): (&String, &(WorkspacePath, Option<Snapshot>))| {
             let wanted = path.root.policy.terms().require_read == RequireRead::Always;
-            if !wanted || seen.changed.contains(name) && readings.of(name).is_some_and(Reading::is_read) {
+            if !wanted
+                || stale_check.changed.contains(name) && readings.of(name).is_some_and(Reading::is_read)
+            {
                 return None;
             }
             readings.check_read(name, snapshot.as_ref()?, claimed.get(name).map(String::as_str)).err()
@@ -233,7 +242,7 @@ impl Gathered {
     pub(crate) fn check_whole(
         &self,
         discarded: impl IntoIterator<Item = String>,
-        claimed: &Claimed,
+        claimed: &ClaimedVersions,
         readings: &Readings,
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -249,7 +258,7 @@ impl Gathered {
     }
 
     /// Lines are addressed by number only in a version that the call names.
-    pub(crate) fn check_numbers(&self, patch: &Patch, claimed: &Claimed) -> Vec<Problem> {
+    pub(crate) fn check_numbers(&self, patch: &Patch, claimed: &ClaimedVersions) -> Vec<Problem> {
         let names = patch.addressed().filter_map(|path| self.names.get(path));
         names
             .filter(|name| !claimed.contains_key(*name))

@@ -14,8 +14,8 @@ use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
 use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
 
+use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::late_warning::{Broken, Late};
-use crate::edits::prepared::Prepared;
 use crate::files::report::Report;
 use crate::policy::SyntaxGuard;
 
@@ -60,11 +60,11 @@ pub(crate) struct Look {
 }
 
 /// Refuses a plan that breaks a file, if the policy wants that.
-pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
-    if guard(prepared) != SyntaxGuard::Refuse {
+pub(crate) fn refuse(checked: &CheckedPlan) -> Result<(), Vec<Problem>> {
+    if guard(checked) != SyntaxGuard::Refuse {
         return Ok(());
     }
-    let broken = look(&mut Judge::default(), suspects(prepared, JUDGED), &|| {});
+    let broken = look(&mut Judge::default(), suspects(checked, JUDGED), &|| {});
     let problem = |broken: Broken| {
         Problem::new(Kind::SyntaxBroken { line: broken.line, what: broken.what }).at(&broken.name)
     };
@@ -73,13 +73,13 @@ pub(crate) fn refuse(prepared: &Prepared) -> Result<(), Vec<Problem>> {
 }
 
 /// Warns of what a plan would break.
-pub(crate) fn warn(prepared: &mut Prepared) {
-    let guard = guard(prepared);
+pub(crate) fn warn(checked: &mut CheckedPlan) {
+    let guard = guard(checked);
     if guard != SyntaxGuard::Off {
-        let broken = look(&mut Judge::default(), suspects(prepared, WARNED), &|| {});
-        note(broken, &mut prepared.report);
-        if guard == SyntaxGuard::Refuse && prepared.report.fired.iter().any(|fired| fired == FIRED) {
-            prepared
+        let broken = look(&mut Judge::default(), suspects(checked, WARNED), &|| {});
+        note(broken, &mut checked.report);
+        if guard == SyntaxGuard::Refuse && checked.report.fired.iter().any(|fired| fired == FIRED) {
+            checked
                 .report
                 .notes
                 .push("It will be refused for that: the person has set syntax_guard to refuse".into());
@@ -89,12 +89,12 @@ pub(crate) fn warn(prepared: &mut Prepared) {
 
 impl Guard {
     /// Begins to look for what a plan breaks, unless that is known already.
-    pub(crate) fn begin(&self, prepared: &Prepared) -> Option<Look> {
-        let is_known = prepared.report.fired.iter().any(|fired| fired == FIRED);
-        if is_known || guard(prepared) != SyntaxGuard::Warn {
+    pub(crate) fn begin(&self, checked: &CheckedPlan) -> Option<Look> {
+        let is_known = checked.report.fired.iter().any(|fired| fired == FIRED);
+        if is_known || guard(checked) != SyntaxGuard::Warn {
             return None;
         }
-        let suspects = suspects(prepared, WARNED);
+        let suspects = suspects(checked, WARNED);
         if suspects.is_empty() {
             return None;
         }
@@ -152,17 +152,17 @@ fn note(broken: Vec<Broken>, report: &mut Report) {
 }
 
 /// What the policy says of a plan. What takes an edit back is not judged.
-fn guard(prepared: &Prepared) -> SyntaxGuard {
-    match &prepared.facts.undoes {
+fn guard(checked: &CheckedPlan) -> SyntaxGuard {
+    match &checked.context.undoes {
         Some(_) => SyntaxGuard::Off,
-        None => prepared.facts.root.policy.terms().syntax_guard,
+        None => checked.context.root.policy.terms().syntax_guard,
     }
 }
 
 /// The files of known languages that get new text, as long as there are not more bytes of them than that.
-fn suspects(prepared: &Prepared, most: usize) -> Vec<Suspect> {
+fn suspects(checked: &CheckedPlan, most: usize) -> Vec<Suspect> {
     let mut left = most;
-    let files = prepared.plan.files().iter().filter(|file| file.has_new_text());
+    let files = checked.plan.files().iter().filter(|file| file.has_new_text());
     let suspect = |file: &emend_edit::plan::FilePlan| {
         let language = language_of(&file.name)?;
         let size = file.action.view()?.iter().map(|piece| piece.len()).sum();

@@ -10,12 +10,12 @@ mod merge;
 pub mod readings;
 
 pub mod approval;
+pub(crate) mod checked_plan;
 pub(crate) mod guard;
 pub mod hooks;
 pub mod placeholders;
-pub(crate) mod prepared;
 
+pub(crate) mod committed_edit;
 pub mod event_log;
-pub(crate) mod landed;
-pub(crate) mod past;
 pub(crate) mod under_way;
+pub(crate) mod vault_access;

@@ -11,10 +11,10 @@ use tracing::Span;
 use super::Workspace;
 use crate::disk::Stat;
 use crate::disk::fault::io_problem;
-use crate::edits::landed::Landed;
-use crate::edits::past::Past;
-use crate::edits::prepared::Prepared;
+use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::committed_edit::CommittedEdit;
 use crate::edits::readings::{Readings, locked};
+use crate::edits::vault_access::VaultAccess;
 use crate::files::commit::{self, Committed};
 use crate::files::effort::Progress;
 use crate::files::report::Report;
@@ -35,7 +35,7 @@ impl Workspace {
     /// Makes the plan true.
     pub(super) fn commit(
         &self,
-        mut prepared: Prepared,
+        mut checked: CheckedPlan,
         readings: &Mutex<Readings>,
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Problem> {
@@ -43,20 +43,20 @@ impl Workspace {
         let Some(_running) = self.under_way.begin() else {
             return Err(Problem::new(Kind::Cancelled));
         };
-        let span = spans::commit(prepared.plan.files().len());
+        let span = spans::commit(checked.plan.files().len());
         spans::within(&span, |span| {
             // It goes on while the disk works.
-            let look = self.guard.begin(&prepared);
-            let written = self.write(&mut prepared, progress, span)?;
-            let mut report = prepared.report.clone();
+            let look = self.guard.begin(&checked);
+            let written = self.write(&mut checked, progress, span)?;
+            let mut report = checked.report.clone();
             report.notes.extend(open_note(&written.committed.open));
             let late = look.and_then(|look| look.end(&written.id, &mut report));
             locked(readings).will_hear(late);
-            self.record(&prepared, &written, &mut report);
-            remember(&prepared, &written.committed.stats, readings);
+            self.record(&checked, &written, &mut report);
+            remember(&checked, &written.committed.stats, readings);
             report.edit = Some(written.id);
-            report.notes.extend(self.past.news());
-            self.tell(&prepared, &report);
+            report.notes.extend(self.vaults.news());
+            self.tell(&checked, &report);
             Ok(report)
         })
     }
@@ -64,17 +64,17 @@ impl Workspace {
     /// Puts the files in place, all of them or none.
     fn write(
         &self,
-        prepared: &mut Prepared,
+        checked: &mut CheckedPlan,
         progress: &dyn Fn(Progress),
         span: &Span,
     ) -> Result<Written, Problem> {
-        let root = Arc::clone(&prepared.facts.root);
-        let vault = self.past.vault(self.disk(), &root)?;
+        let root = Arc::clone(&checked.context.root);
+        let vault = self.vaults.vault(self.disk(), &root)?;
         let mut overtaken = 0;
         loop {
             let id = edit_id()?;
             span.record("edit", id.as_str());
-            match commit::commit(self.disk(), &vault, &id, &prepared.jobs(), progress) {
+            match commit::commit(self.disk(), &vault, &id, &checked.jobs(), progress) {
                 Ok(committed) => return Ok(Written { id, vault, committed }),
                 // Somebody was about to write into one of the files: if they have by now, the next try finds what.
                 Err(problem) if matches!(*problem.kind, Kind::Overtaken { .. }) => {
@@ -90,7 +90,7 @@ impl Workspace {
                     }
                     let mounted = problem.path.clone().filter(|_| problem.code() == Code::MountPoint);
                     match mounted.filter(|_| root.policy.terms().write_in_place) {
-                        Some(name) if prepared.mounted.insert(name.clone()) => {}
+                        Some(name) if checked.mounted.insert(name.clone()) => {}
                         _ => return Err(problem),
                     }
                 }
@@ -99,26 +99,27 @@ impl Workspace {
     }
 
     /// Writes the edit down in the history, or drops the means to undo it where there is to be none.
-    fn record(&self, prepared: &Prepared, written: &Written, report: &mut Report) {
+    fn record(&self, checked: &CheckedPlan, written: &Written, report: &mut Report) {
         let Written { id, vault, committed } = written;
-        if prepared.facts.root.policy.terms().track_history {
-            report.is_recorded = self.past.record(self.disk(), vault, id, prepared, committed).is_ok();
+        if checked.context.root.policy.terms().track_history {
+            report.is_recorded = self.vaults.record(self.disk(), vault, id, checked, committed).is_ok();
             if !report.is_recorded {
                 report.notes.push("the history has no record of this edit: it could not be written".into());
             }
         } else {
             vault::remove(self.disk(), &vault.kept, &committed.name);
         }
-        Past::tidy(self.disk(), vault);
+        VaultAccess::tidy(self.disk(), vault);
     }
 
     /// Tells the observers of edits.
-    fn tell(&self, prepared: &Prepared, report: &Report) {
-        let (facts, jobs) = (&prepared.facts, prepared.jobs());
-        let landed = Landed { report, origin: &facts.origin, root: &facts.root, jobs: &jobs };
-        for tell in self.told.everybody().iter() {
+    fn tell(&self, checked: &CheckedPlan, report: &Report) {
+        let (context, jobs) = (&checked.context, checked.jobs());
+        let committed_edit =
+            CommittedEdit { report, origin: &context.origin, root: &context.root, jobs: &jobs };
+        for tell in self.observers.everybody().iter() {
             // The edit has happened, whatever becomes of what follows it.
-            if catch_unwind(AssertUnwindSafe(|| tell(&landed))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| tell(&committed_edit))).is_err() {
                 tracing::error!("what follows an edit failed");
             }
         }
@@ -126,16 +127,16 @@ impl Workspace {
 }
 
 /// Has the client's readings know what the edit made of its files.
-fn remember(prepared: &Prepared, stats: &[Option<Stat>], readings: &Mutex<Readings>) {
-    let facts = &prepared.facts;
+fn remember(checked: &CheckedPlan, stats: &[Option<Stat>], readings: &Mutex<Readings>) {
+    let context = &checked.context;
     let mut readings = locked(readings);
-    for name in &facts.merged {
-        if let Some((_, Some(snapshot))) = prepared.files.get(name) {
+    for name in &context.merged {
+        if let Some((_, Some(snapshot))) = checked.files.get(name) {
             // The answer shows what changed beside the edit.
             readings.knows_change(name, snapshot);
         }
     }
-    for (job, stat) in prepared.jobs().iter().zip(stats) {
+    for (job, stat) in checked.jobs().iter().zip(stats) {
         if let Action::Move { from, .. } = &job.plan.action {
             readings.moved(from, &job.plan.name);
         }
@@ -145,7 +146,7 @@ fn remember(prepared: &Prepared, stats: &[Option<Stat>], readings: &Mutex<Readin
             // What is there now came from another file, of which perhaps less was seen.
             Some(_) if replaced_by_move => readings.removed(&job.plan.name),
             Some((stat, after)) => {
-                let whole = facts.whole.contains(&job.plan.name);
+                let whole = context.whole.contains(&job.plan.name);
                 readings.wrote(&job.plan.name, stat, &job.plan.action, after, whole);
             }
             None => readings.removed(&job.plan.name),

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use emend_edit::problem::{Code, Kind, Problem};
 
 use super::Workspace;
-use crate::edits::approval::{self, Stopped};
+use crate::edits::approval::{self, NotCommitted};
+use crate::edits::checked_plan::{CheckedPlan, Preview};
 use crate::edits::guard;
 use crate::edits::hooks::after::Done;
 use crate::edits::hooks::{Hooks, Turn};
-use crate::edits::prepared::{Prepared, Preview};
 use crate::edits::readings::Readings;
 use crate::edits::request::Manner;
 use crate::files::effort::{Effort, Progress};
@@ -26,7 +26,7 @@ const TRIES: usize = 20;
 
 /// An edit that hooks concern: how it is planned anew, and for whom.
 pub(super) struct Hooked<'a> {
-    pub(super) plan: &'a dyn Fn() -> Result<Prepared, Vec<Problem>>,
+    pub(super) plan: &'a dyn Fn() -> Result<CheckedPlan, Vec<Problem>>,
     pub(super) manner: Manner<'a>,
     pub(super) readings: &'a Mutex<Readings>,
 }
@@ -58,57 +58,61 @@ impl Workspace {
     }
 
     /// Whether hooks are to run before this plan is committed.
-    pub(super) fn has_hooks_before(&self, prepared: &Prepared) -> bool {
-        self.has_formatters(prepared) || self.hooks.would_ask(&prepared.report)
+    pub(super) fn has_hooks_before(&self, checked: &CheckedPlan) -> bool {
+        self.has_formatters(checked) || self.hooks.would_ask(&checked.report)
     }
 
     /// Whether some of its new text is to be formatted. What takes an edit back restores exactly what was there.
-    pub(super) fn has_formatters(&self, prepared: &Prepared) -> bool {
-        prepared.facts.undoes.is_none() && self.hooks.would_format(prepared)
+    pub(super) fn has_formatters(&self, checked: &CheckedPlan) -> bool {
+        checked.context.undoes.is_none() && self.hooks.would_format(checked)
     }
 
     /// Has a plan formatted.
     pub(super) fn format(
         &self,
-        mut prepared: Prepared,
+        mut checked: CheckedPlan,
         cancelled: &dyn Fn() -> bool,
-    ) -> Result<Prepared, Problem> {
-        if self.has_formatters(&prepared) {
-            let limits = self.limits_of(&prepared.facts.root);
-            self.hooks.format(&mut prepared, &limits, cancelled)?;
+    ) -> Result<CheckedPlan, Problem> {
+        if self.has_formatters(&checked) {
+            let limits = self.limits_of(&checked.context.root);
+            self.hooks.format(&mut checked, &limits, cancelled)?;
         }
-        Ok(prepared)
+        Ok(checked)
     }
 
     /// Makes an edit that hooks concern; `first` is how it is planned by now. The lock is not held.
-    pub(super) fn edit_with_hooks(&self, first: Prepared, hooked: &Hooked<'_>) -> Result<Report, Stopped> {
-        let root = Arc::clone(&first.facts.root);
+    pub(super) fn edit_with_hooks(
+        &self,
+        first: CheckedPlan,
+        hooked: &Hooked<'_>,
+    ) -> Result<Report, NotCommitted> {
+        let root = Arc::clone(&first.context.root);
         let turn = self.turn(&first, hooked.manner.cancelled);
         let mut planned = Some(first).filter(|_| !turn.has_waited);
         for _ in 0..TRIES {
             if (hooked.manner.cancelled)() {
                 return Err(Problem::new(Kind::Cancelled).into());
             }
-            let prepared = match planned.take() {
-                Some(prepared) => prepared,
+            let checked = match planned.take() {
+                Some(checked) => checked,
                 None => {
                     // So that what the client has read and what is there belong together.
                     let _locked = self.locked(&root, hooked.manner.effort)?;
                     (hooked.plan)()?
                 }
             };
-            approval::refuse_unless_allowable(&prepared)?;
-            let mut prepared = self.format(prepared, hooked.manner.cancelled)?;
-            guard::refuse(&prepared)?;
-            self.hooks.ask(&mut prepared.report, &prepared.facts, hooked.manner.cancelled)?;
+            approval::refuse_unless_allowable(&checked)?;
+            let mut checked = self.format(checked, hooked.manner.cancelled)?;
+            guard::refuse(&checked)?;
+            self.hooks.ask(&mut checked.report, &checked.context, hooked.manner.cancelled)?;
             let _locked = self.locked(&root, hooked.manner.effort)?;
-            let prepared = match self.is_still(prepared, hooked.manner.progress) {
-                Ok(prepared) => prepared,
+            let checked = match self.is_still(checked, hooked.manner.progress) {
+                Ok(checked) => checked,
                 Err(problem) if problem.code() == Code::StalePreview => continue,
                 Err(problem) => return Err(problem.into()),
             };
-            self.permit_unless(hooked.manner.cancelled, &prepared, hooked.manner.approval)?;
-            return Ok(self.commit(prepared, hooked.readings, hooked.manner.progress)?);
+            self.permit_unless(hooked.manner.cancelled, &checked, hooked.manner.approval)?;
+            return Ok(self.commit(checked, hooked.readings, hooked.manner.progress)?);
         }
         Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
     }
@@ -116,7 +120,7 @@ impl Workspace {
     /// The lock of a root in which nothing is left to be taken up.
     fn locked<'a>(&self, root: &'a Root, effort: Effort) -> Result<Locked<'a>, Problem> {
         let locked = root.lock(effort.patience(self.patience))?;
-        self.past.recover(self.disk(), root)?;
+        self.vaults.recover(self.disk(), root)?;
         Ok(locked)
     }
 
@@ -127,19 +131,23 @@ impl Workspace {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Report, Problem> {
         let mut report = preview.report.clone();
-        self.hooks.ask(&mut report, &preview.facts, cancelled)?;
+        self.hooks.ask(&mut report, &preview.context, cancelled)?;
         Ok(report)
     }
 
     /// The turn of this edit among those of the same files.
-    fn turn(&self, prepared: &Prepared, cancelled: &dyn Fn() -> bool) -> Turn<'_> {
-        self.hooks.turns.wait(prepared.files.keys().cloned().collect(), self.patience, cancelled)
+    fn turn(&self, checked: &CheckedPlan, cancelled: &dyn Fn() -> bool) -> Turn<'_> {
+        self.hooks.turns.wait(checked.files.keys().cloned().collect(), self.patience, cancelled)
     }
 
     /// Under the lock: is every file still what the plan was made for?
-    fn is_still(&self, mut prepared: Prepared, progress: &dyn Fn(Progress)) -> Result<Prepared, Problem> {
-        let likes = std::mem::take(&mut prepared.likes);
-        let again = self.look_again(Preview::of(prepared), progress)?;
-        Ok(Prepared { likes, ..again })
+    fn is_still(
+        &self,
+        mut checked: CheckedPlan,
+        progress: &dyn Fn(Progress),
+    ) -> Result<CheckedPlan, Problem> {
+        let metadata_sources = std::mem::take(&mut checked.metadata_sources);
+        let again = self.look_again(Preview::of(checked), progress)?;
+        Ok(CheckedPlan { metadata_sources, ..again })
     }
 }

@@ -10,8 +10,8 @@ use emend_edit::problem::{Code, Kind, Problem};
 
 use super::hooked::Hooked;
 use super::{Workspace, none, one};
-use crate::edits::approval::Stopped;
-use crate::edits::prepared::{Facts, Prepared};
+use crate::edits::approval::NotCommitted;
+use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::edits::readings::Readings;
 use crate::edits::request::Manner;
 use crate::files::commit;
@@ -27,7 +27,7 @@ impl Workspace {
         let path = asked.path.map(|path| self.name_of(path));
         let asked = Asked { path: path.as_deref(), limit: asked.limit };
         let mut edits = Vec::new();
-        for history in self.past.histories(&self.roots)? {
+        for history in self.vaults.histories(&self.roots)? {
             edits.extend(history.edits(&asked, session));
         }
         // Those of one root are in the order in which they were made, which stays among equal times.
@@ -40,7 +40,7 @@ impl Workspace {
 
     /// One edit.
     pub fn edited(&self, id: &str, session: &str) -> Result<Edited, Problem> {
-        let histories = self.past.histories(&self.roots)?;
+        let histories = self.vaults.histories(&self.roots)?;
         let found = histories.iter().find_map(|history| history.edit(id, session));
         found.ok_or_else(|| history::unknown(Some(id), recent(&histories, session)))
     }
@@ -56,7 +56,7 @@ impl Workspace {
     pub fn net(&self, path: Option<&str>, session: &str) -> Result<(String, Vec<String>), Problem> {
         let path = path.map(|path| self.name_of(path));
         let mut net = (String::new(), Vec::new());
-        for history in self.past.histories(&self.roots)? {
+        for history in self.vaults.histories(&self.roots)? {
             let (diff, unknown) = history.net(&self.roots, path.as_deref(), session);
             net.0.push_str(&diff);
             net.1.extend(unknown);
@@ -72,12 +72,12 @@ impl Workspace {
         origin: &Origin,
         manner: Manner<'_>,
         readings: &Mutex<Readings>,
-    ) -> Result<Report, Stopped> {
+    ) -> Result<Report, NotCommitted> {
         let path = undo.path.map(|path| self.name_of(path));
         let undo = Undo { edit: undo.edit, path: path.as_deref() };
         let session = &origin.session;
         let (root, id) = {
-            let mut histories = self.past.histories(&self.roots)?;
+            let mut histories = self.vaults.histories(&self.roots)?;
             // Where nothing is written down, what is there is of another time, and the undo itself would not be known.
             histories.retain(|history| history.root().policy.terms().track_history);
             if histories.is_empty() && !self.tracks_history() {
@@ -93,20 +93,20 @@ impl Workspace {
             (Arc::clone(history.root()), id.to_owned())
         };
         let locked = root.lock(manner.effort.patience(self.patience))?;
-        self.past.recover(self.disk(), &root)?;
-        let prepared = self.prepare_undo(&root, &id, origin)?;
-        if self.has_hooks_before(&prepared) {
+        self.vaults.recover(self.disk(), &root)?;
+        let checked = self.prepare_undo(&root, &id, origin)?;
+        if self.has_hooks_before(&checked) {
             drop(locked);
             let plan = || self.prepare_undo(&root, &id, origin);
-            return self.edit_with_hooks(prepared, &Hooked { plan: &plan, manner, readings });
+            return self.edit_with_hooks(checked, &Hooked { plan: &plan, manner, readings });
         }
-        self.permit_unless(manner.cancelled, &prepared, manner.approval)?;
-        Ok(self.commit(prepared, readings, manner.progress)?)
+        self.permit_unless(manner.cancelled, &checked, manner.approval)?;
+        Ok(self.commit(checked, readings, manner.progress)?)
     }
 
     /// Shows what taking this edit back would do.
     pub fn preview_undo(&self, id: &str, origin: &Origin) -> Result<Report, Vec<Problem>> {
-        let histories = self.past.histories(&self.roots).map_err(one)?;
+        let histories = self.vaults.histories(&self.roots).map_err(one)?;
         let history = histories.iter().find(|history| history.edit(id, &origin.session).is_some());
         let Some(history) = history else {
             return Err(one(history::unknown(Some(id), recent(&histories, &origin.session))));
@@ -117,7 +117,7 @@ impl Workspace {
     /// Whether the files of this edit are what they were before it, by whatever means they came to be that.
     #[must_use]
     pub fn is_back(&self, id: &str) -> bool {
-        let histories = self.past.histories(&self.roots).unwrap_or_default();
+        let histories = self.vaults.histories(&self.roots).unwrap_or_default();
         histories.iter().any(|history| history.is_back(&self.roots, id))
     }
 
@@ -128,7 +128,7 @@ impl Workspace {
             return;
         }
         let root = self.root_of(patch).ok();
-        let Some(history) = root.and_then(|root| self.past.end_of_history(&self.roots, &root)) else {
+        let Some(history) = root.and_then(|root| self.vaults.end_of_history(&self.roots, &root)) else {
             return;
         };
         for problem in problems {
@@ -139,13 +139,14 @@ impl Workspace {
     }
 
     /// From an edit of the past to a plan that takes it back.
-    fn prepare_undo(&self, root: &Arc<Root>, id: &str, origin: &Origin) -> Result<Prepared, Vec<Problem>> {
-        let history = self.past.history(&self.roots, root).map_err(one)?;
+    fn prepare_undo(&self, root: &Arc<Root>, id: &str, origin: &Origin) -> Result<CheckedPlan, Vec<Problem>> {
+        let history = self.vaults.history(&self.roots, root).map_err(one)?;
         let history = history.ok_or_else(|| one(history::unknown(Some(id), Vec::new())))?;
         let by = history.by_another(id, &origin.session);
-        let Undoable { back, files, likes, .. } = history.undoable(&self.roots, id, &origin.session)?;
+        let Undoable { back, files, metadata_sources, .. } =
+            history.undoable(&self.roots, id, &origin.session)?;
         let plan = spans::plan(|| back.len()).in_scope(|| plan::back(back));
-        let facts = Facts {
+        let context = PlanContext {
             root: Arc::clone(root),
             whole: Vec::new(),
             merged: Vec::new(),
@@ -156,9 +157,10 @@ impl Workspace {
         let mut report = Report::of(&plan, None);
         let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
         report.notes.push(format!("This takes back edit {id}{by}; to have it again, undo this one"));
-        let prepared = Prepared { plan, files, likes, mounted: BTreeSet::new(), facts, report };
-        none(commit::special_files(self.disk(), &prepared.jobs()))?;
-        Ok(prepared)
+        let checked =
+            CheckedPlan { plan, files, metadata_sources, mounted: BTreeSet::new(), context, report };
+        none(commit::special_files(self.disk(), &checked.jobs()))?;
+        Ok(checked)
     }
 }
 

@@ -46,31 +46,31 @@ impl Approval {
 
 /// Why an edit was not made.
 #[derive(Debug)]
-pub enum Stopped {
+pub enum NotCommitted {
     /// It cannot be.
     Problems(Vec<Problem>),
     /// It could be, but the policy wants a person to allow it.
-    Held(Box<Held>),
+    AwaitingApproval(Box<AwaitingApproval>),
 }
 
-impl Stopped {
+impl NotCommitted {
     /// The problems alone, for somebody who asks nobody.
     #[must_use]
     pub fn into_problems(self) -> Vec<Problem> {
         match self {
             Self::Problems(problems) => problems,
-            Self::Held(held) => held.problems,
+            Self::AwaitingApproval(held) => held.problems,
         }
     }
 }
 
-impl From<Vec<Problem>> for Stopped {
+impl From<Vec<Problem>> for NotCommitted {
     fn from(problems: Vec<Problem>) -> Self {
         Self::Problems(problems)
     }
 }
 
-impl From<Problem> for Stopped {
+impl From<Problem> for NotCommitted {
     fn from(problem: Problem) -> Self {
         Self::Problems(vec![problem])
     }
@@ -78,7 +78,7 @@ impl From<Problem> for Stopped {
 
 /// A plan that would be committed if a person allowed it: everything that one must know to decide.
 #[derive(Debug)]
-pub struct Held {
+pub struct AwaitingApproval {
     pub(crate) digest: PlanDigest,
     /// `approval-needed`, for each rule and file.
     pub(crate) problems: Vec<Problem>,
@@ -88,7 +88,7 @@ pub struct Held {
     pub(crate) root: PathBuf,
 }
 
-impl Held {
+impl AwaitingApproval {
     /// Which plan it is.
     #[must_use]
     pub fn digest(&self) -> PlanDigest {

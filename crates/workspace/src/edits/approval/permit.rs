@@ -4,25 +4,27 @@ use std::io;
 
 use emend_edit::problem::{Code, Kind, Problem, Release};
 
-use super::{Approval, Approvals, Held, PlanDigest, Stopped, Word, changes_servers, is_yaml};
+use super::{
+    Approval, Approvals, AwaitingApproval, NotCommitted, PlanDigest, Word, changes_servers, is_yaml,
+};
 use crate::disk::Disk;
 use crate::disk::fault::io_problem;
-use crate::edits::prepared::Prepared;
+use crate::edits::checked_plan::CheckedPlan;
 use crate::policy::Mode;
 
 /// Whether the policy lets this plan be made true, or a person does. The root's lock is held, and a yes that waited for
 /// this plan is used up.
 pub(crate) fn permit(
     disk: &dyn Disk,
-    prepared: &Prepared,
+    checked: &CheckedPlan,
     approval: Option<&Approval>,
     approvals: impl FnOnce() -> Result<Approvals, String>,
-) -> Result<(), Stopped> {
-    let problems = refuse_unless_allowable(prepared)?;
+) -> Result<(), NotCommitted> {
+    let problems = refuse_unless_allowable(checked)?;
     if problems.is_empty() {
         return Ok(());
     }
-    let held = held(disk, prepared, problems)?;
+    let held = held(disk, checked, problems)?;
     // Where nothing can be kept, nobody has said anything either.
     let approvals = approvals().ok();
     let failed = |error: io::Error| io_problem("Looking for an approval", &error);
@@ -41,21 +43,21 @@ pub(crate) fn permit(
             }
             Ok(())
         }
-        None => Err(Stopped::Held(Box::new(held))),
+        None => Err(NotCommitted::AwaitingApproval(Box::new(held))),
     }
 }
 
 /// Refuses a plan that no person could allow. Yields why one must be asked, if so.
-pub(crate) fn refuse_unless_allowable(prepared: &Prepared) -> Result<Vec<Problem>, Vec<Problem>> {
-    let problems = held_back(prepared);
+pub(crate) fn refuse_unless_allowable(checked: &CheckedPlan) -> Result<Vec<Problem>, Vec<Problem>> {
+    let problems = held_back(checked);
     let is_allowable = problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded);
     if is_allowable { Ok(problems) } else { Err(problems) }
 }
 
 /// What keeps a plan from being committed though it could be: the policy wants a person to be asked, or no edits.
-fn held_back(prepared: &Prepared) -> Vec<Problem> {
+fn held_back(checked: &CheckedPlan) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for job in prepared.jobs() {
+    for job in checked.jobs() {
         let base = job.base.map(|(path, _)| path);
         for path in std::iter::once(job.path).chain(base) {
             let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
@@ -82,18 +84,18 @@ fn held_back(prepared: &Prepared) -> Vec<Problem> {
 }
 
 /// A plan, held for these reasons, as a person must see it to decide on it.
-fn held(disk: &dyn Disk, prepared: &Prepared, problems: Vec<Problem>) -> Result<Held, Problem> {
-    let root = &prepared.facts.root;
+fn held(disk: &dyn Disk, checked: &CheckedPlan, problems: Vec<Problem>) -> Result<AwaitingApproval, Problem> {
+    let root = &checked.context.root;
     let identity =
         root.folder().identity(disk).map_err(|error| io_problem("Looking at the workspace", &error))?;
-    let digest = PlanDigest::of(&identity, &prepared.jobs(), prepared.facts.undoes.as_deref());
-    let (report, origin) = (prepared.report.clone(), prepared.facts.origin.clone());
-    Ok(Held { digest, problems, report, origin, root: root.path.clone() })
+    let digest = PlanDigest::of(&identity, &checked.jobs(), checked.context.undoes.as_deref());
+    let (report, origin) = (checked.report.clone(), checked.context.origin.clone());
+    Ok(AwaitingApproval { digest, problems, report, origin, root: root.path.clone() })
 }
 
 /// Lets this wait for a person's word, which they give by this command and its id. Yields what the model is told.
 pub(crate) fn leave_waiting(
-    held: &Held,
+    held: &AwaitingApproval,
     approvals: Result<Approvals, String>,
     approve: &str,
 ) -> Vec<Problem> {

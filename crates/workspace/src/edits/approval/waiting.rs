@@ -15,7 +15,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use serde::{Deserialize, Serialize};
 
-use super::{Held, PlanDigest};
+use super::{AwaitingApproval, PlanDigest};
 use crate::disk::folder_as_file;
 use crate::files::seal::{Seal, make_private};
 use crate::files::vault::is_ours;
@@ -155,7 +155,7 @@ impl Approvals {
     }
 
     /// Lets this wait. Yields its id, or why a person cannot be waited for.
-    pub(crate) fn keep(&self, held: &Held) -> Result<String, String> {
+    pub(crate) fn keep(&self, held: &AwaitingApproval) -> Result<String, String> {
         let diff = held.report.diff();
         if diff.len() > self.limits.diff {
             return Err(format!("its diff has {} bytes, too many to be read by a person", diff.len()));
@@ -345,7 +345,7 @@ mod tests {
         PlanDigest::from_hex(&digit.repeat(64)).unwrap()
     }
 
-    fn held(plan: PlanDigest) -> Held {
+    fn held(plan: PlanDigest) -> AwaitingApproval {
         let report = Report {
             edit: None,
             files: Vec::new(),
@@ -354,7 +354,13 @@ mod tests {
             is_recorded: false,
             fired: Vec::new(),
         };
-        Held { digest: plan, problems: Vec::new(), report, origin: Origin::default(), root: PathBuf::new() }
+        AwaitingApproval {
+            digest: plan,
+            problems: Vec::new(),
+            report,
+            origin: Origin::default(),
+            root: PathBuf::new(),
+        }
     }
 
     /// What a user has, and the folder that it is in.

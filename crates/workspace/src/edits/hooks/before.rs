@@ -10,7 +10,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use super::{Allowance, Armed, Hooks, told};
 use crate::edits::approval::visible;
-use crate::edits::prepared::Facts;
+use crate::edits::checked_plan::PlanContext;
 use crate::files::report::{FileReport, Report};
 use emend_process::run::{Ended, Ran};
 
@@ -35,13 +35,13 @@ impl Hooks {
     pub(crate) fn ask(
         &self,
         report: &mut Report,
-        facts: &Facts,
+        context: &PlanContext,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Problem> {
         if !self.would_ask(report) {
             return Ok(());
         }
-        let document = self.document(report, &facts.origin, &facts.root.path, facts.undoes.as_deref());
+        let document = self.document(report, &context.origin, &context.root.path, context.undoes.as_deref());
         for armed in &self.before {
             let files = self.concerned(armed, &report.files);
             if files.is_empty() {

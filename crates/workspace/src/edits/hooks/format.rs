@@ -10,7 +10,7 @@ use emend_edit::plan::FilePlan;
 use emend_edit::problem::{Kind, Problem};
 
 use super::{Allowance, Armed, Hooks, told};
-use crate::edits::prepared::Prepared;
+use crate::edits::checked_plan::CheckedPlan;
 use crate::files::report::Report;
 
 /// How long a formatter may take unless the person says otherwise.
@@ -20,9 +20,9 @@ const SPARE: usize = 1024 * 1024;
 
 impl Hooks {
     /// Whether some formatter has something to do.
-    pub(crate) fn would_format(&self, prepared: &Prepared) -> bool {
+    pub(crate) fn would_format(&self, checked: &CheckedPlan) -> bool {
         let is_formatted = |file: &FilePlan| file.has_new_text() && !self.formatters(&file.name).is_empty();
-        !self.format.is_empty() && prepared.plan.files().iter().any(is_formatted)
+        !self.format.is_empty() && checked.plan.files().iter().any(is_formatted)
     }
 
     /// The formatters of this file, in the order of the configuration.
@@ -33,23 +33,23 @@ impl Hooks {
     /// Has every new text of a plan formatted.
     pub(crate) fn format(
         &self,
-        prepared: &mut Prepared,
+        checked: &mut CheckedPlan,
         limits: &Limits,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Problem> {
-        let known_notes = prepared.plan.notes().len();
+        let known_notes = checked.plan.notes().len();
         // Of each file, who has changed it.
         let mut changed: Vec<(String, Vec<&str>)> = Vec::new();
-        for at in 0..prepared.plan.files().len() {
-            let name = prepared.plan.files()[at].name.clone();
+        for at in 0..checked.plan.files().len() {
+            let name = checked.plan.files()[at].name.clone();
             let mut by = Vec::new();
             for armed in self.formatters(&name) {
-                let Some(text) = prepared.plan.files()[at].new_text() else { break };
-                let formatted = self.formatted(armed, prepared, at, &text, limits, cancelled);
+                let Some(text) = checked.plan.files()[at].new_text() else { break };
+                let formatted = self.formatted(armed, checked, at, &text, limits, cancelled);
                 if cancelled() {
                     return Err(Problem::new(Kind::Cancelled));
                 }
-                let taken = formatted.and_then(|formatted| prepared.plan.format(at, &formatted, limits));
+                let taken = formatted.and_then(|formatted| checked.plan.format(at, &formatted, limits));
                 match taken {
                     Ok(true) => by.push(&*armed.hook.name),
                     Ok(false) => {}
@@ -58,7 +58,7 @@ impl Hooks {
                             "The formatter '{}' could not format {name} and was left out: ",
                             armed.hook.name
                         );
-                        prepared.report.notes.push(note + &told(&why));
+                        checked.report.notes.push(note + &told(&why));
                     }
                 }
             }
@@ -69,13 +69,13 @@ impl Hooks {
         if changed.is_empty() {
             return Ok(());
         }
-        let undone = prepared.plan.drop_unchanged();
+        let undone = checked.plan.drop_unchanged();
         for (name, by) in changed {
             let by = by.join(" and ");
-            if prepared.plan.files().is_empty() {
+            if checked.plan.files().is_empty() {
                 return Err(Problem::new(Kind::FormattedBack { by }).at(&name));
             }
-            prepared.report.notes.push(match undone.contains(&name) {
+            checked.report.notes.push(match undone.contains(&name) {
                 true => format!(
                     "What this edit does to {name} is undone by {by}, which formats it, so it stays as it is"
                 ),
@@ -84,8 +84,8 @@ impl Hooks {
                 ),
             });
         }
-        prepared.report.files = Report::of(&prepared.plan, None).files;
-        prepared.report.notes.extend_from_slice(&prepared.plan.notes()[known_notes..]);
+        checked.report.files = Report::of(&checked.plan, None).files;
+        checked.report.notes.extend_from_slice(&checked.plan.notes()[known_notes..]);
         Ok(())
     }
 
@@ -93,7 +93,7 @@ impl Hooks {
     fn formatted(
         &self,
         armed: &Armed,
-        prepared: &mut Prepared,
+        checked: &mut CheckedPlan,
         at: usize,
         text: &[u8],
         limits: &Limits,
@@ -102,8 +102,8 @@ impl Hooks {
         let most = (text.len() * 4 + SPARE).min(limits.file_bytes);
         let allowance =
             Allowance { timeout: TIMEOUT, most, is_cut: false, leaves: false, names_deleted: false };
-        let ran = self.run(armed, &[&prepared.report.files[at]], text, allowance, cancelled)?;
-        prepared.report.fire(format!("format:{}", armed.hook.name));
+        let ran = self.run(armed, &[&checked.report.files[at]], text, allowance, cancelled)?;
+        checked.report.fire(format!("format:{}", armed.hook.name));
         ran.done()
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Undoable {
     pub(crate) back: Vec<Back>,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     /// The displaced files, by the name of the file that gets its metadata from there.
-    pub(crate) likes: BTreeMap<String, File>,
+    pub(crate) metadata_sources: BTreeMap<String, File>,
     /// What files come to hold again whose name another file of the edit has taken.
     returns: BTreeMap<String, Arc<Text>>,
 }
@@ -179,7 +179,7 @@ impl History<'_> {
                 let (kept, text) = self.kept(file).map_err(|why| conflict(why.into(), None))?;
                 if now.is_none() {
                     // It comes back as it was; one that is there keeps what it has by now.
-                    into.likes.insert(path.name.clone(), kept);
+                    into.metadata_sources.insert(path.name.clone(), kept);
                 }
                 Some(text)
             }

@@ -1,4 +1,4 @@
-//! A request that is planned and checked: [`Prepared`] with its files held open, about to be committed, and [`Preview`],
+//! A request that is planned and checked: [`CheckedPlan`] with its files held open, about to be committed, and [`Preview`],
 //! which is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,21 +17,21 @@ use crate::files::roots::{Root, WorkspacePath};
 use crate::files::snapshot::Snapshot;
 
 /// A plan with the files that it was made for, held open.
-pub(crate) struct Prepared {
+pub(crate) struct CheckedPlan {
     pub(crate) plan: Plan,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     /// Kept files whose metadata some of them get, by name: those of an edit that is taken back.
-    pub(crate) likes: BTreeMap<String, File>,
+    pub(crate) metadata_sources: BTreeMap<String, File>,
     /// Files that turned out to be mounts of their own, and may be written in place.
     pub(crate) mounted: BTreeSet<String>,
-    pub(crate) facts: Facts,
+    pub(crate) context: PlanContext,
     /// What would happen; hashing and comparing large files is done once.
     pub(crate) report: Report,
 }
 
 /// What else is known of a plan.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct PlanContext {
     pub(crate) root: Arc<Root>,
     /// Files whose whole content the client gave.
     pub(crate) whole: Vec<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Facts {
     pub(crate) undoes: Option<String>,
 }
 
-impl Prepared {
+impl CheckedPlan {
     /// Each file of the plan with where it is, what it was made for, and what it will be.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let files = self.plan.files().iter().zip(&self.report.files);
@@ -59,7 +59,7 @@ impl Prepared {
         let base = self.files.get(origin).and_then(|(path, base)| Some((path, base.as_ref()?)));
         let donor = plan.metadata_from.as_ref().and_then(|from| self.files.get(from));
         let like = donor.map(|(path, _)| path).or(base.map(|(path, _)| path)).map(Like::Path);
-        let like = self.likes.get(&plan.name).map(Like::File).or(like);
+        let like = self.metadata_sources.get(&plan.name).map(Like::File).or(like);
         let is_changed = matches!(plan.action, Action::Modify { .. });
         let has_names = base.is_some_and(|(_, base)| base.stat.links > 1);
         let in_place = is_changed
@@ -76,17 +76,17 @@ pub struct Preview {
     pub(crate) plan: Plan,
     /// By name: the path without links, and the version.
     pub(crate) files: BTreeMap<String, (PathBuf, Option<Version>)>,
-    pub(crate) facts: Facts,
+    pub(crate) context: PlanContext,
     pub(crate) report: Report,
 }
 
 impl Preview {
-    pub(crate) fn of(prepared: Prepared) -> Self {
-        let Prepared { plan, files, facts, report, .. } = prepared;
+    pub(crate) fn of(checked: CheckedPlan) -> Self {
+        let CheckedPlan { plan, files, context, report, .. } = checked;
         let files = files.into_iter().map(|(name, (path, snapshot))| {
             (name, (path.absolute(), snapshot.map(|snapshot| snapshot.text.version())))
         });
-        Self { plan, files: files.collect(), facts, report }
+        Self { plan, files: files.collect(), context, report }
     }
 
     /// What would happen.
@@ -125,7 +125,7 @@ impl Preview {
     pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Whole), Problem> {
         self.has_hunks(hunks)?;
         let (plan, rest) = self.plan.only(hunks)?;
-        let report = Report::of(&plan, self.facts.mtime_check_passed);
+        let report = Report::of(&plan, self.context.mtime_check_passed);
         let whole = Whole { rest, report: std::mem::replace(&mut self.report, report) };
         Ok((Self { plan, ..self }, whole))
     }

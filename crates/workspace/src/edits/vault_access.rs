@@ -12,7 +12,7 @@ use emend_edit::problem::{Kind, Problem};
 use crate::disk::Disk;
 use crate::disk::fault::io_problem;
 use crate::edits::approval::Approvals;
-use crate::edits::prepared::Prepared;
+use crate::edits::checked_plan::CheckedPlan;
 use crate::files::commit::Committed;
 use crate::files::history::History;
 use crate::files::history::record::{self, Details, Record, RecordedFile};
@@ -27,7 +27,7 @@ const AT_START: Duration = Duration::from_millis(500);
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Past {
+pub(crate) struct VaultAccess {
     /// The user's state folder.
     state: Option<PathBuf>,
     seal: OnceLock<Arc<Seal>>,
@@ -41,7 +41,7 @@ struct News {
     untold: Vec<String>,
 }
 
-impl Past {
+impl VaultAccess {
     pub(crate) fn new(state: Option<PathBuf>) -> Self {
         Self { state, seal: OnceLock::new(), news: Mutex::default() }
     }
@@ -182,10 +182,10 @@ impl Past {
         disk: &dyn Disk,
         vault: &Vault,
         id: &str,
-        prepared: &Prepared,
+        checked: &CheckedPlan,
         committed: &Committed,
     ) -> io::Result<()> {
-        let Prepared { plan, facts, report, .. } = prepared;
+        let CheckedPlan { plan, context, report, .. } = checked;
         let done = committed.entries.iter().zip(&committed.kept);
         let files =
             done.zip(plan.files()).zip(&report.files).map(|(((entry, kept), plan), reported)| RecordedFile {
@@ -195,13 +195,13 @@ impl Past {
                 added: reported.diff.added,
                 removed: reported.diff.removed,
             });
-        let origin = &facts.origin;
+        let origin = &context.origin;
         let record = Record {
             id: id.into(),
             client: origin.client.clone(),
             session: origin.session.clone(),
             tool: origin.tool.clone(),
-            undoes: facts.undoes.clone(),
+            undoes: context.undoes.clone(),
             files: files.collect(),
         };
         record.write(disk, vault, &Details::new(&origin.request, report.diff()))

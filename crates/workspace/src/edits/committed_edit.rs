@@ -1,4 +1,4 @@
-//! An edit that was made just now, for whoever follows edits.
+//! An edit that was made just now, as its observers see it: the commit tells them while the root is still locked.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::files::roots::Root;
 
 /// An edit that was made just now. The root is still locked: what takes long belongs in a thread of its own, with
 /// what it needs of this.
-pub struct Landed<'a> {
+pub struct CommittedEdit<'a> {
     /// What was done.
     pub report: &'a Report,
     /// Who asked for it.
@@ -23,18 +23,18 @@ pub struct Landed<'a> {
 
 /// One file of it.
 #[derive(Clone, Copy)]
-pub struct LandedFile<'a> {
+pub struct CommittedFile<'a> {
     job: &'a Job<'a>,
 }
 
-impl<'a> Landed<'a> {
+impl<'a> CommittedEdit<'a> {
     /// Each file that it changed.
-    pub fn files(&self) -> impl Iterator<Item = LandedFile<'a>> {
-        self.jobs.iter().map(|job| LandedFile { job })
+    pub fn files(&self) -> impl Iterator<Item = CommittedFile<'a>> {
+        self.jobs.iter().map(|job| CommittedFile { job })
     }
 }
 
-impl<'a> LandedFile<'a> {
+impl<'a> CommittedFile<'a> {
     /// Where it is now, or was if it is gone.
     #[must_use]
     pub fn path(&self) -> PathBuf {
