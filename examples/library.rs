@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     // What one client has read. It decides what is stale to this client.
     let readings = Mutex::new(Readings::default());
 
-    let (name, snapshot) = workspace.read("greeting.py", Effort::Patient)?;
+    let (name, snapshot) = workspace.files().read("greeting.py", Effort::Patient)?;
     println!("{name} is at version {}.\n", snapshot.text.version().short());
 
     // A text becomes a patch, a patch becomes a plan. So far nothing is written.

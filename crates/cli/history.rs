@@ -71,7 +71,7 @@ pub(crate) struct DiffArguments {
 
 /// The newest edits of all, the newest first. Nobody's are one's own here: a person is no session.
 pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> Result<Vec<Edited>, Problem> {
-    workspace.history(&Asked { path, limit }, "")
+    workspace.past_edits().newest(&Asked { path, limit }, "")
 }
 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
@@ -106,7 +106,7 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
         Some(id) => id.trim().to_owned(),
         None => newest()?.ok_or_else(none_yet)?,
     };
-    let edit = workspace.edited(&id, "")?;
+    let edit = workspace.past_edits().find(&id, "")?;
     if output.json {
         output.document(&direct::document(&edit))?;
         return Ok(Exit::Done);
@@ -136,7 +136,7 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     if edits(&workspace, path, 1)?.is_empty() {
         check_path(&workspace, path)?;
     }
-    let (diff, unknown) = workspace.net(path, &session)?;
+    let (diff, unknown) = workspace.past_edits().net(path, &session)?;
     if output.json {
         output.document(&json!({"session": session, "diff": diff, "unknown": unknown}))?;
         return Ok(Exit::Done);
@@ -158,7 +158,7 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
 /// Whether there is such a file, of which there are no edits.
 fn check_path(workspace: &Workspace, path: Option<&str>) -> Result<(), Stop> {
     match path {
-        Some(path) if !workspace.path_of(path)?.exists() => {
+        Some(path) if !workspace.roots().admit(path)?.absolute().exists() => {
             Err(Stop::Unknown(format!("There is no file {path}, and no edit of one in the history.")))
         }
         _ => Ok(()),

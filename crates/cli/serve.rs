@@ -81,7 +81,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Ended {
 async fn finish(workspace: Option<Arc<Workspace>>, effects: Arc<Effects>, patience: Duration, told: &Told) {
     let finishing = Arc::clone(&effects);
     let finishing = tokio::task::spawn_blocking(move || {
-        if workspace.is_some_and(|workspace| !workspace.end(WRITING)) {
+        if workspace.is_some_and(|workspace| !workspace.running_commits().end(WRITING)) {
             tracing::warn!("an edit is still being written; the next start puts its files back");
         }
         finishing.finish(patience);

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     }
     if asks {
         let preview = direct::preview_undo(&workspace, &id, CLIENT)?;
-        let edit = workspace.edited(&id, "")?;
+        let edit = workspace.past_edits().find(&id, "")?;
         let mut told: String =
             passed.iter().take(PASSED).map(|edit| format!("Edit {}\n", edit.line())).collect();
         if !passed.is_empty() {
@@ -85,7 +85,7 @@ fn newest(workspace: &Workspace) -> Result<(String, Vec<Edited>), Stop> {
     let is_open = |edit: &&_| matches!(edit, Edited { undoes: None, undone_by: None, .. });
     let mut passed = Vec::new();
     for edit in edits.iter().filter(is_open) {
-        if !workspace.is_back(&edit.id) {
+        if !workspace.past_edits().is_back(&edit.id) {
             return Ok((edit.id.clone(), passed));
         }
         passed.push(edit.clone());

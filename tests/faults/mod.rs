@@ -341,10 +341,11 @@ fn look_while_calls_fail(inner: fn() -> Arc<dyn Disk>) {
     scene.folder.write(".gitignore", "ignored\n");
     let workspace = scene.workspace();
     let scope = || Scope { path: None, glob: None, cancelled: &|| false };
-    let list = || workspace.list(&scope(), None).map(|listing| (listing.files, listing.unseen.unreadable));
+    let list =
+        || workspace.files().list(&scope(), None).map(|listing| (listing.files, listing.unseen.unreadable));
     let wanted = Wanted { pattern: "e", context: 0 };
     let search =
-        || workspace.search(&scope(), &wanted).map(|found| (found.searched, found.unseen.unreadable));
+        || workspace.files().search(&scope(), &wanted).map(|found| (found.searched, found.unseen.unreadable));
     for look in [&list as &dyn Fn() -> _, &search] {
         assert_eq!(look(), Ok((5, 0)));
         let mut told = 0;

@@ -83,7 +83,7 @@ fn paths(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec<String>
         return begin_with(names.map(|root| format!("{}:", root.name)).collect(), begun);
     }
     let written = format!("{}{folder}", below.unwrap_or_default());
-    let Ok(children) = workspace.children(&written) else { return Vec::new() };
+    let Ok(children) = workspace.files().children(&written) else { return Vec::new() };
     let name = |Child { name, is_folder }| if is_folder { name + "/" } else { name };
     let found = begin_with(children.into_iter().map(name).collect(), begun);
     found.into_iter().map(|name| format!("{folder}{name}")).collect()
@@ -101,7 +101,7 @@ fn begin_with(names: Vec<String>, begun: &str) -> Vec<String> {
 
 /// The ids of edits, the newest first.
 fn edits(workspace: &Workspace, typed: &str) -> Vec<String> {
-    let edits = workspace.history(&Asked { path: None, limit: EDITS }, "").unwrap_or_default();
+    let edits = workspace.past_edits().newest(&Asked { path: None, limit: EDITS }, "").unwrap_or_default();
     edits.into_iter().map(|edit| edit.id).filter(|id| id.starts_with(typed)).collect()
 }
 

@@ -135,7 +135,7 @@ pub fn document(edit: &Edited) -> Value {
 /// Shows what taking this edit back would do.
 pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
-    workspace.preview_undo(edit, &origin).map(Made::of)
+    workspace.past_edits().preview_undo(edit, &origin).map(Made::of)
 }
 
 /// Takes this edit back.

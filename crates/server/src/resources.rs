@@ -49,7 +49,7 @@ pub(crate) fn list(
     let mut resources = Vec::new();
     if cursor.is_none() {
         resources.push(of_text(HISTORY, "history", "Past edits", "What was edited, the newest first."));
-        if workspace.asks_servers() {
+        if workspace.roots().any(|terms| terms.notify_lsp) {
             let about = "What language servers find wrong in the files that were edited lately.";
             resources
                 .push(of_text(DIAGNOSTICS, "diagnostics", "Errors and warnings", about).with_mime_type(JSON));
@@ -69,7 +69,7 @@ pub(crate) fn list(
     }
     let after = cursor.map(|cursor| place(workspace, cursor)).transpose()?;
     let after = after.as_ref().map(|(root, path)| After { root, path: Path::new(path) });
-    let (files, more) = workspace.files(after, PAGE, cancelled).map_err(|problem| failed(&problem))?;
+    let (files, more) = workspace.files().page(after, PAGE, cancelled).map_err(|problem| failed(&problem))?;
     let last = files.last().map(|file| uri::of_file(&file.root.path.join(&file.path)));
     resources.extend(files.iter().map(of_file));
     let mut result = ListResourcesResult::with_all_items(resources);
@@ -142,7 +142,7 @@ pub(crate) fn read(
             (listed.lines, JSON_LINES)
         }
         Uri::Edit(id) => {
-            let edited = workspace.edited(&id, caller.own()).ok();
+            let edited = workspace.past_edits().find(&id, caller.own()).ok();
             let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| uri::unknown(workspace, uri))?;
             (diff, "text/x-diff")
         }
@@ -169,7 +169,7 @@ fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObj
         Code::NotText | Code::TooLarge | Code::IoError => failed(&problem),
         _ => uri::unknown(workspace, uri),
     };
-    let (name, snapshot) = workspace.read(path, Effort::Patient).map_err(refused)?;
+    let (name, snapshot) = workspace.files().read(path, Effort::Patient).map_err(refused)?;
     let text = &snapshot.text;
     let body = &text.bytes()[text.body()];
     if body.len() > LARGEST {
@@ -190,11 +190,12 @@ fn facts(facts: &Value) -> Option<MetaObject> {
 
 /// What language servers find wrong in the files that were edited lately, by any client.
 fn diagnostics(workspace: &Workspace, effects: &Effects) -> Value {
-    let Some(servers) = effects.diagnostics().filter(|_| workspace.asks_servers()) else {
+    let Some(servers) = effects.diagnostics().filter(|_| workspace.roots().any(|terms| terms.notify_lsp))
+    else {
         return json!({"servers": [], "off": "notify_lsp"});
     };
     let text = |path: PathBuf| {
-        let (_, snapshot) = workspace.read(path.to_str()?, Effort::Patient).ok()?;
+        let (_, snapshot) = workspace.files().read(path.to_str()?, Effort::Patient).ok()?;
         Some((path, String::from_utf8_lossy(snapshot.text.bytes()).into_owned()))
     };
     let texts: Vec<(PathBuf, String)> = servers.recent().into_iter().filter_map(text).collect();
@@ -218,7 +219,7 @@ fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
     let mut text = String::new();
     for (name, version) in read {
         let read = version.short();
-        let _ = match workspace.look(&name) {
+        let _ = match workspace.files().look(&name) {
             Sight::Text(now) if now == version => writeln!(text, "{name}: version {read}, as it was read"),
             Sight::Text(now) => writeln!(text, "{name}: version {read} was read, it has {} now", now.short()),
             Sight::Other(_) => writeln!(text, "{name}: version {read} was read, it is no text now"),

@@ -11,7 +11,7 @@
 //! std::fs::write(folder.path().join("a.txt"), "one\n").unwrap();
 //! let root = RootSpec { name: None, path: folder.path().to_owned() };
 //! let workspace = Workspace::open(disk::for_this_machine(), &[root], None).unwrap();
-//! let (name, snapshot) = workspace.read("./a.txt", Effort::Quick).unwrap();
+//! let (name, snapshot) = workspace.files().read("./a.txt", Effort::Quick).unwrap();
 //! assert_eq!((&name[..], snapshot.text.bytes()), ("a.txt", &b"one\n"[..]));
 //! ```
 //!
@@ -39,6 +39,7 @@ pub use edits::hooks;
 pub use edits::placeholders;
 pub use edits::readings::{self, Readings};
 pub use edits::request::{Manner, Request};
+pub use edits::running_commits::RunningCommits;
 pub use emend_edit as edit;
 pub use files::effort::{Effort, Phase, Progress};
 pub use files::history::{self, Origin};
@@ -49,3 +50,5 @@ pub use files::walk::{Scope, Unseen};
 pub use files::{catalogue, list, lock, resolve, search, snapshot, survey, vault};
 pub use policy::{Mode, Policy, Settings};
 pub use workspace::Workspace;
+pub use workspace::files::Files;
+pub use workspace::past_edits::PastEdits;

@@ -1,8 +1,9 @@
 //! The workspace as a whole: read, plan under the lock, check, commit, report.
 
 mod committing;
+pub(crate) mod files;
 mod hooked;
-mod past_edits;
+pub(crate) mod past_edits;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,8 +16,10 @@ use emend_edit::patch::Patch;
 use emend_edit::plan;
 use emend_edit::problem::{Kind, Problem};
 
+use self::files::Files;
 use self::hooked::Hooked;
-use crate::disk::{Disk, Stat};
+use self::past_edits::PastEdits;
+use crate::disk::Disk;
 use crate::edits::approval::{self, Approval, AwaitingApproval, NotCommitted};
 use crate::edits::checked_plan::{CheckedPlan, PlanContext, Preview, Whole};
 use crate::edits::committed_edit::CommittedEdit;
@@ -26,20 +29,17 @@ use crate::edits::guard::{self, Guard};
 use crate::edits::hooks::Hooks;
 use crate::edits::readings::{Readings, locked};
 use crate::edits::request::{Manner, Request};
-use crate::edits::under_way::UnderWay;
+use crate::edits::running_commits::RunningCommits;
 use crate::edits::vault_access::VaultAccess;
-use crate::files::catalogue::{self, After, Child, Listed};
 use crate::files::commit;
 use crate::files::effort::{Effort, Phase, Progress};
-use crate::files::list::{self, Listing};
+use crate::files::history::Origin;
+use crate::files::history::undo::Undo;
 use crate::files::lock::PATIENCE;
 use crate::files::meant;
 use crate::files::report::Report;
 use crate::files::roots::{Root, RootSpec, Roots};
-use crate::files::search::{self, Found, Wanted};
-use crate::files::sight::{self, Sight};
-use crate::files::snapshot::{self, Snapshot};
-use crate::files::walk::Scope;
+use crate::files::snapshot;
 use crate::policy::{Mode, Policy};
 use crate::spans;
 
@@ -53,7 +53,7 @@ pub struct Workspace {
     /// The command by which a person allows what waits, without the id.
     approve: String,
     observers: Observers,
-    under_way: UnderWay,
+    running_commits: RunningCommits,
     hooks: Hooks,
     guard: Guard,
 }
@@ -100,17 +100,10 @@ impl Workspace {
             patience: PATIENCE,
             approve: "emend approve".into(),
             observers: Observers::default(),
-            under_way: UnderWay::default(),
+            running_commits: RunningCommits::default(),
             hooks: Hooks::default(),
             guard: Guard::default(),
         })
-    }
-
-    /// The same workspace, whose edits wait this long for their turn.
-    #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
-        self
     }
 
     /// The same workspace, for whose edits a person runs this command with an id behind it.
@@ -141,57 +134,28 @@ impl Workspace {
         absent.chain(of_roots).chain(self.hooks.warnings())
     }
 
-    /// Reads a file: what it is called, and what it holds.
-    pub fn read(&self, written: &str, effort: Effort) -> Result<(String, Snapshot), Problem> {
-        let read = || {
-            let path = self.roots.admit(written)?;
-            let snapshot = snapshot::read(self.disk(), &path, effort)?;
-            let missing = || Problem::new(Kind::MissingOriginal).at(&path.name);
-            Ok((path.name.clone(), snapshot.ok_or_else(missing)?))
-        };
-        read().map_err(|problem| self.name_meant(problem, meant::Wanted::File, effort, &|| false))
-    }
-
-    /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
-    pub fn list(&self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
-        let listing = list::list(&self.roots, scope, depth, &list::Limits::default());
-        listing
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
-    }
-
-    /// Searches the files in the scope for lines that match.
-    pub fn search(&self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
-        let found = search::search(&self.roots, scope, wanted, &search::Limits::default());
-        found
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
-    }
-
-    /// So many files of all roots after this one, and whether there are more.
-    pub fn files(
-        &self,
-        after: Option<After<'_>>,
-        limit: usize,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<(Vec<Listed>, bool), Problem> {
-        catalogue::page(&self.roots, after, limit, cancelled)
-    }
-
-    /// What is right in a folder, by name.
-    pub fn children(&self, folder: &str) -> Result<Vec<Child>, Problem> {
-        catalogue::children(&self.roots, folder)
-    }
-
-    /// Looks at a file, to tell later whether it has changed.
+    /// Its files, as they are at this moment.
     #[must_use]
-    pub fn look(&self, written: &str) -> Sight {
-        sight::look(&self.roots, written)
+    pub fn files(&self) -> Files<'_> {
+        Files::new(&self.roots)
     }
 
-    /// What the file system says of a file, to tell cheaply that it has not changed: where this is the same, it is taken
-    /// for the same. `None` where nothing may be told of it.
+    /// The edits that were made in it.
     #[must_use]
-    pub fn glance(&self, written: &str) -> Option<Stat> {
-        sight::glance(&self.roots, written)
+    pub fn past_edits(&self) -> PastEdits<'_> {
+        PastEdits::new(&self.roots, &self.vaults)
+    }
+
+    /// The person's programs around its edits.
+    #[must_use]
+    pub fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    /// The commits that this process is writing.
+    #[must_use]
+    pub fn running_commits(&self) -> &RunningCommits {
+        &self.running_commits
     }
 
     /// Has this called after each edit that is made through this workspace, by the thread that made it.
@@ -199,27 +163,10 @@ impl Workspace {
         self.observers.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(tell));
     }
 
-    /// Waits until the edits that this process is writing right now are made and told of.
-    pub fn settle(&self) {
-        self.under_way.settle();
-    }
-
-    /// Waits until the edits that this process is writing are made and told of, no longer than this; no other begins any
-    /// more. Yields whether all of them are.
-    pub fn end(&self, patience: Duration) -> bool {
-        self.under_way.end(patience)
-    }
-
     /// The log of events of this user; `None` where there is no state folder to keep it in.
     #[must_use]
     pub fn event_log(&self) -> Option<EventLog> {
         self.vaults.state().map(EventLog::in_state)
-    }
-
-    /// Where the edits of each root are written down, by any process, as far as there is such a file yet.
-    #[must_use]
-    pub fn logs(&self) -> Vec<PathBuf> {
-        self.vaults.logs(&self.roots)
     }
 
     /// Plans, checks and commits a request, under the root's lock from the reading on; where hooks are to run, under the
@@ -320,22 +267,33 @@ impl Workspace {
         self.commit(checked, readings, progress).map_err(|problem| (problem.into(), None))
     }
 
+    /// Takes an edit back, all of its files in one commit. Whether the client has given up meanwhile is asked until that
+    /// begins.
+    pub fn undo(
+        &self,
+        undo: &Undo<'_>,
+        origin: &Origin,
+        manner: Manner<'_>,
+        readings: &Mutex<Readings>,
+    ) -> Result<Report, NotCommitted> {
+        let (root, id) = self.past_edits().choose(undo, &origin.session)?;
+        let locked = root.lock(manner.effort.patience(self.patience))?;
+        self.vaults.recover(self.disk(), &root)?;
+        let plan = || self.past_edits().plan_undo(&root, &id, origin);
+        let checked = plan()?;
+        if self.has_hooks_before(&checked) {
+            drop(locked);
+            return self.edit_with_hooks(checked, &Hooked { plan: &plan, manner, readings });
+        }
+        self.permit_unless(manner.cancelled, &checked, manner.approval)?;
+        Ok(self.commit(checked, readings, manner.progress)?)
+    }
+
     /// Lets a plan wait until a person allows it at a terminal: for clients that can ask nobody. Yields what their
     /// model is told.
     #[must_use]
     pub fn wait_for_a_person(&self, held: &AwaitingApproval) -> Vec<Problem> {
         approval::leave_waiting(held, self.vaults.approvals(), &self.approve)
-    }
-
-    /// Whether language servers are to be asked, in any root.
-    #[must_use]
-    pub fn asks_servers(&self) -> bool {
-        self.roots.all().iter().any(|root| root.policy.terms().notify_lsp)
-    }
-
-    /// Where the file that is written so is, without links.
-    pub fn path_of(&self, written: &str) -> Result<PathBuf, Problem> {
-        Ok(self.roots.admit(written)?.absolute())
     }
 
     /// What recovery has found at the start, for the log.
@@ -348,22 +306,6 @@ impl Workspace {
     fn name_all_meant(&self, problems: Vec<Problem>, request: &Request<'_>) -> Vec<Problem> {
         let Request { effort, cancelled, .. } = *request;
         meant::name_meant(&self.roots, problems, meant::Wanted::File, effort, cancelled)
-    }
-
-    /// The same problem, likewise.
-    fn name_meant(
-        &self,
-        problem: Problem,
-        wanted: meant::Wanted,
-        effort: Effort,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Problem {
-        meant::name_meant(&self.roots, one(problem), wanted, effort, cancelled).remove(0)
-    }
-
-    /// What a written path is called.
-    fn name_of(&self, written: &str) -> String {
-        self.roots.admit(written).map_or_else(|_| written.to_owned(), |path| path.name)
     }
 
     fn disk(&self) -> &dyn Disk {
@@ -392,7 +334,9 @@ impl Workspace {
     ) -> Result<CheckedPlan, Vec<Problem>> {
         let span = spans::plan(|| request.patch.paths().count());
         spans::within(&span, |_| self.plan(request, readings)).map_err(|mut problems| {
-            self.say_who(request.patch, &mut problems);
+            if let Ok(root) = self.root_of(request.patch) {
+                self.past_edits().say_who(&root, &mut problems);
+            }
             problems
         })
     }

@@ -158,7 +158,7 @@ impl Effects {
     /// Has the hooks run that a person wants to be run after an edit. Yields their names.
     fn begin_hooks(&self, committed: &CommittedEdit<'_>) -> Vec<String> {
         let Some(workspace) = self.workspace.get().and_then(Weak::upgrade) else { return Vec::new() };
-        let names = workspace.hooks_after(committed.report);
+        let names = workspace.hooks().would_run_after(committed.report);
         if names.is_empty() {
             return names;
         }
@@ -166,7 +166,7 @@ impl Effects {
         let (root, failed) = (committed.root.path.clone(), Arc::clone(&self.failed));
         let session = origin.session.clone();
         let run = move |is_over: &dyn Fn() -> bool| {
-            let done = workspace.run_hooks_after(&report, &origin, &root, is_over);
+            let done = workspace.hooks().run_after(&report, &origin, &root, is_over);
             tell(&failed, &origin.session, done.failed);
         };
         if self.hooks.do_next(run) {

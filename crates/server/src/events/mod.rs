@@ -134,7 +134,7 @@ impl Events {
 
 /// Whether any root of this workspace has events.
 pub(crate) fn are_on(workspace: &Workspace) -> bool {
-    workspace.roots().all().iter().any(|root| root.policy.terms().emit_event)
+    workspace.roots().any(|terms| terms.emit_event)
 }
 
 impl Telling {

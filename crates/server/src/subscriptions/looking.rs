@@ -76,13 +76,13 @@ impl Subscriptions {
     fn look_at_doubted(&self, workspace: &Workspace) {
         let doubted = std::mem::take(&mut self.locked().doubted);
         for (path, name) in doubted {
-            let stat = workspace.glance(&name);
+            let stat = workspace.files().glance(&name);
             if stat.is_some_and(|stat| self.locked().is_as_read(&path, &stat)) {
                 continue;
             }
-            workspace.settle();
+            workspace.running_commits().settle();
             let edits = self.locked().edits(&path);
-            let now = workspace.look(&name);
+            let now = workspace.files().look(&name);
             let mut state = self.locked();
             if state.edits(&path) == edits {
                 state.is_found(&path, stat, &now);
@@ -126,19 +126,19 @@ impl Subscriptions {
         let (files, folders, history, events) = self.locked().in_question(hints, &swapped);
         // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
         // made it.
-        workspace.settle();
+        workspace.running_commits().settle();
         if hints.all {
             self.locked().all_may_be_new();
         }
         let mut changed = Vec::new();
         for (path, name) in files {
             // Our own edits are hinted at, too, and a large file is not read for each.
-            let stat = workspace.glance(&name);
+            let stat = workspace.files().glance(&name);
             if stat.is_some_and(|stat| self.locked().is_large_and_known(&path, &stat)) {
                 continue;
             }
             let edits = self.locked().edits(&path);
-            let now = workspace.look(&name);
+            let now = workspace.files().look(&name);
             let mut state = self.locked();
             // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
             if state.edits(&path) == edits && state.is_now(&path, stat, now) {
@@ -164,7 +164,8 @@ impl Subscriptions {
         }
         if history {
             let asked = Asked { path: None, limit: 1 };
-            let newest = workspace.history(&asked, "").ok().and_then(|edits| edits.into_iter().next());
+            let newest =
+                workspace.past_edits().newest(&asked, "").ok().and_then(|edits| edits.into_iter().next());
             if let Some(newest) = newest {
                 self.locked().has_edit(&newest.id);
             }
@@ -182,6 +183,6 @@ fn newest_event(workspace: &Workspace) -> Option<u64> {
 
 /// What is to be seen right in a folder.
 fn names_in(workspace: &Workspace, folder: &Path) -> BTreeSet<String> {
-    let children = workspace.children(&folder.to_string_lossy()).unwrap_or_default();
+    let children = workspace.files().children(&folder.to_string_lossy()).unwrap_or_default();
     children.into_iter().map(|child| child.name).collect()
 }

@@ -238,7 +238,7 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
         Uri::Readings | Uri::Session => Err(unknown()),
         Uri::Events(_) => Ok(Subject::Events),
         Uri::Edit(id) => {
-            let edited = workspace.edited(&id, "").map_err(|_| unknown())?;
+            let edited = workspace.past_edits().find(&id, "").map_err(|_| unknown())?;
             edited.diff.map(|_| Subject::Fixed).ok_or_else(unknown)
         }
     }

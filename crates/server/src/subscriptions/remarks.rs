@@ -103,7 +103,7 @@ impl Subscriptions {
 
 /// What a file is that looked so; `None` where that cannot be told while a client waits, since it is large or changes on.
 fn seen_now(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
-    let mut stat = workspace.glance(name);
+    let mut stat = workspace.files().glance(name);
     if stat == seen.stat && (stat.is_some() || seen.now == Sight::Nothing) {
         return Some(seen.clone());
     }
@@ -111,8 +111,8 @@ fn seen_now(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> O
         if !may_look || stat.is_some_and(|stat| stat.size > LARGE) {
             return None;
         }
-        let now = workspace.look(name);
-        let after = workspace.glance(name);
+        let now = workspace.files().look(name);
+        let after = workspace.files().glance(name);
         if after == stat {
             return Some(Seen { now, stat });
         }
@@ -149,7 +149,7 @@ pub(super) fn look(
             break;
         }
         looked.last = Some(name.clone());
-        let stat = workspace.glance(&name);
+        let stat = workspace.files().glance(&name);
         if stat == Some(read) || is_known(&name, version, stat) {
             continue;
         }
@@ -157,7 +157,7 @@ pub(super) fn look(
             looked.large.push(name);
             continue;
         }
-        let now = workspace.look(&name);
+        let now = workspace.files().look(&name);
         looked.seen.push((name, version, stat, now));
     }
     looked
@@ -177,7 +177,7 @@ mod tests {
         /// The client reads these files.
         fn read(&self, files: &[&str]) {
             for file in files {
-                let (name, snapshot) = self.workspace.read(file, Effort::Patient).unwrap();
+                let (name, snapshot) = self.workspace.files().read(file, Effort::Patient).unwrap();
                 self.session.readings().lock().unwrap().saw(&name, &snapshot, 0..1, 1);
             }
         }

@@ -220,7 +220,7 @@ impl State {
         }
         self.logs.clear();
         if self.wants(&Subject::History) {
-            self.logs = workspace.logs();
+            self.logs = workspace.past_edits().logs();
             folders.extend(self.logs.iter().filter_map(|log| log.parent()).map(Path::to_path_buf));
         }
         if !self.wants(&Subject::Events) {

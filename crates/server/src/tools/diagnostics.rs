@@ -39,7 +39,7 @@ impl Tool for Diagnostics {
 }
 
 fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
-    let servers = call.effects.diagnostics().filter(|_| call.workspace.asks_servers());
+    let servers = call.effects.diagnostics().filter(|_| call.workspace.roots().any(|terms| terms.notify_lsp));
     let Some(servers) = servers else {
         return Ok("Language servers are not asked here: notify_lsp is off.\n".to_owned());
     };
@@ -49,7 +49,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
     let mut text = String::new();
     let mut files = Vec::new();
     for path in paths.iter().take(FILES) {
-        match call.workspace.read(path, call.effort) {
+        match call.workspace.files().read(path, call.effort) {
             Ok((name, snapshot)) => files.push((name, snapshot)),
             // A file that was read once may be gone by now.
             Err(_) if !named => {}
@@ -58,7 +58,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
     }
     let mut texts: Vec<(PathBuf, String)> = Vec::new();
     for (name, snapshot) in &files {
-        let path = call.workspace.path_of(name)?;
+        let path = call.workspace.roots().admit(name)?.absolute();
         if servers.is_known(&path) {
             texts.push((path, String::from_utf8_lossy(snapshot.text.bytes()).into_owned()));
         } else if named {

@@ -182,7 +182,7 @@ fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, Problem> {
     match (&asked.patch, &asked.patch_path) {
         (Some(patch), None) => Ok(patch.clone()),
         (None, Some(path)) => {
-            let (name, snapshot) = call.workspace.read(path, call.effort)?;
+            let (name, snapshot) = call.workspace.files().read(path, call.effort)?;
             let patch = snapshot.text.certain();
             patch.map(str::to_owned).map_err(|not_text| Problem::new(not_text).at(&name))
         }

@@ -93,17 +93,17 @@ fn tell(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
         if asked.path.is_some() || asked.limit.is_some() || is_net {
             return invalid("edit", "it stands alone");
         }
-        return Ok(in_full(&call.workspace.edited(id.trim(), call.caller.own())?));
+        return Ok(in_full(&call.workspace.past_edits().find(id.trim(), call.caller.own())?));
     }
     let path = asked.path.as_deref();
-    if is_net && call.workspace.tracks_history() {
+    if is_net && call.workspace.past_edits().are_tracked() {
         if asked.limit.is_some() {
             return invalid("limit", "with net, all edits count");
         }
         if !call.caller.lasts() {
             return Err(needs_session("net", "name one edit"));
         }
-        return Ok(net(&call.workspace.net(path, call.caller.session())?));
+        return Ok(net(&call.workspace.past_edits().net(path, call.caller.session())?));
     }
     let limit = asked.limit.unwrap_or(LISTED).clamp(1, MOST);
     list(call.workspace, call.caller, &Asked { path, limit })
@@ -115,10 +115,10 @@ pub(crate) fn recent(workspace: &Workspace, caller: Caller<'_>) -> Result<String
 }
 
 fn list(workspace: &Workspace, caller: Caller<'_>, asked: &Asked<'_>) -> Result<String, Problem> {
-    if !workspace.tracks_history() {
+    if !workspace.past_edits().are_tracked() {
         return Ok("There is no history: track_history is off.\n".to_owned());
     }
-    let edits = workspace.history(asked, caller.own())?;
+    let edits = workspace.past_edits().newest(asked, caller.own())?;
     if edits.is_empty() {
         let of = asked.path.map(|path| format!(" of {path}")).unwrap_or_default();
         return Ok(format!("No edits{of} in the history.\n"));

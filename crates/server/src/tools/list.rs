@@ -41,7 +41,7 @@ fn list(call: &Call<'_>, asked: &ListFiles) -> Result<String, Problem> {
         return Err(Problem::new(Kind::InvalidArgument { name: "depth".into(), message }));
     }
     let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
-    let listing = call.workspace.list(&scope, asked.depth)?;
+    let listing = call.workspace.files().list(&scope, asked.depth)?;
     let mut text = header(call, asked, &listing);
     listing.entries.iter().for_each(|entry| line(&mut text, entry));
     if listing.left_out > 0 {

@@ -29,7 +29,7 @@ impl Tool for ReadFile {
 }
 
 fn read(call: &Call<'_>, asked: &ReadFile) -> Result<Answer, Problem> {
-    let (name, snapshot) = call.workspace.read(&asked.path, call.effort)?;
+    let (name, snapshot) = call.workspace.files().read(&asked.path, call.effort)?;
     let shown = crate::reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
     let readings = call.caller.readings();
     readings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).saw(

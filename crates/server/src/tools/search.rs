@@ -36,7 +36,7 @@ impl Tool for SearchText {
 fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
     let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let wanted = Wanted { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
-    let found = call.workspace.search(&scope, &wanted)?;
+    let found = call.workspace.files().search(&scope, &wanted)?;
     let mut text = header(&found);
     for (number, file) in found.files.iter().enumerate() {
         if number > 0 {

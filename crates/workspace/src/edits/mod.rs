@@ -17,5 +17,5 @@ pub mod placeholders;
 
 pub(crate) mod committed_edit;
 pub mod event_log;
-pub(crate) mod under_way;
+pub(crate) mod running_commits;
 pub(crate) mod vault_access;

@@ -20,8 +20,7 @@ use crate::files::lock::{Locked, Turn, lock};
 use crate::files::resolve::{Place, Refusal, resolve};
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
-use crate::policy::Policy;
-use crate::policy::git_folder;
+use crate::policy::{Policy, Terms, git_folder};
 
 /// How many bytes a written path may have, as on most systems.
 const LONGEST: usize = 4096;
@@ -220,6 +219,11 @@ impl Roots {
     #[must_use]
     pub fn all(&self) -> &[Arc<Root>] {
         &self.roots
+    }
+
+    /// Whether this holds by the policy of any root.
+    pub fn any(&self, holds: impl Fn(&Terms) -> bool) -> bool {
+        self.roots.iter().any(|root| holds(root.policy.terms()))
     }
 
     /// The folders that were to be roots and could not be opened.

@@ -40,7 +40,7 @@ impl Workspace {
         progress: &dyn Fn(Progress),
     ) -> Result<Report, Problem> {
         // The edit is under way until the observers of edits have been told.
-        let Some(_running) = self.under_way.begin() else {
+        let Some(_running) = self.running_commits.begin() else {
             return Err(Problem::new(Kind::Cancelled));
         };
         let span = spans::commit(checked.plan.files().len());

@@ -1,7 +1,6 @@
 //! Edits that hooks concern. Nothing is locked while a hook runs: the edit is planned, hooks run on the plan, and then it is
 //! committed under the lock if its files still are what it was planned for. If they are not, all of it begins anew.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use emend_edit::problem::{Code, Kind, Problem};
@@ -10,12 +9,10 @@ use super::Workspace;
 use crate::edits::approval::{self, NotCommitted};
 use crate::edits::checked_plan::{CheckedPlan, Preview};
 use crate::edits::guard;
-use crate::edits::hooks::after::Done;
 use crate::edits::hooks::{Hooks, Turn};
 use crate::edits::readings::Readings;
 use crate::edits::request::Manner;
 use crate::files::effort::{Effort, Progress};
-use crate::files::history::Origin;
 use crate::files::lock::Locked;
 use crate::files::report::Report;
 use crate::files::roots::Root;
@@ -36,25 +33,6 @@ impl Workspace {
     pub fn with_hooks(mut self, programs: &Programs) -> Result<Self, String> {
         self.hooks = Hooks::new(programs, &self.roots)?;
         Ok(self)
-    }
-
-    /// What is to be run after this edit, such as `after:tags`.
-    #[must_use]
-    pub fn hooks_after(&self, report: &Report) -> Vec<String> {
-        self.hooks.would_run_after(report)
-    }
-
-    /// Runs the hooks after an edit that was made in this root. Blocks until the last has ended, so it belongs on a thread of
-    /// its own.
-    #[must_use]
-    pub fn run_hooks_after(
-        &self,
-        report: &Report,
-        origin: &Origin,
-        root: &Path,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Done {
-        self.hooks.after(report, origin, root, cancelled)
     }
 
     /// Whether hooks are to run before this plan is committed.

@@ -22,14 +22,16 @@ pub struct Done {
 }
 
 impl Hooks {
-    /// The names of the hooks that are to run after this edit, such as `after:tags`.
-    pub(crate) fn would_run_after(&self, report: &Report) -> Vec<String> {
+    /// Returns the names of the hooks that are to run after this edit, such as `after:tags`.
+    #[must_use]
+    pub fn would_run_after(&self, report: &Report) -> Vec<String> {
         self.due(report).map(|(armed, _)| format!("after:{}", armed.hook.name)).collect()
     }
 
     /// Runs the hooks that a made edit concerns, one after another, each with the edit's document on its standard input.
-    /// Blocks until the last has ended or its time is over.
-    pub(crate) fn after(
+    /// Blocks until the last has ended or its time is over, so it belongs on a thread of its own.
+    #[must_use]
+    pub fn run_after(
         &self,
         report: &Report,
         origin: &Origin,
@@ -125,7 +127,7 @@ mod tests {
 
     fn run(workspace: &Workspace, report: &Report, root: &str) -> super::Done {
         let root = workspace.roots().all().iter().find(|other| other.name == root).unwrap();
-        workspace.run_hooks_after(report, &Origin::default(), &root.path, &|| false)
+        workspace.hooks().run_after(report, &Origin::default(), &root.path, &|| false)
     }
 
     #[test]
@@ -136,7 +138,7 @@ mod tests {
         let tags = hook("tags", "cat > ../told; echo \"$@\" > ../names", &["{path}", "{file}"]);
         let workspace = workspace(folder.path(), vec![other, tags]);
         let report = edit(&workspace, &Patch::write("two:sub/a.txt", "new\n".into()));
-        assert_eq!(workspace.hooks_after(&report), ["after:tags"]);
+        assert_eq!(workspace.hooks().would_run_after(&report), ["after:tags"]);
         let done = run(&workspace, &report, "two");
         assert_eq!((done.fired, done.failed.len()), (vec!["after:tags".to_owned()], 0));
         let said: serde_json::Value =
@@ -183,9 +185,9 @@ mod tests {
             "*** Begin Patch\n*** Update File: one:a.txt\n*** Move to: one:b.txt\n@@\n-x\n+y\n*** End Patch",
         );
         let report = edit(&workspace, &patch.unwrap());
-        assert_eq!(workspace.hooks_after(&report), ["after:each", "after:any"]);
+        assert_eq!(workspace.hooks().would_run_after(&report), ["after:each", "after:any"]);
         let mut gone = report;
         gone.files[0].change = crate::ChangeKind::Delete;
-        assert_eq!(workspace.hooks_after(&gone), ["after:any"]);
+        assert_eq!(workspace.hooks().would_run_after(&gone), ["after:any"]);
     }
 }

@@ -35,7 +35,7 @@ const TOLD: usize = 600;
 
 /// The hooks of a workspace, ready to be run.
 #[derive(Debug, Default)]
-pub(crate) struct Hooks {
+pub struct Hooks {
     format: Vec<Armed>,
     before: Vec<Armed>,
     after: Vec<Armed>,

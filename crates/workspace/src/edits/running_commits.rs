@@ -1,13 +1,13 @@
-//! Which commits of this process are under way, for who wants to wait until those of this moment are over, or until there
-//! will never be another.
+//! Which commits of this process are running, for those who wait until the ones of this moment are over, or until there will
+//! never be another.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// See the module.
+/// The commits of a process that are being written right now.
 #[derive(Debug, Default)]
-pub(crate) struct UnderWay {
+pub struct RunningCommits {
     commits: Mutex<Commits>,
     over: Condvar,
 }
@@ -20,14 +20,14 @@ struct Commits {
     is_over: bool,
 }
 
-/// A commit that is under way until this is dropped.
+/// A commit that is running until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Running<'a> {
-    all: &'a UnderWay,
+    all: &'a RunningCommits,
     number: u64,
 }
 
-impl UnderWay {
+impl RunningCommits {
     /// Begins one, unless that is over.
     pub(crate) fn begin(&self) -> Option<Running<'_>> {
         let mut commits = self.locked();
@@ -40,8 +40,9 @@ impl UnderWay {
         Some(Running { all: self, number })
     }
 
-    /// From now on none begins. Waits for those that run, no longer than this; yields whether all of them are over.
-    pub(crate) fn end(&self, patience: Duration) -> bool {
+    /// Waits until the edits that this process is writing are made and their observers told, no longer than this; no other
+    /// begins any more. Returns whether all of them are.
+    pub fn end(&self, patience: Duration) -> bool {
         let mut commits = self.locked();
         commits.is_over = true;
         let run = |commits: &mut Commits| !commits.running.is_empty();
@@ -49,8 +50,9 @@ impl UnderWay {
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
-    /// Waits for those that run now, and not for those that begin meanwhile.
-    pub(crate) fn settle(&self) {
+    /// Waits until the edits that this process is writing at this moment are made and their observers told, and not for
+    /// those that begin meanwhile.
+    pub fn settle(&self) {
         let mut commits = self.locked();
         let last = commits.last;
         while commits.running.first().is_some_and(|oldest| *oldest <= last) {
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_end_waits_for_what_runs_and_lets_nothing_begin() {
-        let all = UnderWay::default();
+        let all = RunningCommits::default();
         let running = all.begin().unwrap();
         assert!(!all.end(Duration::ZERO));
         assert!(all.begin().is_none());

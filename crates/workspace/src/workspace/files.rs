@@ -1,0 +1,88 @@
+//! The files of all roots as they are at this moment: read, listed, searched, and looked at to tell later whether they
+//! have changed.
+
+use crate::disk::Stat;
+use crate::files::catalogue::{self, After, Child, Listed};
+use crate::files::effort::Effort;
+use crate::files::list::{self, Listing};
+use crate::files::meant;
+use crate::files::roots::Roots;
+use crate::files::search::{self, Found, Wanted};
+use crate::files::sight::{self, Sight};
+use crate::files::snapshot::{self, Snapshot};
+use crate::files::walk::Scope;
+use emend_edit::problem::{Kind, Problem};
+
+/// The files of a workspace. Nothing in here changes one.
+#[derive(Clone, Copy, Debug)]
+pub struct Files<'a> {
+    roots: &'a Roots,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(roots: &'a Roots) -> Self {
+        Self { roots }
+    }
+
+    /// Reads a file: what it is called, and what it holds.
+    pub fn read(self, written: &str, effort: Effort) -> Result<(String, Snapshot), Problem> {
+        let read = || {
+            let path = self.roots.admit(written)?;
+            let snapshot = snapshot::read(&**self.roots.disk(), &path, effort)?;
+            let missing = || Problem::new(Kind::MissingOriginal).at(&path.name);
+            Ok((path.name.clone(), snapshot.ok_or_else(missing)?))
+        };
+        read().map_err(|problem| self.name_meant(problem, meant::Wanted::File, effort, &|| false))
+    }
+
+    /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
+    pub fn list(self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
+        list::list(self.roots, scope, depth, &list::Limits::default())
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
+    }
+
+    /// Searches the files in the scope for lines that match.
+    pub fn search(self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
+        search::search(self.roots, scope, wanted, &search::Limits::default())
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
+    }
+
+    /// Returns so many files of all roots that come after this one, and whether there are more.
+    pub fn page(
+        self,
+        after: Option<After<'_>>,
+        limit: usize,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(Vec<Listed>, bool), Problem> {
+        catalogue::page(self.roots, after, limit, cancelled)
+    }
+
+    /// Returns what is right in a folder, by name.
+    pub fn children(self, folder: &str) -> Result<Vec<Child>, Problem> {
+        catalogue::children(self.roots, folder)
+    }
+
+    /// Looks at a file, to tell later whether it has changed.
+    #[must_use]
+    pub fn look(self, written: &str) -> Sight {
+        sight::look(self.roots, written)
+    }
+
+    /// Returns what the file system says of a file, to tell cheaply that it has not changed: where this is the same, it is
+    /// taken for the same. `None` where nothing may be told of it.
+    #[must_use]
+    pub fn glance(self, written: &str) -> Option<Stat> {
+        sight::glance(self.roots, written)
+    }
+
+    /// The same problem; that of a path that leads nowhere names what may be meant.
+    fn name_meant(
+        self,
+        problem: Problem,
+        wanted: meant::Wanted,
+        effort: Effort,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Problem {
+        meant::name_meant(self.roots, vec![problem], wanted, effort, cancelled).remove(0)
+    }
+}
