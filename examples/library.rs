@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     // What one client has read. It decides what is stale to this client.
     let readings = Mutex::new(Readings::default());
 
-    let (name, snapshot) = workspace.files().read("greeting.py", Effort::Patient)?;
+    let (name, snapshot) = workspace.files().read("greeting.py")?;
     println!("{name} is at version {}.\n", snapshot.text.version().short());
 
     // A text becomes a patch, a patch becomes a plan. So far nothing is written.
@@ -49,7 +49,7 @@ fn main() -> anyhow::Result<()> {
         approval: None,
         progress: &|_| {},
     };
-    let preview = workspace.preview(&request, &readings).map_err(|problems| all(&problems))?;
+    let preview = workspace.preview(&request, &readings).map_err(|why| all(&why.into_problems()))?;
     println!("{}", preview.report().diff());
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 

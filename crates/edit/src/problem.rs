@@ -354,7 +354,6 @@ pub enum Kind {
     Overtaken {
         times: usize,
     },
-    NeedsPatience,
     RecoveryNeeded {
         what: String,
     },
@@ -559,9 +558,7 @@ impl Kind {
             Self::StalePreview { .. } => Code::StalePreview,
             Self::NoHistory | Self::UnknownEdit { .. } => Code::UnknownEdit,
             Self::UndoConflict { .. } => Code::UndoConflict,
-            Self::Busy { .. } | Self::Crowded { .. } | Self::Overtaken { .. } | Self::NeedsPatience => {
-                Code::Busy
-            }
+            Self::Busy { .. } | Self::Crowded { .. } | Self::Overtaken { .. } => Code::Busy,
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
             Self::IoError { .. } => Code::IoError,
             Self::Cancelled => Code::Cancelled,

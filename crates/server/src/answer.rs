@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
-use emend_edit::problem::{Kind, Problem};
+use emend_edit::problem::Problem;
 use emend_workspace::{AwaitingApproval, NotCommitted};
 
 use crate::refusal;
@@ -20,13 +20,6 @@ pub enum Unanswered {
     NotQuick,
     /// A person must be asked first.
     AwaitingApproval(Box<AwaitingApproval>),
-}
-
-impl Unanswered {
-    /// Whether these problems say that patience is needed.
-    pub(crate) fn is_not_quick(problems: &[Problem]) -> bool {
-        problems.iter().any(|problem| *problem.kind == Kind::NeedsPatience)
-    }
 }
 
 /// What a tool answers.
@@ -54,25 +47,20 @@ impl Answer {
     pub(crate) fn unmade(not_committed: NotCommitted) -> Result<Self, Unanswered> {
         match not_committed {
             NotCommitted::AwaitingApproval(held) => Err(Unanswered::AwaitingApproval(held)),
-            NotCommitted::Problems(problems) if Unanswered::is_not_quick(&problems) => {
-                Err(Unanswered::NotQuick)
-            }
+            NotCommitted::NotQuick => Err(Unanswered::NotQuick),
             NotCommitted::Problems(problems) => Ok(Self::refusal(&problems)),
         }
     }
 
     /// The answer of a tool that only reads: text, without structured content, also where it is refused.
-    pub(crate) fn reading(text: Result<String, Problem>) -> Result<Self, Unanswered> {
+    pub(crate) fn reading(text: Result<String, Problem>) -> Self {
         match text {
-            Ok(text) => Ok(Self::text(text)),
-            Err(problem) if Unanswered::is_not_quick(std::slice::from_ref(&problem)) => {
-                Err(Unanswered::NotQuick)
-            }
+            Ok(text) => Self::text(text),
             Err(problem) => {
                 let code = problem.code();
                 let message = refusal::fitted(&problem.to_string(), refusal::ROOM - CODE);
                 let content = vec![ContentBlock::text(format!("{message}\n[{code}]"))];
-                Ok(Self::Text(Box::new(CallToolResult::error(content))))
+                Self::Text(Box::new(CallToolResult::error(content)))
             }
         }
     }

@@ -12,8 +12,8 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::{
-    Approval, AwaitingApproval, Effort, Manner, Mode, NotCommitted, Origin, Readings, Report, Request,
-    Workspace,
+    Approval, AwaitingApproval, Effort, Manner, Mode, NotCommitted, NotDone, Origin, Readings, Report,
+    Request, Workspace,
 };
 
 use crate::effects::Effects;
@@ -214,7 +214,8 @@ impl Asked {
     }
 
     fn preview(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
-        let preview = self.run(workspace, None, |request, readings| workspace.preview(request, readings))?;
+        let preview = self.run(workspace, None, |request, readings| workspace.preview(request, readings));
+        let preview = preview.map_err(NotDone::into_problems)?;
         Ok(Made::of(preview.report().clone()))
     }
 
@@ -255,9 +256,9 @@ fn allowed(
                 let fired = effects.fired(&report);
                 return Ok(Made { fired, ..Made::of(report) });
             }
-            Err(NotCommitted::Problems(problems)) => return Err(problems),
             // Also where a file has moved on since they were asked: the yes was to another plan.
             Err(NotCommitted::AwaitingApproval(held)) => held,
+            Err(not_committed) => return Err(not_committed.into_problems()),
         };
         match ask(&held) {
             Said::Yes => approval = Some(Approval::of_person(held.digest())),

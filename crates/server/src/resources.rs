@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use emend_edit::problem::{Code, Problem};
 use emend_workspace::catalogue::{After, Listed};
 use emend_workspace::roots::Root;
-use emend_workspace::{Effort, Sight, Workspace};
+use emend_workspace::{Sight, Workspace};
 
 use crate::effects::Effects;
 use crate::events;
@@ -169,7 +169,7 @@ fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObj
         Code::NotText | Code::TooLarge | Code::IoError => failed(&problem),
         _ => uri::unknown(workspace, uri),
     };
-    let (name, snapshot) = workspace.files().read(path, Effort::Patient).map_err(refused)?;
+    let (name, snapshot) = workspace.files().read(path).map_err(refused)?;
     let text = &snapshot.text;
     let body = &text.bytes()[text.body()];
     if body.len() > LARGEST {
@@ -195,7 +195,7 @@ fn diagnostics(workspace: &Workspace, effects: &Effects) -> Value {
         return json!({"servers": [], "off": "notify_lsp"});
     };
     let text = |path: PathBuf| {
-        let (_, snapshot) = workspace.files().read(path.to_str()?, Effort::Patient).ok()?;
+        let (_, snapshot) = workspace.files().read(path.to_str()?).ok()?;
         Some((path, String::from_utf8_lossy(snapshot.text.bytes()).into_owned()))
     };
     let texts: Vec<(PathBuf, String)> = servers.recent().into_iter().filter_map(text).collect();

@@ -5,13 +5,13 @@
 //! these are plain functions that block.
 //!
 //! ```
-//! use emend_workspace::{Effort, RootSpec, Workspace, disk};
+//! use emend_workspace::{RootSpec, Workspace, disk};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! std::fs::write(folder.path().join("a.txt"), "one\n").unwrap();
 //! let root = RootSpec { name: None, path: folder.path().to_owned() };
 //! let workspace = Workspace::open(disk::for_this_machine(), &[root], None).unwrap();
-//! let (name, snapshot) = workspace.files().read("./a.txt", Effort::Quick).unwrap();
+//! let (name, snapshot) = workspace.files().read("./a.txt").unwrap();
 //! assert_eq!((&name[..], snapshot.text.bytes()), ("a.txt", &b"one\n"[..]));
 //! ```
 //!
@@ -41,7 +41,7 @@ pub use edits::readings::{self, Readings};
 pub use edits::request::{Manner, Request};
 pub use edits::running_commits::RunningCommits;
 pub use emend_edit as edit;
-pub use files::effort::{Effort, Phase, Progress};
+pub use files::effort::{Effort, NotDone, Phase, Progress};
 pub use files::history::{self, Origin};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};

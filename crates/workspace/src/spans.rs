@@ -7,6 +7,8 @@ use emend_edit::problem::Problem;
 use tracing::field::{Empty, display};
 use tracing::{Span, debug_span};
 
+use crate::files::effort::NotDone;
+
 /// A plan being made for this many files.
 pub(crate) fn plan(paths: impl FnOnce() -> usize) -> Span {
     debug_span!("plan", paths = paths(), code = Empty)
@@ -39,6 +41,15 @@ pub(crate) trait Refusal {
 impl Refusal for Problem {
     fn first(&self) -> Option<&Problem> {
         Some(self)
+    }
+}
+
+impl<E: Refusal> Refusal for NotDone<E> {
+    fn first(&self) -> Option<&Problem> {
+        match self {
+            Self::NotQuick => None,
+            Self::Refused(why) => why.first(),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ use crate::edits::request::{Manner, Request};
 use crate::edits::running_commits::RunningCommits;
 use crate::edits::vault_access::VaultAccess;
 use crate::files::commit;
-use crate::files::effort::{Effort, Phase, Progress};
+use crate::files::effort::{Effort, NotDone, Phase, Progress};
 use crate::files::history::Origin;
 use crate::files::history::undo::Undo;
 use crate::files::lock::PATIENCE;
@@ -174,10 +174,8 @@ impl Workspace {
     pub fn edit(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<Report, NotCommitted> {
         // The lock is free by then.
         self.plan_and_commit(request, readings).map_err(|not_committed| match not_committed {
-            NotCommitted::Problems(problems) => {
-                NotCommitted::Problems(self.name_all_meant(problems, request))
-            }
-            held @ NotCommitted::AwaitingApproval(_) => held,
+            NotCommitted::Problems(problems) => self.name_all_meant(problems, request).into(),
+            other => other,
         })
     }
 
@@ -193,10 +191,10 @@ impl Workspace {
         if self.has_hooks_before(&checked) {
             drop(locked);
             if request.effort == Effort::Quick {
-                return Err(Problem::new(Kind::NeedsPatience).into());
+                return Err(NotCommitted::NotQuick);
             }
             let Request { effort, approval, cancelled, progress, .. } = *request;
-            let plan = || self.prepare(request, readings);
+            let plan = || Ok(self.prepare(request, readings)?);
             let manner = Manner { effort, approval, cancelled, progress };
             return self.edit_with_hooks(checked, &Hooked { plan: &plan, manner, readings });
         }
@@ -210,13 +208,16 @@ impl Workspace {
         &self,
         request: &Request<'_>,
         readings: &Mutex<Readings>,
-    ) -> Result<Preview, Vec<Problem>> {
+    ) -> Result<Preview, NotDone<Vec<Problem>>> {
         let checked = self.prepare(request, readings);
-        let checked = checked.map_err(|problems| self.name_all_meant(problems, request))?;
+        let checked = checked.map_err(|why| match why {
+            NotDone::NotQuick => NotDone::NotQuick,
+            NotDone::Refused(problems) => self.name_all_meant(problems, request),
+        })?;
         if request.effort == Effort::Quick && self.has_formatters(&checked) {
-            return Err(one(Problem::new(Kind::NeedsPatience)));
+            return Err(NotDone::NotQuick);
         }
-        let mut checked = self.format(checked, request.cancelled).map_err(one)?;
+        let mut checked = self.format(checked, request.cancelled)?;
         guard::warn(&mut checked);
         Ok(Preview::of(checked))
     }
@@ -279,7 +280,7 @@ impl Workspace {
         let (root, id) = self.past_edits().choose(undo, &origin.session)?;
         let locked = root.lock(manner.effort.patience(self.patience))?;
         self.vaults.recover(self.disk(), &root)?;
-        let plan = || self.past_edits().plan_undo(&root, &id, origin);
+        let plan = || Ok(self.past_edits().plan_undo(&root, &id, origin)?);
         let checked = plan()?;
         if self.has_hooks_before(&checked) {
             drop(locked);
@@ -303,9 +304,11 @@ impl Workspace {
     }
 
     /// The same problems of a request; those of paths that lead nowhere name what may be meant.
-    fn name_all_meant(&self, problems: Vec<Problem>, request: &Request<'_>) -> Vec<Problem> {
-        let Request { effort, cancelled, .. } = *request;
-        meant::name_meant(&self.roots, problems, meant::Wanted::File, effort, cancelled)
+    fn name_all_meant(&self, problems: Vec<Problem>, request: &Request<'_>) -> NotDone<Vec<Problem>> {
+        if request.effort == Effort::Quick && meant::has_lost_paths(&self.roots, &problems) {
+            return NotDone::NotQuick;
+        }
+        NotDone::Refused(meant::name_meant(&self.roots, problems, meant::Wanted::File, request.cancelled))
     }
 
     fn disk(&self) -> &dyn Disk {
@@ -331,19 +334,23 @@ impl Workspace {
         &self,
         request: &Request<'_>,
         readings: &Mutex<Readings>,
-    ) -> Result<CheckedPlan, Vec<Problem>> {
+    ) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
         let span = spans::plan(|| request.patch.paths().count());
-        spans::within(&span, |_| self.plan(request, readings)).map_err(|mut problems| {
-            if let Ok(root) = self.root_of(request.patch) {
-                self.past_edits().say_who(&root, &mut problems);
+        spans::within(&span, |_| self.plan(request, readings)).map_err(|mut why| {
+            if let (NotDone::Refused(problems), Ok(root)) = (&mut why, self.root_of(request.patch)) {
+                self.past_edits().say_who(&root, problems);
             }
-            problems
+            why
         })
     }
 
-    fn plan(&self, request: &Request<'_>, readings: &Mutex<Readings>) -> Result<CheckedPlan, Vec<Problem>> {
+    fn plan(
+        &self,
+        request: &Request<'_>,
+        readings: &Mutex<Readings>,
+    ) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
         if request.effort == Effort::Quick && !request.patch.is_small() {
-            return Err(one(Problem::new(Kind::NeedsPatience)));
+            return Err(NotDone::NotQuick);
         }
         let mut gathered = gather(&self.roots, request, readings)?;
         let claimed = gathered.claimed(&self.roots, request).map_err(one)?;
@@ -402,7 +409,7 @@ impl Workspace {
         for (done, (name, (place, before))) in preview.files.into_iter().enumerate() {
             progress(Progress { what: Phase::Read, done, total });
             let path = dirs.share(self.roots.admit(&place.to_string_lossy())?);
-            let snapshot = snapshot::read(self.disk(), &path, Effort::Patient)?;
+            let snapshot = snapshot::read(self.disk(), &path)?;
             let now = snapshot.as_ref().map(|snapshot| snapshot.text.version());
             if path.name != name || before != now {
                 let reason = match (before, now) {

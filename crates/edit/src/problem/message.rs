@@ -410,7 +410,6 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "While this edit was made, others wrote into its files, {times} times in a row. Nothing was changed. Send the call \
              again."
         ),
-        Kind::NeedsPatience => f.write_str("This needs more time than was given. Nothing was changed."),
         Kind::RecoveryNeeded { what } => f.write_str(what),
         Kind::IoError { message, states } => {
             f.write_str(message)?;

@@ -167,8 +167,6 @@ pub(super) fn look(
 mod tests {
     use std::thread;
 
-    use emend_workspace::Effort;
-
     use super::super::tests::{Served, served};
     use super::*;
     use crate::watch::Hints;
@@ -177,7 +175,7 @@ mod tests {
         /// The client reads these files.
         fn read(&self, files: &[&str]) {
             for file in files {
-                let (name, snapshot) = self.workspace.files().read(file, Effort::Patient).unwrap();
+                let (name, snapshot) = self.workspace.files().read(file).unwrap();
                 self.session.readings().lock().unwrap().saw(&name, &snapshot, 0..1, 1);
             }
         }

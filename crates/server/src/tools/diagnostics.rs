@@ -34,7 +34,7 @@ impl Tool for Diagnostics {
         if call.effort == Effort::Quick {
             return Err(Unanswered::NotQuick);
         }
-        Answer::reading(given.read().and_then(|asked| ask(call, asked)))
+        Ok(Answer::reading(given.read().and_then(|asked| ask(call, asked))))
     }
 }
 
@@ -49,7 +49,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
     let mut text = String::new();
     let mut files = Vec::new();
     for path in paths.iter().take(FILES) {
-        match call.workspace.files().read(path, call.effort) {
+        match call.workspace.files().read(path) {
             Ok((name, snapshot)) => files.push((name, snapshot)),
             // A file that was read once may be gone by now.
             Err(_) if !named => {}

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::Origin;
+use emend_workspace::{NotDone, Origin};
 
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
@@ -45,7 +45,7 @@ white space or curly quotes. Several changes in one file: edits.",
 }
 
 impl EditTool for StrReplace {
-    fn request(mut self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+    fn request(mut self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let changes = self.changes().map_err(one)?;
         let patch = Patch::replace(&self.path, changes).map_err(one)?;
         Ok(EditRequest::one(patch, &self.path, self.version, origin))
@@ -65,7 +65,7 @@ version that the answer gives, and mind that the numbers below it moved.",
 }
 
 impl EditTool for ReplaceLines {
-    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let path = self.path.clone();
         let version = self.version.clone();
         let patch = Patch::replace_lines(&path, self.change().map_err(one)?);
@@ -101,8 +101,8 @@ impl ToolArguments for ApplyPatch {
 }
 
 impl EditTool for ApplyPatch {
-    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
-        let text = patch_text(call, &self).map_err(one)?;
+    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        let text = patch_text(call, &self)?;
         Ok(EditRequest {
             patch: parse_patch(&text, &self)?,
             versions: self.versions.unwrap_or_default(),
@@ -125,7 +125,7 @@ shorter and safer.",
 }
 
 impl EditTool for WriteFile {
-    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         Ok(EditRequest::one(Patch::write(&self.path, self.content), &self.path, self.version, origin))
     }
 }
@@ -142,7 +142,7 @@ To change it too, use apply_patch.",
 }
 
 impl EditTool for MoveFile {
-    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let patch = Patch::rename(&self.from, &self.to).map_err(one)?;
         Ok(EditRequest::one(patch, &self.from, None, origin))
     }
@@ -159,7 +159,7 @@ impl ToolArguments for DeleteFile {
 }
 
 impl EditTool for DeleteFile {
-    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>> {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         Ok(EditRequest::one(Patch::delete(&self.path), &self.path, self.version, origin))
     }
 }
@@ -176,17 +176,17 @@ fn format_of(asked: &ApplyPatch) -> Option<Format> {
 }
 
 /// The text of a patch: the argument, or what is in the file that it names.
-fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, Problem> {
+fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, NotDone> {
     let invalid =
         |message: &str| Problem::new(Kind::InvalidArgument { name: "patch".into(), message: message.into() });
     match (&asked.patch, &asked.patch_path) {
         (Some(patch), None) => Ok(patch.clone()),
         (None, Some(path)) => {
-            let (name, snapshot) = call.workspace.files().read(path, call.effort)?;
+            let (name, snapshot) = call.workspace.files().read_within(path, call.effort)?;
             let patch = snapshot.text.certain();
-            patch.map(str::to_owned).map_err(|not_text| Problem::new(not_text).at(&name))
+            Ok(patch.map(str::to_owned).map_err(|not_text| Problem::new(not_text).at(&name))?)
         }
-        (None, None) => Err(invalid("it is required, or patch_path")),
-        (Some(_), Some(_)) => Err(invalid("give either patch or patch_path")),
+        (None, None) => Err(invalid("it is required, or patch_path").into()),
+        (Some(_), Some(_)) => Err(invalid("give either patch or patch_path").into()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use emend_edit::patch::Patch;
 use emend_edit::problem::Problem;
-use emend_workspace::{NotCommitted, Origin, Request};
+use emend_workspace::{NotCommitted, NotDone, Origin, Request};
 
 use super::Call;
 use crate::answer::{Answer, Unanswered};
@@ -44,7 +44,7 @@ impl EditRequest {
 /// Makes the edit that `understand` makes of a call.
 pub(super) fn run(
     call: &Call<'_>,
-    understand: impl FnOnce() -> Result<EditRequest, Vec<Problem>>,
+    understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
 ) -> Result<Answer, Unanswered> {
     match edit(call, understand) {
         Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
@@ -54,14 +54,14 @@ pub(super) fn run(
 
 fn edit(
     call: &Call<'_>,
-    understand: impl FnOnce() -> Result<EditRequest, Vec<Problem>>,
+    understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
 ) -> Result<(Outcome, Tense), NotCommitted> {
     let asked = understand()?;
     let readings = call.caller.readings();
     let request = asked.request(call);
     if asked.validate_only {
-        let prepared = call.workspace.preview(&request, readings)?;
-        return Ok((Outcome::success(prepared.report()), Tense::Validated));
+        let preview = call.workspace.preview(&request, readings)?;
+        return Ok((Outcome::success(preview.report()), Tense::Validated));
     }
     let report = call.workspace.edit(&request, readings)?;
     Ok((call.done(&report), Tense::Done))

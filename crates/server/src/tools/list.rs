@@ -31,7 +31,7 @@ impl Tool for ListFiles {
             // There may be any number of files.
             return Err(Unanswered::NotQuick);
         }
-        Answer::reading(given.read().and_then(|asked| list(call, &asked)))
+        Ok(Answer::reading(given.read().and_then(|asked| list(call, &asked))))
     }
 }
 

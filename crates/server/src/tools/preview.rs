@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, NotCommitted};
+use emend_workspace::{Effort, Mode, NotCommitted, NotDone};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find};
@@ -41,29 +41,28 @@ impl Tool for EditPreview {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
         match preview(call, given) {
             Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
-            Err(problems) => Answer::unmade(call.explained(problems.into())),
+            Err(why) => Answer::unmade(call.explained(why.into())),
         }
     }
 }
 
-fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, Vec<Problem>> {
-    let one = |problem: Problem| vec![problem];
+fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotDone<Vec<Problem>>> {
     let (own, mut arguments) = given.split("tool");
     let all = own.schema();
-    let own = own.read().map_err(one)?;
+    let own = own.read()?;
     let other = find(&own.tool).and_then(|tool| Some((tool, tool.as_edit?)));
     let Some((tool, as_edit)) = other else {
         let message = "it must be the name of a tool that edits".into();
-        return Err(one(Problem::new(Kind::InvalidArgument { name: "tool".into(), message })));
+        return Err(Problem::new(Kind::InvalidArgument { name: "tool".into(), message }).into());
     };
     arguments.retain(|name, value| !arguments::is_unset_of_another(&tool.input, all, name, value));
     let asked = as_edit(tool, call, arguments)?;
     let readings = call.caller.readings();
-    let prepared = call.workspace.preview(&asked.request(call), readings)?;
-    let mut outcome = Outcome::success(prepared.report());
+    let preview = call.workspace.preview(&asked.request(call), readings)?;
+    let mut outcome = Outcome::success(preview.report());
     // Where edits are only shown, a handle would promise too much.
     if call.workspace.mode() != Mode::Preview {
-        outcome.preview = Some(call.previews.keep(call.caller.owner(), prepared).map_err(one)?);
+        outcome.preview = Some(call.previews.keep(call.caller.owner(), preview)?);
     }
     Ok(outcome)
 }
@@ -96,8 +95,8 @@ fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, NotCommitted> 
     let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let prepared = match std::mem::replace(&mut *slot, Slot::Lost) {
-        Slot::Waiting(prepared) => *prepared,
+    let preview = match std::mem::replace(&mut *slot, Slot::Lost) {
+        Slot::Waiting(preview) => *preview,
         Slot::Used(outcome, hunks) => {
             let same = hunks == asked.hunks;
             *slot = Slot::Used(outcome.clone(), hunks);
@@ -105,16 +104,16 @@ fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, NotCommitted> 
         }
         Slot::Lost => return Err(Problem::new(Kind::UnknownPreview).into()),
     };
-    let keep = |prepared| Slot::Waiting(Box::new(prepared));
+    let keep = |preview| Slot::Waiting(Box::new(preview));
     if let Some(hunks) = &asked.hunks
-        && let Err(problem) = prepared.has_hunks(hunks)
+        && let Err(problem) = preview.has_hunks(hunks)
     {
-        *slot = keep(prepared);
+        *slot = keep(preview);
         return Err(problem.into());
     }
     let readings = call.caller.readings();
     let hunks = asked.hunks.as_deref();
-    let applied = call.workspace.apply(prepared, hunks, call.manner(), readings);
+    let applied = call.workspace.apply(preview, hunks, call.manner(), readings);
     let outcome = match applied {
         Ok(report) => call.done(&report),
         Err((not_committed, Some(unused))) => {

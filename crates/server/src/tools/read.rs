@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::json;
 
-use emend_edit::problem::Problem;
+use emend_workspace::NotDone;
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
@@ -24,12 +24,16 @@ The number and the tab before each line are not part of the file.",
 
 impl Tool for ReadFile {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
-        given.read().and_then(|asked| read(call, &asked)).or_else(|problem| Answer::reading(Err(problem)))
+        let answer = given.read().map_err(NotDone::from).and_then(|asked| read(call, &asked));
+        answer.or_else(|why| match why {
+            NotDone::NotQuick => Err(Unanswered::NotQuick),
+            NotDone::Refused(problem) => Ok(Answer::reading(Err(problem))),
+        })
     }
 }
 
-fn read(call: &Call<'_>, asked: &ReadFile) -> Result<Answer, Problem> {
-    let (name, snapshot) = call.workspace.files().read(&asked.path, call.effort)?;
+fn read(call: &Call<'_>, asked: &ReadFile) -> Result<Answer, NotDone> {
+    let (name, snapshot) = call.workspace.files().read_within(&asked.path, call.effort)?;
     let shown = crate::reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
     let readings = call.caller.readings();
     readings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).saw(

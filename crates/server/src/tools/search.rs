@@ -29,7 +29,7 @@ impl Tool for SearchText {
             // There may be any number of files.
             return Err(Unanswered::NotQuick);
         }
-        Answer::reading(given.read().and_then(|asked| search(call, &asked)))
+        Ok(Answer::reading(given.read().and_then(|asked| search(call, &asked))))
     }
 }
 

@@ -12,7 +12,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
 use emend_edit::problem::Problem;
-use emend_workspace::{Mode, Origin};
+use emend_workspace::{Mode, NotDone, Origin};
 
 use super::Call;
 use super::edit_request::{self, EditRequest};
@@ -66,7 +66,7 @@ pub(super) trait Tool: ToolArguments {
 /// A tool that makes a patch; everything after that is one path.
 pub(super) trait EditTool: ToolArguments {
     /// What the call asks for.
-    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, Vec<Problem>>;
+    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>>;
 }
 
 /// The arguments of a call, not looked at yet.
@@ -101,7 +101,7 @@ impl<'a, T: ToolArguments> Given<'a, T> {
 }
 
 type Run = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<Answer, Unanswered>;
-type AsEdit = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<EditRequest, Vec<Problem>>;
+type AsEdit = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<EditRequest, NotDone<Vec<Problem>>>;
 
 /// A tool in the list of all of them.
 #[derive(Clone)]
@@ -181,10 +181,13 @@ impl ToolSpec {
 }
 
 /// From the arguments of an edit tool to the patch that they mean.
-fn understand<T: EditTool>(call: &Call<'_>, given: Given<'_, T>) -> Result<EditRequest, Vec<Problem>> {
+fn understand<T: EditTool>(
+    call: &Call<'_>,
+    given: Given<'_, T>,
+) -> Result<EditRequest, NotDone<Vec<Problem>>> {
     let _span = tracing::debug_span!("parse", tool = T::ABOUT.name).entered();
     let origin = call.origin(T::ABOUT, given.raw());
-    given.read().map_err(|problem| vec![problem])?.request(call, origin)
+    given.read()?.request(call, origin)
 }
 
 fn outcome_schema() -> Arc<JsonObject> {

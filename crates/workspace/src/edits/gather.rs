@@ -15,7 +15,7 @@ use emend_edit::problem::{Again, Kind, Problem};
 use crate::edits::merge;
 use crate::edits::readings::{Reading, Readings, locked};
 use crate::edits::request::Request;
-use crate::files::effort::{Phase, Progress};
+use crate::files::effort::{NotDone, Phase, Progress};
 use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
@@ -47,7 +47,7 @@ pub(crate) fn gather(
     roots: &Roots,
     request: &Request<'_>,
     readings: &Mutex<Readings>,
-) -> Result<Gathered, Vec<Problem>> {
+) -> Result<Gathered, NotDone<Vec<Problem>>> {
     let Request { patch, effort, .. } = *request;
     let mut gathered = Gathered::default();
     let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(crate) fn gather(
     let total = patch.paths().count();
     for (done, written) in patch.paths().enumerate() {
         if (request.cancelled)() {
-            return Err(vec![Problem::new(Kind::Cancelled)]);
+            return Err(Problem::new(Kind::Cancelled).into());
         }
         (request.progress)(Progress { what: Phase::Read, done, total });
         if gathered.names.contains_key(written) {
@@ -84,7 +84,7 @@ pub(crate) fn gather(
             gathered.names.insert(written.into(), name);
             continue;
         }
-        match snapshot::read(&**roots.disk(), &path, effort) {
+        match snapshot::read_within(&**roots.disk(), &path, effort) {
             Ok(mut snapshot) => {
                 if let Some(snapshot) = &mut snapshot {
                     snapshot.text = locked(readings).same(&name, Arc::clone(&snapshot.text));
@@ -100,12 +100,12 @@ pub(crate) fn gather(
                 gathered.names.insert(written.into(), name.clone());
                 gathered.files.insert(name, (path, snapshot));
             }
-            Err(problem) if *problem.kind == Kind::NeedsPatience => return Err(vec![problem]),
-            Err(problem) => gathered.sources.refuse(written, problem),
+            Err(NotDone::NotQuick) => return Err(NotDone::NotQuick),
+            Err(NotDone::Refused(problem)) => gathered.sources.refuse(written, problem),
         }
     }
     if touched.len() > 1 {
-        return Err(vec![Problem::new(Kind::SeveralRoots { roots: touched.into_keys().collect() })]);
+        return Err(Problem::new(Kind::SeveralRoots { roots: touched.into_keys().collect() }).into());
     }
     gathered.root = touched.into_values().next();
     Ok(gathered)

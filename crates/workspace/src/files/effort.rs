@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use emend_edit::problem::{Kind, Problem};
+
 use crate::policy::MAX_FILE_BYTES;
 
 /// How far a request has come.
@@ -32,7 +34,7 @@ impl Phase {
 }
 
 /// How long a call may take. Whoever has other things to do asks for a quick answer first, and again
-/// patiently, from a thread of its own, if that is `NeedsPatience`.
+/// patiently, from a thread of its own, if the answer is [`NotDone::NotQuick`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// No waiting for a lock, no file above two megabytes.
@@ -59,6 +61,47 @@ impl Effort {
         match self {
             Self::Quick => 2 * 1024 * 1024,
             Self::Patient | Self::Waited(_) => MAX_FILE_BYTES,
+        }
+    }
+}
+
+/// Why something was not done that was perhaps to be quick. Nothing was changed.
+#[derive(Debug)]
+pub enum NotDone<E = Problem> {
+    /// It would have had to wait, or to do much. With more [`Effort`] it may be done.
+    NotQuick,
+    /// It cannot be done, for this reason.
+    Refused(E),
+}
+
+impl<E> From<E> for NotDone<E> {
+    fn from(why: E) -> Self {
+        Self::Refused(why)
+    }
+}
+
+impl From<Problem> for NotDone<Vec<Problem>> {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(vec![problem])
+    }
+}
+
+impl From<NotDone> for NotDone<Vec<Problem>> {
+    fn from(why: NotDone) -> Self {
+        match why {
+            NotDone::NotQuick => Self::NotQuick,
+            NotDone::Refused(problem) => Self::Refused(vec![problem]),
+        }
+    }
+}
+
+impl NotDone<Vec<Problem>> {
+    /// The problems alone, for somebody who does not ask again: what is not quick is `busy` to them.
+    #[must_use]
+    pub fn into_problems(self) -> Vec<Problem> {
+        match self {
+            Self::NotQuick => vec![Problem::new(Kind::Busy { seconds: 0 })],
+            Self::Refused(problems) => problems,
         }
     }
 }

@@ -18,6 +18,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::fault::io_problem;
 use crate::disk::folder_as_file;
+use crate::files::effort::NotDone;
 
 /// How long an edit waits for its turn.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -53,14 +54,13 @@ pub struct Locked<'a> {
     _folder: File,
 }
 
-/// Waits for the right to change files in the root that is this folder, for at most `patience`.
-pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked<'a>, Problem> {
+/// Waits for the right to change files in the root that is this folder, for at most `patience`. Without any, it is had at
+/// once or not at all.
+pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked<'a>, NotDone> {
     let until = Instant::now() + patience;
-    let busy = || {
-        Problem::new(match patience {
-            Duration::ZERO => Kind::NeedsPatience,
-            _ => Kind::Busy { seconds: patience.as_secs().max(1) },
-        })
+    let busy = || match patience {
+        Duration::ZERO => NotDone::NotQuick,
+        _ => Problem::new(Kind::Busy { seconds: patience.as_secs().max(1) }).into(),
     };
     let mut taken = turn.taken.lock().unwrap_or_else(PoisonError::into_inner);
     while *taken {
@@ -75,7 +75,7 @@ pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked
         other => {
             release(turn);
             Err(match other {
-                Err(error) => io_problem("Locking the workspace", &error),
+                Err(error) => io_problem("Locking the workspace", &error).into(),
                 Ok(_) => busy(),
             })
         }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use emend_edit::problem::{Kind, Problem, nearest};
 
 use crate::disk::FileKind;
-use crate::files::effort::Effort;
 use crate::files::roots::{Root, Roots};
 use crate::files::walk::{self, Walk};
 use crate::policy::folded::folded;
@@ -39,21 +38,22 @@ pub(crate) enum Wanted {
     Any,
 }
 
-/// The same problems; those of paths that lead nowhere name what may be meant. It takes too long for a quick answer.
+/// Whether there are problems of paths that lead nowhere: to name what they may mean takes too long for a quick answer.
+pub(crate) fn has_lost_paths(roots: &Roots, problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| is_lost(roots, problem))
+}
+
+/// Returns the same problems; those of paths that lead nowhere name what may be meant.
 pub(crate) fn name_meant(
     roots: &Roots,
     mut problems: Vec<Problem>,
     wanted: Wanted,
-    effort: Effort,
     cancelled: &dyn Fn() -> bool,
 ) -> Vec<Problem> {
     let lost: Vec<usize> =
         (0..problems.len()).filter(|&at| is_lost(roots, &problems[at])).take(PATHS).collect();
     if lost.is_empty() {
         return problems;
-    }
-    if effort == Effort::Quick {
-        return vec![Problem::new(Kind::NeedsPatience)];
     }
     let mut searched: Vec<Lost> =
         lost.iter().filter_map(|&at| Some(Lost::new(roots, problems[at].path.as_deref()?))).collect();
@@ -227,7 +227,7 @@ mod tests {
         let policy = Policy::new(&settings).unwrap();
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &policy).unwrap();
         let problem = Problem::new(Kind::MissingOriginal).at(written);
-        name_meant(&roots, vec![problem], Wanted::File, Effort::Patient, &|| false).remove(0).meant
+        name_meant(&roots, vec![problem], Wanted::File, &|| false).remove(0).meant
     }
 
     #[test]

@@ -16,6 +16,7 @@ use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
+use crate::files::effort::NotDone;
 use crate::files::lock::{Locked, Turn, lock};
 use crate::files::resolve::{Place, Refusal, resolve};
 use crate::files::trail::Trail;
@@ -107,7 +108,7 @@ impl Root {
     }
 
     /// Waits for the right to change files in it, for at most `patience`.
-    pub(crate) fn lock(&self, patience: Duration) -> Result<Locked<'_>, Problem> {
+    pub(crate) fn lock(&self, patience: Duration) -> Result<Locked<'_>, NotDone> {
         lock(&self.turn, &self.dir, patience)
     }
 

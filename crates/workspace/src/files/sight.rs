@@ -4,7 +4,6 @@ use emend_edit::Version;
 use emend_edit::problem::Code;
 
 use crate::disk::Stat;
-use crate::files::effort::Effort;
 use crate::files::roots::Roots;
 use crate::files::snapshot;
 
@@ -29,7 +28,7 @@ pub(crate) fn glance(roots: &Roots, written: &str) -> Option<Stat> {
 pub(crate) fn look(roots: &Roots, written: &str) -> Sight {
     let disk = &**roots.disk();
     let Ok(path) = roots.admit(written) else { return Sight::Nothing };
-    match snapshot::read(disk, &path, Effort::Patient) {
+    match snapshot::read(disk, &path) {
         Ok(Some(snapshot)) => Sight::Text(snapshot.text.version()),
         Err(problem) if matches!(problem.code(), Code::NotText | Code::TooLarge) => {
             let stat = disk.stat(&path.place.dir, path.place.file_name());

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use emend_edit::text::Intake;
 
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
-use crate::files::effort::Effort;
+use crate::files::effort::{Effort, NotDone};
 use crate::files::roots::{Root, WorkspacePath};
 
-/// A file as read. Only [`read`] makes one.
+/// A file as read. Only this module makes one.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The content, with its version.
@@ -25,12 +26,49 @@ pub struct Snapshot {
     pub stat: Stat,
 }
 
-/// Reads a file. `Ok(None)` where nothing is.
-pub(crate) fn read(
+/// Reads a file, however large the policy lets it be. `Ok(None)` where nothing is.
+pub(crate) fn read(disk: &dyn Disk, path: &WorkspacePath) -> Result<Option<Snapshot>, Problem> {
+    open(disk, path)?.map(|opened| opened.read(disk)).transpose()
+}
+
+/// Reads a file, if that is no more than may be done. `Ok(None)` where nothing is.
+pub(crate) fn read_within(
     disk: &dyn Disk,
     path: &WorkspacePath,
     effort: Effort,
-) -> Result<Option<Snapshot>, Problem> {
+) -> Result<Option<Snapshot>, NotDone> {
+    let Some(opened) = open(disk, path)? else { return Ok(None) };
+    if opened.stat.size > effort.file_bytes() {
+        return Err(NotDone::NotQuick);
+    }
+    Ok(Some(opened.read(disk)?))
+}
+
+/// A file that may be read, and is not too large by what the file system says.
+struct Opened<'a> {
+    path: &'a WorkspacePath,
+    file: File,
+    stat: Stat,
+}
+
+impl Opened<'_> {
+    fn read(self, disk: &dyn Disk) -> Result<Snapshot, Problem> {
+        let Self { path, file, stat } = self;
+        let limit = path.root.policy.terms().max_file_bytes;
+        let mut intake = Intake::default();
+        let read = disk.read(&file, limit, &mut |bytes| intake.take(bytes));
+        let bytes = read.map_err(|error| io_problem("Reading", &error).at(&path.name))?;
+        let length = bytes.len() as u64;
+        if length > limit {
+            return Err(Problem::new(Kind::TooLarge { bytes: length, limit }).at(&path.name));
+        }
+        let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
+        Ok(Snapshot { text: Arc::new(text), stat })
+    }
+}
+
+/// Opens a file. `Ok(None)` where nothing is.
+fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a>>, Problem> {
     if path.place.missing > 0 {
         return Ok(None);
     }
@@ -64,21 +102,10 @@ pub(crate) fn read(
         }
     }
     let limit = path.root.policy.terms().max_file_bytes;
-    let too_large = |bytes| Problem::new(Kind::TooLarge { bytes, limit }).at(&path.name);
     if stat.size > limit {
-        return Err(too_large(stat.size));
+        return Err(Problem::new(Kind::TooLarge { bytes: stat.size, limit }).at(&path.name));
     }
-    if stat.size > effort.file_bytes() {
-        return Err(Problem::new(Kind::NeedsPatience).at(&path.name));
-    }
-    let mut intake = Intake::default();
-    let read = disk.read(&file, limit, &mut |bytes| intake.take(bytes));
-    let bytes = read.map_err(|error| failed(&error))?;
-    if bytes.len() as u64 > limit {
-        return Err(too_large(bytes.len() as u64));
-    }
-    let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
-    Ok(Some(Snapshot { text: Arc::new(text), stat }))
+    Ok(Some(Opened { path, file, stat }))
 }
 
 /// The device and the inode of a file.

@@ -1,17 +1,20 @@
 //! The files of all roots as they are at this moment: read, listed, searched, and looked at to tell later whether they
 //! have changed.
 
+use std::slice::from_ref;
+
+use emend_edit::problem::{Kind, Problem};
+
 use crate::disk::Stat;
 use crate::files::catalogue::{self, After, Child, Listed};
-use crate::files::effort::Effort;
+use crate::files::effort::{Effort, NotDone};
 use crate::files::list::{self, Listing};
 use crate::files::meant;
-use crate::files::roots::Roots;
+use crate::files::roots::{Roots, WorkspacePath};
 use crate::files::search::{self, Found, Wanted};
 use crate::files::sight::{self, Sight};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::walk::Scope;
-use emend_edit::problem::{Kind, Problem};
 
 /// The files of a workspace. Nothing in here changes one.
 #[derive(Clone, Copy, Debug)]
@@ -25,26 +28,47 @@ impl<'a> Files<'a> {
     }
 
     /// Reads a file: what it is called, and what it holds.
-    pub fn read(self, written: &str, effort: Effort) -> Result<(String, Snapshot), Problem> {
-        let read = || {
-            let path = self.roots.admit(written)?;
-            let snapshot = snapshot::read(&**self.roots.disk(), &path, effort)?;
-            let missing = || Problem::new(Kind::MissingOriginal).at(&path.name);
-            Ok((path.name.clone(), snapshot.ok_or_else(missing)?))
-        };
-        read().map_err(|problem| self.name_meant(problem, meant::Wanted::File, effort, &|| false))
+    pub fn read(self, written: &str) -> Result<(String, Snapshot), Problem> {
+        self.find_and(written, |path| snapshot::read(&**self.roots.disk(), path))
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::File, &|| false))
+    }
+
+    /// Reads a file, if that is no more than may be done.
+    pub fn read_within(self, written: &str, effort: Effort) -> Result<(String, Snapshot), NotDone> {
+        let read = |path: &WorkspacePath| snapshot::read_within(&**self.roots.disk(), path, effort);
+        self.find_and(written, read).map_err(|why| match why {
+            NotDone::NotQuick => NotDone::NotQuick,
+            NotDone::Refused(problem)
+                if effort == Effort::Quick && meant::has_lost_paths(self.roots, from_ref(&problem)) =>
+            {
+                NotDone::NotQuick
+            }
+            NotDone::Refused(problem) => self.name_meant(problem, meant::Wanted::File, &|| false).into(),
+        })
+    }
+
+    /// Finds a file and reads it in this way.
+    fn find_and<E: From<Problem>>(
+        self,
+        written: &str,
+        read: impl FnOnce(&WorkspacePath) -> Result<Option<Snapshot>, E>,
+    ) -> Result<(String, Snapshot), E> {
+        let path = self.roots.admit(written)?;
+        let missing = || Problem::new(Kind::MissingOriginal).at(&path.name);
+        let snapshot = read(&path)?.ok_or_else(missing)?;
+        Ok((path.name, snapshot))
     }
 
     /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
     pub fn list(self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
         list::list(self.roots, scope, depth, &list::Limits::default())
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, scope.cancelled))
     }
 
     /// Searches the files in the scope for lines that match.
     pub fn search(self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
         search::search(self.roots, scope, wanted, &search::Limits::default())
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, Effort::Patient, scope.cancelled))
+            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, scope.cancelled))
     }
 
     /// Returns so many files of all roots that come after this one, and whether there are more.
@@ -76,13 +100,7 @@ impl<'a> Files<'a> {
     }
 
     /// The same problem; that of a path that leads nowhere names what may be meant.
-    fn name_meant(
-        self,
-        problem: Problem,
-        wanted: meant::Wanted,
-        effort: Effort,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Problem {
-        meant::name_meant(self.roots, vec![problem], wanted, effort, cancelled).remove(0)
+    fn name_meant(self, problem: Problem, wanted: meant::Wanted, cancelled: &dyn Fn() -> bool) -> Problem {
+        meant::name_meant(self.roots, vec![problem], wanted, cancelled).remove(0)
     }
 }

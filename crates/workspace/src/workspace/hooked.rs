@@ -12,7 +12,7 @@ use crate::edits::guard;
 use crate::edits::hooks::{Hooks, Turn};
 use crate::edits::readings::Readings;
 use crate::edits::request::Manner;
-use crate::files::effort::{Effort, Progress};
+use crate::files::effort::{Effort, NotDone, Progress};
 use crate::files::lock::Locked;
 use crate::files::report::Report;
 use crate::files::roots::Root;
@@ -23,7 +23,7 @@ const TRIES: usize = 20;
 
 /// An edit that hooks concern: how it is planned anew, and for whom.
 pub(super) struct Hooked<'a> {
-    pub(super) plan: &'a dyn Fn() -> Result<CheckedPlan, Vec<Problem>>,
+    pub(super) plan: &'a dyn Fn() -> Result<CheckedPlan, NotCommitted>,
     pub(super) manner: Manner<'a>,
     pub(super) readings: &'a Mutex<Readings>,
 }
@@ -96,7 +96,7 @@ impl Workspace {
     }
 
     /// The lock of a root in which nothing is left to be taken up.
-    fn locked<'a>(&self, root: &'a Root, effort: Effort) -> Result<Locked<'a>, Problem> {
+    fn locked<'a>(&self, root: &'a Root, effort: Effort) -> Result<Locked<'a>, NotDone> {
         let locked = root.lock(effort.patience(self.patience))?;
         self.vaults.recover(self.disk(), root)?;
         Ok(locked)

@@ -25,6 +25,7 @@ pub(crate) use self::servers::changes_servers;
 pub use self::visible::{pointed_out, visible, visible_line};
 pub use self::waiting::{Approvals, Waiting, Word};
 pub(crate) use self::yaml::is_yaml;
+use crate::files::effort::NotDone;
 use crate::files::history::Origin;
 use crate::files::report::{ChangeKind, FileReport, Report};
 
@@ -47,6 +48,8 @@ impl Approval {
 /// Why an edit was not made.
 #[derive(Debug)]
 pub enum NotCommitted {
+    /// It would have had to wait, or to do much. With more effort it may be made.
+    NotQuick,
     /// It cannot be.
     Problems(Vec<Problem>),
     /// It could be, but the policy wants a person to allow it.
@@ -54,12 +57,22 @@ pub enum NotCommitted {
 }
 
 impl NotCommitted {
-    /// The problems alone, for somebody who asks nobody.
+    /// The problems alone, for somebody who asks nobody, and not again: what is not quick is `busy` to them.
     #[must_use]
     pub fn into_problems(self) -> Vec<Problem> {
         match self {
+            Self::NotQuick => NotDone::NotQuick.into_problems(),
             Self::Problems(problems) => problems,
             Self::AwaitingApproval(held) => held.problems,
+        }
+    }
+}
+
+impl<E: Into<Self>> From<NotDone<E>> for NotCommitted {
+    fn from(why: NotDone<E>) -> Self {
+        match why {
+            NotDone::NotQuick => Self::NotQuick,
+            NotDone::Refused(why) => why.into(),
         }
     }
 }

@@ -8,7 +8,6 @@ use emend_edit::{Text, diff};
 
 use super::History;
 use crate::files::commit::journal::Change;
-use crate::files::effort::Effort;
 use crate::files::roots::Roots;
 use crate::files::snapshot;
 
@@ -74,7 +73,7 @@ impl History<'_> {
     fn text(&self, roots: &Roots, name: &str, version: &str) -> Option<Arc<Text>> {
         self.content(version).or_else(|| {
             let path = roots.admit(name).ok()?;
-            let snapshot = snapshot::read(self.disk, &path, Effort::Patient).ok()??;
+            let snapshot = snapshot::read(self.disk, &path).ok()??;
             snapshot.text.version().is_named_by(version).then_some(snapshot.text)
         })
     }

@@ -11,7 +11,6 @@ use emend_edit::problem::{Kind, Problem};
 use super::record::{Record, RecordedFile};
 use super::{History, ago, time_of, unknown};
 use crate::files::commit::journal::Change;
-use crate::files::effort::Effort;
 use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
@@ -104,7 +103,7 @@ impl History<'_> {
     pub(crate) fn is_back(&self, roots: &Roots, id: &str) -> bool {
         let read = |trail: &Trail| {
             let path = roots.admit_beneath(&self.root, trail).ok()?;
-            let snapshot = snapshot::read(self.disk, &path, Effort::Patient).ok()?;
+            let snapshot = snapshot::read(self.disk, &path).ok()?;
             Some(snapshot.map(|snapshot| snapshot.text.version()))
         };
         let is_back = |file: &RecordedFile| {
@@ -140,7 +139,7 @@ impl History<'_> {
         };
         let mut at = |trail: &Trail| {
             let path = roots.admit_beneath(&self.root, trail)?;
-            let snapshot = snapshot::read(self.disk, &path, Effort::Patient)?;
+            let snapshot = snapshot::read(self.disk, &path)?;
             Ok::<_, Problem>((path, snapshot))
         };
         let (path, now) = at(&entry.path)?;
