@@ -264,7 +264,7 @@ fn every_promise_names_what_shows_it() {
     for folder in ["tests", "crates"] {
         gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut code);
     }
-    let tasks = text("crates/xtask/src/main.rs");
+    let tasks = text("crates/torture/src/lib.rs");
     for promise in promises.split("\n- ").skip(1) {
         let promise = promise.split("\n## ").next().unwrap();
         let (_, shown) =

@@ -10,7 +10,7 @@ use emend_testkit::{Folder, Launch};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{bounded, installed, target};
+use emend_torture::{bounded, built, installed};
 
 const FROM: &str = "packaging";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -23,7 +23,7 @@ const TIME: Duration = Duration::from_secs(120);
 pub(crate) fn run(emend: &Path) -> Result<()> {
     let Some(packages) = installed::packages("packaging", Path::new(FROM))? else { return Ok(()) };
     let node = installed::node()?;
-    let into = target()?.join("bundle");
+    let into = built::target()?.join("bundle");
     let (staged, unpacked) = (into.join("staged"), into.join("unpacked"));
     let bundle =
         into.join(format!("emend-{VERSION}-{}-{}.mcpb", std::env::consts::OS, std::env::consts::ARCH));

@@ -13,7 +13,7 @@ use emend_testkit::http::HttpServer;
 use emend_testkit::{Folder, Launch};
 use serde_json::Value;
 
-use crate::{bounded, installed, target};
+use crate::{bounded, built, installed};
 
 const FOLDER: &str = "tests/conformance";
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
@@ -39,7 +39,7 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
 
 /// All scenarios of a revision against one server.
 fn check(suite: &Path, server: &str, url: &str, token: &str, revision: &str) -> Result<()> {
-    let results = target()?.join("conformance").join(format!("{server}-{revision}"));
+    let results = built::target()?.join("conformance").join(format!("{server}-{revision}"));
     let baseline = Path::new(FOLDER).join(format!("{server}-{revision}.yml"));
     let mut command = Command::new(installed::node()?);
     command.arg("--require").arg(Path::new(FOLDER).join("bearer.cjs").canonicalize()?).arg(suite);
@@ -70,7 +70,7 @@ impl Example {
         let built =
             Command::new(cargo).args(["build", "--quiet", "--example", "conformance_server"]).status()?;
         ensure!(built.success(), "the example was not built");
-        let program: PathBuf = target()?.join("debug/examples/conformance_server");
+        let program: PathBuf = built::target()?.join("debug/examples/conformance_server");
         let mut child = Command::new(program).stdout(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("it has an output")?).read_line(&mut line)?;

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Runs it to its end. What it prints is shown only where it fails, and where it takes longer it is killed,
 /// with all that it started.
-pub(crate) fn run(command: &mut Command, time: Duration) -> Result<Output> {
+pub fn run(command: &mut Command, time: Duration) -> Result<Output> {
     let shown = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = command.spawn().with_context(|| format!("{shown} cannot be started"))?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{bounded, target};
+use crate::{bounded, built};
 
 /// How long an installation may take.
 const TIME: Duration = Duration::from_secs(600);
@@ -17,9 +17,9 @@ const NODE: (u32, u32) = (22, 19);
 const NODE_OF_NPM: &str = "node@22.23.3";
 
 /// The interpreter of an environment that has these requirements; none where the machine has no Python.
-pub(crate) fn python(name: &str, requirements: &Path) -> Result<Option<PathBuf>> {
+pub fn python(name: &str, requirements: &Path) -> Result<Option<PathBuf>> {
     let Some(version) = version_of("python3")? else { return Ok(None) };
-    let folder = target()?.join("installed").join(name);
+    let folder = built::target()?.join("installed").join(name);
     let python = folder.join("bin").join("python");
     let wanted = version + &fs::read_to_string(requirements)?;
     once(&folder, &wanted, || {
@@ -31,9 +31,9 @@ pub(crate) fn python(name: &str, requirements: &Path) -> Result<Option<PathBuf>>
 }
 
 /// A folder with the packages of a `package.json` and its lock file; none where the machine has no npm.
-pub(crate) fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
+pub fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
     let Some(version) = version_of("npm")? else { return Ok(None) };
-    let folder = target()?.join("installed").join(name);
+    let folder = built::target()?.join("installed").join(name);
     let pins = ["package.json", "package-lock.json"];
     let wanted = pins
         .iter()
@@ -48,7 +48,7 @@ pub(crate) fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// Puts the scripts beside the packages: that is where Node looks for what they import.
-pub(crate) fn stage(from: &Path, packages: &Path) -> Result<()> {
+pub fn stage(from: &Path, packages: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
         let is_script = path.extension().is_some_and(|end| end == "mjs" || end == "ts");
@@ -60,14 +60,14 @@ pub(crate) fn stage(from: &Path, packages: &Path) -> Result<()> {
 }
 
 /// A Node that is new enough: the machine's, or one from npm.
-pub(crate) fn node() -> Result<PathBuf> {
+pub fn node() -> Result<PathBuf> {
     let numbers = version_of("node")?.unwrap_or_default();
     let mut numbers =
         numbers.trim().trim_start_matches('v').split('.').map_while(|number| number.parse().ok());
     if (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= NODE {
         return Ok("node".into());
     }
-    let folder = target()?.join("installed").join("node");
+    let folder = built::target()?.join("installed").join("node");
     once(&folder, NODE_OF_NPM, || {
         bounded::run(npm().args(["install", "--no-save", NODE_OF_NPM, "--prefix"]).arg(&folder), TIME)
     })?;

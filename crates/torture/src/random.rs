@@ -4,16 +4,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A row of random numbers.
 #[derive(Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// The row that begins with this seed.
-    pub(crate) fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Any number.
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,12 +22,12 @@ impl Random {
     }
 
     /// A number below this one, which is not zero.
-    pub(crate) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end as u64).unwrap_or(0)
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.number() % end as u64).unwrap_or(0)
     }
 
     /// Puts them in any order.
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (2..=items.len()).rev() {
             items.swap(end - 1, self.below(end));
         }
@@ -35,6 +35,6 @@ impl Random {
 }
 
 /// A seed that is another one each time.
-pub(crate) fn any_seed() -> u64 {
+pub fn any_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
 }

@@ -1,0 +1,86 @@
+//! The long tests: suites that are too slow for `cargo test`, each bounded in time, most of them against the release
+//! build from outside. `cargo xtask NAME` starts the suite of that name.
+//!
+//! ```text
+//! cargo xtask kill [SECONDS]             servers are killed while they write: no file is ever torn
+//! cargo xtask race [SECONDS]             others write meanwhile, or swap links: nothing is lost or gets out
+//! cargo xtask strace [SECONDS [SEED]]    every system call of an edit fails, or is the last; by default all
+//! cargo xtask strace POINT               one of them again, as it was printed
+//! cargo xtask power [SECONDS]            the power goes off: what was acknowledged is there; needs root
+//! cargo xtask load [SECONDS]             64 clients over HTTP at once: no edit is lost, nothing is left over
+//! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
+//! cargo xtask overhead                   what a call costs beside its edit, over each transport
+//! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
+//! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
+//! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
+//! cargo xtask clients [NAME...]          real client libraries, each a whole round; needs Python and npm
+//! cargo xtask agents [NAME...]           real agents with a scripted model, each a whole round; needs npm
+//! cargo xtask servers [NAME...]          real language servers, and what they say of edits; needs npm, clangd, gopls
+//! cargo xtask formatters                 real formatters as filters, edit after edit; needs Python
+//! ```
+
+pub mod bounded;
+pub mod built;
+pub mod installed;
+pub mod random;
+
+mod agents;
+mod clients;
+mod conformance;
+mod editors;
+mod formatters;
+mod fuzz;
+mod kill;
+mod load;
+mod many;
+mod overhead;
+mod power;
+mod race;
+mod servers;
+mod strace;
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// The suites with what they take, for a person who named none of them.
+pub const SUITES: &str = "agents [NAME...], clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], \
+     kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], race [SECONDS], servers [NAME...], \
+     strace [SECONDS [SEED]], strace POINT";
+
+/// How long a suite runs unless it is told.
+const SECONDS: u64 = 20;
+/// How many files a patch over many has unless it is told.
+const FILES: usize = 1_000;
+
+/// Runs the suite of this name. Returns whether there is one; the error is what it found.
+pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
+    let number = |at: usize, what: &str| {
+        let written = arguments.get(at).map(|written| written.parse::<u64>());
+        written.transpose().with_context(|| format!("{what} is a whole number"))
+    };
+    let time = || number(0, "SECONDS").map(|seconds| Duration::from_secs(seconds.unwrap_or(SECONDS)));
+    let emend = built::release;
+    match (suite, arguments) {
+        ("agents", names) => agents::run(&emend()?, names)?,
+        ("clients", names) => clients::run(&emend()?, names)?,
+        ("conformance", _) => conformance::run(&emend()?)?,
+        ("editors", _) => editors::run(&emend()?)?,
+        ("formatters", _) => formatters::run(&emend()?)?,
+        ("fuzz", _) => fuzz::run(time()?)?,
+        ("kill", _) => kill::run(&emend()?, time()?)?,
+        ("load", _) => load::run(&emend()?, time()?)?,
+        ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize))?,
+        ("overhead", _) => overhead::run(&emend()?)?,
+        ("power", _) => power::run(&emend()?, time()?)?,
+        ("race", _) => race::run(&emend()?, time()?)?,
+        ("servers", names) => servers::run(&emend()?, names)?,
+        ("strace", [point]) if point.contains('/') => strace::one(&emend()?, point)?,
+        ("strace", _) => {
+            let time = number(0, "SECONDS")?.map(Duration::from_secs);
+            strace::run(&emend()?, time, number(1, "SEED")?.unwrap_or_else(random::any_seed))?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
