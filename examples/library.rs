@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::anyhow;
 use emend_edit::Problem;
 use emend_edit::patch::v4a;
-use emend_workspace::{Effort, Manner, Origin, Readings, Request, RootSpec, Workspace, disk};
+use emend_workspace::{EditContext, Origin, Readings, Request, RootSpec, Workspace, disk};
 
 const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n";
 
@@ -32,7 +32,8 @@ fn main() -> anyhow::Result<()> {
     let root = RootSpec { name: None, path: project.clone() };
     let workspace = Workspace::open(disk::for_this_machine(), &[root], Some(state))?;
     // What one client has read. It decides what is stale to this client.
-    let readings = Mutex::new(Readings::default());
+    let (readings, origin) = (Mutex::new(Readings::default()), Origin::default());
+    let context = EditContext::patient(&readings, &origin);
 
     let (name, snapshot) = workspace.files().read("greeting.py")?;
     println!("{name} is at version {}.\n", snapshot.text.version().short());
@@ -40,22 +41,13 @@ fn main() -> anyhow::Result<()> {
     // A text becomes a patch, a patch becomes a plan. So far nothing is written.
     let patch = v4a::parse(PATCH).map_err(|problems| all(&problems))?;
     let versions = BTreeMap::from([(name, snapshot.text.version().hex())]);
-    let request = Request {
-        patch: &patch,
-        versions: &versions,
-        effort: Effort::Patient,
-        cancelled: &|| false,
-        origin: &Origin::default(),
-        approval: None,
-        progress: &|_| {},
-    };
-    let preview = workspace.preview(&request, &readings).map_err(|why| all(&why.into_problems()))?;
+    let request = Request { patch: &patch, versions: &versions };
+    let preview = workspace.preview(&request, &context).map_err(|why| all(&why.into_problems()))?;
     println!("{}", preview.report().diff());
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 
     // The commit takes the preview and does what was shown, or says why not and leaves everything.
-    let manner = Manner { effort: Effort::Patient, approval: None, cancelled: &|| false, progress: &|_| {} };
-    let report = workspace.apply(preview, None, manner, &readings);
+    let report = workspace.apply(preview, None, &context);
     let report = report.map_err(|(not_committed, _)| all(&not_committed.into_problems()))?;
     for file in &report.files {
         println!("{:?} {}", file.change, file.name);
@@ -63,7 +55,7 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))?.contains("f\"Hello, {name}!\""));
 
     // The same request again names a version that the file no longer has.
-    let Err(not_committed) = workspace.edit(&request, &readings) else {
+    let Err(not_committed) = workspace.edit(&request, &context) else {
         return Err(anyhow!("a patch cannot be applied twice"));
     };
     for problem in not_committed.into_problems() {

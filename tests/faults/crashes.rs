@@ -15,7 +15,7 @@ use emend_edit::patch::{Patch, TextChange};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
-use emend_workspace::{Effort, Origin, Policy, Readings, Request, RootSpec, Settings, Workspace};
+use emend_workspace::{EditContext, Origin, Policy, Request, RootSpec, Settings, Workspace};
 
 use crate::faults::{Scene, edit, many_files, native, one_file, portable, versions};
 
@@ -38,16 +38,8 @@ fn victim() {
     let opened = Workspace::open_with_policy(disk_of_all, &roots, Some(state.into()), &in_place()).unwrap();
     let Some(patch) = patch_of(which) else { return };
     disk.kill_before_call(call);
-    let request = Request {
-        patch: &patch,
-        versions: &versions_of(which),
-        effort: Effort::Patient,
-        cancelled: &|| false,
-        origin: &Origin::default(),
-        approval: None,
-        progress: &|_| {},
-    };
-    opened.edit(&request, &Mutex::new(Readings::default())).unwrap();
+    let request = Request { patch: &patch, versions: &versions_of(which) };
+    opened.edit(&request, &EditContext::patient(&Mutex::default(), &Origin::default())).unwrap();
 }
 
 /// A policy that lets files be written in place.

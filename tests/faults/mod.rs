@@ -18,7 +18,7 @@ use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
 use emend_workspace::search::Wanted;
-use emend_workspace::{Effort, NotCommitted, Origin, Readings, Report, Request, RootSpec, Scope, Workspace};
+use emend_workspace::{EditContext, NotCommitted, Origin, Report, Request, RootSpec, Scope, Workspace};
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
@@ -59,17 +59,9 @@ pub(crate) fn edit(
     patch: &Patch,
     versions: &BTreeMap<String, String>,
 ) -> Result<Report, Vec<Problem>> {
-    let readings = Mutex::new(Readings::default());
-    let request = Request {
-        patch,
-        versions,
-        effort: Effort::Patient,
-        cancelled: &|| false,
-        origin: &Origin::default(),
-        approval: None,
-        progress: &|_| {},
-    };
-    workspace.edit(&request, &readings).map_err(NotCommitted::into_problems)
+    let (readings, origin) = (Mutex::default(), Origin::default());
+    let request = Request { patch, versions };
+    workspace.edit(&request, &EditContext::patient(&readings, &origin)).map_err(NotCommitted::into_problems)
 }
 
 pub(crate) fn one_file() -> Patch {

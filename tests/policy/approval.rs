@@ -13,8 +13,7 @@ use emend_testkit::client::patch;
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Answer, Client, Folder, Launch, at_terminal, at_terminal_ahead};
 use emend_workspace::{
-    Approval, Effort, Mode, NotCommitted, Origin, Policy, Readings, Request, RootSpec, Settings, Workspace,
-    disk,
+    Approval, EditContext, Mode, NotCommitted, Origin, Policy, Request, RootSpec, Settings, Workspace, disk,
 };
 use serde_json::{Value, json};
 
@@ -281,16 +280,10 @@ fn a_yes_is_used_up_by_a_commit_that_fails_and_is_good_for_no_other_plan() {
     let workspace = Workspace::open_with_policy(Arc::clone(&disk) as _, &[root], state, &policy).unwrap();
     let edit = |new: &str, approval: Option<&Approval>| {
         let change = TextChange { old: "old".into(), new: new.into(), ..TextChange::default() };
-        let request = Request {
-            patch: &Patch::replace("a.txt", vec![change]).unwrap(),
-            versions: &BTreeMap::new(),
-            effort: Effort::Patient,
-            cancelled: &|| false,
-            origin: &Origin::default(),
-            approval,
-            progress: &|_| {},
-        };
-        workspace.edit(&request, &Mutex::new(Readings::default()))
+        let request =
+            Request { patch: &Patch::replace("a.txt", vec![change]).unwrap(), versions: &BTreeMap::new() };
+        let (readings, origin) = (Mutex::default(), Origin::default());
+        workspace.edit(&request, &EditContext { approval, ..EditContext::patient(&readings, &origin) })
     };
     let Err(NotCommitted::AwaitingApproval(held)) = edit("new", None) else { panic!("it needs approval") };
     assert_eq!(workspace.wait_for_a_person(&held)[0].code(), Code::ApprovalNeeded);

@@ -12,8 +12,7 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::{
-    Approval, AwaitingApproval, Effort, Manner, Mode, NotCommitted, NotDone, Origin, Readings, Report,
-    Request, Workspace,
+    Approval, AwaitingApproval, EditContext, Mode, NotCommitted, Origin, Report, Request, Workspace,
 };
 
 use crate::effects::Effects;
@@ -149,8 +148,8 @@ pub fn undo(
     let origin = undo_origin(edit, client)?;
     let undo = Undo { edit: Some(edit), path: None };
     let make = |approval: Option<&Approval>| {
-        let manner = Manner { effort: Effort::Patient, approval, cancelled: &|| false, progress: &|_| {} };
-        workspace.undo(&undo, &origin, manner, &Mutex::default())
+        let readings = Mutex::default();
+        workspace.undo(&undo, &EditContext { approval, ..EditContext::patient(&readings, &origin) })
     };
     told_of(workspace, &origin, || allowed(workspace, effects, ask, make))
 }
@@ -209,36 +208,29 @@ impl Asked {
 
     fn edit(&self, workspace: &Workspace, effects: &Effects, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
         allowed(workspace, effects, ask, |approval| {
-            self.run(workspace, approval, |request, readings| workspace.edit(request, readings))
+            self.run(workspace, approval, |request, context| workspace.edit(request, context))
         })
     }
 
     fn preview(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
-        let preview = self.run(workspace, None, |request, readings| workspace.preview(request, readings));
-        let preview = preview.map_err(NotDone::into_problems)?;
+        let preview = self.run(workspace, None, |request, context| workspace.preview(request, context));
+        let preview = preview.map_err(NotCommitted::into_problems)?;
         Ok(Made::of(preview.report().clone()))
     }
 
-    fn run<T, E: From<Vec<Problem>>>(
+    fn run<T>(
         &self,
         workspace: &Workspace,
         approval: Option<&Approval>,
-        run: impl FnOnce(&Request<'_>, &Mutex<Readings>) -> Result<T, E>,
-    ) -> Result<T, E> {
+        run: impl FnOnce(&Request<'_>, &EditContext<'_>) -> Result<T, NotCommitted>,
+    ) -> Result<T, NotCommitted> {
         // Where a client would have no tool for it.
         if workspace.mode() == Mode::ReadOnly {
             return Err(vec![Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })].into());
         }
-        let request = Request {
-            patch: &self.patch,
-            versions: &self.versions,
-            effort: Effort::Patient,
-            cancelled: &|| false,
-            origin: &self.origin,
-            approval,
-            progress: &|_| {},
-        };
-        run(&request, &Mutex::default())
+        let request = Request { patch: &self.patch, versions: &self.versions };
+        let readings = Mutex::default();
+        run(&request, &EditContext { approval, ..EditContext::patient(&readings, &self.origin) })
     }
 }
 

@@ -120,7 +120,7 @@ fn new_handle() -> Result<String, Problem> {
 mod tests {
     use super::*;
     use emend_edit::patch::Patch;
-    use emend_workspace::{Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
+    use emend_workspace::{EditContext, Origin, Request, RootSpec, Workspace, disk};
 
     fn preview(folder: &std::path::Path) -> Preview {
         let roots = [RootSpec { name: None, path: folder.join("ws") }];
@@ -129,16 +129,8 @@ mod tests {
         let workspace = Workspace::open(disk::for_this_machine(), &roots, state).unwrap();
         let patch = Patch::write("new.txt", "new\n".into());
         let versions = std::collections::BTreeMap::new();
-        let request = Request {
-            patch: &patch,
-            versions: &versions,
-            effort: Effort::Patient,
-            cancelled: &|| false,
-            origin: &Origin::default(),
-            approval: None,
-            progress: &|_| {},
-        };
-        workspace.preview(&request, &Mutex::new(Readings::default())).unwrap()
+        let request = Request { patch: &patch, versions: &versions };
+        workspace.preview(&request, &EditContext::patient(&Mutex::default(), &Origin::default())).unwrap()
     }
 
     #[test]

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use emend_testkit::http::HttpServer;
 use emend_testkit::{Folder, Launch};
 use emend_workspace::edit::patch::{Patch, TextChange};
-use emend_workspace::{Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
+use emend_workspace::{EditContext, Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
 use serde_json::{Value, json};
 
 /// How many edits each makes.
@@ -113,20 +113,13 @@ fn by_library(folder: &Folder) -> Result<Way<'_>> {
     let roots = [RootSpec { name: None, path: folder.path().into() }];
     let workspace = Workspace::open(disk::for_this_machine(), &roots, Some(folder.state()));
     let workspace = workspace.map_err(|problem| anyhow::anyhow!("{problem}"))?;
-    let readings = Mutex::new(Readings::default());
+    let (readings, origin) = (Mutex::new(Readings::default()), Origin::default());
     Ok(Box::new(move |old, new| {
         let change = TextChange { old: old.into(), new: new.into(), all: false, expected: None };
         let patch = Patch::replace(TEXT, vec![change]).map_err(|problem| anyhow::anyhow!("{problem}"))?;
-        let request = Request {
-            patch: &patch,
-            versions: &Default::default(),
-            effort: Effort::Quick,
-            cancelled: &|| false,
-            origin: &Origin::default(),
-            approval: None,
-            progress: &|_| {},
-        };
-        match workspace.edit(&request, &readings) {
+        let request = Request { patch: &patch, versions: &Default::default() };
+        let context = EditContext { effort: Effort::Quick, ..EditContext::patient(&readings, &origin) };
+        match workspace.edit(&request, &context) {
             Ok(_) => Ok(()),
             Err(problems) => bail!("{problems:?}"),
         }

@@ -31,14 +31,15 @@ mod spans;
 
 pub use disk::Stat;
 pub use edits::approval::{self, Approval, AwaitingApproval, NotCommitted};
-pub use edits::checked_plan::Preview;
 pub use edits::committed_edit::{CommittedEdit, CommittedFile};
 pub use edits::contents::Contents;
+pub use edits::context::EditContext;
 pub use edits::event_log;
 pub use edits::hooks;
 pub use edits::placeholders;
+pub use edits::preview::Preview;
 pub use edits::readings::{self, Readings};
-pub use edits::request::{Manner, Request};
+pub use edits::request::Request;
 pub use edits::running_commits::RunningCommits;
 pub use emend_edit as edit;
 pub use files::effort::{Effort, NotDone, Phase, Progress};

@@ -28,16 +28,8 @@ impl EditRequest {
     }
 
     /// What the workspace is asked for.
-    pub(super) fn request<'a>(&'a self, call: &'a Call<'_>) -> Request<'a> {
-        Request {
-            patch: &self.patch,
-            versions: &self.versions,
-            effort: call.effort,
-            cancelled: call.cancelled,
-            origin: &self.origin,
-            approval: call.approval,
-            progress: call.progress,
-        }
+    pub(super) fn request(&self) -> Request<'_> {
+        Request { patch: &self.patch, versions: &self.versions }
     }
 }
 
@@ -57,12 +49,11 @@ fn edit(
     understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
 ) -> Result<(Outcome, Tense), NotCommitted> {
     let asked = understand()?;
-    let readings = call.caller.readings();
-    let request = asked.request(call);
+    let (request, context) = (asked.request(), call.context(&asked.origin));
     if asked.validate_only {
-        let preview = call.workspace.preview(&request, readings)?;
+        let preview = call.workspace.preview(&request, &context)?;
         return Ok((Outcome::success(preview.report()), Tense::Validated));
     }
-    let report = call.workspace.edit(&request, readings)?;
+    let report = call.workspace.edit(&request, &context)?;
     Ok((call.done(&report), Tense::Done))
 }

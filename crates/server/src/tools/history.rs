@@ -55,9 +55,8 @@ fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, N
     if asked.edit.is_none() && !call.caller.lasts() {
         return Err(needs_session("edit", "name it, by its id from the answer or from edit_history").into());
     }
-    let readings = call.caller.readings();
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
-    let undone = call.workspace.undo(&undo, origin, call.manner(), readings)?;
+    let undone = call.workspace.undo(&undo, &call.context(origin))?;
     Ok(call.done(&undone))
 }
 

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Seen};
-use emend_workspace::{Approval, Effort, Manner, NotCommitted, Origin, Progress, Report, Workspace};
+use emend_workspace::{Approval, EditContext, Effort, NotCommitted, Origin, Progress, Report, Workspace};
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
 pub(crate) use self::edit::parse_patch;
@@ -52,10 +52,10 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// How an edit that it asks for is to be made.
-    fn manner(&self) -> Manner<'_> {
+    /// For whom an edit that it asks for is made, and how.
+    fn context<'a>(&'a self, origin: &'a Origin) -> EditContext<'a> {
         let Self { effort, approval, cancelled, progress, .. } = *self;
-        Manner { effort, approval, cancelled, progress }
+        EditContext { readings: self.caller.readings(), origin, approval, effort, cancelled, progress }
     }
 
     /// The outcome of an edit that was made, with what was begun for it.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, NotCommitted, NotDone};
+use emend_workspace::{Effort, Mode, NotCommitted, Origin};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find};
@@ -41,12 +41,12 @@ impl Tool for EditPreview {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
         match preview(call, given) {
             Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
-            Err(why) => Answer::unmade(call.explained(why.into())),
+            Err(why) => Answer::unmade(call.explained(why)),
         }
     }
 }
 
-fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotDone<Vec<Problem>>> {
+fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotCommitted> {
     let (own, mut arguments) = given.split("tool");
     let all = own.schema();
     let own = own.read()?;
@@ -57,8 +57,7 @@ fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, No
     };
     arguments.retain(|name, value| !arguments::is_unset_of_another(&tool.input, all, name, value));
     let asked = as_edit(tool, call, arguments)?;
-    let readings = call.caller.readings();
-    let preview = call.workspace.preview(&asked.request(call), readings)?;
+    let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
     let mut outcome = Outcome::success(preview.report());
     // Where edits are only shown, a handle would promise too much.
     if call.workspace.mode() != Mode::Preview {
@@ -84,14 +83,15 @@ impl Tool for ApplyPreview {
             // It may wait for another call with the same handle.
             return Err(Unanswered::NotQuick);
         }
-        match given.read().map_err(NotCommitted::from).and_then(|asked| apply(call, asked)) {
+        let origin = call.origin(Self::ABOUT, given.raw());
+        match given.read().map_err(NotCommitted::from).and_then(|asked| apply(call, &origin, asked)) {
             Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
             Err(not_committed) => Answer::unmade(not_committed),
         }
     }
 }
 
-fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
+fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
     let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,9 +111,8 @@ fn apply(call: &Call<'_>, asked: ApplyPreview) -> Result<Outcome, NotCommitted> 
         *slot = keep(preview);
         return Err(problem.into());
     }
-    let readings = call.caller.readings();
     let hunks = asked.hunks.as_deref();
-    let applied = call.workspace.apply(preview, hunks, call.manner(), readings);
+    let applied = call.workspace.apply(preview, hunks, &call.context(origin));
     let outcome = match applied {
         Ok(report) => call.done(&report),
         Err((not_committed, Some(unused))) => {

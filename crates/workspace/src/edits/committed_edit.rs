@@ -1,6 +1,9 @@
 //! An edit that was made just now, as its observers see it: the commit tells them while the root is still locked.
 
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock};
 
 use emend_edit::plan::{Action, FilePlan};
 
@@ -52,5 +55,34 @@ impl<'a> CommittedFile<'a> {
     #[must_use]
     pub fn plan(&self) -> &'a FilePlan {
         self.job.plan
+    }
+}
+
+/// Is told of an edit.
+type Observer = Box<dyn Fn(&CommittedEdit<'_>) + Send + Sync>;
+
+/// Who is told of each edit.
+#[derive(Default)]
+pub(crate) struct Observers(RwLock<Vec<Observer>>);
+
+impl fmt::Debug for Observers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observers").finish_non_exhaustive()
+    }
+}
+
+impl Observers {
+    /// From now on this is told as well.
+    pub(crate) fn add(&self, observer: impl Fn(&CommittedEdit<'_>) + Send + Sync + 'static) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
+    }
+
+    /// Tells all of them. The edit has happened, whatever becomes of what follows it.
+    pub(crate) fn tell(&self, edit: &CommittedEdit<'_>) {
+        for observer in self.0.read().unwrap_or_else(PoisonError::into_inner).iter() {
+            if catch_unwind(AssertUnwindSafe(|| observer(edit))).is_err() {
+                tracing::error!("what follows an edit failed");
+            }
+        }
     }
 }

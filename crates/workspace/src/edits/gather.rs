@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
@@ -12,6 +12,7 @@ use emend_edit::patch::{Operation, Patch};
 use emend_edit::plan::{self, Plan, Source, Sources};
 use emend_edit::problem::{Again, Kind, Problem};
 
+use crate::edits::context::EditContext;
 use crate::edits::merge;
 use crate::edits::readings::{Reading, Readings, locked};
 use crate::edits::request::Request;
@@ -46,18 +47,16 @@ pub(crate) type ClaimedVersions = BTreeMap<String, String>;
 pub(crate) fn gather(
     roots: &Roots,
     request: &Request<'_>,
-    readings: &Mutex<Readings>,
+    context: &EditContext<'_>,
 ) -> Result<Gathered, NotDone<Vec<Problem>>> {
-    let Request { patch, effort, .. } = *request;
+    let patch = request.patch;
     let mut gathered = Gathered::default();
     let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
     let mut dirs = Dirs::default();
     let total = patch.paths().count();
     for (done, written) in patch.paths().enumerate() {
-        if (request.cancelled)() {
-            return Err(Problem::new(Kind::Cancelled).into());
-        }
-        (request.progress)(Progress { what: Phase::Read, done, total });
+        context.check_wanted()?;
+        (context.progress)(Progress { what: Phase::Read, done, total });
         if gathered.names.contains_key(written) {
             continue;
         }
@@ -84,10 +83,10 @@ pub(crate) fn gather(
             gathered.names.insert(written.into(), name);
             continue;
         }
-        match snapshot::read_within(&**roots.disk(), &path, effort) {
+        match snapshot::read_within(&**roots.disk(), &path, context.effort) {
             Ok(mut snapshot) => {
                 if let Some(snapshot) = &mut snapshot {
-                    snapshot.text = locked(readings).same(&name, Arc::clone(&snapshot.text));
+                    snapshot.text = locked(context.readings).same(&name, Arc::clone(&snapshot.text));
                 }
                 let source = match &snapshot {
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),

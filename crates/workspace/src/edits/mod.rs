@@ -1,6 +1,7 @@
 //! The stages of an edit, from the request to what follows it: what is asked for, what its client has read, the plan, the
 //! guard and the hooks, a person's approval, and the events.
 
+pub(crate) mod context;
 pub(crate) mod request;
 
 pub mod contents;
@@ -14,8 +15,11 @@ pub(crate) mod checked_plan;
 pub(crate) mod guard;
 pub mod hooks;
 pub mod placeholders;
+pub(crate) mod preview;
 
 pub(crate) mod committed_edit;
 pub mod event_log;
 pub(crate) mod running_commits;
 pub(crate) mod vault_access;
+
+pub(crate) mod stages;

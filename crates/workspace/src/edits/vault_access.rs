@@ -14,8 +14,10 @@ use crate::disk::fault::io_problem;
 use crate::edits::approval::Approvals;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::files::commit::Committed;
+use crate::files::effort::NotDone;
 use crate::files::history::History;
 use crate::files::history::record::{self, Details, Record, RecordedFile};
+use crate::files::lock::Locked;
 use crate::files::recovery::{self, Findings};
 use crate::files::roots::{Root, Roots};
 use crate::files::seal::Seal;
@@ -25,13 +27,20 @@ use crate::policy::Mode;
 /// How long a server that starts waits for somebody else's edit.
 const AT_START: Duration = Duration::from_millis(500);
 
-/// See the module.
+/// The way to the vaults of the roots.
 #[derive(Debug)]
 pub(crate) struct VaultAccess {
+    disk: Arc<dyn Disk>,
     /// The user's state folder.
     state: Option<PathBuf>,
     seal: OnceLock<Arc<Seal>>,
     news: Mutex<News>,
+}
+
+/// A root in which nobody else edits while this is there, and in which nothing of an edit before was left.
+#[derive(Debug)]
+pub(crate) struct LockedRoot<'a> {
+    _lock: Locked<'a>,
 }
 
 /// What recovery has found: each thing is told once.
@@ -42,8 +51,24 @@ struct News {
 }
 
 impl VaultAccess {
-    pub(crate) fn new(state: Option<PathBuf>) -> Self {
-        Self { state, seal: OnceLock::new(), news: Mutex::default() }
+    pub(crate) fn new(disk: Arc<dyn Disk>, state: Option<PathBuf>) -> Self {
+        Self { disk, state, seal: OnceLock::new(), news: Mutex::default() }
+    }
+
+    /// The disk that they are on.
+    pub(crate) fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
+    /// Waits for the right to edit in a root, for at most `patience`, and takes up what was left in it.
+    pub(crate) fn lock<'a>(
+        &self,
+        root: &'a Arc<Root>,
+        patience: Duration,
+    ) -> Result<LockedRoot<'a>, NotDone> {
+        let lock = root.lock(patience)?;
+        self.recover(root)?;
+        Ok(LockedRoot { _lock: lock })
     }
 
     /// The user's state folder.
@@ -52,21 +77,21 @@ impl VaultAccess {
     }
 
     /// The vault of a root, made if there is none.
-    pub(crate) fn vault(&self, disk: &dyn Disk, root: &Root) -> Result<Arc<Vault>, Problem> {
-        let seal = self.seal()?;
+    pub(crate) fn vault(&self, root: &Root) -> Result<Arc<Vault>, Problem> {
+        let (disk, seal) = (self.disk(), self.seal()?);
         if let (None, Some(state)) = (root.vault.opened(disk), &self.state) {
             seal.keep(state);
         }
         let vault = root.vault.get(disk, root.folder(), self.state.as_deref(), seal)?;
-        Self::tidy(disk, &vault);
+        self.tidy(&vault);
         Ok(vault)
     }
 
     /// Drops the oldest of what a vault keeps, where enough has come. Nothing depends on its success.
-    pub(crate) fn tidy(disk: &dyn Disk, vault: &Vault) {
+    pub(crate) fn tidy(&self, vault: &Vault) {
         if vault.take_crowded() {
-            vault.prune(disk);
-            let _ = record::prune(disk, vault);
+            vault.prune(self.disk());
+            let _ = record::prune(self.disk(), vault);
         }
     }
 
@@ -85,7 +110,7 @@ impl VaultAccess {
             // Who may not edit leaves it to those who may.
             if root.policy.terms().mode != Mode::ReadOnly
                 && let Ok(_locked) = root.lock(AT_START)
-                && let Err(problem) = self.recover(&**roots.disk(), root)
+                && let Err(problem) = self.recover(root)
             {
                 self.tell(vec![problem.to_string()]);
             }
@@ -93,7 +118,8 @@ impl VaultAccess {
     }
 
     /// Takes up what was left in a root. The lock is held.
-    pub(crate) fn recover(&self, disk: &dyn Disk, root: &Root) -> Result<(), Problem> {
+    fn recover(&self, root: &Root) -> Result<(), Problem> {
+        let disk = self.disk();
         let failed = |error: io::Error| {
             let what = format!(
                 "Emend cannot look for interrupted edits of {}: {error}. Nothing was changed.",
@@ -126,7 +152,7 @@ impl VaultAccess {
     }
 
     /// The histories of all roots that have one.
-    pub(crate) fn histories<'a>(&self, roots: &'a Roots) -> Result<Vec<History<'a>>, Problem> {
+    pub(crate) fn histories<'a>(&'a self, roots: &'a Roots) -> Result<Vec<History<'a>>, Problem> {
         let mut histories = Vec::new();
         for root in roots.all() {
             histories.extend(self.history(roots, root)?);
@@ -136,24 +162,23 @@ impl VaultAccess {
 
     /// The history of a root, if it has one.
     pub(crate) fn history<'a>(
-        &self,
+        &'a self,
         roots: &'a Roots,
         root: &Arc<Root>,
     ) -> Result<Option<History<'a>>, Problem> {
-        let disk = &**roots.disk();
-        let Some(vault) = self.existing_vault(disk, root)? else { return Ok(None) };
-        let read = History::read(disk, vault, Arc::clone(root), roots.prefix(root));
+        let Some(vault) = self.existing_vault(root)? else { return Ok(None) };
+        let read = History::read(self.disk(), vault, Arc::clone(root), roots.prefix(root));
         read.map(Some).map_err(|error| reading_failed(&error))
     }
 
     /// The newest edits of a root, as far as this takes no time. Nothing where they cannot be read.
-    pub(crate) fn end_of_history<'a>(&self, roots: &'a Roots, root: &Arc<Root>) -> Option<History<'a>> {
-        let disk = &**roots.disk();
-        let vault = self.existing_vault(disk, root).ok()??;
-        History::read_end(disk, vault, Arc::clone(root), roots.prefix(root)).ok()
+    pub(crate) fn end_of_history<'a>(&'a self, roots: &'a Roots, root: &Arc<Root>) -> Option<History<'a>> {
+        let vault = self.existing_vault(root).ok()??;
+        History::read_end(self.disk(), vault, Arc::clone(root), roots.prefix(root)).ok()
     }
 
-    fn existing_vault(&self, disk: &dyn Disk, root: &Root) -> Result<Option<Arc<Vault>>, Problem> {
+    fn existing_vault(&self, root: &Root) -> Result<Option<Arc<Vault>>, Problem> {
+        let disk = self.disk();
         if let Some(vault) = root.vault.opened(disk) {
             return Ok(Some(vault));
         }
@@ -165,7 +190,7 @@ impl VaultAccess {
 
     /// The logs of all roots that have one.
     pub(crate) fn logs(&self, roots: &Roots) -> Vec<PathBuf> {
-        let disk = &**roots.disk();
+        let disk = self.disk();
         let log = |root: &Arc<Root>| match root.vault.opened(disk) {
             Some(vault) => Some(vault.log_path()),
             None => vault::existing(disk, root.folder(), self.state.as_deref())
@@ -179,7 +204,6 @@ impl VaultAccess {
     /// Writes down what has happened.
     pub(crate) fn record(
         &self,
-        disk: &dyn Disk,
         vault: &Vault,
         id: &str,
         checked: &CheckedPlan,
@@ -204,7 +228,7 @@ impl VaultAccess {
             undoes: context.undoes.clone(),
             files: files.collect(),
         };
-        record.write(disk, vault, &Details::new(&origin.request, report.diff()))
+        record.write(self.disk(), vault, &Details::new(&origin.request, report.diff()))
     }
 
     /// What was found and not told yet.

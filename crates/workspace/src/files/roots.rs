@@ -12,6 +12,7 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use emend_edit::find::Limits;
 use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::Disk;
@@ -105,6 +106,11 @@ impl Root {
             // It is not known to be another.
             Err(_) => Ok(()),
         }
+    }
+
+    /// The limits of planning an edit in it.
+    pub(crate) fn planning_limits(&self) -> Limits {
+        Limits { file_bytes: self.policy.terms().max_file_bytes as usize, ..Limits::default() }
     }
 
     /// Waits for the right to change files in it, for at most `patience`.

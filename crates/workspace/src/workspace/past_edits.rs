@@ -1,21 +1,17 @@
 //! The edits that were made in a workspace: which there are, what they come to, and what taking one back would do.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use emend_edit::plan;
-use emend_edit::problem::{Code, Kind, Problem};
+use emend_edit::problem::{Kind, Problem};
 
-use crate::edits::checked_plan::{CheckedPlan, PlanContext};
+use crate::edits::stages::plan_undo::UndoSource;
 use crate::edits::vault_access::VaultAccess;
-use crate::files::commit;
-use crate::files::history::undo::{Undo, Undoable};
+use crate::files::history::undo::Undo;
 use crate::files::history::{self, Asked, Edited, History, Origin};
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
-use crate::spans;
 
 /// The edits that were made in a workspace, by any process.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +99,8 @@ impl<'a> PastEdits<'a> {
         let Some(history) = history else {
             return Err(vec![history::unknown(Some(id), recent(&histories, &origin.session))]);
         };
-        Ok(self.plan_undo(history.root(), id, origin)?.report)
+        let source = UndoSource { roots: self.roots, vaults: self.vaults, root: history.root(), id, origin };
+        Ok(source.plan_undo()?.report)
     }
 
     /// Whether the files of this edit are what they were before it, by whatever means they came to be that.
@@ -111,50 +108,6 @@ impl<'a> PastEdits<'a> {
     pub fn is_back(self, id: &str) -> bool {
         let histories = self.vaults.histories(self.roots).unwrap_or_default();
         histories.iter().any(|history| history.is_back(self.roots, id))
-    }
-
-    /// Says of files that are not what was read which edit did that, where it is among the newest of their root.
-    pub(crate) fn say_who(self, root: &Arc<Root>, problems: &mut [Problem]) {
-        let is_stale = |problem: &Problem| problem.code() == Code::StaleFile;
-        if !problems.iter().any(is_stale) {
-            return;
-        }
-        let Some(history) = self.vaults.end_of_history(self.roots, root) else { return };
-        for problem in problems {
-            if let (Kind::StaleFile { current, by, .. }, Some(name)) = (&mut *problem.kind, &problem.path) {
-                *by = history.made_by(name, current.as_ref());
-            }
-        }
-    }
-
-    /// Makes the plan that takes an edit back.
-    pub(crate) fn plan_undo(
-        self,
-        root: &Arc<Root>,
-        id: &str,
-        origin: &Origin,
-    ) -> Result<CheckedPlan, Vec<Problem>> {
-        let history = self.vaults.history(self.roots, root).map_err(|problem| vec![problem])?;
-        let history = history.ok_or_else(|| vec![history::unknown(Some(id), Vec::new())])?;
-        let by = history.by_another(id, &origin.session);
-        let Undoable { back, files, metadata_sources, .. } =
-            history.undoable(self.roots, id, &origin.session)?;
-        let plan = spans::plan(|| back.len()).in_scope(|| plan::back(back));
-        let context = PlanContext {
-            root: Arc::clone(root),
-            whole: Vec::new(),
-            merged: Vec::new(),
-            mtime_check_passed: None,
-            origin: origin.clone(),
-            undoes: Some(id.to_owned()),
-        };
-        let mut report = Report::of(&plan, None);
-        let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
-        report.notes.push(format!("This takes back edit {id}{by}; to have it again, undo this one"));
-        let checked =
-            CheckedPlan { plan, files, metadata_sources, mounted: BTreeSet::new(), context, report };
-        let special = commit::special_files(&**self.roots.disk(), &checked.jobs());
-        if special.is_empty() { Ok(checked) } else { Err(special) }
     }
 
     /// What a written path is called.

@@ -79,14 +79,13 @@ mod tests {
 
     use emend_edit::patch::Patch;
 
+    use crate::EditContext;
     use crate::Origin;
-    use crate::Readings;
     use crate::Report;
     use crate::RootSpec;
     use crate::Workspace;
     use crate::disk;
     use crate::edits::request::Request;
-    use crate::files::effort::Effort;
     use crate::policy::programs::{Hook, Programs};
 
     fn hook(name: &str, script: &str, more: &[&str]) -> Hook {
@@ -113,16 +112,8 @@ mod tests {
     }
 
     fn edit(workspace: &Workspace, patch: &Patch) -> Report {
-        let request = Request {
-            patch,
-            versions: &BTreeMap::new(),
-            effort: Effort::Patient,
-            cancelled: &|| false,
-            origin: &Origin::default(),
-            approval: None,
-            progress: &|_| {},
-        };
-        workspace.edit(&request, &Mutex::new(Readings::default())).unwrap()
+        let request = Request { patch, versions: &BTreeMap::new() };
+        workspace.edit(&request, &EditContext::patient(&Mutex::default(), &Origin::default())).unwrap()
     }
 
     fn run(workspace: &Workspace, report: &Report, root: &str) -> super::Done {

@@ -19,10 +19,10 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const SPARE: usize = 1024 * 1024;
 
 impl Hooks {
-    /// Whether some formatter has something to do.
+    /// Whether some formatter has something to do. What is final is never formatted.
     pub(crate) fn would_format(&self, checked: &CheckedPlan) -> bool {
         let is_formatted = |file: &FilePlan| file.has_new_text() && !self.formatters(&file.name).is_empty();
-        !self.format.is_empty() && checked.plan.files().iter().any(is_formatted)
+        !self.format.is_empty() && !checked.context.is_final && checked.plan.files().iter().any(is_formatted)
     }
 
     /// The formatters of this file, in the order of the configuration.

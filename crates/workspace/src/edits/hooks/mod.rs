@@ -20,6 +20,7 @@ use emend_process::run::{Ended, Program, Ran};
 use emend_process::search::Search;
 
 use crate::edits::approval::visible_line;
+use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::placeholders::placed;
 use crate::files::report::{ChangeKind, FileReport};
 use crate::files::roots::{Root, Roots};
@@ -98,6 +99,11 @@ impl Hooks {
             let why = self.program(armed).err()?;
             Some(format!("the hook {} will not run: {why}", armed.hook.name))
         })
+    }
+
+    /// Whether some hook is to run before this plan is committed.
+    pub(crate) fn would_run_before(&self, checked: &CheckedPlan) -> bool {
+        self.would_format(checked) || self.would_ask(&checked.report)
     }
 
     /// The program of a hook. It is looked for each time: what was installed or moved meanwhile counts.

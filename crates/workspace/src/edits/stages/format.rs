@@ -1,0 +1,28 @@
+//! New text is formatted, once and before anybody sees it.
+
+use emend_edit::problem::Problem;
+
+use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::context::EditContext;
+use crate::edits::hooks::Hooks;
+
+/// A plan whose new text is as the person's formatters have it.
+pub(crate) struct FormattedPlan {
+    pub(crate) plan: CheckedPlan,
+}
+
+impl CheckedPlan {
+    /// Has the new text formatted, unless it is final. Nothing is locked meanwhile.
+    pub(crate) fn format(
+        mut self,
+        hooks: &Hooks,
+        context: &EditContext<'_>,
+    ) -> Result<FormattedPlan, Problem> {
+        if hooks.would_format(&self) {
+            let limits = self.context.root.planning_limits();
+            hooks.format(&mut self, &limits, context.cancelled)?;
+        }
+        self.context.is_final = true;
+        Ok(FormattedPlan { plan: self })
+    }
+}

@@ -1,0 +1,98 @@
+//! Under the lock: is every file still what the plan was made for?
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use emend_edit::problem::{Kind, Problem};
+
+use super::ask::AskedPlan;
+use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::context::EditContext;
+use crate::edits::gather::Dirs;
+use crate::edits::preview::Preview;
+use crate::edits::vault_access::LockedRoot;
+use crate::files::commit;
+use crate::files::effort::{Phase, Progress};
+use crate::files::roots::Roots;
+use crate::files::snapshot;
+
+/// A plan whose files are what it was made for, under this lock.
+pub(crate) struct CurrentPlan<'a> {
+    pub(crate) plan: CheckedPlan,
+    pub(crate) lock: LockedRoot<'a>,
+}
+
+/// Why a plan cannot be committed now.
+#[derive(Debug)]
+pub(crate) enum NotCurrent {
+    /// A file is not what the plan was made for.
+    Moved(Problem),
+    /// It could not be looked at, or not be edited as it is.
+    Refused(Problem),
+}
+
+impl From<Problem> for NotCurrent {
+    fn from(problem: Problem) -> Self {
+        Self::Refused(problem)
+    }
+}
+
+impl From<NotCurrent> for Problem {
+    fn from(why: NotCurrent) -> Self {
+        match why {
+            NotCurrent::Moved(problem) | NotCurrent::Refused(problem) => problem,
+        }
+    }
+}
+
+impl AskedPlan {
+    /// Goes on under the lock under which the plan was made.
+    pub(crate) fn still_under(self, lock: LockedRoot<'_>) -> CurrentPlan<'_> {
+        CurrentPlan { plan: self.plan, lock }
+    }
+
+    /// Goes on under another lock than that under which the plan was made, if every file is the same by then.
+    pub(crate) fn look_again<'a>(
+        self,
+        lock: LockedRoot<'a>,
+        roots: &Roots,
+        context: &EditContext<'_>,
+    ) -> Result<CurrentPlan<'a>, NotCurrent> {
+        let mut plan = self.plan;
+        let metadata_sources = std::mem::take(&mut plan.metadata_sources);
+        let again = look_again(Preview::of(plan), roots, context)?;
+        Ok(CurrentPlan { plan: CheckedPlan { metadata_sources, ..again }, lock })
+    }
+}
+
+/// Opens the files of a kept plan again, if each of them still is what the plan was made for.
+pub(crate) fn look_again(
+    kept: Preview,
+    roots: &Roots,
+    context: &EditContext<'_>,
+) -> Result<CheckedPlan, NotCurrent> {
+    let mut files = BTreeMap::new();
+    let mut dirs = Dirs::default();
+    let total = kept.files.len();
+    for (done, (name, (place, before))) in kept.files.into_iter().enumerate() {
+        (context.progress)(Progress { what: Phase::Read, done, total });
+        let path = dirs.share(roots.admit(&place.to_string_lossy())?);
+        let snapshot = snapshot::read(&**roots.disk(), &path)?;
+        let now = snapshot.as_ref().map(|snapshot| snapshot.text.version());
+        if path.name != name || before != now {
+            let reason = match (before, now) {
+                (Some(_), Some(now)) => format!("{name} changed, it is at version {} now", now.short()),
+                (Some(_), None) => format!("{name} is gone"),
+                _ => format!("{name} exists now"),
+            };
+            return Err(NotCurrent::Moved(Problem::new(Kind::StalePreview { reason }).at(&name)));
+        }
+        files.insert(name, (path, snapshot));
+    }
+    let Preview { plan, context, report, .. } = kept;
+    let (metadata_sources, mounted) = (BTreeMap::new(), BTreeSet::new());
+    let plan = CheckedPlan { plan, files, metadata_sources, mounted, context, report };
+    match commit::special_files(&**roots.disk(), &plan.jobs()).into_iter().next() {
+        Some(problem) => Err(problem.into()),
+        None => Ok(plan),
+    }
+}

@@ -1,0 +1,33 @@
+//! The last question before a commit: whether the policy lets the plan be made true, or a person does.
+
+use super::look_again::CurrentPlan;
+use super::source::Refused;
+use crate::edits::approval;
+use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::context::EditContext;
+use crate::edits::vault_access::{LockedRoot, VaultAccess};
+
+/// A plan that may be committed now.
+#[must_use = "a person's yes may have been used up for it"]
+pub(crate) struct PermittedPlan<'a> {
+    pub(crate) plan: CheckedPlan,
+    pub(crate) lock: LockedRoot<'a>,
+}
+
+impl<'a> CurrentPlan<'a> {
+    /// Asks the policy, and where that wants a person's yes, uses one up. The client still wants the edit.
+    pub(crate) fn permit(
+        self,
+        vaults: &VaultAccess,
+        context: &EditContext<'_>,
+    ) -> Result<PermittedPlan<'a>, Box<Refused>> {
+        let Self { plan, lock } = self;
+        if let Err(cancelled) = context.check_wanted() {
+            return Err(Refused::new(plan, cancelled));
+        }
+        match approval::permit(vaults.disk(), &plan, context.approval, || vaults.approvals()) {
+            Ok(()) => Ok(PermittedPlan { plan, lock }),
+            Err(why) => Err(Refused::new(plan, why)),
+        }
+    }
+}

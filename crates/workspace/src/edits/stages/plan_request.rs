@@ -1,0 +1,137 @@
+//! From a request to a plan that may be committed: everything that it names is read, found and checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use emend_edit::find::Limits;
+use emend_edit::patch::Patch;
+use emend_edit::plan;
+use emend_edit::problem::{Code, Kind, Problem};
+
+use super::source::PlanSource;
+use crate::edits::checked_plan::{CheckedPlan, PlanContext};
+use crate::edits::context::EditContext;
+use crate::edits::gather::gather;
+use crate::edits::readings::locked;
+use crate::edits::request::Request;
+use crate::edits::vault_access::{LockedRoot, VaultAccess};
+use crate::files::commit;
+use crate::files::effort::{Effort, NotDone};
+use crate::files::report::Report;
+use crate::files::roots::{Root, Roots};
+use crate::spans;
+
+/// A request, which is planned for what its files hold at that moment, and anew where they have changed.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestSource<'a> {
+    pub(crate) roots: &'a Roots,
+    pub(crate) vaults: &'a VaultAccess,
+    /// The one root that the request touches.
+    pub(crate) root: &'a Arc<Root>,
+    pub(crate) request: &'a Request<'a>,
+    pub(crate) context: &'a EditContext<'a>,
+}
+
+impl PlanSource for RequestSource<'_> {
+    fn root(&self) -> &Arc<Root> {
+        self.root
+    }
+
+    fn plan(&mut self, _under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
+        plan_request(self.roots, self.vaults, self.request, self.context)
+    }
+}
+
+/// The one root that a patch touches, as far as its first path says.
+pub(crate) fn root_of(roots: &Roots, patch: &Patch) -> Result<Arc<Root>, Problem> {
+    if let [only] = roots.all() {
+        return Ok(Arc::clone(only));
+    }
+    let first = patch.paths().next().unwrap_or_default();
+    Ok(roots.admit(first)?.root)
+}
+
+/// Plans a request for the files as they are now. Of what is stale it is said who edited it.
+pub(crate) fn plan_request(
+    roots: &Roots,
+    vaults: &VaultAccess,
+    request: &Request<'_>,
+    context: &EditContext<'_>,
+) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
+    let span = spans::plan(|| request.patch.paths().count());
+    spans::within(&span, |_| read_and_plan(roots, request, context)).map_err(|mut why| {
+        if let NotDone::Refused(problems) = &mut why {
+            say_who(roots, vaults, request.patch, problems);
+        }
+        why
+    })
+}
+
+fn read_and_plan(
+    roots: &Roots,
+    request: &Request<'_>,
+    context: &EditContext<'_>,
+) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
+    let Request { patch, .. } = *request;
+    if context.effort == Effort::Quick && !patch.is_small() {
+        return Err(NotDone::NotQuick);
+    }
+    let readings = || locked(context.readings);
+    let mut gathered = gather(roots, request, context)?;
+    let claimed = gathered.claimed(roots, request)?;
+    gathered.distrust_numbers(&claimed, &readings());
+    let stale_check = gathered.check_seen(patch, &claimed, &mut readings())?;
+    none(gathered.check_read(&claimed, &stale_check, &readings()))?;
+    none(gathered.check_numbers(patch, &claimed))?;
+    let unseen = |discarded| gathered.check_whole(discarded, &claimed, &readings());
+    let limits = gathered.root.as_ref().map_or_else(Limits::default, |root| root.planning_limits());
+    let plan = plan::build(patch, &gathered.sources, &limits).map_err(|problems| {
+        let mut all = unseen(gathered.replaced(patch));
+        all.extend(problems);
+        all
+    })?;
+    none(unseen(plan.discarded().to_vec()))?;
+    let notes = gathered.check_changed(patch, &limits, &plan, &stale_check, &mut readings())?;
+    let whole = gathered.given(patch);
+    let nothing = || Problem::new(Kind::NoOp { reason: "the request names no file" });
+    let root = gathered.root.ok_or_else(nothing)?;
+    let mut report = Report::of(&plan, stale_check.checked.then_some(true));
+    report.notes.extend(notes);
+    let checked = CheckedPlan {
+        plan,
+        files: gathered.files,
+        metadata_sources: BTreeMap::new(),
+        mounted: BTreeSet::new(),
+        context: PlanContext {
+            root,
+            whole,
+            merged: stale_check.changed,
+            mtime_check_passed: stale_check.checked.then_some(true),
+            origin: context.origin.clone(),
+            undoes: None,
+            is_final: false,
+        },
+        report,
+    };
+    none(commit::special_files(&**roots.disk(), &checked.jobs()))?;
+    Ok(checked)
+}
+
+/// Says of files that are not what was read which edit did that, where it is among the newest of their root.
+fn say_who(roots: &Roots, vaults: &VaultAccess, patch: &Patch, problems: &mut [Problem]) {
+    let is_stale = |problem: &Problem| problem.code() == Code::StaleFile;
+    if !problems.iter().any(is_stale) {
+        return;
+    }
+    let root = root_of(roots, patch).ok();
+    let Some(history) = root.and_then(|root| vaults.end_of_history(roots, &root)) else { return };
+    for problem in problems {
+        if let (Kind::StaleFile { current, by, .. }, Some(name)) = (&mut *problem.kind, &problem.path) {
+            *by = history.made_by(name, current.as_ref());
+        }
+    }
+}
+
+fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}

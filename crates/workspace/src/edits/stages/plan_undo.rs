@@ -1,0 +1,73 @@
+//! From an edit of the past to a plan that takes it back.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use emend_edit::plan;
+use emend_edit::problem::Problem;
+
+use super::source::PlanSource;
+use crate::edits::checked_plan::{CheckedPlan, PlanContext};
+use crate::edits::vault_access::{LockedRoot, VaultAccess};
+use crate::files::commit;
+use crate::files::effort::NotDone;
+use crate::files::history::undo::Undoable;
+use crate::files::history::{self, Origin};
+use crate::files::report::Report;
+use crate::files::roots::{Root, Roots};
+use crate::spans;
+
+/// An edit that is taken back. Its plan restores exactly what was there, so no formatter may change it.
+#[derive(Clone, Copy)]
+pub(crate) struct UndoSource<'a> {
+    pub(crate) roots: &'a Roots,
+    pub(crate) vaults: &'a VaultAccess,
+    pub(crate) root: &'a Arc<Root>,
+    /// The edit.
+    pub(crate) id: &'a str,
+    /// Who takes it back.
+    pub(crate) origin: &'a Origin,
+}
+
+impl PlanSource for UndoSource<'_> {
+    fn root(&self) -> &Arc<Root> {
+        self.root
+    }
+
+    fn plan(&mut self, _under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
+        Ok(self.plan_undo()?)
+    }
+}
+
+impl UndoSource<'_> {
+    /// Plans to take the edit back, for the files as they are now.
+    pub(crate) fn plan_undo(&self) -> Result<CheckedPlan, Vec<Problem>> {
+        let Self { roots, vaults, root, id, origin } = *self;
+        let history = vaults.history(roots, root).map_err(one)?;
+        let history = history.ok_or_else(|| one(history::unknown(Some(id), Vec::new())))?;
+        let by = history.by_another(id, &origin.session);
+        let undoable = history.undoable(roots, id, &origin.session)?;
+        let Undoable { back, files, metadata_sources, .. } = undoable;
+        let plan = spans::plan(|| back.len()).in_scope(|| plan::back(back));
+        let mut report = Report::of(&plan, None);
+        let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
+        report.notes.push(format!("This takes back edit {id}{by}; to have it again, undo this one"));
+        let context = PlanContext {
+            root: Arc::clone(root),
+            whole: Vec::new(),
+            merged: Vec::new(),
+            mtime_check_passed: None,
+            origin: origin.clone(),
+            undoes: Some(id.to_owned()),
+            is_final: true,
+        };
+        let checked =
+            CheckedPlan { plan, files, metadata_sources, mounted: BTreeSet::new(), context, report };
+        let special = commit::special_files(&**roots.disk(), &checked.jobs());
+        if special.is_empty() { Ok(checked) } else { Err(special) }
+    }
+}
+
+fn one(problem: Problem) -> Vec<Problem> {
+    vec![problem]
+}

@@ -1,0 +1,74 @@
+//! What follows a commit: the edit is recorded in the history, remembered as read, and told to its observers, in this order.
+
+use emend_edit::plan::Action;
+
+use super::write::WrittenEdit;
+use crate::edits::committed_edit::{CommittedEdit, Observers};
+use crate::edits::context::EditContext;
+use crate::edits::readings::locked;
+use crate::edits::vault_access::VaultAccess;
+use crate::files::report::Report;
+use crate::files::vault;
+
+/// An edit that is on the disk and in the history, if there is one.
+#[must_use = "it is to be remembered and told"]
+pub(crate) struct RecordedEdit<'a>(WrittenEdit<'a>);
+
+impl<'a> WrittenEdit<'a> {
+    /// Writes the edit down in the history, or drops the means to undo it where there is to be none.
+    pub(crate) fn record(mut self, vaults: &VaultAccess) -> RecordedEdit<'a> {
+        let Self { id, plan, vault, committed, report, .. } = &mut self;
+        if plan.context.root.policy.terms().track_history {
+            report.is_recorded = vaults.record(vault, id, plan, committed).is_ok();
+            if !report.is_recorded {
+                report.notes.push("the history has no record of this edit: it could not be written".into());
+            }
+        } else {
+            vault::remove(vaults.disk(), &vault.kept, &committed.name);
+        }
+        vaults.tidy(vault);
+        report.notes.extend(vaults.news());
+        RecordedEdit(self)
+    }
+}
+
+impl RecordedEdit<'_> {
+    /// Has the client's readings know what the edit made of its files.
+    pub(crate) fn remember(self, context: &EditContext<'_>) -> Self {
+        let WrittenEdit { plan, committed, .. } = &self.0;
+        let mut readings = locked(context.readings);
+        for name in &plan.context.merged {
+            if let Some((_, Some(snapshot))) = plan.files.get(name) {
+                // The answer shows what changed beside the edit.
+                readings.knows_change(name, snapshot);
+            }
+        }
+        for (job, stat) in plan.jobs().iter().zip(&committed.stats) {
+            if let Action::Move { from, .. } = &job.plan.action {
+                readings.moved(from, &job.plan.name);
+            }
+            let replaced_by_move =
+                job.plan.metadata_from.is_some() && !matches!(job.plan.action, Action::Move { .. });
+            match stat.zip(job.after) {
+                // What is there now came from another file, of which perhaps less was seen.
+                Some(_) if replaced_by_move => readings.removed(&job.plan.name),
+                Some((stat, after)) => {
+                    let whole = plan.context.whole.contains(&job.plan.name);
+                    readings.wrote(&job.plan.name, stat, &job.plan.action, after, whole);
+                }
+                None => readings.removed(&job.plan.name),
+            }
+        }
+        drop(readings);
+        self
+    }
+
+    /// Tells the observers, and lets go of the lock.
+    pub(crate) fn tell(self, observers: &Observers) -> Report {
+        let WrittenEdit { plan, report, .. } = &self.0;
+        let jobs = plan.jobs();
+        let origin = &plan.context.origin;
+        observers.tell(&CommittedEdit { report, origin, root: &plan.context.root, jobs: &jobs });
+        self.0.into_report()
+    }
+}

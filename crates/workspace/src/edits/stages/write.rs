@@ -1,0 +1,134 @@
+//! The files of a plan are put in place, all of them or none.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use emend_edit::problem::{Code, Kind, Problem};
+use tracing::Span;
+
+use super::permit::PermittedPlan;
+use crate::disk::fault::io_problem;
+use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::context::EditContext;
+use crate::edits::guard::{Guard, Look};
+use crate::edits::readings::locked;
+use crate::edits::running_commits::{Running, RunningCommits};
+use crate::edits::vault_access::{LockedRoot, VaultAccess};
+use crate::files::commit::{self, Committed};
+use crate::files::report::Report;
+use crate::files::vault::Vault;
+
+/// How often an edit is begun anew because another program was about to write into one of its files.
+const TRIES: usize = 20;
+
+/// An edit that is on the disk, and of which nobody knows yet.
+#[must_use = "it is to be recorded, remembered and told"]
+pub(crate) struct WrittenEdit<'a> {
+    pub(crate) id: String,
+    pub(crate) plan: CheckedPlan,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) committed: Committed,
+    pub(crate) report: Report,
+    /// What the guard is looking for since before the commit.
+    look: Option<Look>,
+    /// The edit is running until its observers have been told,
+    _running: Running<'a>,
+    /// and nobody else edits in its root.
+    _lock: LockedRoot<'a>,
+}
+
+impl<'a> PermittedPlan<'a> {
+    /// How many files it changes.
+    pub(crate) fn files(&self) -> usize {
+        self.plan.plan.files().len()
+    }
+
+    /// Writes the files, unless the process is about to end. The span learns the id of the edit.
+    pub(crate) fn write(
+        self,
+        vaults: &VaultAccess,
+        guard: &Guard,
+        running_commits: &'a RunningCommits,
+        context: &EditContext<'_>,
+        span: &Span,
+    ) -> Result<WrittenEdit<'a>, Problem> {
+        let Self { mut plan, lock } = self;
+        let running = running_commits.begin().ok_or_else(|| Problem::new(Kind::Cancelled))?;
+        // It goes on while the disk works.
+        let look = guard.begin(&plan);
+        let (id, vault, committed) = put_in_place(&mut plan, vaults, context, span)?;
+        let mut report = plan.report.clone();
+        report.edit = Some(id.clone());
+        report.notes.extend(open_note(&committed.open));
+        Ok(WrittenEdit { id, plan, vault, committed, report, look, _running: running, _lock: lock })
+    }
+}
+
+impl WrittenEdit<'_> {
+    /// Adds what the guard has found meanwhile. What it finds later the client hears with its next answer.
+    pub(crate) fn warn(mut self, context: &EditContext<'_>) -> Self {
+        let late = self.look.take().and_then(|look| look.end(&self.id, &mut self.report));
+        locked(context.readings).will_hear(late);
+        self
+    }
+
+    /// Lets go of the lock: the edit is over.
+    pub(crate) fn into_report(self) -> Report {
+        self.report
+    }
+}
+
+fn put_in_place(
+    plan: &mut CheckedPlan,
+    vaults: &VaultAccess,
+    context: &EditContext<'_>,
+    span: &Span,
+) -> Result<(String, Arc<Vault>, Committed), Problem> {
+    let root = Arc::clone(&plan.context.root);
+    let vault = vaults.vault(&root)?;
+    let mut overtaken = 0;
+    loop {
+        let id = edit_id()?;
+        span.record("edit", id.as_str());
+        match commit::commit(vaults.disk(), &vault, &id, &plan.jobs(), context.progress) {
+            Ok(committed) => return Ok((id, vault, committed)),
+            // Somebody was about to write into one of the files: if they have by now, the next try finds what.
+            Err(problem) if matches!(*problem.kind, Kind::Overtaken { .. }) => {
+                overtaken += 1;
+                if overtaken == TRIES {
+                    return Err(Problem { kind: Kind::Overtaken { times: TRIES }.into(), ..problem });
+                }
+            }
+            Err(problem) => {
+                // Somebody may have removed the vault: the next edit looks for it again.
+                if problem.code() == Code::IoError {
+                    root.vault.forget();
+                }
+                let mounted = problem.path.clone().filter(|_| problem.code() == Code::MountPoint);
+                match mounted.filter(|_| root.policy.terms().write_in_place) {
+                    Some(name) if plan.mounted.insert(name.clone()) => {}
+                    _ => return Err(problem),
+                }
+            }
+        }
+    }
+}
+
+/// Sorts by time, and is unique among all processes.
+fn edit_id() -> Result<String, Problem> {
+    let mut random = [0u8; 4];
+    getrandom::fill(&mut random)
+        .map_err(|error| io_problem("Getting random bytes", &std::io::Error::other(error.to_string())))?;
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
+    Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
+}
+
+/// What is said of files that another program had open for writing while they were displaced.
+fn open_note(names: &[String]) -> Option<String> {
+    let [first, rest @ ..] = names else { return None };
+    let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    Some(format!(
+        "another program has {first}{rest} open for writing: what it writes without opening the file anew goes into the old \
+         one, which is kept. Read the file again before you rely on it"
+    ))
+}

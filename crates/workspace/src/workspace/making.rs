@@ -1,0 +1,314 @@
+//! How an edit is made: its stages in their order, whatever it begins with.
+
+use std::sync::Arc;
+
+use emend_edit::problem::{Kind, Problem};
+
+use super::Workspace;
+use crate::edits::approval::{self, NotCommitted};
+use crate::edits::checked_plan::CheckedPlan;
+use crate::edits::context::EditContext;
+use crate::edits::hooks::Turn;
+use crate::edits::stages::ask::AskedPlan;
+use crate::edits::stages::look_again::{CurrentPlan, NotCurrent};
+use crate::edits::stages::permit::PermittedPlan;
+use crate::edits::stages::source::{PlanSource, Refused};
+use crate::edits::vault_access::LockedRoot;
+use crate::files::effort::{Effort, NotDone};
+use crate::files::report::Report;
+use crate::files::roots::Roots;
+use crate::spans;
+
+/// How often an edit is planned because others have changed its files while hooks ran.
+const TRIES: usize = 20;
+
+impl Workspace {
+    /// Makes an edit: plan, format, judge, ask, look again, permit, commit. Where hooks are to run, the lock is let go of
+    /// before they do, and each file is looked at once it is had again; else everything happens under one lock.
+    pub(super) fn make(
+        &self,
+        source: &mut impl PlanSource,
+        context: &EditContext<'_>,
+    ) -> Result<Report, NotCommitted> {
+        let root = Arc::clone(source.root());
+        let lock = || self.vaults.lock(&root, context.effort.patience(self.patience));
+        let (mut turn, mut moved) = (None, 0);
+        while moved < TRIES {
+            let first = lock()?;
+            let mut plan = source.plan(&first)?;
+            let mut locked = Some(first);
+            if self.hooks.would_run_before(&plan) {
+                locked = None;
+                let Some(good) = self.await_turn(&mut turn, plan, source, context)? else { continue };
+                plan = good;
+            }
+            let formatted = plan.format(&self.hooks, context)?;
+            let judged = formatted.judge().map_err(|refused| source.give_up(refused))?;
+            let asked = judged.ask(&self.hooks, context).map_err(|refused| source.give_up(refused))?;
+            let current = match locked {
+                Some(locked) => Some(asked.still_under(locked)),
+                None => look_again(asked, lock(), source, &self.roots, context)?,
+            };
+            let Some(current) = current else {
+                moved += 1;
+                continue;
+            };
+            let permitted = current.permit(&self.vaults, context);
+            return self.commit(permitted.map_err(|refused| source.give_up(refused))?, context);
+        }
+        Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
+    }
+
+    /// Waits for the turn of an edit that hooks concern, among others of the same files. Nothing comes back where others
+    /// were before it, who may have changed them: then it is to be planned anew.
+    fn await_turn<'a>(
+        &'a self,
+        turn: &mut Option<Turn<'a>>,
+        plan: CheckedPlan,
+        source: &mut impl PlanSource,
+        context: &EditContext<'_>,
+    ) -> Result<Option<CheckedPlan>, NotCommitted> {
+        if let Err(why) = may_wait(&plan, context) {
+            return Err(source.give_up(Refused::new(plan, why)));
+        }
+        if turn.is_none() {
+            let names = plan.files.keys().cloned().collect();
+            let own = turn.insert(self.hooks.turns.wait(names, self.patience, context.cancelled));
+            if own.has_waited {
+                source.take_back(plan);
+                return Ok(None);
+            }
+        }
+        Ok(Some(plan))
+    }
+
+    /// Commits a plan, and has everybody know of it who is to. It is not cancelled any more.
+    fn commit(
+        &self,
+        permitted: PermittedPlan<'_>,
+        context: &EditContext<'_>,
+    ) -> Result<Report, NotCommitted> {
+        let span = spans::commit(permitted.files());
+        let report = spans::within(&span, |span| {
+            let written = permitted.write(&self.vaults, &self.guard, &self.running_commits, context, span)?;
+            let recorded = written.warn(context).record(&self.vaults);
+            Ok::<_, Problem>(recorded.remember(context).tell(&self.observers))
+        });
+        Ok(report?)
+    }
+}
+
+/// Whether an edit may wait for hooks. None is bothered with what nobody could allow.
+fn may_wait(plan: &CheckedPlan, context: &EditContext<'_>) -> Result<(), NotCommitted> {
+    if context.effort == Effort::Quick {
+        return Err(NotCommitted::NotQuick);
+    }
+    context.check_wanted()?;
+    approval::refuse_unless_allowable(plan)?;
+    Ok(())
+}
+
+/// Looks at every file again under a new lock. Nothing comes back where one has changed, and the edit may be planned anew.
+fn look_again<'a>(
+    asked: AskedPlan,
+    lock: Result<LockedRoot<'a>, NotDone>,
+    source: &mut impl PlanSource,
+    roots: &Roots,
+    context: &EditContext<'_>,
+) -> Result<Option<CurrentPlan<'a>>, NotCommitted> {
+    let lock = match lock {
+        Ok(lock) => lock,
+        Err(why) => return Err(source.give_up(Refused::new(asked.plan, why))),
+    };
+    match asked.look_again(lock, roots, context) {
+        Ok(current) => Ok(Some(current)),
+        Err(NotCurrent::Moved(why)) => Ok(source.may_plan_anew(why).map(|()| None)?),
+        Err(NotCurrent::Refused(why)) => Err(why.into()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use emend_edit::patch::{Patch, TextChange};
+    use emend_edit::problem::Code;
+
+    use super::*;
+    use crate::disk;
+    use crate::edits::approval::Approval;
+    use crate::edits::preview::Preview;
+    use crate::edits::request::Request;
+    use crate::edits::stages::plan_request::RequestSource;
+    use crate::files::history::Origin;
+    use crate::files::roots::{Root, RootSpec};
+    use crate::policy::programs::{Hook, Programs};
+    use crate::policy::{Mode, Policy, Settings};
+
+    /// A request, and how often it was planned.
+    struct Counted<'a> {
+        request: RequestSource<'a>,
+        plans: usize,
+    }
+
+    impl PlanSource for Counted<'_> {
+        fn root(&self) -> &Arc<Root> {
+            self.request.root()
+        }
+
+        fn plan(&mut self, under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
+            self.plans += 1;
+            self.request.plan(under)
+        }
+    }
+
+    /// A workspace with a file `a.txt`, in which `before` is a shell script that is asked before each edit.
+    fn workspace(folder: &Path, before: Option<&str>, mode: Mode) -> Workspace {
+        fs::create_dir(folder.join("ws")).unwrap();
+        fs::write(folder.join("ws/a.txt"), "one\ntwo\nthree\n").unwrap();
+        let root = RootSpec { name: None, path: folder.join("ws") };
+        let policy = Policy::new(&Settings { mode: Some(mode), ..Settings::default() }).unwrap();
+        let hook = |script: &str| Hook {
+            name: "asked".into(),
+            command: ["/bin/sh", "-c", script].map(String::from).into(),
+            files: Vec::new(),
+            timeout: None,
+            required: false,
+        };
+        let programs = Programs { before: before.map(hook).into_iter().collect(), ..Programs::default() };
+        let state = Some(folder.join("state"));
+        let workspace = Workspace::open_with_policy(disk::for_this_machine(), &[root], state, &policy);
+        workspace.unwrap().with_hooks(&programs).unwrap()
+    }
+
+    fn patch() -> Patch {
+        let change =
+            |old: &str, new: &str| TextChange { old: old.into(), new: new.into(), ..TextChange::default() };
+        Patch::replace("a.txt", vec![change("one", "ONE"), change("three", "THREE")]).unwrap()
+    }
+
+    fn text(folder: &Path) -> String {
+        fs::read_to_string(folder.join("ws/a.txt")).unwrap()
+    }
+
+    /// Does this with a request of one change and a context in which it may take its time.
+    fn with_request<T>(act: impl FnOnce(&Request<'_>, &EditContext<'_>) -> T) -> T {
+        let (readings, origin) = (Mutex::default(), Origin::default());
+        let request = Request { patch: &patch(), versions: &BTreeMap::new() };
+        act(&request, &EditContext::patient(&readings, &origin))
+    }
+
+    fn preview(workspace: &Workspace) -> Preview {
+        with_request(|request, context| workspace.preview(request, context)).unwrap()
+    }
+
+    #[test]
+    fn an_edit_whose_file_moves_on_while_a_hook_runs_is_planned_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let once = "test -e ../asked || { touch ../asked; echo four >> a.txt; }";
+        for (script, plans) in [(Some(once), 2), (Some("true"), 1), (None, 1)] {
+            let folder = folder.path().join(format!("{plans}{}", script.is_some()));
+            fs::create_dir(&folder).unwrap();
+            let workspace = workspace(&folder, script, Mode::Auto);
+            let made = with_request(|request, context| {
+                let (roots, vaults, root) = (&workspace.roots, &workspace.vaults, &workspace.roots.all()[0]);
+                let request = RequestSource { roots, vaults, root, request, context };
+                let mut source = Counted { request, plans: 0 };
+                workspace.make(&mut source, context).unwrap();
+                source.plans
+            });
+            assert_eq!(made, plans, "{script:?}");
+            let added = if plans == 2 { "four\n" } else { "" };
+            assert_eq!(text(&folder), format!("ONE\ntwo\nTHREE\n{added}"));
+        }
+    }
+
+    #[test]
+    fn an_edit_whose_file_never_stays_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = workspace(folder.path(), Some("echo more >> a.txt"), Mode::Auto);
+        let made = with_request(|request, context| workspace.edit(request, context));
+        assert_eq!(made.unwrap_err().into_problems()[0].code(), Code::Busy);
+        assert!(text(folder.path()).ends_with(&"more\n".repeat(TRIES)));
+    }
+
+    #[test]
+    fn nothing_is_locked_while_a_hook_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "touch ../asked; until test -e ../go; do sleep 0.01; done";
+        let workspace = workspace(folder.path(), Some(script), Mode::Auto);
+        std::thread::scope(|scope| {
+            let made = scope.spawn(|| with_request(|request, context| workspace.edit(request, context)));
+            while !folder.path().join("asked").exists() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(workspace.roots.all()[0].lock(Duration::ZERO).is_ok());
+            fs::write(folder.path().join("go"), "").unwrap();
+            made.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn no_hook_is_asked_about_an_edit_that_is_to_be_quick() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = workspace(folder.path(), Some("touch ../asked"), Mode::Auto);
+        let made = with_request(|request, context| {
+            workspace.edit(request, &EditContext { effort: Effort::Quick, ..*context })
+        });
+        assert!(matches!(made, Err(NotCommitted::NotQuick)));
+        assert!(!folder.path().join("asked").exists());
+    }
+
+    #[test]
+    fn a_preview_comes_back_whole_until_a_person_has_allowed_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = workspace(folder.path(), None, Mode::Ask);
+        let kept = preview(&workspace);
+        let whole = kept.report().diff();
+        let apply = |kept, hunks, approval: Option<&Approval>| {
+            with_request(|_, context| workspace.apply(kept, hunks, &EditContext { approval, ..*context }))
+        };
+        let Err((NotCommitted::AwaitingApproval(held), Some(kept))) = apply(kept, Some(&[1][..]), None)
+        else {
+            panic!("a person is to be asked")
+        };
+        assert_ne!(held.report().diff(), whole);
+        assert_eq!(kept.report().diff(), whole);
+        let approval = Approval::of_person(held.digest());
+        apply(*kept, Some(&[1]), Some(&approval)).unwrap();
+        assert_eq!(text(folder.path()), "ONE\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn a_preview_that_a_hook_refuses_comes_back_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = workspace(folder.path(), Some("test -e ../yes"), Mode::Auto);
+        let mut kept = preview(&workspace);
+        for _ in 0..2 {
+            let applied = with_request(|_, context| workspace.apply(kept, None, context));
+            let Err((why, Some(again))) = applied else { panic!("it was to be refused") };
+            assert_eq!(why.into_problems()[0].code(), Code::HookRefused);
+            assert!(again.report().fired.is_empty());
+            kept = *again;
+        }
+        fs::write(folder.path().join("yes"), "").unwrap();
+        let report = with_request(|_, context| workspace.apply(kept, None, context)).unwrap();
+        assert_eq!(report.fired, ["before:asked"]);
+    }
+
+    #[test]
+    fn a_preview_is_not_planned_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = workspace(folder.path(), Some("echo more >> a.txt"), Mode::Auto);
+        let kept = preview(&workspace);
+        let Err((why, None)) = with_request(|_, context| workspace.apply(kept, None, context)) else {
+            panic!("its file is another")
+        };
+        assert_eq!(why.into_problems()[0].code(), Code::StalePreview);
+        assert_eq!(text(folder.path()), "one\ntwo\nthree\nmore\n");
+    }
+}
