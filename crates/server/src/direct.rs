@@ -259,3 +259,42 @@ fn allowed(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs;
+
+    use emend_edit::problem::Code;
+    use emend_workspace::{Policy, RootSpec, Settings, disk};
+
+    use super::*;
+
+    #[test]
+    fn a_person_is_asked_for_ever_about_a_plan_that_is_another_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, file) = (folder.path().join("root"), folder.path().join("root/a"));
+        fs::create_dir(&root).unwrap();
+        fs::write(&file, "one\n").unwrap();
+        let roots = [RootSpec { name: None, path: root }];
+        let policy = Policy::new(&Settings { mode: Some(Mode::Ask), ..Settings::default() }).unwrap();
+        let state = Some(folder.path().join("state"));
+        let workspace =
+            Workspace::open_with_policy(disk::for_this_machine(), &roots, state, &policy).unwrap();
+        let questions = Cell::new(0);
+        let ask = |_: &AwaitingApproval| {
+            questions.set(questions.get() + 1);
+            if questions.get() == 100 {
+                return Said::No;
+            }
+            // Whatever they allow, the file is another one by now.
+            fs::write(&file, format!("one\n{}\n", questions.get())).unwrap();
+            Said::Yes
+        };
+        let patch = "*** Begin Patch\n*** Update File: a\n-one\n+two\n*** End Patch\n".to_owned();
+        let asked: ApplyPatch = serde_json::from_value(json!({"patch": patch})).unwrap();
+        let problems = apply_patch(&workspace, &Effects::none(), asked, "test", &ask).unwrap_err();
+        // Wrong: a client's call ends after five questions.
+        assert_eq!((questions.get(), problems[0].code()), (100, Code::ApprovalDenied));
+    }
+}
