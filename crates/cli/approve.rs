@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::json;
 
-use emend_server::direct::Said;
+use emend_server::approval::Decision;
 use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{Approvals, Waiting, Word, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
@@ -181,9 +181,9 @@ impl<'a> Shown<'a> {
 }
 
 /// Asks the person who runs a command, at their terminal, whether its edit may be made.
-pub(crate) fn asked(held: &AwaitingApproval, output: Output) -> Said {
+pub(crate) fn asked(held: &AwaitingApproval, output: Output) -> Decision {
     if !output.can_ask() {
-        return Said::Nothing;
+        return Decision::Undecided;
     }
     let (rules, files) = (held.rules(), held.files());
     let shown = Shown {
@@ -194,9 +194,9 @@ pub(crate) fn asked(held: &AwaitingApproval, output: Output) -> Said {
         diff: &held.report().diff(),
     };
     match shown.show(output).map_err(anyhow::Error::from).and_then(|()| ask()) {
-        Ok(Some(true)) => Said::Yes,
+        Ok(Some(true)) => Decision::Approve,
         // Silence is no yes, and whoever ran the command can run it again.
-        _ => Said::No,
+        _ => Decision::Deny,
     }
 }
 

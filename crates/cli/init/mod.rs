@@ -11,7 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use emend_server::direct::{self, Made, Said};
+use emend_server::approval::Decision;
+use emend_server::direct::{self, Made};
 use emend_server::wire::WriteFile;
 use emend_workspace::edit::Version;
 use emend_workspace::{RootSpec, Workspace, disk};
@@ -335,7 +336,7 @@ impl Target {
         let backup = backup.with_context(|| format!("{} cannot be copied", self.shown()))?;
         // What clients start needs a person, and it is one who has this written: they were shown it and asked, or have said
         // --yes.
-        let made = direct::write_file(&workspace, asked, NAME, &|_| Said::Yes).inspect_err(|_| {
+        let made = direct::write_file(&workspace, asked, NAME, &|_| Decision::Approve).inspect_err(|_| {
             if let Some(backup) = &backup {
                 let _ = fs::remove_file(backup);
             }

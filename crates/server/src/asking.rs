@@ -23,9 +23,10 @@ use rmcp::{ErrorData, RoleServer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
-use emend_workspace::{Approval, AwaitingApproval};
 
+use crate::approval::{Decision, EarlierAnswer};
 use crate::session::Owner;
 
 /// How long a person may think.
@@ -50,27 +51,12 @@ impl std::fmt::Debug for Asking {
     }
 }
 
-/// What a person has said of an edit.
-#[derive(Clone, Debug)]
-pub(crate) enum Said {
-    /// They were not asked.
-    Nothing,
-    /// This may be made.
-    Yes(Approval),
-    /// It may not.
-    No,
-    /// They were asked and did not answer.
-    Silence,
-}
-
 /// What came of asking.
 pub(crate) enum Reply {
-    /// The person has said this.
-    Said(Said),
+    /// The person has decided, or nobody has: the client can ask nobody, or not this.
+    Decided(Decision),
     /// The client asks them and calls again.
     Later(InputRequiredResult),
-    /// The client can ask nobody, or not this.
-    NotHere,
 }
 
 /// What a question of 2026 carries: nothing in it is secret.
@@ -88,9 +74,13 @@ impl Asking {
         Self { codec, answered: Mutex::default() }
     }
 
-    /// What a person has said in the answer that this call brings along, if it brings one.
-    pub(crate) fn said(&self, owner: &Owner, request: &CallToolRequestParams) -> Result<Said, ErrorData> {
-        let Some(sealed) = &request.request_state else { return Ok(Said::Nothing) };
+    /// Yields the answer of a person that this call brings along, if it brings one.
+    pub(crate) fn earlier_answer(
+        &self,
+        owner: &Owner,
+        request: &CallToolRequestParams,
+    ) -> Result<Option<EarlierAnswer>, ErrorData> {
+        let Some(sealed) = &request.request_state else { return Ok(None) };
         let refused = |why: &str| {
             let message = format!(
                 "The requestState of this call {why}. Nothing was changed. Send the call again without it, and the \
@@ -110,7 +100,8 @@ impl Asking {
         if !self.is_first(state.once) {
             return Err(refused("was used before"));
         }
-        Ok(answer(request.input_responses.as_ref(), plan))
+        let decision = decision_in(request.input_responses.as_ref());
+        Ok(Some(EarlierAnswer { plan, decision }))
     }
 
     /// Whether this question was not answered before.
@@ -132,7 +123,8 @@ impl Asking {
             .client_capabilities()
             .and_then(|client| client.elicitation)
             .is_some_and(|asks| asks.form.is_some() || asks.url.is_none());
-        let Some(message) = question(held).filter(|_| takes_forms) else { return Reply::NotHere };
+        let not_here = Reply::Decided(Decision::Undecided);
+        let Some(message) = question(held).filter(|_| takes_forms) else { return not_here };
         let form = ElicitationSchema::builder()
             .required_bool_property(APPROVE, |yes| {
                 yes.title("Approve").description("Yes: exactly this is written, once. No: nothing is.")
@@ -143,12 +135,12 @@ impl Asking {
                 message,
                 requested_schema,
             });
-        let Ok(form) = form else { return Reply::NotHere };
+        let Ok(form) = form else { return not_here };
         if is_modern {
             let call = binding(owner, tool, arguments);
-            return self.ask_in_answer(held, form, &call).map_or(Reply::NotHere, Reply::Later);
+            return self.ask_in_answer(held, form, &call).map_or(not_here, Reply::Later);
         }
-        ask_meanwhile(held.digest(), form, context).await.map_or(Reply::NotHere, Reply::Said)
+        Reply::Decided(ask_meanwhile(form, context).await)
     }
 
     /// The question as an answer.
@@ -169,46 +161,46 @@ impl Asking {
     }
 }
 
-/// The question as a request of ours, while the call waits. `None` where it does not reach the client.
-async fn ask_meanwhile(
-    plan: PlanDigest,
-    form: ElicitRequestParams,
-    context: &RequestContext<RoleServer>,
-) -> Option<Said> {
+/// The question as a request of ours, while the call waits.
+async fn ask_meanwhile(form: ElicitRequestParams, context: &RequestContext<RoleServer>) -> Decision {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
     let options = PeerRequestOptions::no_options();
-    let mut asked = context.peer.send_cancellable_request(request, options).await.ok()?;
+    let Ok(mut asked) = context.peer.send_cancellable_request(request, options).await else {
+        return Decision::Undecided;
+    };
     let response = tokio::select! {
         response = &mut asked.rx => response,
         () = tokio::time::sleep(PATIENCE) => {
             let _ = asked.cancel(Some("nobody answered".into())).await;
-            return Some(Said::Silence);
+            return Decision::Undecided;
         }
         () = context.ct.cancelled() => {
             let _ = asked.cancel(Some("the call was cancelled".into())).await;
-            return Some(Said::Silence);
+            return Decision::Undecided;
         }
     };
     match response {
-        Ok(Ok(ClientResult::ElicitResult(result))) => Some(meaning(&result, plan)),
-        _ => None,
+        Ok(Ok(ClientResult::ElicitResult(result))) => meaning(&result),
+        _ => Decision::Undecided,
     }
 }
 
-/// What a person has said in these responses.
-fn answer(responses: Option<&InputResponses>, plan: PlanDigest) -> Said {
+/// What a person has decided in these responses.
+fn decision_in(responses: Option<&InputResponses>) -> Decision {
     let response = responses.and_then(|responses| responses.get(APPROVE));
     let result = response.and_then(|response| ElicitResult::deserialize(response).ok());
-    result.map_or(Said::Silence, |result| meaning(&result, plan))
+    result.map_or(Decision::Undecided, |result| meaning(&result))
 }
 
 /// Only a plain yes is one.
-fn meaning(result: &ElicitResult, plan: PlanDigest) -> Said {
+fn meaning(result: &ElicitResult) -> Decision {
     let approved = result.content.as_ref().map(|content| &content[APPROVE]);
     match (&result.action, approved) {
-        (ElicitationAction::Accept, Some(Value::Bool(true))) => Said::Yes(Approval::of_person(plan)),
-        (ElicitationAction::Accept, Some(Value::Bool(false))) | (ElicitationAction::Decline, _) => Said::No,
-        _ => Said::Silence,
+        (ElicitationAction::Accept, Some(Value::Bool(true))) => Decision::Approve,
+        (ElicitationAction::Accept, Some(Value::Bool(false))) | (ElicitationAction::Decline, _) => {
+            Decision::Deny
+        }
+        _ => Decision::Undecided,
     }
 }
 
@@ -305,10 +297,6 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn plan() -> PlanDigest {
-        PlanDigest::from_hex(&"1".repeat(64)).unwrap()
-    }
-
     #[test]
     fn a_call_is_told_from_every_other() {
         let call = |tool: &str, arguments: Value| binding(&Owner::Process, tool, &object(arguments));
@@ -329,17 +317,17 @@ mod tests {
 
     #[test]
     fn only_a_plain_yes_is_one() {
-        let said =
-            |response: Value| answer(Some(&InputResponses::from([(APPROVE.to_owned(), response)])), plan());
-        assert!(matches!(said(json!({"action": "accept", "content": {"approve": true}})), Said::Yes(_)));
+        let decision =
+            |response: Value| decision_in(Some(&InputResponses::from([(APPROVE.to_owned(), response)])));
+        assert_eq!(decision(json!({"action": "accept", "content": {"approve": true}})), Decision::Approve);
         for no in [
             json!({"action": "accept", "content": {"approve": false}}),
             json!({"action": "decline"}),
             json!({"action": "decline", "content": {"approve": true}}),
         ] {
-            assert!(matches!(said(no), Said::No));
+            assert_eq!(decision(no), Decision::Deny);
         }
-        for silence in [
+        for undecided in [
             json!({"action": "cancel"}),
             json!({"action": "cancel", "content": {"approve": true}}),
             json!({"action": "accept"}),
@@ -348,8 +336,8 @@ mod tests {
             json!({"action": "yes", "content": {"approve": true}}),
             json!(true),
         ] {
-            assert!(matches!(said(silence), Said::Silence));
+            assert_eq!(decision(undecided), Decision::Undecided);
         }
-        assert!(matches!(answer(None, plan()), Said::Silence));
+        assert_eq!(decision_in(None), Decision::Undecided);
     }
 }

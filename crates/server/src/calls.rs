@@ -14,16 +14,14 @@ use emend_edit::problem::{Kind, Problem, Release};
 use emend_workspace::{Approval, AwaitingApproval, Effort, Progress};
 
 use crate::answer::{Answer, Unanswered};
-use crate::asking::{Reply, Said};
+use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
+use crate::asking::Reply;
 use crate::effects::{Checking, Teller};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{Call, Effect, ToolSpec};
-
-/// How often a person is asked about one call whose plan is another each time.
-const QUESTIONS: usize = 5;
 
 /// What goes back to the client.
 enum Turn {
@@ -68,10 +66,10 @@ impl Emend {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let said = self.shared.asking.said(self.session.owner(), &request)?;
+        let earlier = self.shared.asking.earlier_answer(self.session.owner(), &request)?;
         let arguments = Arc::new(request.arguments.unwrap_or_default());
         let Answered { mut answer, checking } =
-            match self.answer_once_allowed(tool, &arguments, said, context).await {
+            match self.answer_once_approved(tool, &arguments, earlier, context).await {
                 Turn::Answered(answered) => answered,
                 Turn::Question(question) => return Ok(question.into()),
             };
@@ -119,49 +117,43 @@ impl Emend {
         self.shared.events.outcome(cause, outcome);
     }
 
-    /// Runs a tool, and where the policy holds the edit, asks a person and runs it again: planned anew, it is only made
-    /// if it is still what they have allowed. Nothing is locked meanwhile.
-    async fn answer_once_allowed(
+    /// Runs a tool, and where the policy holds the edit, asks a person and runs it again.
+    async fn answer_once_approved(
         &self,
         tool: &'static ToolSpec,
         arguments: &Arc<JsonObject>,
-        mut said: Said,
+        earlier: Option<EarlierAnswer>,
         context: &RequestContext<RoleServer>,
     ) -> Turn {
         // Only the first run tells how far it has come: what is told grows.
         let mut token = context.meta.get_progress_token();
-        let mut questions = 0;
+        let (mut approvals, mut step) = ApprovalLoop::begin(earlier);
         loop {
-            let approval = match &said {
-                Said::Nothing | Said::Silence => None,
-                Said::Yes(approval) => Some(approval.clone()),
-                Said::No => {
+            step = match step {
+                Step::Make(approval) => {
+                    match self.answer(tool, arguments, approval, token.take(), context).await {
+                        Ok(answered) => return Turn::Answered(answered),
+                        Err(held) => approvals.after_held(held),
+                    }
+                }
+                Step::Ask(held) => {
+                    let call = (self.session.owner(), tool.about.name, &**arguments);
+                    let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
+                    if context.ct.is_cancelled() {
+                        return Answer::refusal(&[Problem::new(Kind::Cancelled)]).into();
+                    }
+                    match reply {
+                        Reply::Decided(decision) => approvals.after_answer(held, decision),
+                        Reply::Later(question) => return Turn::Question(question),
+                    }
+                }
+                Step::LeaveWaiting(held) => return self.leave_waiting(held).await.into(),
+                // A client may have declined by itself: then the person can still say yes.
+                Step::Deny(Some(held)) => return self.leave_denied(held).await.into(),
+                // Where the answer comes with a call of its own there is no plan yet that could wait.
+                Step::Deny(None) => {
                     return Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command: None })]).into();
                 }
-            };
-            let held = match self.answer(tool, arguments, approval, token.take(), context).await {
-                Ok(answered) => return Turn::Answered(answered),
-                Err(held) => held,
-            };
-            // A formatter that never answers the same twice would have the person asked for ever.
-            if matches!(said, Said::Silence) || questions == QUESTIONS {
-                return self.leave_waiting(held).await.into();
-            }
-            questions += 1;
-            let call = (self.session.owner(), tool.about.name, &**arguments);
-            let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
-            if context.ct.is_cancelled() {
-                return Answer::refusal(&[Problem::new(Kind::Cancelled)]).into();
-            }
-            said = match reply {
-                Reply::Said(Said::Silence) | Reply::NotHere => {
-                    return self.leave_waiting(held).await.into();
-                }
-                // A client may have declined by itself: then the person can still say yes. Where the answer comes with a call
-                // of its own there is no plan yet that could wait.
-                Reply::Said(Said::No) => return self.leave_denied(held).await.into(),
-                Reply::Said(said) => said,
-                Reply::Later(question) => return Turn::Question(question),
             };
         }
     }

@@ -15,6 +15,7 @@ use emend_workspace::{
     Approval, AwaitingApproval, EditContext, Mode, NotCommitted, Origin, Report, Request, Workspace,
 };
 
+use crate::approval::{ApprovalLoop, Decision, Step};
 use crate::effects::Effects;
 use crate::events::{self, Cause, Events};
 use crate::render::{self, Tense};
@@ -70,19 +71,8 @@ impl Made {
     }
 }
 
-/// What the person at hand says of an edit that needs approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// It may be made. Whoever says so has asked a person who saw all of it.
-    Yes,
-    /// It may not.
-    No,
-    /// Nobody could be asked; it waits.
-    Nothing,
-}
-
 /// Asks the person at hand.
-pub type Ask<'a> = dyn Fn(&AwaitingApproval) -> Said + 'a;
+pub type Ask<'a> = dyn Fn(&AwaitingApproval) -> Decision + 'a;
 
 /// Applies a patch for somebody who calls himself `client`.
 pub fn apply_patch(
@@ -151,7 +141,7 @@ pub fn undo(
         let readings = Mutex::default();
         workspace.undo(&undo, &EditContext { approval, ..EditContext::patient(&readings, &origin) })
     };
-    told_of(workspace, &origin, || allowed(workspace, effects, ask, make))
+    told_of(workspace, &origin, || make_once_approved(workspace, effects, ask, make))
 }
 
 /// Makes an edit and tells what came of it. Whoever holds the workspace may end right afterwards, so it is waited for that,
@@ -207,7 +197,7 @@ impl Asked {
     }
 
     fn edit(&self, workspace: &Workspace, effects: &Effects, ask: &Ask<'_>) -> Result<Made, Vec<Problem>> {
-        allowed(workspace, effects, ask, |approval| {
+        make_once_approved(workspace, effects, ask, |approval| {
             self.run(workspace, approval, |request, context| workspace.edit(request, context))
         })
     }
@@ -234,29 +224,31 @@ impl Asked {
     }
 }
 
-/// Makes an edit, once the person at hand has allowed it if it needs that. Where nobody can be asked, it waits.
-fn allowed(
+/// Makes an edit, once the person at hand has approved it if it needs that. Where nobody can be asked, it waits.
+fn make_once_approved(
     workspace: &Workspace,
     effects: &Effects,
     ask: &Ask<'_>,
     make: impl Fn(Option<&Approval>) -> Result<Report, NotCommitted>,
 ) -> Result<Made, Vec<Problem>> {
-    let mut approval = None;
+    let (mut approvals, mut step) = ApprovalLoop::begin(None);
     loop {
-        let held = match make(approval.as_ref()) {
-            Ok(report) => {
-                let fired = effects.fired(&report);
-                return Ok(Made { fired, ..Made::of(report) });
+        step = match step {
+            Step::Make(approval) => match make(approval.as_ref()) {
+                Ok(report) => {
+                    let fired = effects.fired(&report);
+                    return Ok(Made { fired, ..Made::of(report) });
+                }
+                Err(NotCommitted::AwaitingApproval(held)) => approvals.after_held(held),
+                Err(not_committed) => return Err(not_committed.into_problems()),
+            },
+            Step::Ask(held) => {
+                let decision = ask(&held);
+                approvals.after_answer(held, decision)
             }
-            // Also where a file has moved on since they were asked: the yes was to another plan.
-            Err(NotCommitted::AwaitingApproval(held)) => held,
-            Err(not_committed) => return Err(not_committed.into_problems()),
+            Step::LeaveWaiting(held) => return Err(workspace.wait_for_a_person(&held)),
+            Step::Deny(_) => return Err(vec![Problem::new(Kind::ApprovalDenied { command: None })]),
         };
-        match ask(&held) {
-            Said::Yes => approval = Some(Approval::of_person(held.digest())),
-            Said::No => return Err(vec![Problem::new(Kind::ApprovalDenied { command: None })]),
-            Said::Nothing => return Err(workspace.wait_for_a_person(&held)),
-        }
     }
 }
 
@@ -271,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_is_asked_for_ever_about_a_plan_that_is_another_each_time() {
+    fn a_person_is_not_asked_for_ever_about_a_plan_that_is_another_each_time() {
         let folder = tempfile::tempdir().unwrap();
         let (root, file) = (folder.path().join("root"), folder.path().join("root/a"));
         fs::create_dir(&root).unwrap();
@@ -285,16 +277,15 @@ mod tests {
         let ask = |_: &AwaitingApproval| {
             questions.set(questions.get() + 1);
             if questions.get() == 100 {
-                return Said::No;
+                return Decision::Deny;
             }
             // Whatever they allow, the file is another one by now.
             fs::write(&file, format!("one\n{}\n", questions.get())).unwrap();
-            Said::Yes
+            Decision::Approve
         };
         let patch = "*** Begin Patch\n*** Update File: a\n-one\n+two\n*** End Patch\n".to_owned();
         let asked: ApplyPatch = serde_json::from_value(json!({"patch": patch})).unwrap();
         let problems = apply_patch(&workspace, &Effects::none(), asked, "test", &ask).unwrap_err();
-        // Wrong: a client's call ends after five questions.
-        assert_eq!((questions.get(), problems[0].code()), (100, Code::ApprovalDenied));
+        assert_eq!((questions.get(), problems[0].code()), (5, Code::ApprovalNeeded));
     }
 }

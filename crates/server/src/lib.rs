@@ -9,6 +9,7 @@ pub mod arguments;
 pub mod schema;
 pub mod wire;
 
+pub mod approval;
 mod asking;
 pub mod previews;
 mod progress;
