@@ -96,11 +96,11 @@ impl Answer {
     }
 
     /// Adds what has nothing to do with the call itself.
-    pub(crate) fn remark(&mut self, remarks: impl IntoIterator<Item = String>) {
-        for remark in remarks {
+    pub(crate) fn append_notes(&mut self, notes: impl IntoIterator<Item = String>) {
+        for note in notes {
             match self {
-                Self::Outcome(outcome, _) => outcome.notes.get_or_insert_default().push(remark),
-                Self::Text(result) => result.content.push(ContentBlock::text(format!("\n{remark}\n"))),
+                Self::Outcome(outcome, _) => outcome.notes.get_or_insert_default().push(note),
+                Self::Text(result) => result.content.push(ContentBlock::text(format!("\n{note}\n"))),
             }
         }
     }

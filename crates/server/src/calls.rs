@@ -11,7 +11,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem, Release};
-use emend_workspace::{Approval, AwaitingApproval, Effort, Progress};
+use emend_workspace::{Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
@@ -24,7 +24,7 @@ use crate::session::{Caller, Owner};
 use crate::tools::{Call, Effect, ToolSpec};
 
 /// What goes back to the client.
-enum Turn {
+enum Response {
     Answered(Answered),
     /// It has to ask a person and to call again.
     Question(InputRequiredResult),
@@ -35,22 +35,24 @@ enum Turn {
 struct Answered {
     answer: Answer,
     checking: Option<Checking>,
+    /// What others have done to files that the client has read.
+    remarks: Vec<String>,
 }
 
 impl From<Answer> for Answered {
     fn from(answer: Answer) -> Self {
-        Self { answer, checking: None }
+        Self { answer, checking: None, remarks: Vec::new() }
     }
 }
 
-impl From<Answer> for Turn {
+impl From<Answer> for Response {
     fn from(answer: Answer) -> Self {
         Self::Answered(answer.into())
     }
 }
 
 /// A call of a tool, and who makes it.
-struct Asked {
+struct ToolCall {
     tool: &'static ToolSpec,
     client: String,
     lasts: bool,
@@ -68,39 +70,38 @@ impl Emend {
     ) -> Result<CallToolResponse, ErrorData> {
         let earlier = self.shared.asking.earlier_answer(self.session.owner(), &request)?;
         let arguments = Arc::new(request.arguments.unwrap_or_default());
-        let Answered { mut answer, checking } =
+        let Answered { mut answer, checking, remarks } =
             match self.answer_once_approved(tool, &arguments, earlier, context).await {
-                Turn::Answered(answered) => answered,
-                Turn::Question(question) => return Ok(question.into()),
+                Response::Answered(answered) => answered,
+                Response::Question(question) => return Ok(question.into()),
             };
+        let client = client_name(context);
+        let caller = Caller::new(&self.session, &client, self.lasts(context));
         if let (Some(checking), Ok(workspace)) = (checking, &self.shared.workspace) {
-            let session = self.lasts(context).then_some(&self.session);
+            let session = caller.lasts().then_some(&self.session);
             let Shared { subscriptions, events, .. } = &*self.shared;
             let teller = Teller { workspace, subscriptions, events, session };
             checking.tell_in(&mut answer, teller, &context.ct).await;
-            // Servers may have said something of an earlier edit meanwhile.
-            if !context.ct.is_cancelled() {
-                answer.remark(self.session.news());
-            }
         }
-        if context.ct.is_cancelled() && answer.edit().is_some() {
+        if !context.ct.is_cancelled() {
+            answer.append_notes(caller.mailbox().drain());
+            answer.append_notes(remarks);
+        } else if answer.edit().is_some() {
             let late = format!(
                 "The {} call that was cancelled had begun to write and was completed.",
                 tool.about.name
             );
             tracing::warn!("{late}");
-            answer.remark([late.clone()]);
+            answer.append_notes([late.clone()]);
             // That answer is not sent any more; the next one says it.
-            self.session.will_hear(late);
+            self.session.mailbox().post(Topic::Calls, late);
         }
-        self.tell(tool, &mut answer, context);
+        self.tell(tool, &mut answer, caller);
         Ok(answer.into_result().into())
     }
 
     /// Counts and tells the outcome of an edit tool. Waits for nobody.
-    fn tell(&self, tool: &ToolSpec, answer: &mut Answer, context: &RequestContext<RoleServer>) {
-        let client = client_name(context);
-        let caller = Caller::new(&self.session, &client, self.lasts(context));
+    fn tell(&self, tool: &ToolSpec, answer: &mut Answer, caller: Caller<'_>) {
         let client = caller.client();
         if let Some(tally) = caller.tally() {
             tally.begin(&client);
@@ -124,7 +125,7 @@ impl Emend {
         arguments: &Arc<JsonObject>,
         earlier: Option<EarlierAnswer>,
         context: &RequestContext<RoleServer>,
-    ) -> Turn {
+    ) -> Response {
         // Only the first run tells how far it has come: what is told grows.
         let mut token = context.meta.get_progress_token();
         let (mut approvals, mut step) = ApprovalLoop::begin(earlier);
@@ -132,7 +133,7 @@ impl Emend {
             step = match step {
                 Step::Make(approval) => {
                     match self.answer(tool, arguments, approval, token.take(), context).await {
-                        Ok(answered) => return Turn::Answered(answered),
+                        Ok(answered) => return Response::Answered(answered),
                         Err(held) => approvals.after_held(held),
                     }
                 }
@@ -144,7 +145,7 @@ impl Emend {
                     }
                     match reply {
                         Reply::Decided(decision) => approvals.after_answer(held, decision),
-                        Reply::Later(question) => return Turn::Question(question),
+                        Reply::Later(question) => return Response::Question(question),
                     }
                 }
                 Step::LeaveWaiting(held) => return self.leave_waiting(held).await.into(),
@@ -192,7 +193,7 @@ impl Emend {
         token: Option<ProgressToken>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answered, Box<AwaitingApproval>> {
-        let asked = Asked {
+        let call = ToolCall {
             tool,
             client: client_name(context),
             lasts: self.lasts(context),
@@ -204,14 +205,14 @@ impl Emend {
         // more than the call. Whatever would wait or take long goes to a thread where it may; over HTTP everything,
         // since others are served meanwhile.
         if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
-            match self.run(&asked, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
+            match self.run(&call, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
                 Ok(result) => return Ok(result),
                 Err(Unanswered::AwaitingApproval(held)) => return Err(held),
                 Err(Unanswered::NotQuick) => {}
             }
         }
         let room = match tool.about.effect {
-            Effect::Edits => match self.shared.editing.room(self.session.owner(), &asked.cancelled).await {
+            Effect::Edits => match self.shared.editing.room(self.session.owner(), &call.cancelled).await {
                 Ok(room) => Some(room),
                 Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
             },
@@ -223,7 +224,7 @@ impl Emend {
         let (emend, arguments) = (self.clone(), Arc::clone(arguments));
         let job = tokio::task::spawn_blocking(move || {
             let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
-            let result = emend.run(&asked, effort, Arc::unwrap_or_clone(arguments), &tell);
+            let result = emend.run(&call, effort, Arc::unwrap_or_clone(arguments), &tell);
             // Counted until the work is done, also where nobody waits for it any more.
             drop((in_flight, room));
             result
@@ -241,66 +242,61 @@ impl Emend {
         }
     }
 
-    /// Runs a tool within its span, which gets the code of the answer, if there is one. Blocks.
+    /// Runs a tool within its span, which gets the code of the answer, if there is one. The commit guards itself and
+    /// restores; a panic that gets here was in a pure step, but perhaps in one after it. Blocks.
     fn run(
         &self,
-        asked: &Asked,
+        call: &ToolCall,
         effort: Effort,
         arguments: JsonObject,
         progress: &dyn Fn(Progress),
     ) -> Result<Answered, Unanswered> {
-        let span = asked.tool.span();
-        let ended = span.in_scope(|| self.guarded(asked, effort, arguments, progress));
+        let span = call.tool.span();
+        let run = || match &self.shared.workspace {
+            Ok(workspace) => self.run_in(workspace, call, effort, arguments, progress),
+            Err(problem) => Ok(Answer::refusal(std::slice::from_ref(problem)).into()),
+        };
+        let ended =
+            span.in_scope(|| catch_unwind(AssertUnwindSafe(run))).unwrap_or_else(|_| Ok(broken().into()));
         if let Ok(answered) = &ended {
             span.record("code", answered.answer.code());
         }
         ended
     }
 
-    /// Runs a tool. The commit guards itself and restores; a panic that gets here was in a pure step, but perhaps in one
-    /// after it.
-    fn guarded(
+    /// Runs a tool in this workspace, if it is offered there, and finds what else the answer is to say.
+    fn run_in(
         &self,
-        asked: &Asked,
+        workspace: &Arc<Workspace>,
+        call: &ToolCall,
         effort: Effort,
         arguments: JsonObject,
         progress: &dyn Fn(Progress),
     ) -> Result<Answered, Unanswered> {
-        let workspace = match &self.shared.workspace {
-            Ok(workspace) => workspace,
-            Err(problem) => return Ok(Answer::refusal(std::slice::from_ref(problem)).into()),
-        };
         let mode = self.shared.mode();
-        if !asked.tool.is_offered(mode) {
+        if !call.tool.is_offered(mode) {
             return Ok(Answer::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]).into());
         }
-        let call = Call {
-            workspace,
-            previews: &self.shared.previews,
-            effects: &self.shared.effects,
-            caller: Caller::new(&self.session, &asked.client, asked.lasts),
-            effort,
-            approval: asked.approval.as_ref(),
-            cancelled: &|| asked.cancelled.is_cancelled(),
-            progress,
-        };
-        let run = || {
-            let mut answer = asked.tool.run(&call, arguments)?;
-            let checking = self.shared.effects.checking(&answer);
-            let subscriptions = &self.shared.subscriptions;
-            subscriptions.has_called(workspace, &self.session);
-            // Of a call that was cancelled, nobody gets the answer: the next one says all that.
-            if !asked.cancelled.is_cancelled() {
-                answer.remark(self.session.news());
-                answer.remark(call.caller.news());
-                answer.remark(self.shared.effects.news(call.caller.session()));
-                if asked.lasts {
-                    answer.remark(subscriptions.remarks(workspace, &self.session));
-                }
-            }
-            Ok(Answered { answer, checking })
-        };
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Ok(broken().into()))
+        let answer = call.tool.run(
+            &Call {
+                workspace,
+                previews: &self.shared.previews,
+                effects: &self.shared.effects,
+                caller: Caller::new(&self.session, &call.client, call.lasts),
+                effort,
+                approval: call.approval.as_ref(),
+                cancelled: &|| call.cancelled.is_cancelled(),
+                progress,
+            },
+            arguments,
+        )?;
+        let checking = self.shared.effects.checking(&answer);
+        let subscriptions = &self.shared.subscriptions;
+        subscriptions.has_called(workspace, &self.session);
+        // Of a call that was cancelled, nobody gets the answer: the next one says all that.
+        let is_heard = call.lasts && !call.cancelled.is_cancelled();
+        let remarks = if is_heard { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
+        Ok(Answered { answer, checking, remarks })
     }
 }
 

@@ -12,7 +12,7 @@ use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::{
-    Approval, AwaitingApproval, EditContext, Mode, NotCommitted, Origin, Report, Request, Workspace,
+    Approval, AwaitingApproval, EditContext, Mailbox, Mode, NotCommitted, Origin, Report, Request, Workspace,
 };
 
 use crate::approval::{ApprovalLoop, Decision, Step};
@@ -83,13 +83,13 @@ pub fn apply_patch(
     ask: &Ask<'_>,
 ) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "apply_patch", &json!(asked))?;
-    told_of(workspace, &origin, || Asked::patch(asked, origin.clone())?.edit(workspace, effects, ask))
+    told_of(workspace, &origin, || OwnedRequest::patch(asked, origin.clone())?.edit(workspace, effects, ask))
 }
 
 /// Shows what the patch would do.
 pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "apply_patch", &json!(asked))?;
-    Asked::patch(asked, origin)?.preview(workspace)
+    OwnedRequest::patch(asked, origin)?.preview(workspace)
 }
 
 /// Writes a whole file, of the version that is named if it is there.
@@ -100,13 +100,15 @@ pub fn write_file(
     ask: &Ask<'_>,
 ) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "write_file", &json!(asked))?;
-    told_of(workspace, &origin, || Asked::whole(asked, origin.clone()).edit(workspace, &Effects::none(), ask))
+    told_of(workspace, &origin, || {
+        OwnedRequest::whole(asked, origin.clone()).edit(workspace, &Effects::none(), ask)
+    })
 }
 
 /// Shows what writing the file would do.
 pub fn preview_write(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "write_file", &json!(asked))?;
-    Asked::whole(asked, origin).preview(workspace)
+    OwnedRequest::whole(asked, origin).preview(workspace)
 }
 
 /// An edit of the past in a line, and a line for each of its files, or so many of them.
@@ -174,17 +176,19 @@ fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Vec<Probl
         let message = format!("Naming this session failed: {error}. Nothing was changed.");
         vec![Problem::new(Kind::IoError { message, states: Vec::new() })]
     })?;
-    Ok(Origin { client: client.into(), session, tool: tool.into(), request: request.to_string() })
+    let (client, tool, request) = (client.into(), tool.into(), request.to_string());
+    // Nobody reads that mailbox: a command has one answer.
+    Ok(Origin { client, session, tool, request, mailbox: Mailbox::default() })
 }
 
 /// What an edit asks for.
-struct Asked {
+struct OwnedRequest {
     patch: Patch,
     versions: BTreeMap<String, String>,
     origin: Origin,
 }
 
-impl Asked {
+impl OwnedRequest {
     fn patch(asked: ApplyPatch, origin: Origin) -> Result<Self, Vec<Problem>> {
         let parse = || parse_patch(asked.patch.as_deref().unwrap_or_default(), &asked);
         let patch = debug_span!("parse", tool = "apply_patch").in_scope(parse)?;

@@ -4,9 +4,10 @@
 //! HTTP a session of 2025 or else a single request, which remembers nothing. So what one client has read cannot
 //! be found by another, and goes with the handler: there is nothing to sweep.
 
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use emend_workspace::{Contents, Origin, Readings};
+use emend_workspace::{Contents, Mailbox, Origin, Readings};
 
 use crate::events::{Events, Tally};
 use crate::registrations::Registrations;
@@ -39,20 +40,36 @@ impl Owner {
 }
 
 /// A bearer token, by its name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub struct Token {
     name: Arc<str>,
     /// What requests without a session are called in the history.
     session: Arc<str>,
     /// How many there are.
     among: usize,
+    /// What the next answer to a request without a session is to say.
+    mailbox: Mailbox,
+}
+
+impl PartialEq for Token {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.session) == (&other.name, &other.session)
+    }
+}
+
+impl Eq for Token {}
+
+impl Hash for Token {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.name, &self.session).hash(state);
+    }
 }
 
 impl Token {
     /// A token of this name, in this process, that has it for itself.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), session: new_name().into(), among: 1 }
+        Self { name: name.into(), session: new_name().into(), among: 1, mailbox: Mailbox::default() }
     }
 
     /// The same token, one of so many.
@@ -71,7 +88,7 @@ pub struct Session {
     /// Shared with what listens to how it goes on.
     readings: Arc<Mutex<Readings>>,
     /// What the next answer is to say.
-    news: Mutex<Vec<String>>,
+    mailbox: Mailbox,
     /// To what it listens.
     registrations: Mutex<Registrations>,
     /// What it has done, which is told in the end.
@@ -88,9 +105,9 @@ impl Session {
     /// The same, whose end is an event, and which shares what it remembers of files with others.
     #[must_use]
     pub fn with_events(owner: Owner, events: Events, contents: &Arc<Contents>) -> Self {
-        let (news, registrations) = Default::default();
+        let (mailbox, registrations) = Default::default();
         let readings = Arc::new(Mutex::new(Readings::sharing(contents)));
-        Self { owner, name: OnceLock::new(), readings, news, registrations, tally: Tally::of(events) }
+        Self { owner, name: OnceLock::new(), readings, mailbox, registrations, tally: Tally::of(events) }
     }
 
     /// Whose it is.
@@ -114,15 +131,9 @@ impl Session {
         &self.readings
     }
 
-    /// Has the next answer say this.
-    pub fn will_hear(&self, news: String) {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
-    }
-
-    /// What this answer has to say.
-    #[must_use]
-    pub fn news(&self) -> Vec<String> {
-        std::mem::take(&mut *self.news.lock().unwrap_or_else(PoisonError::into_inner))
+    /// What its next answer is to say.
+    pub(crate) fn mailbox(&self) -> &Mailbox {
+        &self.mailbox
     }
 }
 
@@ -159,9 +170,13 @@ impl<'a> Caller<'a> {
         &self.session.readings
     }
 
-    /// What has become known of their edits since these were answered.
-    pub(crate) fn news(&self) -> Vec<String> {
-        self.readings().lock().unwrap_or_else(PoisonError::into_inner).news()
+    /// What their next answer is to say. Requests without a session share one for each token.
+    #[must_use]
+    pub fn mailbox(&self) -> &'a Mailbox {
+        match &self.session.owner {
+            Owner::Token(token) if !self.lasts => &token.mailbox,
+            _ => &self.session.mailbox,
+        }
     }
 
     /// Whether there was something before this call, and will be something after it.
@@ -202,7 +217,8 @@ impl<'a> Caller<'a> {
     /// Who asks for an edit, and how.
     #[must_use]
     pub fn origin(&self, tool: &str, request: String) -> Origin {
-        Origin { client: self.client(), session: self.session().into(), tool: tool.into(), request }
+        let (session, mailbox) = (self.session().into(), self.mailbox().clone());
+        Origin { client: self.client(), session, tool: tool.into(), request, mailbox }
     }
 }
 

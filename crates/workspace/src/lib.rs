@@ -44,6 +44,7 @@ pub use edits::running_commits::RunningCommits;
 pub use emend_edit as edit;
 pub use files::effort::{Effort, NotDone, Phase, Progress};
 pub use files::history::{self, Origin};
+pub use files::mailbox::{Mailbox, Topic};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
 pub use files::sight::Sight;

@@ -11,7 +11,7 @@ use emend_edit::Text;
 use emend_edit::plan::Action;
 use emend_lsp::{Aftermath, Content, FileChange, ServerSetting, Servers, Settings, State};
 use emend_workspace::policy::programs::{Programs, Server};
-use emend_workspace::{CommittedEdit, Workspace};
+use emend_workspace::{CommittedEdit, Topic, Workspace};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -261,7 +261,8 @@ fn has_changed(aftermath: &Aftermath) -> bool {
 /// The next answer of the session says what comes too late for that of the edit.
 fn tell_later(edit: &str, said: &[ServerSays], session: Option<&Weak<Session>>) {
     if let Some(session) = session.and_then(Weak::upgrade) {
-        session.will_hear(format!("Of edit {edit}: {}", says::prose(said).trim_end()));
+        let text = format!("Of edit {edit}: {}", says::prose(said).trim_end());
+        session.mailbox().post(Topic::Calls, text);
     }
 }
 

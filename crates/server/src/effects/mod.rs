@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use emend_workspace::policy::programs::Programs;
-use emend_workspace::{CommittedEdit, Report, Workspace};
+use emend_workspace::{CommittedEdit, Mailbox, Report, Topic, Workspace};
 
 use self::later::Later;
 use crate::answer::Answer;
@@ -22,10 +22,6 @@ use crate::editors::Editors;
 pub(crate) use self::diagnostics::{Checking, Diagnostics, Teller};
 pub use self::diagnostics::{Found, KnownServer, language_servers};
 
-/// How many sessions have something to be told.
-const SESSIONS: usize = 1_000;
-/// How much each.
-const NEWS: usize = 20;
 /// How long editors may still be told when nothing else is left to do.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
@@ -36,8 +32,6 @@ pub struct Effects {
     workspace: OnceLock<Weak<Workspace>>,
     diagnostics: Option<Diagnostics>,
     hooks: Later,
-    /// What failed and is still to be told, by the session of the edit.
-    failed: Arc<Mutex<BTreeMap<String, Vec<String>>>>,
     editors: Editors,
     /// By the ids of edits that have not been answered yet.
     begun: Mutex<BTreeMap<String, Begun>>,
@@ -117,11 +111,6 @@ impl Effects {
         self.locked().remove(answer.edit()?)?.checking
     }
 
-    /// What is to be told in the next answer of this session.
-    pub(crate) fn news(&self, session: &str) -> Vec<String> {
-        locked(&self.failed).remove(session).unwrap_or_default()
-    }
-
     /// Waits for what still follows, hooks for no longer than this, and ends what runs.
     pub fn finish(&self, patience: Duration) {
         // Servers first: who has asked for the end may not wait as long as hooks may take.
@@ -163,44 +152,30 @@ impl Effects {
             return names;
         }
         let (report, origin) = (committed.report.clone(), committed.origin.clone());
-        let (root, failed) = (committed.root.path.clone(), Arc::clone(&self.failed));
-        let session = origin.session.clone();
+        let (root, mailbox) = (committed.root.path.clone(), origin.mailbox.clone());
         let run = move |is_over: &dyn Fn() -> bool| {
             let done = workspace.hooks().run_after(&report, &origin, &root, is_over);
-            tell(&failed, &origin.session, done.failed);
+            tell(&origin.mailbox, done.failed);
         };
         if self.hooks.do_next(run) {
             return names;
         }
         let left_out = format!("{} did not run: too many hooks wait already.", names.join(", "));
-        tell(&self.failed, &session, vec![left_out]);
+        tell(&mailbox, vec![left_out]);
         Vec::new()
     }
 
     fn locked(&self) -> MutexGuard<'_, BTreeMap<String, Begun>> {
-        locked(&self.begun)
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Has the next answer of a session say this.
-fn tell(failed: &Mutex<BTreeMap<String, Vec<String>>>, session: &str, what: Vec<String>) {
-    if what.is_empty() {
-        return;
+/// Has the next answer of whoever asked for an edit say what failed.
+fn tell(mailbox: &Mailbox, failed: Vec<String>) {
+    for text in failed {
+        tracing::warn!("{text}");
+        mailbox.post(Topic::Hooks, text);
     }
-    what.iter().for_each(|what| tracing::warn!("{what}"));
-    let mut failed = locked(failed);
-    // Those that never come back must not pile up.
-    if failed.len() >= SESSIONS {
-        failed.pop_first();
-    }
-    let news = failed.entry(session.to_owned()).or_default();
-    news.extend(what);
-    let superfluous = news.len().saturating_sub(NEWS);
-    news.drain(..superfluous);
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! much text. What is not found by then is told with the client's next answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use emend_edit::problem::{Kind, Problem};
 use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
 
 use crate::edits::checked_plan::CheckedPlan;
-use crate::edits::late_warning::{Broken, Late};
+use crate::files::mailbox::{Mailbox, Topic};
 use crate::files::report::Report;
 use crate::policy::SyntaxGuard;
 
@@ -37,6 +37,14 @@ struct Suspect {
     language: Language,
     before: Option<Arc<Text>>,
     after: Vec<u8>,
+}
+
+/// A file that an edit breaks.
+#[derive(Debug)]
+struct Broken {
+    name: String,
+    line: usize,
+    what: String,
 }
 
 /// Looks for warnings, in a thread that begins with the first of them and ends with this.
@@ -120,18 +128,32 @@ impl Guard {
 }
 
 impl Look {
-    /// Notes what was found by now. If that is not known, it is what this yields. Only where something seems to be broken is
+    /// Notes what was found by now. What is not known yet goes to the mailbox. Only where something seems to be broken is
     /// it waited for: an edit that is fine waits for nobody.
-    pub(crate) fn end(self, edit: &str, report: &mut Report) -> Option<Late> {
+    pub(crate) fn end(self, edit: &str, report: &mut Report, mailbox: &Mailbox) {
         let patience = if self.doubt.load(Ordering::Acquire) { PATIENCE } else { Duration::ZERO };
         match self.found.recv_timeout(patience) {
             Ok(broken) => note(broken, report),
             Err(RecvTimeoutError::Timeout) => {
-                return Some(Late { edit: edit.to_owned(), found: self.found });
+                let (edit, found) = (edit.to_owned(), self.found);
+                mailbox.post_once_known(Topic::Syntax, move || late_warning(&edit, &found));
             }
             Err(RecvTimeoutError::Disconnected) => {}
         }
-        None
+    }
+}
+
+/// What a later answer says that the look at an edit has found; `None` while that is not known.
+fn late_warning(edit: &str, found: &Receiver<Vec<Broken>>) -> Option<Vec<String>> {
+    let warning = |Broken { name, line, what }: Broken| {
+        format!(
+            "Edit {edit} broke the parse of {name} at line {line}: {what}. Fix it, unless a later edit has"
+        )
+    };
+    match found.try_recv() {
+        Ok(broken) => Some(broken.into_iter().map(warning).collect()),
+        Err(TryRecvError::Empty) => None,
+        Err(TryRecvError::Disconnected) => Some(Vec::new()),
     }
 }
 

@@ -6,7 +6,6 @@ pub(crate) mod request;
 
 pub mod contents;
 pub(crate) mod gather;
-mod late_warning;
 mod merge;
 pub mod readings;
 

@@ -14,7 +14,6 @@ use emend_edit::{Text, Version};
 
 use crate::disk::Stat;
 use crate::edits::contents::{Content, Contents};
-use crate::edits::late_warning::Late;
 use crate::files::report::short_diff;
 use crate::files::snapshot::Snapshot;
 
@@ -34,8 +33,6 @@ pub struct Readings {
     remembered: usize,
     /// How many files were read that had not been before.
     arrivals: u64,
-    /// What is not known yet of its edits, in their order.
-    late: VecDeque<Late>,
 }
 
 /// What was seen of one file.
@@ -119,21 +116,6 @@ impl Readings {
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Reading> {
         self.files.get(name)
-    }
-
-    /// What has become known of this client's edits since their answers, which is told once.
-    pub fn news(&mut self) -> Vec<String> {
-        let mut news = Vec::new();
-        while let Some(told) = self.late.front().and_then(Late::told) {
-            self.late.pop_front();
-            news.extend(told);
-        }
-        news
-    }
-
-    /// This is to be told when it is known.
-    pub(crate) fn will_hear(&mut self, late: Option<Late>) {
-        self.late.extend(late);
     }
 
     /// Every file that was read, with the version that was.

@@ -24,5 +24,7 @@ pub(crate) mod recovery;
 pub(crate) mod seal;
 pub mod vault;
 
+pub mod mailbox;
+
 pub mod history;
 pub mod survey;

@@ -11,7 +11,6 @@ use crate::disk::fault::io_problem;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::guard::{Guard, Look};
-use crate::edits::readings::locked;
 use crate::edits::running_commits::{Running, RunningCommits};
 use crate::edits::vault_access::{LockedRoot, VaultAccess};
 use crate::files::commit::{self, Committed};
@@ -67,8 +66,9 @@ impl<'a> PermittedPlan<'a> {
 impl WrittenEdit<'_> {
     /// Adds what the guard has found meanwhile. What it finds later the client hears with its next answer.
     pub(crate) fn warn(mut self, context: &EditContext<'_>) -> Self {
-        let late = self.look.take().and_then(|look| look.end(&self.id, &mut self.report));
-        locked(context.readings).will_hear(late);
+        if let Some(look) = self.look.take() {
+            look.end(&self.id, &mut self.report, &context.origin.mailbox);
+        }
         self
     }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disk::Disk;
 use crate::files::commit::journal::{Change, Entry};
+use crate::files::mailbox::Mailbox;
 use crate::files::vault::Vault;
 
 /// The most text of a request or a diff that is kept.
@@ -23,7 +24,7 @@ const KEPT_BYTES: usize = 64 * 1024 * 1024;
 const END: u64 = 256 * 1024;
 
 /// Who asked for an edit, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// What the client calls itself.
     pub client: String,
@@ -33,6 +34,8 @@ pub struct Origin {
     pub tool: String,
     /// The call's arguments, word for word.
     pub request: String,
+    /// Where they are told what becomes known of the edit later.
+    pub mailbox: Mailbox,
 }
 
 impl Origin {
