@@ -1,0 +1,96 @@
+//! Locks without poison. A call that panics is caught and answered as a bug; what it had locked goes on to serve the
+//! others, as it is.
+
+use std::fmt;
+use std::sync::{self, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A mutex that a panic does not poison. Whoever locks it leaves what is in it whole at every point that can panic.
+#[derive(Default)]
+pub struct Mutex<T>(sync::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// A mutex with this in it.
+    pub const fn new(value: T) -> Self {
+        Self(sync::Mutex::new(value))
+    }
+
+    /// Waits for its turn, and locks it.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A condition variable for a [`Mutex`].
+#[derive(Debug, Default)]
+pub struct Condvar(sync::Condvar);
+
+impl Condvar {
+    /// A condition variable that nobody waits for.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(sync::Condvar::new())
+    }
+
+    /// Wakes one of those who wait.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
+    /// Wakes all who wait.
+    pub fn notify_all(&self) {
+        self.0.notify_all();
+    }
+
+    /// Waits until it is woken, or for nothing at all, as condition variables do.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits as [`wait`](Self::wait), but no longer than this. Returns also whether the time was over.
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        patience: Duration,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let (guard, waited) = self.0.wait_timeout(guard, patience).unwrap_or_else(PoisonError::into_inner);
+        (guard, waited.timed_out())
+    }
+
+    /// Waits while this holds, but no longer than that. Returns also whether the time was over.
+    pub fn wait_timeout_while<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        patience: Duration,
+        condition: impl FnMut(&mut T) -> bool,
+    ) -> (MutexGuard<'a, T>, bool) {
+        let (guard, waited) =
+            self.0.wait_timeout_while(guard, patience, condition).unwrap_or_else(PoisonError::into_inner);
+        (guard, waited.timed_out())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn what_a_panic_has_locked_can_be_locked_again() {
+        let mutex = Mutex::new(1);
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let mut held = mutex.lock();
+            *held = 2;
+            panic!("it is caught");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(*mutex.lock(), 2);
+    }
+}
