@@ -4,7 +4,7 @@
 //! own with all that it needs. The answer then says what was begun, `side_effects_fired`.
 
 mod diagnostics;
-mod later;
+mod hook_queue;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use emend_workspace::policy::programs::Programs;
 use emend_workspace::{CommittedEdit, Mailbox, Report, Topic, Workspace};
 
-use self::later::Later;
+use self::hook_queue::HookQueue;
 use crate::answer::Answer;
 use crate::editors::Editors;
 
@@ -31,7 +31,7 @@ pub struct Effects {
     /// Set once it follows a workspace.
     workspace: OnceLock<Weak<Workspace>>,
     diagnostics: Option<Diagnostics>,
-    hooks: Later,
+    hooks: HookQueue,
     editors: Editors,
     /// By the ids of edits that have not been answered yet.
     begun: Mutex<BTreeMap<String, Begun>>,
@@ -157,7 +157,7 @@ impl Effects {
             let done = workspace.hooks().run_after(&report, &origin, &root, is_over);
             tell(&origin.mailbox, done.failed);
         };
-        if self.hooks.do_next(run) {
+        if self.hooks.push(run) {
             return names;
         }
         let left_out = format!("{} did not run: too many hooks wait already.", names.join(", "));
