@@ -19,7 +19,7 @@ use emend_workspace::Workspace;
 use emend_workspace::roots::Root;
 
 use self::event::{Event, EventRoot, Kind};
-use self::queue::{Queue, Queued};
+use self::queue::{Queue, Queued, Tell};
 use crate::says::ServerSays;
 use crate::wire::Outcome;
 
@@ -43,7 +43,7 @@ pub struct Events(Option<Arc<Telling>>);
 #[derive(Debug)]
 struct Telling {
     roots: Vec<Known>,
-    queue: Arc<Queue>,
+    queue: Queue,
 }
 
 /// A root of the workspace.
@@ -83,13 +83,13 @@ impl Events {
             },
             is_told: root.policy.terms().emit_event,
         };
-        Self(Some(Arc::new(Telling { roots: roots.iter().map(known).collect(), queue: Queue::of(log) })))
+        Self(Some(Arc::new(Telling { roots: roots.iter().map(known).collect(), queue: Queue::new(log) })))
     }
 
     /// Has this called with the number of each event that was written.
     pub(crate) fn tell(&self, tell: impl Fn(u64) + Send + Sync + 'static) {
         if let Some(telling) = &self.0 {
-            telling.queue.tell(Box::new(tell));
+            telling.queue.tell(Tell(Box::new(tell)));
         }
     }
 

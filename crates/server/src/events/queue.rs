@@ -3,10 +3,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use emend_threads::{Background, Waiting};
 use emend_workspace::event_log::EventLog;
 
 use super::event::Head;
@@ -16,15 +17,17 @@ const MOST: usize = 1_000;
 /// How many bytes of them.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// See the module.
+/// The events that wait to be written.
+#[derive(Debug)]
 pub(super) struct Queue {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
-    tell: OnceLock<Tell>,
+    background: Background<Unwritten>,
+    /// How many events were lost that no event has told of.
+    lost: Arc<AtomicU64>,
+    tell: Arc<OnceLock<Tell>>,
 }
 
 /// Told the number of an event that was written.
-pub(super) type Tell = Box<dyn Fn(u64) + Send + Sync>;
+pub(super) struct Tell(pub(super) Box<dyn Fn(u64) + Send + Sync>);
 
 /// An event on its way.
 #[derive(Debug)]
@@ -37,138 +40,110 @@ pub(super) struct Queued {
     pub(super) lost: u64,
 }
 
-struct Waiting {
-    queue: VecDeque<Queued>,
+#[derive(Debug, Default)]
+struct Unwritten {
+    events: VecDeque<Queued>,
     bytes: usize,
-    /// How many events were lost that no event has told of.
-    lost: u64,
-    /// The log, until the thread has it.
-    log: Option<EventLog>,
-    is_writing: bool,
-    is_over: bool,
 }
 
-impl fmt::Debug for Queue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Queue({})", self.locked().queue.len())
+impl Waiting for Unwritten {
+    type Job = Queued;
+
+    fn take_next(&mut self) -> Option<Queued> {
+        let event = self.events.pop_front()?;
+        self.bytes -= event.text.len();
+        Some(event)
     }
 }
 
+/// Writes events, in a thread of its own.
+struct Writer {
+    log: EventLog,
+    /// The first and the last event of each session that has not ended.
+    sessions: HashMap<String, (u64, u64)>,
+    has_failed: bool,
+    lost: Arc<AtomicU64>,
+    tell: Arc<OnceLock<Tell>>,
+}
+
 impl Queue {
-    pub(super) fn of(log: EventLog) -> Arc<Self> {
-        let waiting = Waiting {
-            queue: VecDeque::new(),
-            bytes: 0,
-            lost: 0,
-            log: Some(log),
-            is_writing: false,
-            is_over: false,
-        };
-        Arc::new(Self { waiting: Mutex::new(waiting), changed: Condvar::new(), tell: OnceLock::new() })
+    pub(super) fn new(log: EventLog) -> Self {
+        let (lost, tell) = (Arc::default(), Arc::default());
+        let (sessions, has_failed) = (HashMap::new(), false);
+        let mut writer =
+            Writer { log, sessions, has_failed, lost: Arc::clone(&lost), tell: Arc::clone(&tell) };
+        let background = Background::new("events", Unwritten::default(), move |event| writer.write(&event));
+        Self { background, lost, tell }
     }
 
     pub(super) fn tell(&self, tell: Tell) {
         let _ = self.tell.set(tell);
     }
 
-    /// Has this written. Yields whether there was room for it.
-    pub(super) fn push(self: &Arc<Self>, mut event: Queued) -> bool {
-        let mut waiting = self.locked();
-        let bytes = waiting.bytes + event.text.len();
-        if waiting.is_over
-            || waiting.queue.len() >= MOST
-            || (bytes > MOST_BYTES && waiting.bytes > 0)
-            || !self.is_begun(&mut waiting)
-        {
-            waiting.lost += 1;
-            return false;
-        }
-        event.lost = std::mem::take(&mut waiting.lost);
-        waiting.bytes = bytes;
-        waiting.queue.push_back(event);
-        self.changed.notify_all();
-        true
-    }
-
-    /// Whether there is a thread that writes, which is begun with the first event.
-    fn is_begun(self: &Arc<Self>, waiting: &mut Waiting) -> bool {
-        let Some(log) = waiting.log.take() else { return true };
-        let queue = Arc::clone(self);
-        let begun = thread::Builder::new().name("events".into()).spawn(move || queue.write_all(log));
-        if let Err(error) = &begun {
-            tracing::warn!(%error, "no events are written");
-            // Nobody will ever take what is put in.
-            waiting.is_over = true;
-        }
-        begun.is_ok()
-    }
-
-    fn write_all(&self, mut log: EventLog) {
-        // The first and the last event of each session that has not ended.
-        let mut sessions: HashMap<String, (u64, u64)> = HashMap::new();
-        let mut has_failed = false;
-        while let Some(event) = self.next() {
-            let known = event.session.as_ref().and_then(|session| sessions.get(session)).copied();
-            let line = |number| {
-                let mut head = Head::new(number, event.lost);
-                if let Some((first, last)) = known.filter(|_| event.ends_session) {
-                    (head.first_event, head.last_event) = (Some(first), Some(last));
-                }
-                head.before(&event.text)
-            };
-            match log.append(line) {
-                Ok(number) => {
-                    match event.session {
-                        Some(session) if event.ends_session => drop(sessions.remove(&session)),
-                        Some(session) => sessions.entry(session).or_insert((number, number)).1 = number,
-                        None => {}
-                    }
-                    if let Some(tell) = self.tell.get() {
-                        tell(number);
-                    }
-                }
-                Err(error) => {
-                    if !has_failed {
-                        tracing::warn!(%error, "an event could not be written; the next one that can be says how many were lost");
-                    }
-                    has_failed = true;
-                    self.locked().lost += event.lost + 1;
-                }
+    /// Has this written. Returns whether there was room for it.
+    pub(super) fn push(&self, mut event: Queued) -> bool {
+        let pushed = self.background.push(|unwritten| {
+            let bytes = unwritten.bytes + event.text.len();
+            if unwritten.events.len() >= MOST || (bytes > MOST_BYTES && unwritten.bytes > 0) {
+                return false;
             }
+            event.lost = self.lost.swap(0, Ordering::Relaxed);
+            unwritten.bytes = bytes;
+            unwritten.events.push_back(event);
+            true
+        });
+        let is_taken = pushed == Some(true);
+        if !is_taken {
+            self.lost.fetch_add(1, Ordering::Relaxed);
         }
-    }
-
-    /// The next event; `None` when it is over.
-    fn next(&self) -> Option<Queued> {
-        let mut waiting = self.locked();
-        waiting.is_writing = false;
-        self.changed.notify_all();
-        loop {
-            if let Some(event) = waiting.queue.pop_front() {
-                waiting.bytes -= event.text.len();
-                waiting.is_writing = true;
-                return Some(event);
-            }
-            if waiting.is_over {
-                return None;
-            }
-            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
+        is_taken
     }
 
     /// Nothing is put in any more. Waits until all is written, but no longer than this.
     pub(super) fn end(&self, patience: Duration) {
-        let mut waiting = self.locked();
-        waiting.is_over = true;
-        self.changed.notify_all();
-        let unwritten = |waiting: &mut Waiting| waiting.is_writing || !waiting.queue.is_empty();
-        let waited = self.changed.wait_timeout_while(waiting, patience, unwritten);
-        if waited.unwrap_or_else(PoisonError::into_inner).1.timed_out() {
+        self.background.close();
+        if !self.background.wait(patience) {
             tracing::warn!("the last events were not written in time");
         }
     }
+}
 
-    fn locked(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+impl Writer {
+    fn write(&mut self, event: &Queued) {
+        let known = event.session.as_ref().and_then(|session| self.sessions.get(session)).copied();
+        let line = |number| {
+            let mut head = Head::new(number, event.lost);
+            if let Some((first, last)) = known.filter(|_| event.ends_session) {
+                (head.first_event, head.last_event) = (Some(first), Some(last));
+            }
+            head.before(&event.text)
+        };
+        match self.log.append(line) {
+            Ok(number) => {
+                match &event.session {
+                    Some(session) if event.ends_session => drop(self.sessions.remove(session)),
+                    Some(session) => {
+                        self.sessions.entry(session.clone()).or_insert((number, number)).1 = number
+                    }
+                    None => {}
+                }
+                if let Some(Tell(tell)) = self.tell.get() {
+                    tell(number);
+                }
+            }
+            Err(error) => {
+                if !self.has_failed {
+                    tracing::warn!(%error, "an event could not be written; the next one that can be says how many were lost");
+                }
+                self.has_failed = true;
+                self.lost.fetch_add(event.lost + 1, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Tell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tell(..)")
     }
 }
