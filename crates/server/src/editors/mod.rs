@@ -8,12 +8,12 @@ mod ways;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use emend_process::run::Program;
 use emend_process::search::Search;
+use emend_threads::{Background, Waiting};
 use emend_workspace::edit::plan::Action;
 use emend_workspace::policy::programs::Editor;
 
@@ -44,28 +44,36 @@ pub(crate) struct Changed {
 /// All editors that are told of edits.
 #[derive(Debug, Default)]
 pub(crate) struct Editors {
-    all: Vec<Arc<Told>>,
+    all: Vec<Told>,
 }
 
 /// An editor, and what it is still to be told.
 #[derive(Debug)]
 struct Told {
+    editor: Arc<Target>,
+    background: Background<Files>,
+}
+
+/// An editor, and how it is told.
+#[derive(Debug)]
+struct Target {
     name: String,
     program: String,
     way: Way,
     timeout: Duration,
     search: Arc<Search>,
-    waiting: Mutex<Waiting>,
-    is_idle: Condvar,
 }
 
+/// The files that an editor is to be told of, each once. All of them are told at once.
 #[derive(Debug, Default)]
-struct Waiting {
-    files: BTreeMap<PathBuf, Changed>,
-    /// Whether a thread is at it.
-    is_being_told: bool,
-    /// What last went wrong. An editor that is not open fails with each edit, which need not be said each time.
-    complaint: Option<String>,
+struct Files(BTreeMap<PathBuf, Changed>);
+
+impl Waiting for Files {
+    type Job = Vec<Changed>;
+
+    fn take_next(&mut self) -> Option<Vec<Changed>> {
+        (!self.0.is_empty()).then(|| std::mem::take(&mut self.0).into_values().collect())
+    }
 }
 
 impl Editors {
@@ -77,16 +85,14 @@ impl Editors {
 
     fn new(editors: &[Editor], roots: &[&Path]) -> Self {
         let search = Arc::new(Search::new(None, roots));
-        let told = |editor: &Editor| Told {
+        let target = |editor: &Editor| Target {
             name: editor.name.clone(),
             program: editor.program().to_owned(),
             way: Way::of(editor),
             timeout: editor.timeout.unwrap_or(TIMEOUT),
             search: Arc::clone(&search),
-            waiting: Mutex::default(),
-            is_idle: Condvar::new(),
         };
-        Self { all: editors.iter().map(|editor| Arc::new(told(editor))).collect() }
+        Self { all: editors.iter().map(|editor| Told::new(target(editor))).collect() }
     }
 
     /// Has the editors told of this edit. Waits for none of them. Yields which ones are told.
@@ -98,72 +104,52 @@ impl Editors {
     }
 
     fn notify(&self, files: &[Changed]) -> Vec<&str> {
-        let concerned = self.all.iter().filter(|told| told.way.concerns(files));
-        concerned.filter(|told| told.will_be_told(files)).map(|told| told.name.as_str()).collect()
+        let concerned = self.all.iter().filter(|told| told.editor.way.concerns(files));
+        concerned.filter(|told| told.push(files)).map(|told| told.editor.name.as_str()).collect()
     }
 
     /// Waits until all are told, but no longer than this.
     pub(crate) fn settle(&self, patience: Duration) {
         let until = Instant::now() + patience;
         for told in &self.all {
-            let left = until.saturating_duration_since(Instant::now());
-            let waiting = told.locked();
-            drop(told.is_idle.wait_timeout_while(waiting, left, |waiting| waiting.is_being_told));
+            told.background.wait(until.saturating_duration_since(Instant::now()));
         }
     }
 }
 
 impl Told {
-    fn locked(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(editor: Target) -> Self {
+        let editor = Arc::new(editor);
+        let target = Arc::clone(&editor);
+        // What last went wrong. An editor that is not open fails with each edit, which need not be said each time.
+        let mut complaint = None;
+        let work = move |files: Vec<Changed>| {
+            let failed = target.tell(&files).err();
+            if let Some(why) = failed.as_ref().filter(|_| failed != complaint) {
+                tracing::warn!(editor = target.name, "it could not be told of an edit: {why}");
+            }
+            complaint = failed;
+        };
+        Self { editor, background: Background::new("editor", Files::default(), work) }
     }
 
-    fn will_be_told(self: &Arc<Self>, files: &[Changed]) -> bool {
-        let mut waiting = self.locked();
-        for file in files {
-            if waiting.files.len() >= WAITING && !waiting.files.contains_key(&file.path) {
-                tracing::warn!(editor = self.name, "it is behind by {WAITING} files and is not told of more");
-                break;
-            }
-            waiting.files.insert(file.path.clone(), file.clone());
-        }
-        if waiting.is_being_told {
-            return true;
-        }
-        let told = Arc::clone(self);
-        match thread::Builder::new().name("editor".into()).spawn(move || told.tell_all()) {
-            Ok(_) => waiting.is_being_told = true,
-            Err(error) => {
-                waiting.files.clear();
-                tracing::warn!(editor = self.name, %error, "it is not told of edits");
-            }
-        }
-        waiting.is_being_told
-    }
-
-    fn tell_all(&self) {
-        loop {
-            let files = {
-                let mut waiting = self.locked();
-                if waiting.files.is_empty() {
-                    waiting.is_being_told = false;
-                    self.is_idle.notify_all();
-                    return;
+    /// Has the editor told of these. Returns whether it will be.
+    fn push(&self, files: &[Changed]) -> bool {
+        let pushed = self.background.push(|Files(waiting)| {
+            for file in files {
+                if waiting.len() >= WAITING && !waiting.contains_key(&file.path) {
+                    let editor = &self.editor.name;
+                    tracing::warn!(editor, "it is behind by {WAITING} files and is not told of more");
+                    break;
                 }
-                std::mem::take(&mut waiting.files)
-            };
-            let files: Vec<Changed> = files.into_values().collect();
-            let complaint = self.tell(&files).err();
-            let mut waiting = self.locked();
-            if let Some(complaint) = &complaint
-                && waiting.complaint.as_ref() != Some(complaint)
-            {
-                tracing::warn!(editor = self.name, "it could not be told of an edit: {complaint}");
+                waiting.insert(file.path.clone(), file.clone());
             }
-            waiting.complaint = complaint;
-        }
+        });
+        pushed.is_some()
     }
+}
 
+impl Target {
     /// Tells the editor. Blocks. The error is the first that went wrong; the rest is told all the same while there is time.
     fn tell(&self, files: &[Changed]) -> Result<(), String> {
         let until = Instant::now() + self.timeout;
@@ -212,6 +198,8 @@ fn changed(committed: &CommittedEdit<'_>) -> Vec<Changed> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     fn changed(root: &Path, name: &str) -> Changed {
@@ -253,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = [changed(folder.path(), "a")];
         let tell = |editor: &Editor, roots: &[&Path]| {
-            Editors::new(std::slice::from_ref(editor), roots).all[0].tell(&files)
+            Editors::new(std::slice::from_ref(editor), roots).all[0].editor.tell(&files)
         };
         assert!(tell(&editor("x", &["no-such-editor"], None), &[]).unwrap_err().contains("no-such-editor"));
         assert!(tell(&editor("x", &["sh", "-c", "exit 3"], None), &[]).unwrap_err().contains("exit code 3"));
