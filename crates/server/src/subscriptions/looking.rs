@@ -4,14 +4,31 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::thread;
 
+use emend_threads::Background;
 use emend_workspace::Workspace;
 use emend_workspace::history::Asked;
 
 use super::Subscriptions;
 use crate::events;
 use crate::watch::{Hints, Watch};
+
+/// Arranging what is watched, in a thread of its own.
+#[derive(Debug)]
+pub(super) struct Arranging(Background<Option<(Arc<Subscriptions>, Arc<Workspace>)>>);
+
+impl Default for Arranging {
+    fn default() -> Self {
+        Self(Background::new(
+            "arrange",
+            None,
+            |(subscriptions, workspace): (Arc<Subscriptions>, Arc<Workspace>)| {
+                subscriptions.watch_anew(&workspace);
+                subscriptions.look_at_doubted(&workspace);
+            },
+        ))
+    }
+}
 
 impl Subscriptions {
     /// Watches what the listeners want, and nothing else. Blocks.
@@ -90,23 +107,12 @@ impl Subscriptions {
         }
     }
 
-    /// The same in a thread of its own, and once for all who go at that time: a listener ends where everybody's requests
-    /// are answered, and with hundreds of others left arranging takes a while.
+    /// Has what is watched arranged in the background, once for all who go at that time: a listener ends where everybody's
+    /// requests are answered, and with hundreds of others left arranging takes a while.
     pub(super) fn arrange_later(self: &Arc<Self>, workspace: &Arc<Workspace>) {
-        if self.is_due.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let (subscriptions, workspace) = (Arc::clone(self), Arc::clone(workspace));
-        let arrange = move || {
-            // Whoever goes from now on may be too late for this time.
-            subscriptions.is_due.store(false, Ordering::Release);
-            subscriptions.watch_anew(&workspace);
-            subscriptions.look_at_doubted(&workspace);
-        };
-        if let Err(error) = thread::Builder::new().name("arrange".into()).spawn(arrange) {
-            self.is_due.store(false, Ordering::Release);
-            tracing::warn!(%error, "what nobody listens to is watched until somebody else comes or goes");
-        }
+        // Whoever goes while that is being done may be too late for it, and has it done once more.
+        let due = (Arc::clone(self), Arc::clone(workspace));
+        self.arranging.0.push(|waiting| waiting.replace(due));
     }
 
     /// Looks at what may be new, and has told what is. Blocks.

@@ -24,6 +24,7 @@ use tokio::sync::Notify;
 
 use emend_workspace::Workspace;
 
+use self::looking::Arranging;
 use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
 use crate::events::Events;
 use crate::registrations::Registration;
@@ -40,8 +41,7 @@ pub(crate) struct Subscriptions {
     state: Mutex<State>,
     /// Held before `state` where both are.
     watch: Mutex<Option<Watch>>,
-    /// Whether a thread is about to arrange what is watched.
-    is_due: AtomicBool,
+    arranging: Arranging,
     /// Whether not all of what was read is watched, so that answers have to look for themselves.
     is_partial: AtomicBool,
     /// For how long an answer looks for itself.
