@@ -4,15 +4,16 @@
 //! A warning must not be felt: it is looked for in a thread of its own while the commit waits for the disk, and only in so
 //! much text. What is not found by then is told with the client's next answer.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::time::Duration;
 
 use emend_edit::Text;
 use emend_edit::problem::{Kind, Problem};
 use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
+use emend_threads::Background;
 
 use crate::edits::checked_plan::CheckedPlan;
 use crate::files::mailbox::{Mailbox, Topic};
@@ -47,11 +48,11 @@ struct Broken {
     what: String,
 }
 
-/// Looks for warnings, in a thread that begins with the first of them and ends with this.
-#[derive(Debug, Default)]
-pub(crate) struct Guard(OnceLock<Option<SyncSender<Job>>>);
+/// Looks for warnings in the background.
+#[derive(Debug)]
+pub(crate) struct Guard(Background<VecDeque<Job>>);
 
-/// What the thread gets.
+/// What is looked for of one edit.
 #[derive(Debug)]
 struct Job {
     suspects: Vec<Suspect>,
@@ -95,6 +96,22 @@ pub(crate) fn warn(checked: &mut CheckedPlan) {
     }
 }
 
+impl Default for Guard {
+    fn default() -> Self {
+        let mut judge = None;
+        let work = move |job: Job| {
+            let judge = judge.get_or_insert_with(|| {
+                yield_to_edits();
+                Judge::default()
+            });
+            // Whoever asked may have gone.
+            let doubt = || job.doubt.store(true, Ordering::Release);
+            let _ = job.found.send(look(judge, job.suspects, &doubt));
+        };
+        Self(Background::new("syntax", VecDeque::new(), work))
+    }
+}
+
 impl Guard {
     /// Begins to look for what a plan breaks, unless that is known already.
     pub(crate) fn begin(&self, checked: &CheckedPlan) -> Option<Look> {
@@ -106,24 +123,17 @@ impl Guard {
         if suspects.is_empty() {
             return None;
         }
-        let jobs = self.0.get_or_init(|| {
-            let (send, receive) = mpsc::sync_channel::<Job>(WAITING);
-            let thread = thread::Builder::new().name("syntax".into()).spawn(move || {
-                yield_to_edits();
-                let mut judge = Judge::default();
-                for job in receive {
-                    // Whoever asked may have gone.
-                    let doubt = || job.doubt.store(true, Ordering::Release);
-                    let _ = job.found.send(look(&mut judge, job.suspects, &doubt));
-                }
-            });
-            thread.is_ok().then_some(send)
-        });
         let (send, found) = mpsc::channel();
         let doubt = Arc::new(AtomicBool::new(false));
         let job = Job { suspects, found: send, doubt: Arc::clone(&doubt) };
-        jobs.as_ref()?.try_send(job).ok()?;
-        Some(Look { found, doubt })
+        let pushed = self.0.push(|waiting| {
+            let has_room = waiting.len() < WAITING;
+            if has_room {
+                waiting.push_back(job);
+            }
+            has_room
+        });
+        (pushed == Some(true)).then_some(Look { found, doubt })
     }
 }
 
