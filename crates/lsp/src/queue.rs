@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use emend_threads::Waiting;
+
 use crate::aftermath::{Answer, Content, FileChange, Report, State};
 use crate::pending::Reply;
 
@@ -43,17 +45,22 @@ pub(crate) enum Job {
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: VecDeque<Job>,
-    has_thread: bool,
-    is_stopped: bool,
+}
+
+impl Waiting for Queue {
+    type Job = Job;
+
+    fn take_next(&mut self) -> Option<Job> {
+        self.jobs.pop_front()
+    }
 }
 
 impl Queue {
-    /// Adds a job. Yields whether somebody must be found who does it, and what will never be done: whoever drops that
-    /// answers it, and must hold nothing meanwhile that the answered could want.
+    /// Adds a job. Returns what will never be done: whoever drops that answers it, and must hold nothing meanwhile that the
+    /// answered could want.
     #[must_use]
-    pub(crate) fn push(&mut self, job: Job) -> (bool, Vec<Job>) {
-        let over = match job {
-            job if self.is_stopped => return (false, vec![job]),
+    pub(crate) fn push(&mut self, job: Job) -> Option<Job> {
+        match job {
             Job::Edit { changes, reply } => self.push_edit(changes, reply),
             Job::Ask { .. } if self.count(|job| matches!(job, Job::Ask { .. })) >= QUESTIONS => Some(job),
             Job::Outside(paths) => {
@@ -64,12 +71,7 @@ impl Queue {
                 self.jobs.push_back(job);
                 None
             }
-        };
-        (!std::mem::replace(&mut self.has_thread, true), Vec::from_iter(over))
-    }
-
-    pub(crate) fn pop(&mut self) -> Option<Job> {
-        self.jobs.pop_front()
+        }
     }
 
     /// Takes out all that somebody waits for, so that they can be answered.
@@ -79,15 +81,10 @@ impl Queue {
         awaited.into()
     }
 
-    /// Takes nothing more. Yields what will never be done.
+    /// Takes out all that there is.
     #[must_use]
-    pub(crate) fn stop(&mut self) -> Vec<Job> {
-        self.is_stopped = true;
-        self.jobs.drain(..).collect()
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.is_stopped
+    pub(crate) fn take_all(&mut self) -> VecDeque<Job> {
+        std::mem::take(&mut self.jobs)
     }
 
     fn count(&self, is_one: impl Fn(&Job) -> bool) -> usize {
@@ -160,8 +157,8 @@ mod tests {
         let mut told = 0;
         for at in 0..100 {
             let (path, after) = if at % 2 == 0 { ("/even", "even") } else { ("/odd", "odd") };
-            let (_, over) = queue.push(edit(path, after).1);
-            told += over.len();
+            let over = queue.push(edit(path, after).1);
+            told += usize::from(over.is_some());
         }
         assert_eq!((queue.jobs.len(), told), (EDITS, 100 - EDITS));
         let Some(Job::Edit { changes, .. }) = queue.jobs.pop_back() else { panic!("an edit") };
@@ -179,22 +176,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stopped_takes_nothing_and_answers_what_there_was() {
-        let mut queue = Queue::default();
-        assert!(queue.push(edit("/a", "a").1).0);
-        assert!(!queue.push(edit("/a", "a").1).0);
-        assert_eq!(queue.stop().len(), 2);
-        assert_eq!(queue.push(edit("/a", "a").1).1.len(), 1);
-        assert!(queue.pop().is_none());
-    }
-
-    #[test]
     fn what_others_changed_is_one_bounded_job() {
         let mut queue = Queue::default();
         for at in 0..FILES * 2 {
             let _ = queue.push(Job::Outside(vec![format!("/{at}").into(), "/same".into()]));
         }
-        let Some(Job::Outside(paths)) = queue.pop() else { panic!("a job") };
+        let Some(Job::Outside(paths)) = queue.take_next() else { panic!("a job") };
         assert_eq!((paths.len(), queue.jobs.len()), (FILES, 0));
     }
 }

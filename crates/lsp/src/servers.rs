@@ -214,7 +214,7 @@ impl Servers {
     fn worker(&self, server: usize, root: PathBuf) -> Arc<Worker> {
         let make = |root: &Path| {
             let (of, search) = (Arc::clone(&self.servers[server]), Arc::clone(&self.search));
-            Arc::new(Worker::new(of, root.to_owned(), search, self.limits))
+            Worker::new(of, root.to_owned(), search, self.limits)
         };
         if self.is_stopped.load(Ordering::Acquire) {
             let stopped = make(&root);

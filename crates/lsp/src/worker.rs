@@ -4,11 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use emend_process::search::Search;
+use emend_threads::{Background, Mutex};
 
 use crate::aftermath::{Answer, Changes, Report, State};
 use crate::known::ending;
@@ -25,8 +25,7 @@ pub(crate) struct Worker {
     root: PathBuf,
     search: Arc<Search>,
     limits: Limits,
-    queue: Mutex<Queue>,
-    work: Condvar,
+    queue: Background<Queue>,
     status: Mutex<Status>,
 }
 
@@ -50,28 +49,27 @@ struct Crash {
 }
 
 impl Worker {
-    pub(crate) fn new(server: Arc<Server>, root: PathBuf, search: Arc<Search>, limits: Limits) -> Self {
-        let (queue, work, status) = (Mutex::default(), Condvar::new(), Mutex::default());
-        Self { server, root, search, limits, queue, work, status }
+    pub(crate) fn new(server: Arc<Server>, root: PathBuf, search: Arc<Search>, limits: Limits) -> Arc<Self> {
+        Arc::new_cyclic(|worker: &Weak<Self>| {
+            let (worker, mut session) = (Weak::clone(worker), None);
+            let work = move |job| {
+                if let Some(worker) = worker.upgrade() {
+                    worker.work_guarded(job, &mut session);
+                }
+            };
+            let queue = Background::new(format!("lsp {}", server.name), Queue::default(), work);
+            Self { server, root, search, limits, queue, status: Mutex::default() }
+        })
     }
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Has it done when its turn comes. Where there is no thread for it, nothing comes of it.
-    pub(crate) fn push(self: &Arc<Self>, job: Job) {
+    /// Has it done when its turn comes. Where there is no thread for it, or it is stopped, nothing comes of it.
+    pub(crate) fn push(&self, job: Job) {
         // What is over is dropped, and so answered, after the queue is let go.
-        let (must_start, mut over) = self.queue().push(job);
-        if must_start {
-            let worker = Arc::clone(self);
-            let name = format!("lsp {}", self.server.name);
-            if let Err(error) = thread::Builder::new().name(name).spawn(move || worker.run()) {
-                tracing::warn!(%error, "a language server cannot be used");
-                over.extend(self.queue().stop());
-            }
-        }
-        self.work.notify_one();
+        drop(self.queue.push(|queue| queue.push(job)));
     }
 
     /// Whether it has been started and has not ended.
@@ -101,9 +99,8 @@ impl Worker {
 
     /// Lets nothing more be done, and ends the server.
     pub(crate) fn stop(&self, deadline: Instant) {
-        let over = self.queue().stop();
-        drop(over);
-        self.work.notify_one();
+        self.queue.close();
+        drop(self.queue.with_waiting(Queue::take_all));
         let (process, is_ready) = {
             let mut status = self.status();
             status.is_stopped = true;
@@ -117,36 +114,17 @@ impl Worker {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn status(&self) -> MutexGuard<'_, Status> {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+        self.status.lock()
     }
 
-    fn run(&self) {
-        let mut session = None;
-        loop {
-            let job = {
-                let mut queue = self.queue();
-                loop {
-                    if queue.is_stopped() {
-                        return;
-                    }
-                    if let Some(job) = queue.pop() {
-                        break job;
-                    }
-                    queue = self.work.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                }
-            };
-            // A bug here, or in a text that is made here, costs this server and the answer, and nothing else.
-            if catch_unwind(AssertUnwindSafe(|| self.work(job, &mut session))).is_err() {
-                session = None;
-                let mut status = self.status();
-                status.process = None;
-                status.is_ready = false;
-            }
+    /// Does this. A bug here, or in a text that is made here, costs this server and the answer, and nothing else.
+    fn work_guarded(&self, job: Job, session: &mut Option<Session>) {
+        if catch_unwind(AssertUnwindSafe(|| self.work(job, session))).is_err() {
+            *session = None;
+            let mut status = self.status();
+            status.process = None;
+            status.is_ready = false;
         }
     }
 
@@ -202,7 +180,7 @@ impl Worker {
         if !matches!(state, State::Crashed { .. } | State::NotInstalled { .. }) {
             return;
         }
-        let waiting = self.queue().take_awaited();
+        let waiting = self.queue.with_waiting(Queue::take_awaited);
         for mut job in waiting {
             match &mut job {
                 Job::Edit { reply, .. } => reply.otherwise(|report| report.state = state.clone()),
