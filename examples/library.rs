@@ -3,12 +3,11 @@
 //!     cargo run --example library
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 use anyhow::anyhow;
 use emend_edit::Problem;
 use emend_edit::patch::v4a;
-use emend_workspace::{EditContext, Origin, Readings, Request, RootSpec, Workspace, disk};
+use emend_workspace::{EditContext, Mutex, Origin, Readings, Request, RootSpec, Workspace, disk};
 
 const GREETING: &str = "def greet(name):\n    return \"Hello, \" + name\n";
 

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use emend_edit::patch::{Patch, TextChange};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
-use emend_workspace::{EditContext, Origin, Policy, Request, RootSpec, Settings, Workspace};
+use emend_workspace::{EditContext, Mutex, Origin, Policy, Request, RootSpec, Settings, Workspace};
 
 use crate::faults::{Scene, edit, many_files, native, one_file, portable, versions};
 

@@ -10,7 +10,7 @@ mod portable;
 mod recovery;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use emend_edit::patch::{Patch, TextChange, v4a};
 use emend_edit::problem::{Code, FileState, Kind, Problem};
@@ -18,7 +18,9 @@ use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
 use emend_workspace::search::Wanted;
-use emend_workspace::{EditContext, NotCommitted, Origin, Report, Request, RootSpec, Scope, Workspace};
+use emend_workspace::{
+    EditContext, Mutex, NotCommitted, Origin, Report, Request, RootSpec, Scope, Workspace,
+};
 
 const EIO: i32 = 5;
 const EACCES: i32 = 13;
@@ -272,7 +274,7 @@ fn a_program_that_opens_the_file_in_between_writes_into_the_file_of_that_name() 
     scene.disk.before_placing({
         let (go, writer) = (go.clone(), Arc::clone(&writer));
         move || {
-            *writer.lock().unwrap() = Some(std::thread::spawn(write));
+            *writer.lock() = Some(std::thread::spawn(write));
             let is_held_up = |line: &str| line.contains("BREAKING") && line.contains(&inode);
             while opened.try_recv().is_err() {
                 if std::fs::read_to_string("/proc/locks").unwrap().lines().any(is_held_up) {
@@ -282,7 +284,7 @@ fn a_program_that_opens_the_file_in_between_writes_into_the_file_of_that_name() 
             }
         }
     });
-    let join = move || writer.lock().unwrap().take().map_or((), |writer| writer.join().unwrap());
+    let join = move || writer.lock().take().map_or((), |writer| writer.join().unwrap());
     // The exchange is taken back, and if there is another, the program has written before it.
     scene.disk.before_placing(|| {});
     scene.disk.before_placing(join.clone());

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use emend_edit::patch::{Patch, TextChange};
 use emend_edit::problem::Code;
@@ -13,7 +13,8 @@ use emend_testkit::client::patch;
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Answer, Client, Folder, Launch, at_terminal, at_terminal_ahead};
 use emend_workspace::{
-    Approval, EditContext, Mode, NotCommitted, Origin, Policy, Request, RootSpec, Settings, Workspace, disk,
+    Approval, EditContext, Mode, Mutex, NotCommitted, Origin, Policy, Request, RootSpec, Settings, Workspace,
+    disk,
 };
 use serde_json::{Value, json};
 

@@ -1,8 +1,10 @@
 //! Answers that come later: whoever waits for them sets the time, and may leave at any moment.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
+
+use emend_threads::{Condvar, Mutex};
 
 use crate::aftermath::{Aftermath, Report};
 
@@ -61,16 +63,16 @@ impl<T> Awaited<T> {
     }
 
     pub(crate) fn wait(&self, deadline: Instant) -> Option<Vec<T>> {
-        let mut answers = self.0.locked();
+        let mut answers = self.0.answers.lock();
         while answers.outstanding > 0 {
             let left = deadline.checked_duration_since(Instant::now())?;
-            answers = self.0.complete.wait_timeout(answers, left).unwrap_or_else(PoisonError::into_inner).0;
+            answers = self.0.complete.wait_timeout(answers, left).0;
         }
         Some(std::mem::take(&mut answers.given))
     }
 
     fn on_done(self, tell: Box<dyn FnOnce(Vec<T>) + Send>) {
-        let mut answers = self.0.locked();
+        let mut answers = self.0.answers.lock();
         answers.tell = Some(tell);
         Gathering::tell_if_complete(answers);
     }
@@ -89,7 +91,7 @@ impl<T> Reply<T> {
 
 impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
-        let mut answers = self.gathering.locked();
+        let mut answers = self.gathering.answers.lock();
         answers.outstanding -= 1;
         answers.given.extend(self.otherwise.take());
         self.gathering.complete.notify_all();
@@ -98,10 +100,6 @@ impl<T> Drop for Reply<T> {
 }
 
 impl<T> Gathering<T> {
-    fn locked(&self) -> MutexGuard<'_, Answers<T>> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn tell_if_complete(mut answers: MutexGuard<'_, Answers<T>>) {
         if answers.outstanding > 0 {
             return;
@@ -116,7 +114,7 @@ impl<T> Gathering<T> {
 
 impl<T> std::fmt::Debug for Gathering<T> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Gathering").field("outstanding", &self.locked().outstanding).finish()
+        formatter.debug_struct("Gathering").field("outstanding", &self.answers.lock().outstanding).finish()
     }
 }
 

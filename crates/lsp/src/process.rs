@@ -9,12 +9,13 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use emend_process::group::Group;
+use emend_threads::{Condvar, Mutex};
 use lsp_server::{Message, Notification, Request, RequestId, Response, ResponseError};
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{RegisterCapability, Request as _};
@@ -136,12 +137,12 @@ impl Process {
 
     /// What it has ended with, and when.
     pub(crate) fn ended(&self) -> Option<(String, Instant)> {
-        self.shared.locked().ended.clone()
+        self.shared.heard.lock().ended.clone()
     }
 
     /// Whether it has said anything since then.
     pub(crate) fn spoke_since(&self, since: Instant) -> bool {
-        self.shared.locked().last_message.is_some_and(|last| last > since)
+        self.shared.heard.lock().last_message.is_some_and(|last| last > since)
     }
 
     pub(crate) fn notify<N: notification::Notification>(&self, params: N::Params) -> Result<(), Failure> {
@@ -151,7 +152,7 @@ impl Process {
     /// Asks it and waits for the answer.
     pub(crate) fn ask(&self, method: &str, params: Value, deadline: Instant) -> Result<Value, Failure> {
         let id = {
-            let mut heard = self.shared.locked();
+            let mut heard = self.shared.heard.lock();
             heard.requests += 1;
             let id = RequestId::from(heard.requests);
             heard.awaited.insert(id.clone());
@@ -160,7 +161,7 @@ impl Process {
         self.send(Request { id: id.clone(), method: method.to_owned(), params }.into())?;
         let answer = self.wait(deadline, |heard| heard.answers.remove(&id));
         if matches!(answer, Err(Failure::Late)) {
-            self.shared.locked().awaited.remove(&id);
+            self.shared.heard.lock().awaited.remove(&id);
             let params = serde_json::json!({"id": id});
             self.send(Notification::new(notification::Cancel::METHOD.to_owned(), params).into())?;
         }
@@ -173,7 +174,7 @@ impl Process {
         deadline: Instant,
         mut look: impl FnMut(&mut Heard) -> Option<T>,
     ) -> Result<T, Failure> {
-        let mut heard = self.shared.locked();
+        let mut heard = self.shared.heard.lock();
         loop {
             if let Some(found) = look(&mut heard) {
                 return Ok(found);
@@ -182,13 +183,13 @@ impl Process {
                 return Err(Failure::Ended(why.clone()));
             }
             let left = deadline.checked_duration_since(Instant::now()).ok_or(Failure::Late)?;
-            heard = self.shared.changed.wait_timeout(heard, left).unwrap_or_else(PoisonError::into_inner).0;
+            heard = self.shared.changed.wait_timeout(heard, left).0;
         }
     }
 
     /// Looks at what it has said, and at which files are open.
     pub(crate) fn heard<T>(&self, look: impl FnOnce(&mut Heard) -> T) -> T {
-        look(&mut self.shared.locked())
+        look(&mut self.shared.heard.lock())
     }
 
     /// Ends it for this reason, and waits for the end.
@@ -208,7 +209,7 @@ impl Process {
     }
 
     fn send(&self, message: Message) -> Result<(), Failure> {
-        self.shared.locked().untold = 0;
+        self.shared.heard.lock().untold = 0;
         self.shared.send(message);
         match self.ended() {
             Some((why, _)) => Err(Failure::Ended(why)),
@@ -224,10 +225,6 @@ impl Drop for Process {
 }
 
 impl Shared {
-    fn locked(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn send(&self, message: Message) {
         if self.outgoing.try_send(message).is_err() {
             self.end("it does not read what it is told");
@@ -235,7 +232,7 @@ impl Shared {
     }
 
     fn end(&self, why: &str) {
-        self.locked().fault.get_or_insert_with(|| why.to_owned());
+        self.heard.lock().fault.get_or_insert_with(|| why.to_owned());
         self.group.kill();
     }
 
@@ -246,10 +243,11 @@ impl Shared {
                 Ok(Some((message, length))) => self.hear(message, length, client),
                 // It is about to end, or it will never say anything again.
                 Ok(None) => {
-                    let (heard, time) = (self.locked(), DUMB);
+                    let (heard, time) = (self.heard.lock(), DUMB);
                     let over = |heard: &mut Heard| heard.ended.is_none();
-                    let waited = self.changed.wait_timeout_while(heard, time, over);
-                    if waited.is_ok_and(|(_, waited)| waited.timed_out()) {
+                    let (heard, is_late) = self.changed.wait_timeout_while(heard, time, over);
+                    drop(heard);
+                    if is_late {
                         self.end("it closed its standard output");
                     }
                     return;
@@ -260,7 +258,7 @@ impl Shared {
     }
 
     fn hear(&self, message: Message, length: usize, client: &Client) {
-        let mut heard = self.locked();
+        let mut heard = self.heard.lock();
         heard.last_message = Some(Instant::now());
         heard.untold = heard.untold.saturating_add(length);
         if heard.untold > self.limits.flood {
@@ -295,12 +293,12 @@ impl Shared {
     fn keep_last_words(&self, mut stderr: impl Read) {
         let mut buffer = [0; 4096];
         while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-            let mut last = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = self.last_words.lock();
             last.bytes.extend(&buffer[..read]);
             let surplus = last.bytes.len().saturating_sub(LAST_WORDS);
             last.bytes.drain(..surplus);
         }
-        self.last_words.lock().unwrap_or_else(PoisonError::into_inner).are_said = true;
+        self.last_words.lock().are_said = true;
         self.silence.notify_all();
     }
 
@@ -310,14 +308,13 @@ impl Shared {
             Err(error) => format!("it ended, nobody knows how: {error}"),
         };
         // What is held against it only because it has ended is not why.
-        let how = self.locked().fault.clone().unwrap_or(how);
-        let last = self.last_words.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.silence.wait_timeout_while(last, LAST, |last| !last.are_said);
-        let last = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let how = self.heard.lock().fault.clone().unwrap_or(how);
+        let last = self.last_words.lock();
+        let (last, _) = self.silence.wait_timeout_while(last, LAST, |last| !last.are_said);
         let bytes: Vec<u8> = last.bytes.iter().copied().collect();
         drop(last);
         let words = String::from_utf8_lossy(&bytes);
-        let mut heard = self.locked();
+        let mut heard = self.heard.lock();
         let why =
             if words.trim().is_empty() { how } else { format!("{how}; its last words: {}", words.trim()) };
         tracing::debug!(%why, "a language server has ended");

@@ -1,9 +1,9 @@
 //! Which servers there are: the known ones with what the settings say of them, and the settings' own.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use emend_process::search::Search;
+use emend_threads::Mutex;
 use serde_json::Value;
 
 use crate::known::{self, KNOWN, Kind, Start};
@@ -98,17 +98,13 @@ impl Server {
 
     /// Its program, as it was found when it was last looked for.
     pub(crate) fn found(&self, search: &Search) -> Found {
-        self.found
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get_or_insert_with(|| self.look(search))
-            .clone()
+        self.found.lock().get_or_insert_with(|| self.look(search)).clone()
     }
 
     /// Looks for its program anew.
     pub(crate) fn find(&self, search: &Search) -> Found {
         let found = self.look(search);
-        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+        *self.found.lock() = Some(found.clone());
         found
     }
 

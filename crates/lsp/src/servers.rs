@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::thread;
 use std::time::Instant;
 
 use emend_process::search::Search;
+use emend_threads::Mutex;
 
 use crate::aftermath::{Answer, FileChange, ServerState, State};
 use crate::known::{PROJECT_FILES, ending};
@@ -226,7 +227,7 @@ impl Servers {
     }
 
     fn workers(&self) -> MutexGuard<'_, BTreeMap<(usize, PathBuf), Arc<Worker>>> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock()
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 #[cfg(not(unix))]
 use std::time::Duration;
+
+use emend_threads::Mutex;
 
 /// A process that leads a group of its own.
 pub struct Group {
@@ -37,7 +38,7 @@ impl Group {
 
     /// Takes its pipes.
     pub fn pipes(&self) -> Pipes {
-        let mut child = self.locked();
+        let mut child = self.child.lock();
         let pipes =
             child.as_mut().map(|child| (child.stdin.take(), child.stdout.take(), child.stderr.take()));
         pipes.unwrap_or_default()
@@ -45,7 +46,7 @@ impl Group {
 
     /// Ends it and all that it has started.
     pub fn kill(&self) {
-        if let Some(child) = self.locked().as_mut() {
+        if let Some(child) = self.child.lock().as_mut() {
             kill_group(child);
             // It may have left that group.
             let _ = child.kill();
@@ -65,7 +66,8 @@ impl Group {
     }
 
     fn reap(&self, first: impl FnOnce(&mut Child)) -> io::Result<ExitStatus> {
-        let mut child = self.locked().take().ok_or_else(|| io::Error::other("it was waited for already"))?;
+        let mut child =
+            self.child.lock().take().ok_or_else(|| io::Error::other("it was waited for already"))?;
         first(&mut child);
         child.wait()
     }
@@ -74,7 +76,7 @@ impl Group {
     #[cfg(unix)]
     pub fn has_ended(&self) -> io::Result<bool> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
-        let child = self.locked();
+        let child = self.child.lock();
         let Some(id) = child.as_ref().and_then(pid) else { return Ok(true) };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(id), options)?.is_some())
@@ -84,21 +86,17 @@ impl Group {
     #[cfg(unix)]
     fn wait_without_reaping(&self) {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
-        let Some(id) = self.locked().as_ref().and_then(pid) else { return };
+        let Some(id) = self.child.lock().as_ref().and_then(pid) else { return };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(id), options) {}
     }
 
     #[cfg(not(unix))]
     fn wait_without_reaping(&self) {
-        let is_running = || matches!(self.locked().as_mut().map(Child::try_wait), Some(Ok(None)));
+        let is_running = || matches!(self.child.lock().as_mut().map(Child::try_wait), Some(Ok(None)));
         while is_running() {
             std::thread::sleep(LOOK);
         }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Option<Child>> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

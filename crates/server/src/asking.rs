@@ -10,7 +10,6 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
@@ -23,6 +22,7 @@ use rmcp::{ErrorData, RoleServer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use emend_threads::Mutex;
 use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
 
@@ -106,7 +106,7 @@ impl Asking {
 
     /// Whether this question was not answered before.
     fn is_first(&self, once: [u8; 16]) -> bool {
-        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answered = self.answered.lock();
         answered.retain(|_, at| at.elapsed() <= PATIENCE);
         answered.insert(once, Instant::now()).is_none()
     }

@@ -112,7 +112,7 @@ impl Emend {
         }
         if let Some(tally) = caller.tally() {
             tally.count(outcome);
-            self.shared.subscriptions.has_counted(&self.session);
+            self.shared.subscriptions.notify_tally(&self.session);
         }
         let cause = Cause { client: &client, session: caller.session(), tool: tool.about.name };
         self.shared.events.outcome(cause, outcome);
@@ -292,7 +292,7 @@ impl Emend {
         )?;
         let checking = self.shared.effects.checking(&answer);
         let subscriptions = &self.shared.subscriptions;
-        subscriptions.has_called(workspace, &self.session);
+        subscriptions.after_call(workspace, &self.session);
         // Of a call that was cancelled, nobody gets the answer: the next one says all that.
         let is_heard = call.lasts && !call.cancelled.is_cancelled();
         let remarks = if is_heard { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };

@@ -2,13 +2,13 @@
 //! call of its tool, and comes out as the same outcome; only the diff is whole, since a person can scroll.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tracing::debug_span;
 
 use emend_edit::patch::Patch;
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::Mutex;
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::{

@@ -2,13 +2,14 @@
 //! share that nobody else takes: whose lock is held by another process waits behind its own edits alone.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::Mutex;
 use emend_workspace::{Effort, lock};
 
 use crate::session::Owner;
@@ -50,7 +51,7 @@ impl Editing {
     }
 
     fn permits(&self, owner: &Owner, share: usize) -> Arc<Semaphore> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.0.lock();
         match all.get(owner) {
             Some(permits) => Arc::clone(permits),
             None => Arc::clone(all.entry(owner.clone()).or_insert_with(|| Arc::new(Semaphore::new(share)))),

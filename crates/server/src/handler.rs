@@ -102,7 +102,7 @@ impl Emend {
             if let (Some(effects), Some(listeners)) = (following.upgrade(), listening.upgrade()) {
                 effects.changed_outside(paths);
                 // What is wrong now may be something else.
-                listeners.have_found();
+                listeners.notify_diagnostics();
             }
         });
         let (asking, in_flight, editing) = (Asking::new(), AtomicUsize::new(0), Editing::default());

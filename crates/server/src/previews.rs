@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::Mutex;
 use emend_workspace::Preview;
 
 use crate::session::Owner;
@@ -40,7 +41,7 @@ struct Kept {
 
 impl Kept {
     fn bytes(&self) -> usize {
-        let is_used = self.slot.try_lock().is_ok_and(|slot| !matches!(*slot, Slot::Waiting(_)));
+        let is_used = self.slot.try_lock().is_some_and(|slot| !matches!(*slot, Slot::Waiting(_)));
         if is_used { 0 } else { self.bytes }
     }
 }
@@ -72,7 +73,7 @@ impl Previews {
     /// Keeps a plan. Yields its handle.
     pub fn keep(&self, owner: &Owner, plan: Preview) -> Result<String, Problem> {
         let handle = new_handle()?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
         let bytes = plan.bytes();
         loop {
@@ -93,7 +94,7 @@ impl Previews {
 
     /// What is under this owner's handle.
     pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<Slot>>, Problem> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
         kept.get(handle.trim())
             .filter(|preview| preview.owner == *owner)

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -212,7 +212,7 @@ fn session(caller: Caller<'_>) -> Option<Value> {
 
 /// Each file that was read, with what has become of it.
 fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
-    let read = caller.readings().lock().unwrap_or_else(PoisonError::into_inner).versions();
+    let read = caller.readings().lock().versions();
     if read.is_empty() {
         return "No file was read in this session.\n".into();
     }

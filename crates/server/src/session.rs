@@ -5,8 +5,9 @@
 //! be found by another, and goes with the handler: there is nothing to sweep.
 
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
+use emend_threads::Mutex;
 use emend_workspace::{Contents, Mailbox, Origin, Readings};
 
 use crate::events::{Events, Tally};
@@ -123,7 +124,7 @@ impl Session {
 
     /// To what it listens.
     pub(crate) fn registrations(&self) -> MutexGuard<'_, Registrations> {
-        self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registrations.lock()
     }
 
     /// What has been read in it.

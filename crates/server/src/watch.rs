@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use emend_threads::{Condvar, Mutex};
 use notify::event::{AccessKind, AccessMode, EventKind, Flag, ModifyKind};
 use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher};
 
@@ -101,19 +102,13 @@ struct Gathering {
     is_over: bool,
 }
 
-impl Shared {
-    fn locked(&self) -> MutexGuard<'_, Gathering> {
-        self.gathering.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Watch {
     /// Begins, with no folder. What may be new is told in a thread of its own, until `tell` says that it is over.
     pub(crate) fn begin(tell: impl FnMut(Hints) -> bool + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let hearing = Arc::clone(&shared);
         let watcher = notify::recommended_watcher(move |event| {
-            let mut gathering = hearing.locked();
+            let mut gathering = hearing.gathering.lock();
             let is_first = gathering.hints.is_empty();
             gathering.hints.take_in(event);
             gathering.latest = Some(Instant::now());
@@ -138,7 +133,7 @@ impl Watch {
     pub(crate) fn set(&mut self, folders: &BTreeSet<PathBuf>) {
         let mut polls = self.watcher.is_none();
         // It is said once, and not again with each subscription.
-        let is_known = self.shared.locked().polls;
+        let is_known = self.shared.gathering.lock().polls;
         self.misses = false;
         if let Some(watcher) = &mut self.watcher {
             for gone in self.watched.difference(folders) {
@@ -167,13 +162,13 @@ impl Watch {
                 }
             }
         }
-        self.shared.locked().polls = polls || self.misses;
+        self.shared.gathering.lock().polls = polls || self.misses;
         self.shared.changed.notify_one();
     }
 
     /// Whether there are folders of which nothing is hinted at but that all may be new.
     pub(crate) fn is_partial(&self) -> bool {
-        self.shared.locked().polls
+        self.shared.gathering.lock().polls
     }
 
     /// Whether folders have to be set again to find out that they are there.
@@ -196,7 +191,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.shared.locked().is_over = true;
+        self.shared.gathering.lock().is_over = true;
         self.shared.changed.notify_one();
     }
 }
@@ -209,7 +204,7 @@ impl Shared {
                 return;
             }
             // A large file that is written to all the time is not read all the time.
-            let gathering = self.locked();
+            let gathering = self.gathering.lock();
             let rest = begun.elapsed();
             drop(self.changed.wait_timeout_while(gathering, rest, |gathering| !gathering.is_over));
         }
@@ -217,13 +212,12 @@ impl Shared {
 
     /// The next hints, once it is quiet; `None` when it is over.
     fn gather(&self) -> Option<Hints> {
-        let mut gathering = self.locked();
+        let mut gathering = self.gathering.lock();
         while gathering.hints.is_empty() && !gathering.is_over {
             let patience = if gathering.polls { POLL } else { Duration::MAX };
-            let (woken, timeout) =
-                self.changed.wait_timeout(gathering, patience).unwrap_or_else(PoisonError::into_inner);
+            let (woken, is_late) = self.changed.wait_timeout(gathering, patience);
             gathering = woken;
-            if timeout.timed_out() && gathering.polls {
+            if is_late && gathering.polls {
                 gathering.hints.all = true;
             }
         }
@@ -231,8 +225,7 @@ impl Shared {
         while !gathering.is_over && first.elapsed() < LONGEST {
             let quiet = gathering.latest.map_or(QUIET, |latest| latest.elapsed());
             let Some(rest) = QUIET.checked_sub(quiet).filter(|rest| !rest.is_zero()) else { break };
-            let (woken, _) =
-                self.changed.wait_timeout(gathering, rest).unwrap_or_else(PoisonError::into_inner);
+            let (woken, _) = self.changed.wait_timeout(gathering, rest);
             gathering = woken;
         }
         (!gathering.is_over).then(|| std::mem::take(&mut gathering.hints))

@@ -2,7 +2,7 @@
 //! others, as it is.
 
 use std::fmt;
-use std::sync::{self, MutexGuard, PoisonError};
+use std::sync::{self, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// A mutex that a panic does not poison. Whoever locks it leaves what is in it whole at every point that can panic.
@@ -18,6 +18,15 @@ impl<T> Mutex<T> {
     /// Waits for its turn, and locks it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks it if nobody else has.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(guard)) => Some(guard.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 

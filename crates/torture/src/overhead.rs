@@ -6,14 +6,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use emend_testkit::http::HttpServer;
 use emend_testkit::{Folder, Launch};
 use emend_workspace::edit::patch::{Patch, TextChange};
-use emend_workspace::{EditContext, Effort, Origin, Readings, Request, RootSpec, Workspace, disk};
+use emend_workspace::{EditContext, Effort, Mutex, Origin, Readings, Request, RootSpec, Workspace, disk};
 use serde_json::{Value, json};
 
 /// How many edits each makes.

@@ -42,6 +42,7 @@ pub use edits::readings::{self, Readings};
 pub use edits::request::Request;
 pub use edits::running_commits::RunningCommits;
 pub use emend_edit as edit;
+pub use emend_threads::Mutex;
 pub use files::effort::{Effort, NotDone, Phase, Progress};
 pub use files::history::{self, Origin};
 pub use files::mailbox::{Mailbox, Topic};

@@ -4,12 +4,13 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use emend_edit::Text;
 use emend_edit::plan::Action;
 use emend_lsp::{Aftermath, Content, FileChange, ServerSetting, Servers, Settings, State};
+use emend_threads::Mutex;
 use emend_workspace::policy::programs::{Programs, Server};
 use emend_workspace::{CommittedEdit, Topic, Workspace};
 use tokio::sync::oneshot;
@@ -162,7 +163,7 @@ impl Diagnostics {
 
     /// The files that they were told of lately.
     pub(crate) fn recent(&self) -> Vec<PathBuf> {
-        self.locked().iter().cloned().collect()
+        self.recent.lock().iter().cloned().collect()
     }
 
     /// Others have changed these files. Nobody waits for that.
@@ -171,15 +172,11 @@ impl Diagnostics {
     }
 
     fn has_told_of(&self, paths: Vec<PathBuf>) {
-        let mut recent = self.locked();
+        let mut recent = self.recent.lock();
         recent.retain(|path| !paths.contains(path));
         recent.extend(paths);
         let surplus = recent.len().saturating_sub(RECENT);
         recent.drain(..surplus);
-    }
-
-    fn locked(&self) -> MutexGuard<'_, VecDeque<PathBuf>> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a server for such files is known, there or not.
@@ -212,7 +209,7 @@ impl Checking {
         let files = answer.outcome().map(|outcome| outcome.changed_files.clone()).unwrap_or_default();
         self.pending.on_done(move |aftermath| {
             if let Some(listeners) = listeners.upgrade().filter(|_| has_changed(&aftermath)) {
-                listeners.have_found();
+                listeners.notify_diagnostics();
             }
             if let Err(late) = send.send(aftermath) {
                 let Some(workspace) = held.upgrade() else { return };

@@ -9,9 +9,10 @@ mod hook_queue;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
+use emend_threads::Mutex;
 use emend_workspace::policy::programs::Programs;
 use emend_workspace::{CommittedEdit, Mailbox, Report, Topic, Workspace};
 
@@ -103,12 +104,12 @@ impl Effects {
     /// What was begun for this edit, as its answer names it.
     pub(crate) fn fired(&self, report: &Report) -> Vec<String> {
         let edit = report.edit.as_deref().unwrap_or_default();
-        self.locked().get(edit).map(|begun| begun.fired.clone()).unwrap_or_default()
+        self.begun.lock().get(edit).map(|begun| begun.fired.clone()).unwrap_or_default()
     }
 
     /// What has been asked of the edit that this answers. From then on the edit is forgotten here.
     pub(crate) fn checking(&self, answer: &Answer) -> Option<Checking> {
-        self.locked().remove(answer.edit()?)?.checking
+        self.begun.lock().remove(answer.edit()?)?.checking
     }
 
     /// Waits for what still follows, hooks for no longer than this, and ends what runs.
@@ -140,7 +141,7 @@ impl Effects {
         let told = self.editors.begin(committed);
         begun.fired.extend(told.into_iter().map(|editor| format!("editor:{editor}")));
         if let Some(edit) = &committed.report.edit {
-            self.locked().insert(edit.clone(), begun);
+            self.begun.lock().insert(edit.clone(), begun);
         }
     }
 
@@ -163,10 +164,6 @@ impl Effects {
         let left_out = format!("{} did not run: too many hooks wait already.", names.join(", "));
         tell(&mailbox, vec![left_out]);
         Vec::new()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<String, Begun>> {
-        self.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a session has done, counted while it goes on and told in its end.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use emend_threads::Mutex;
 
 use super::Events;
 use super::event::{Kind, Summary};
@@ -31,7 +31,7 @@ impl Tally {
 
     /// A session has begun: it is one that will have an end.
     pub(crate) fn begin(&self, client: &str) {
-        let mut counted = self.locked();
+        let mut counted = self.counted.lock();
         if counted.client.as_deref() != Some(client) {
             counted.client = Some(client.to_owned());
         }
@@ -39,7 +39,7 @@ impl Tally {
 
     /// An edit tool has had this outcome.
     pub(crate) fn count(&self, outcome: &Outcome) {
-        let summary = &mut self.locked().summary;
+        let summary = &mut self.counted.lock().summary;
         match Kind::of(outcome) {
             Kind::Edit => {
                 summary.edits += 1;
@@ -59,18 +59,14 @@ impl Tally {
 
     /// What was counted.
     pub(crate) fn summary(&self) -> Summary {
-        self.locked().summary.clone()
+        self.counted.lock().summary.clone()
     }
 
     /// The session has ended.
     pub(crate) fn end<'a>(&self, session: impl FnOnce() -> &'a String) {
-        let counted = std::mem::take(&mut *self.locked());
+        let counted = std::mem::take(&mut *self.counted.lock());
         if let Some(client) = &counted.client {
             self.events.session(client, session(), &counted.summary);
         }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Counted> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

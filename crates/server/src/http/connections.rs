@@ -5,8 +5,10 @@
 //! token are left alone, but each token has only a share of the places, and one share is nobody's.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use emend_threads::Mutex;
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -63,7 +65,7 @@ impl Connections {
     }
 
     fn place(self: &Arc<Self>) -> Option<Place> {
-        let mut places = self.locked();
+        let mut places = self.places.lock();
         if places.taken.len() >= self.most {
             let is_nobodys = |holder: &Holder| matches!(holder, Holder::Nobody(_));
             let oldest =
@@ -77,16 +79,12 @@ impl Connections {
         places.taken.insert(number, Holder::Nobody(evicted.clone()));
         Some(Place { connections: Arc::clone(self), number, evicted })
     }
-
-    fn locked(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Place {
     /// A request of this token came here. Yields whether it has a share left for that.
     pub(super) fn belongs_to(&self, token: usize) -> bool {
-        let mut places = self.connections.locked();
+        let mut places = self.connections.places.lock();
         let is_its = |holder: &Holder| matches!(holder, Holder::Token(other) if *other == token);
         // It is no longer there where it has just made room.
         match places.taken.get(&self.number) {
@@ -108,7 +106,7 @@ impl Place {
             () = self.evicted.cancelled() => return,
             () = tokio::time::sleep(patience) => {}
         }
-        if matches!(self.connections.locked().taken.get(&self.number), Some(Holder::Token(_))) {
+        if matches!(self.connections.places.lock().taken.get(&self.number), Some(Holder::Token(_))) {
             std::future::pending::<()>().await;
         }
     }
@@ -116,7 +114,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.connections.locked().taken.remove(&self.number);
+        self.connections.places.lock().taken.remove(&self.number);
         self.connections.freed.notify_one();
     }
 }
@@ -135,9 +133,9 @@ mod tests {
         assert_eq!(evicted, [false, true, false]);
         assert!(!places[1].belongs_to(0), "it has made room");
         drop(places);
-        assert_eq!(all.locked().taken.len(), 1);
+        assert_eq!(all.places.lock().taken.len(), 1);
         drop(fourth);
-        assert_eq!(all.locked().taken.len(), 0);
+        assert_eq!(all.places.lock().taken.len(), 0);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //! never reads would have all of them kept here, so only so many of its requests are taken.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
+
+use emend_threads::Mutex;
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -138,7 +140,7 @@ impl Unwritten {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

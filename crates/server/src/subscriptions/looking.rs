@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use emend_threads::Background;
 use emend_workspace::Workspace;
@@ -34,19 +34,19 @@ impl Subscriptions {
     /// Watches what the listeners want, and nothing else. Blocks.
     pub(super) fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         self.watch_anew(workspace);
-        let is_in_doubt = !self.locked().doubted.is_empty();
+        let is_in_doubt = !self.state.lock().doubted.is_empty();
         if is_in_doubt {
             self.arrange_later(workspace);
         }
     }
 
     fn watch_anew(self: &Arc<Self>, workspace: &Arc<Workspace>) {
-        let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.locked().lacks_events() && events::are_on(workspace) {
+        let mut watch = self.watch.lock();
+        if self.state.lock().lacks_events() && events::are_on(workspace) {
             self.follow_events(workspace);
         }
         let (folders, is_over) = {
-            let mut state = self.locked();
+            let mut state = self.state.lock();
             (state.arrange(workspace), state.is_over)
         };
         if folders.is_empty() {
@@ -69,10 +69,10 @@ impl Subscriptions {
         watch.set(&folders);
         self.is_partial.store(is_over || watch.is_partial(), Ordering::Release);
         // Only now, so that what changes meanwhile is hinted at.
-        let unknown = self.locked().unknown_folders();
+        let unknown = self.state.lock().unknown_folders();
         for folder in unknown {
             let names = names_in(workspace, &folder);
-            if let Some(known) = self.locked().folders.get_mut(&folder) {
+            if let Some(known) = self.state.lock().folders.get_mut(&folder) {
                 *known = Some(names);
             }
         }
@@ -86,21 +86,21 @@ impl Subscriptions {
             return;
         }
         let newest = newest_event(workspace).unwrap_or(0);
-        self.locked().follow_events(log.file(), newest);
+        self.state.lock().follow_events(log.file(), newest);
     }
 
     /// Looks at what was read and may have changed before it was watched, or is large.
     fn look_at_doubted(&self, workspace: &Workspace) {
-        let doubted = std::mem::take(&mut self.locked().doubted);
+        let doubted = std::mem::take(&mut self.state.lock().doubted);
         for (path, name) in doubted {
             let stat = workspace.files().glance(&name);
-            if stat.is_some_and(|stat| self.locked().is_as_read(&path, &stat)) {
+            if stat.is_some_and(|stat| self.state.lock().is_as_read(&path, &stat)) {
                 continue;
             }
             workspace.running_commits().settle();
-            let edits = self.locked().edits(&path);
+            let edits = self.state.lock().edits(&path);
             let now = workspace.files().look(&name);
-            let mut state = self.locked();
+            let mut state = self.state.lock();
             if state.edits(&path) == edits {
                 state.is_found(&path, stat, &now);
             }
@@ -117,8 +117,8 @@ impl Subscriptions {
 
     /// Looks at what may be new, and has told what is. Blocks.
     pub(super) fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
-        let swapped = self.locked().swapped_folders(hints);
-        let misses = match self.watch.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let swapped = self.state.lock().swapped_folders(hints);
+        let misses = match self.watch.lock().as_mut() {
             Some(watch) => {
                 swapped.iter().for_each(|folder| watch.forget(folder));
                 watch.misses()
@@ -129,23 +129,23 @@ impl Subscriptions {
             self.watch_anew(workspace);
             self.look_at_doubted(workspace);
         }
-        let (files, folders, history, events) = self.locked().in_question(hints, &swapped);
+        let (files, folders, history, events) = self.state.lock().in_question(hints, &swapped);
         // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
         // made it.
         workspace.running_commits().settle();
         if hints.all {
-            self.locked().all_may_be_new();
+            self.state.lock().all_may_be_new();
         }
         let mut changed = Vec::new();
         for (path, name) in files {
             // Our own edits are hinted at, too, and a large file is not read for each.
             let stat = workspace.files().glance(&name);
-            if stat.is_some_and(|stat| self.locked().is_large_and_known(&path, &stat)) {
+            if stat.is_some_and(|stat| self.state.lock().is_large_and_known(&path, &stat)) {
                 continue;
             }
-            let edits = self.locked().edits(&path);
+            let edits = self.state.lock().edits(&path);
             let now = workspace.files().look(&name);
-            let mut state = self.locked();
+            let mut state = self.state.lock();
             // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
             if state.edits(&path) == edits && state.is_now(&path, stat, now) {
                 changed.push(path);
@@ -156,7 +156,7 @@ impl Subscriptions {
         }
         for folder in folders {
             let names = names_in(workspace, &folder);
-            let mut state = self.locked();
+            let mut state = self.state.lock();
             let is_new = match state.folders.get_mut(&folder) {
                 Some(known) => known.replace(names.clone()).is_none_or(|known| known != names),
                 None => false,
@@ -166,18 +166,18 @@ impl Subscriptions {
             }
         }
         if hints.lost {
-            self.locked().list_changed();
+            self.state.lock().list_changed();
         }
         if history {
             let asked = Asked { path: None, limit: 1 };
             let newest =
                 workspace.past_edits().newest(&asked, "").ok().and_then(|edits| edits.into_iter().next());
             if let Some(newest) = newest {
-                self.locked().has_edit(&newest.id);
+                self.state.lock().has_edit(&newest.id);
             }
         }
         if events && let Some(newest) = newest_event(workspace) {
-            self.locked().has_event(newest);
+            self.state.lock().has_event(newest);
         }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
@@ -22,6 +22,7 @@ use rmcp::service::SubscriptionSink;
 use rmcp::{ErrorData, Peer, RoleServer};
 use tokio::sync::Notify;
 
+use emend_threads::Mutex;
 use emend_workspace::Workspace;
 
 use self::looking::Arranging;
@@ -100,7 +101,7 @@ pub(crate) fn subscribe(
     let subject = subject(workspace, true, uri)?;
     let id = own(subscriptions, workspace, session, peer);
     {
-        let mut state = subscriptions.locked();
+        let mut state = subscriptions.state.lock();
         let room = state.room(session);
         let Some(listener) = state.listeners.get_mut(&id) else { return Ok(()) };
         if room == 0 && !listener.subjects.contains_key(uri) {
@@ -123,7 +124,7 @@ pub(crate) fn unsubscribe(
     uri: &str,
 ) {
     let Some(id) = session.registrations().own.as_ref().map(Registration::id) else { return };
-    if let Some(listener) = subscriptions.locked().listeners.get_mut(&id) {
+    if let Some(listener) = subscriptions.state.lock().listeners.get_mut(&id) {
         listener.subjects.remove(uri);
         listener.untold.updated.remove(uri);
     }
@@ -138,7 +139,7 @@ pub(crate) fn has_listed(
     peer: &Peer<RoleServer>,
 ) {
     let id = own(subscriptions, workspace, session, peer);
-    if let Some(listener) = subscriptions.locked().listeners.get_mut(&id) {
+    if let Some(listener) = subscriptions.state.lock().listeners.get_mut(&id) {
         listener.list = ListWish::Hears;
     }
     // What it has subscribed to already is watched for this, too.
@@ -174,7 +175,7 @@ pub(crate) fn accept(
 ) -> SubscriptionFilter {
     // Over HTTP, a request of 2026 stands alone.
     let lasts = *session.owner() == Owner::Process;
-    let room = subscriptions.locked().room(session);
+    let room = subscriptions.state.lock().room(session);
     let uris = asked.resource_subscriptions.iter().flatten();
     let subjects: BTreeMap<String, Subject> =
         uris.filter_map(|uri| Some((uri.clone(), subject(workspace, lasts, uri).ok()?))).take(room).collect();
@@ -215,7 +216,7 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     let told = Arc::downgrade(subscriptions);
     events.tell(move |number| {
         if let Some(subscriptions) = told.upgrade() {
-            subscriptions.locked().has_event(number);
+            subscriptions.state.lock().has_event(number);
         }
     });
 }
@@ -254,19 +255,15 @@ impl Subscriptions {
         let subscriptions = Arc::new(Self { looking, ..Self::default() });
         let roots = workspace.roots().all();
         let prefix = |name: &str| if roots.len() == 1 { String::new() } else { format!("{name}:") };
-        subscriptions.locked().roots =
+        subscriptions.state.lock().roots =
             roots.iter().map(|root| (root.path.clone(), prefix(&root.name))).collect();
         let told = Arc::downgrade(&subscriptions);
         workspace.on_commit(move |committed| {
             if let Some(subscriptions) = told.upgrade() {
-                subscriptions.locked().edited(committed.report);
+                subscriptions.state.lock().edited(committed.report);
             }
         });
         subscriptions
-    }
-
-    fn locked(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn register(
@@ -276,7 +273,7 @@ impl Subscriptions {
         subjects: BTreeMap<String, Subject>,
         list: ListWish,
     ) -> Registration {
-        let mut state = self.locked();
+        let mut state = self.state.lock();
         state.last_id += 1;
         let id = state.last_id;
         let (untold, wake) = (Untold::default(), Arc::new(Notify::new()));
@@ -289,7 +286,7 @@ impl Subscriptions {
 
     /// Ends a listener.
     fn forget(self: &Arc<Self>, id: u64, workspace: &Arc<Workspace>) {
-        let forgotten = self.locked().listeners.remove(&id);
+        let forgotten = self.state.lock().listeners.remove(&id);
         if let Some(listener) = forgotten {
             listener.wake.notify_one();
         }
@@ -299,12 +296,12 @@ impl Subscriptions {
     /// Tells a listener of what there is to tell, until it is forgotten or its client is gone.
     async fn keep_telling(&self, id: u64, client: &Client) {
         loop {
-            let Some(wake) = self.locked().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
+            let Some(wake) = self.state.lock().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
             else {
                 return;
             };
             wake.notified().await;
-            let untold = match self.locked().listeners.get_mut(&id) {
+            let untold = match self.state.lock().listeners.get_mut(&id) {
                 Some(listener) => std::mem::take(&mut listener.untold),
                 None => return,
             };
@@ -314,20 +311,20 @@ impl Subscriptions {
         }
     }
 
-    /// A session has made a call. It may have read more, and if it listens to what becomes of that, it is watched; or
+    /// Watches what a call has made worth it. The session may have read more, and if it listens to what becomes of that, it is watched; or
     /// it has made the first edit, so that there is a log to watch. Blocks.
-    pub(crate) fn has_called(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) {
-        let listens = self.locked().listeners.values().any(|listener| {
+    pub(crate) fn after_call(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) {
+        let listens = self.state.lock().listeners.values().any(|listener| {
             Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Readings)
         });
-        if listens || self.locked().lacks_logs() {
+        if listens || self.state.lock().lacks_logs() {
             self.arrange(workspace);
         }
     }
 
-    /// Language servers find something else wrong than before.
-    pub(crate) fn have_found(&self) {
-        self.locked().updated(&Subject::Diagnostics, DIAGNOSTICS);
+    /// Has listeners told that language servers find something else wrong than before.
+    pub(crate) fn notify_diagnostics(&self) {
+        self.state.lock().updated(&Subject::Diagnostics, DIAGNOSTICS);
     }
 
     /// Has this called with the files that others have changed, as far as they are watched. Only the first who asks for
@@ -336,9 +333,9 @@ impl Subscriptions {
         let _ = self.outside.0.set(Box::new(tell));
     }
 
-    /// An edit tool has had an outcome in a session, which counts them.
-    pub(crate) fn has_counted(&self, session: &Session) {
-        self.locked().has_counted(session);
+    /// Has listeners told that a session counts one more outcome of an edit tool.
+    pub(crate) fn notify_tally(&self, session: &Session) {
+        self.state.lock().notify_tally(session);
     }
 }
 
@@ -376,7 +373,7 @@ mod tests {
             let uris = files.iter().map(|file| self.uri(file));
             let asked = SubscriptionFilter::builder().resource_subscriptions(uris).resources_list_changed();
             accept(&self.subscriptions, &self.workspace, &self.session, &asked.build());
-            self.subscriptions.locked().last_id
+            self.subscriptions.state.lock().last_id
         }
 
         pub(super) fn look(&self, hints: &Hints) {
@@ -384,14 +381,14 @@ mod tests {
         }
 
         fn take(&self, id: u64) -> (Vec<String>, bool) {
-            let mut state = self.subscriptions.locked();
+            let mut state = self.subscriptions.state.lock();
             let untold = std::mem::take(&mut state.listeners.get_mut(&id).unwrap().untold);
             (untold.updated.into_iter().collect(), untold.list)
         }
 
         /// Waits for what the system says of this, without which a test would race with it.
         fn settle(&self) {
-            *self.subscriptions.watch.lock().unwrap() = None;
+            *self.subscriptions.watch.lock() = None;
         }
     }
 
@@ -432,18 +429,18 @@ mod tests {
     fn with_the_session_its_listeners_end_and_nothing_is_watched_any_more() {
         let served = served(&["a"]);
         served.listen(&["a"]);
-        let watch = served.subscriptions.watch.lock().unwrap();
+        let watch = served.subscriptions.watch.lock();
         assert!(watch.is_some());
         // Whoever goes waits for nobody, even while folders are being arranged.
         drop(served.session);
-        assert!(served.subscriptions.locked().listeners.is_empty());
+        assert!(served.subscriptions.state.lock().listeners.is_empty());
         drop(watch);
         let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        while served.subscriptions.watch.lock().unwrap().is_some() {
+        while served.subscriptions.watch.lock().is_some() {
             assert!(std::time::Instant::now() < until, "it is watched on");
             std::thread::yield_now();
         }
-        let state = served.subscriptions.locked();
+        let state = served.subscriptions.state.lock();
         assert!(state.files.is_empty() && state.watched.is_empty());
     }
 
@@ -453,6 +450,6 @@ mod tests {
         for _ in 0..100 {
             served.listen(&["a"]);
         }
-        assert_eq!(served.subscriptions.locked().listeners.len(), ACCEPTED);
+        assert_eq!(served.subscriptions.state.lock().listeners.len(), ACCEPTED);
     }
 }

@@ -6,8 +6,8 @@
 //! client knows it by then.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use emend_workspace::edit::Version;
@@ -26,7 +26,7 @@ pub(super) const LOOKING: Duration = Duration::from_millis(5);
 impl Subscriptions {
     /// What an answer of this session says of what others have done to files that were read in it. Waits for nobody.
     pub(crate) fn remarks(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) -> Vec<String> {
-        let arrivals = session.readings().lock().unwrap_or_else(PoisonError::into_inner).arrivals();
+        let arrivals = session.readings().lock().arrivals();
         if arrivals == 0 {
             return Vec::new();
         }
@@ -37,7 +37,7 @@ impl Subscriptions {
         };
         let is_partial = self.is_partial.load(Ordering::Acquire);
         let looks = {
-            let mut state = self.locked();
+            let mut state = self.state.lock();
             let Some(listener) = state.listeners.get_mut(&id) else { return Vec::new() };
             let remarks = listener.remarks.get_or_insert_default();
             if std::mem::replace(&mut remarks.arrivals, arrivals) != arrivals {
@@ -52,23 +52,23 @@ impl Subscriptions {
             self.look_at_what_was_read(workspace, id);
         }
         self.look_again(workspace, id, self.looking);
-        let mut state = self.locked();
+        let mut state = self.state.lock();
         state.listeners.get_mut(&id).map(Listener::take_remarks).unwrap_or_default()
     }
 
     /// Looks at some of what was read in a session, or at all, as it was not hinted at or may not have been.
     fn look_at_what_was_read(self: &Arc<Self>, workspace: &Arc<Workspace>, id: u64) {
-        let (files, ends) = match self.locked().listeners.get_mut(&id) {
+        let (files, ends) = match self.state.lock().listeners.get_mut(&id) {
             Some(listener) => listener.in_question(),
             None => return,
         };
         let is_known = |name: &str, read, stat| {
-            let state = self.locked();
+            let state = self.state.lock();
             let remarks = state.listeners.get(&id).and_then(|listener| listener.remarks.as_ref());
             remarks.is_some_and(|remarks| remarks.knows(name, read, stat))
         };
         let looked = look(workspace, files, self.looking, is_known);
-        let mut state = self.locked();
+        let mut state = self.state.lock();
         if !looked.large.is_empty() {
             state.doubt(looked.large);
             self.arrange_later(workspace);
@@ -84,7 +84,7 @@ impl Subscriptions {
     /// Looks again at what the next answer names, where the file system says something else than when that was looked at:
     /// a program that empties a file and then fills it may have been seen in between.
     fn look_again(&self, workspace: &Workspace, id: u64, patience: Duration) {
-        let unsaid = match self.locked().listeners.get(&id) {
+        let unsaid = match self.state.lock().listeners.get(&id) {
             Some(listener) => listener.unsaid(),
             None => return,
         };
@@ -92,7 +92,7 @@ impl Subscriptions {
         for (name, seen) in unsaid {
             let may_look = begun.elapsed() <= patience;
             let now = seen_now(workspace, &name, &seen, may_look);
-            let mut state = self.locked();
+            let mut state = self.state.lock();
             if let Some(remarks) = state.listeners.get_mut(&id).and_then(|listener| listener.remarks.as_mut())
             {
                 remarks.has_seen_again(&name, &seen, now);
@@ -176,7 +176,7 @@ mod tests {
         fn read(&self, files: &[&str]) {
             for file in files {
                 let (name, snapshot) = self.workspace.files().read(file).unwrap();
-                self.session.readings().lock().unwrap().saw(&name, &snapshot, 0..1, 1);
+                self.session.readings().lock().saw(&name, &snapshot, 0..1, 1);
             }
         }
 
@@ -191,7 +191,7 @@ mod tests {
             let mut said = Vec::new();
             loop {
                 said.extend(self.remarks());
-                let state = self.subscriptions.locked();
+                let state = self.subscriptions.state.lock();
                 let remarks = state.listeners[&id].remarks.as_ref().unwrap();
                 if remarks.looked_up_to.is_none() && !remarks.has_to_look() {
                     return said;
@@ -205,7 +205,7 @@ mod tests {
             self.read(files);
             assert!(self.remarks().is_empty());
             self.wait_for_threads();
-            assert!(self.subscriptions.watch.lock().unwrap().take().is_some(), "it is not watched");
+            assert!(self.subscriptions.watch.lock().take().is_some(), "it is not watched");
             self.wait_for_threads();
         }
 
@@ -301,7 +301,7 @@ mod tests {
             served.write(file, &text);
         }
         served.subscriptions.look_again(&served.workspace, id, Duration::ZERO);
-        let mut state = served.subscriptions.locked();
+        let mut state = served.subscriptions.state.lock();
         let said = state.listeners.get_mut(&id).unwrap().take_remarks();
         let unsure = "was changed by somebody else since you read it. Read it again before you rely on it.";
         assert_eq!(said, [format!("a {unsure}"), format!("large {unsure}")]);

@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use tokio::sync::Notify;
 
+use emend_threads::Mutex;
 use emend_workspace::edit::Version;
 use emend_workspace::{ChangeKind, Readings, Report, Sight, Stat, Workspace};
 
@@ -69,13 +70,13 @@ impl Listener {
     }
 
     pub(super) fn readings(&self) -> MutexGuard<'_, Readings> {
-        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.readings.lock()
     }
 
     /// Which of the files that were read an answer looks at itself.
     pub(super) fn in_question(&mut self) -> (Vec<(String, Version, Stat)>, bool) {
         let Some(remarks) = &mut self.remarks else { return Default::default() };
-        remarks.in_question(&self.readings.lock().unwrap_or_else(PoisonError::into_inner))
+        remarks.in_question(&self.readings.lock())
     }
 
     /// What an answer names, and is to be looked at again before it does.
@@ -86,13 +87,13 @@ impl Listener {
     /// What an answer says.
     pub(super) fn take_remarks(&mut self) -> Vec<String> {
         let Some(remarks) = &mut self.remarks else { return Vec::new() };
-        remarks.take(&self.readings.lock().unwrap_or_else(PoisonError::into_inner))
+        remarks.take(&self.readings.lock())
     }
 
     /// Has the answers of a session say what became of a file, if that is what listens.
     fn will_remark(&mut self, name: &str, now: &Sight, stat: Option<Stat>) -> bool {
         let Some(remarks) = &mut self.remarks else { return false };
-        let readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        let readings = self.readings.lock();
         remarks.is_now(name, now, stat, readings.of(name));
         true
     }
@@ -467,8 +468,8 @@ impl State {
         }
     }
 
-    /// A session has done something that counts.
-    pub(super) fn has_counted(&mut self, session: &Session) {
+    /// Has listeners told that a session counts one more outcome.
+    pub(super) fn notify_tally(&mut self, session: &Session) {
         for listener in self.listeners.values_mut() {
             if Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Session) {
                 listener.untold.updated.insert(SESSION.to_owned());

@@ -1,7 +1,6 @@
 //! `diagnostics`: what language servers say now.
 
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use emend_edit::problem::Problem;
@@ -82,7 +81,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
 fn known(call: &Call<'_>, servers: &Servers) -> Vec<String> {
     let name = |path: PathBuf| Some(call.workspace.roots().admit(path.to_str()?).ok()?.name);
     let mut known: Vec<String> = servers.recent().into_iter().rev().filter_map(name).collect();
-    let readings = call.caller.readings().lock().unwrap_or_else(PoisonError::into_inner);
+    let readings = call.caller.readings().lock();
     let read = readings.versions().into_iter().map(|(name, _)| name);
     known.extend(read.filter(|name| !known.contains(name)).collect::<Vec<_>>());
     known

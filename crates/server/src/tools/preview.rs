@@ -1,7 +1,5 @@
 //! `edit_preview` and `apply_preview`: the path of an edit, stopped before the commit and taken up again.
 
-use std::sync::PoisonError;
-
 use rmcp::model::JsonObject;
 
 use emend_edit::problem::{Kind, Problem};
@@ -94,7 +92,7 @@ impl Tool for ApplyPreview {
 fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
     let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut slot = slot.lock();
     let preview = match std::mem::replace(&mut *slot, Slot::Lost) {
         Slot::Waiting(preview) => *preview,
         Slot::Used(outcome, hunks) => {

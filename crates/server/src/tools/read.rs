@@ -36,12 +36,7 @@ fn read(call: &Call<'_>, asked: &ReadFile) -> Result<Answer, NotDone> {
     let (name, snapshot) = call.workspace.files().read_within(&asked.path, call.effort)?;
     let shown = crate::reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
     let readings = call.caller.readings();
-    readings.lock().unwrap_or_else(std::sync::PoisonError::into_inner).saw(
-        &name,
-        &snapshot,
-        shown.shown,
-        shown.total,
-    );
+    readings.lock().saw(&name, &snapshot, shown.shown, shown.total);
     let mut result = CallToolResult::success(vec![ContentBlock::text(shown.text)]);
     let facts = json!({
         "emend/path": name,

@@ -4,9 +4,10 @@
 //! is forgotten first, and so that of sessions that nobody uses any more. What nobody has read any more is gone.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use emend_edit::{Text, Version};
+use emend_threads::Mutex;
 
 /// How much is remembered for all clients of a process.
 const REMEMBERED: usize = 128 * 1024 * 1024;
@@ -60,7 +61,7 @@ impl Contents {
 
     /// Remembers a text that was read now.
     pub(crate) fn remember(self: &Arc<Self>, text: &Arc<Text>) -> Content {
-        let mut known = self.locked();
+        let mut known = self.known.lock();
         known.last += 1;
         let now = known.last;
         let number = *known.versions.entry(text.version()).or_insert(now);
@@ -82,10 +83,6 @@ impl Contents {
         }
         Content { contents: Arc::clone(self), number }
     }
-
-    fn locked(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Known {
@@ -101,13 +98,13 @@ impl Known {
 impl Content {
     /// The text, unless it was forgotten.
     pub(crate) fn text(&self) -> Option<Arc<Text>> {
-        self.contents.locked().texts.get(&self.number).map(|held| Arc::clone(&held.text))
+        self.contents.known.lock().texts.get(&self.number).map(|held| Arc::clone(&held.text))
     }
 }
 
 impl Clone for Content {
     fn clone(&self) -> Self {
-        if let Some(held) = self.contents.locked().texts.get_mut(&self.number) {
+        if let Some(held) = self.contents.known.lock().texts.get_mut(&self.number) {
             held.holders += 1;
         }
         Self { contents: Arc::clone(&self.contents), number: self.number }
@@ -116,7 +113,7 @@ impl Clone for Content {
 
 impl Drop for Content {
     fn drop(&mut self) {
-        let mut known = self.contents.locked();
+        let mut known = self.contents.known.lock();
         let Some(held) = known.texts.get_mut(&self.number) else { return };
         held.holders -= 1;
         if held.holders == 0 {
@@ -134,7 +131,7 @@ mod tests {
     }
 
     fn bytes(contents: &Contents) -> usize {
-        let known = contents.locked();
+        let known = contents.known.lock();
         assert_eq!(known.texts.len(), known.order.len());
         assert_eq!(known.texts.len(), known.versions.len());
         known.bytes

@@ -1,8 +1,7 @@
 //! For whom an edit is made, and how.
 
-use std::sync::Mutex;
-
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::Mutex;
 
 use crate::edits::approval::Approval;
 use crate::edits::readings::Readings;

@@ -14,7 +14,7 @@ use emend_edit::problem::{Again, Kind, Problem};
 
 use crate::edits::context::EditContext;
 use crate::edits::merge;
-use crate::edits::readings::{Reading, Readings, locked};
+use crate::edits::readings::{Reading, Readings};
 use crate::edits::request::Request;
 use crate::files::effort::{NotDone, Phase, Progress};
 use crate::files::report::short_diff;
@@ -86,7 +86,7 @@ pub(crate) fn gather(
         match snapshot::read_within(&**roots.disk(), &path, context.effort) {
             Ok(mut snapshot) => {
                 if let Some(snapshot) = &mut snapshot {
-                    snapshot.text = locked(context.readings).same(&name, Arc::clone(&snapshot.text));
+                    snapshot.text = context.readings.lock().same(&name, Arc::clone(&snapshot.text));
                 }
                 let source = match &snapshot {
                     Some(snapshot) => Source::Present(Arc::clone(&snapshot.text)),

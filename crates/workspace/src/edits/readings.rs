@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use emend_edit::plan::Action;
 use emend_edit::problem::{Again, Kind, Problem, Seen};
@@ -322,11 +322,6 @@ impl Readings {
             None => self.removed(name),
         }
     }
-}
-
-/// The readings, whatever became of others who held them: each change of them is one step.
-pub(crate) fn locked(readings: &Mutex<Readings>) -> MutexGuard<'_, Readings> {
-    readings.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {

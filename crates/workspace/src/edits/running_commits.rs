@@ -2,8 +2,9 @@
 //! never be another.
 
 use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use emend_threads::{Condvar, Mutex};
 
 /// The commits of a process that are being written right now.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ pub(crate) struct Running<'a> {
 impl RunningCommits {
     /// Begins one, unless that is over.
     pub(crate) fn begin(&self) -> Option<Running<'_>> {
-        let mut commits = self.locked();
+        let mut commits = self.commits.lock();
         if commits.is_over {
             return None;
         }
@@ -43,31 +44,26 @@ impl RunningCommits {
     /// Waits until the edits that this process is writing are made and their observers told, no longer than this; no other
     /// begins any more. Returns whether all of them are.
     pub fn end(&self, patience: Duration) -> bool {
-        let mut commits = self.locked();
+        let mut commits = self.commits.lock();
         commits.is_over = true;
         let run = |commits: &mut Commits| !commits.running.is_empty();
-        let waited = self.over.wait_timeout_while(commits, patience, run);
-        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+        !self.over.wait_timeout_while(commits, patience, run).1
     }
 
     /// Waits until the edits that this process is writing at this moment are made and their observers told, and not for
     /// those that begin meanwhile.
     pub fn settle(&self) {
-        let mut commits = self.locked();
+        let mut commits = self.commits.lock();
         let last = commits.last;
         while commits.running.first().is_some_and(|oldest| *oldest <= last) {
-            commits = self.over.wait(commits).unwrap_or_else(PoisonError::into_inner);
+            commits = self.over.wait(commits);
         }
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Commits> {
-        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.all.locked().running.remove(&self.number);
+        self.all.commits.lock().running.remove(&self.number);
         self.all.over.notify_all();
     }
 }

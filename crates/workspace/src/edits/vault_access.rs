@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::Mutex;
 
 use crate::disk::Disk;
 use crate::disk::fault::io_problem;
@@ -233,16 +234,16 @@ impl VaultAccess {
 
     /// What was found and not told yet.
     pub(crate) fn news(&self) -> Vec<String> {
-        std::mem::take(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner).untold)
+        std::mem::take(&mut self.news.lock().untold)
     }
 
     /// What was found, for the log; it is told to the next caller all the same.
     pub(crate) fn findings(&self) -> Vec<String> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner).untold.clone()
+        self.news.lock().untold.clone()
     }
 
     fn tell(&self, found: Vec<String>) {
-        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut news = self.news.lock();
         for finding in found {
             if news.known.insert(finding.clone()) {
                 news.untold.push(finding);

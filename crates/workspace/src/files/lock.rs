@@ -10,11 +10,12 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::{Condvar, Mutex};
 
 use crate::disk::fault::io_problem;
 use crate::disk::folder_as_file;
@@ -62,11 +63,10 @@ pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked
         Duration::ZERO => NotDone::NotQuick,
         _ => Problem::new(Kind::Busy { seconds: patience.as_secs().max(1) }).into(),
     };
-    let mut taken = turn.taken.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut taken = turn.taken.lock();
     while *taken {
         let left = until.checked_duration_since(Instant::now()).ok_or_else(busy)?;
-        let waited = turn.free.wait_timeout(taken, left).unwrap_or_else(PoisonError::into_inner);
-        taken = waited.0;
+        taken = turn.free.wait_timeout(taken, left).0;
     }
     *taken = true;
     drop(taken);
@@ -89,7 +89,7 @@ impl Drop for Locked<'_> {
 }
 
 fn release(turn: &Turn) {
-    *turn.taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    *turn.taken.lock() = false;
     turn.free.notify_one();
 }
 
@@ -122,8 +122,7 @@ impl Queued {
         while queue.got.is_none()
             && let Some(left) = until.checked_duration_since(Instant::now())
         {
-            let waited = self.served.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
-            queue = waited.0;
+            queue = self.served.wait_timeout(queue, left).0;
         }
         queue.is_wanted = false;
         queue.got.take().transpose()
@@ -141,7 +140,7 @@ impl Queued {
     }
 
     fn state(&self) -> MutexGuard<'_, Queue> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

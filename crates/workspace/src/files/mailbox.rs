@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use emend_threads::Mutex;
 
 /// How many messages about one topic wait. Those of a client that never comes back must not pile up: the oldest go.
 const WAITING: usize = 20;
@@ -38,7 +40,7 @@ impl Mailbox {
         topic: Topic,
         message: impl FnMut() -> Option<Vec<String>> + Send + 'static,
     ) {
-        let mut topics = self.locked();
+        let mut topics = self.0.lock();
         let waiting = topics.entry(topic).or_default();
         if waiting.len() == WAITING {
             waiting.pop_front();
@@ -51,17 +53,13 @@ impl Mailbox {
     #[must_use]
     pub fn drain(&self) -> Vec<String> {
         let mut texts = Vec::new();
-        for waiting in self.locked().values_mut() {
+        for waiting in self.0.lock().values_mut() {
             while let Some(known) = waiting.front_mut().and_then(|message| message()) {
                 waiting.pop_front();
                 texts.extend(known);
             }
         }
         texts
-    }
-
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<Topic, VecDeque<Message>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 
 use emend_edit::Version;
 use emend_edit::problem::{Kind, Problem};
+use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind};
@@ -144,20 +145,20 @@ impl VaultCell {
             .map_err(|error| io_problem("Opening the folder for staged files", &error))?;
         let vault = Arc::new(vault);
         vault.is_crowded.store(true, Ordering::Relaxed);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&vault));
+        *self.0.lock() = Some(Arc::clone(&vault));
         Ok(vault)
     }
 
     /// The vault, if it was opened and nobody has removed it since: a folder that is removed has no name any more.
     pub(crate) fn opened(&self, disk: &dyn Disk) -> Option<Arc<Vault>> {
-        let vault = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let vault = self.0.lock().clone()?;
         let is_there = disk.stat(&vault.open, OsStr::new(".")).is_ok_and(|stat| stat.links > 0);
         is_there.then_some(vault)
     }
 
     /// Forgets the vault: somebody removed it.
     pub(crate) fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.0.lock() = None;
     }
 }
 

@@ -129,10 +129,10 @@ fn look_again<'a>(
 
 #[cfg(all(test, unix))]
 mod tests {
+    use emend_threads::Mutex;
     use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;
-    use std::sync::Mutex;
     use std::time::Duration;
 
     use emend_edit::patch::{Patch, TextChange};

@@ -72,10 +72,10 @@ impl Hooks {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use emend_threads::Mutex;
     use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;
-    use std::sync::Mutex;
 
     use emend_edit::patch::Patch;
 

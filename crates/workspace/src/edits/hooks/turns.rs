@@ -5,8 +5,10 @@
 //! whoever has waited long enough goes on without.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
+
+use emend_threads::{Condvar, Mutex};
 
 /// How often it is asked whether the client has given up.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -58,14 +60,14 @@ impl Turns {
             let Some(left) = until.checked_duration_since(Instant::now()) else { break };
             turn.has_waited = true;
             let waited = self.gone.wait_timeout(come, left.min(GLANCE));
-            come = waited.unwrap_or_else(PoisonError::into_inner).0;
+            come = waited.0;
         }
         drop(come);
         turn
     }
 
     fn come(&self) -> MutexGuard<'_, Come> {
-        self.come.lock().unwrap_or_else(PoisonError::into_inner)
+        self.come.lock()
     }
 }
 

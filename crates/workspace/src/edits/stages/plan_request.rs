@@ -12,7 +12,6 @@ use super::source::PlanSource;
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::edits::context::EditContext;
 use crate::edits::gather::gather;
-use crate::edits::readings::locked;
 use crate::edits::request::Request;
 use crate::edits::vault_access::{LockedRoot, VaultAccess};
 use crate::files::commit;
@@ -76,7 +75,7 @@ fn read_and_plan(
     if context.effort == Effort::Quick && !patch.is_small() {
         return Err(NotDone::NotQuick);
     }
-    let readings = || locked(context.readings);
+    let readings = || context.readings.lock();
     let mut gathered = gather(roots, request, context)?;
     let claimed = gathered.claimed(roots, request)?;
     gathered.distrust_numbers(&claimed, &readings());

@@ -5,7 +5,6 @@ use emend_edit::plan::Action;
 use super::write::WrittenEdit;
 use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
-use crate::edits::readings::locked;
 use crate::edits::vault_access::VaultAccess;
 use crate::files::report::Report;
 use crate::files::vault;
@@ -36,7 +35,7 @@ impl RecordedEdit<'_> {
     /// Has the client's readings know what the edit made of its files.
     pub(crate) fn remember(self, context: &EditContext<'_>) -> Self {
         let WrittenEdit { plan, committed, .. } = &self.0;
-        let mut readings = locked(context.readings);
+        let mut readings = context.readings.lock();
         for name in &plan.context.merged {
             if let Some((_, Some(snapshot))) = plan.files.get(name) {
                 // The answer shows what changed beside the edit.
