@@ -127,7 +127,8 @@ fn look_again<'a>(
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use emend_threads::Mutex;
     use std::collections::BTreeMap;
