@@ -34,6 +34,7 @@ impl Workspace {
         let lock = || self.vaults.lock(&root, context.effort.patience(self.patience));
         let (mut turn, mut moved) = (None, 0);
         while moved < TRIES {
+            context.check_wanted()?;
             let first = lock()?;
             let mut plan = source.plan(&first)?;
             let mut locked = Some(first);
@@ -68,7 +69,7 @@ impl Workspace {
         source: &mut impl PlanSource,
         context: &EditContext<'_>,
     ) -> Result<Option<CheckedPlan>, NotCommitted> {
-        if let Err(why) = may_wait(&plan, context) {
+        if let Err(why) = check_waiting(&plan, context) {
             return Err(source.give_up(Refused::new(plan, why)));
         }
         if turn.is_none() {
@@ -98,12 +99,11 @@ impl Workspace {
     }
 }
 
-/// Whether an edit may wait for hooks. None is bothered with what nobody could allow.
-fn may_wait(plan: &CheckedPlan, context: &EditContext<'_>) -> Result<(), NotCommitted> {
+/// Refuses what may not wait for hooks. None of them is bothered with what nobody could allow.
+fn check_waiting(plan: &CheckedPlan, context: &EditContext<'_>) -> Result<(), NotCommitted> {
     if context.effort == Effort::Quick {
         return Err(NotCommitted::NotQuick);
     }
-    context.check_wanted()?;
     approval::refuse_unless_allowable(plan)?;
     Ok(())
 }
@@ -122,7 +122,7 @@ fn look_again<'a>(
     };
     match asked.look_again(lock, roots, context) {
         Ok(current) => Ok(Some(current)),
-        Err(NotCurrent::Moved(why)) => Ok(source.may_plan_anew(why).map(|()| None)?),
+        Err(NotCurrent::Moved(why)) => Ok(source.check_replanning(why).map(|()| None)?),
         Err(NotCurrent::Refused(why)) => Err(why.into()),
     }
 }

@@ -63,7 +63,7 @@ impl PlanSource for KeptPreview<'_> {
         Ok(look_again(preview, self.roots, self.context).map_err(Problem::from)?)
     }
 
-    fn may_plan_anew(&self, moved: Problem) -> Result<(), Problem> {
+    fn check_replanning(&self, moved: Problem) -> Result<(), Problem> {
         Err(moved)
     }
 

@@ -18,8 +18,8 @@ pub(crate) trait PlanSource {
     /// Plans the edit for the files as they are under this lock.
     fn plan(&mut self, under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>>;
 
-    /// Whether the edit may be planned anew, now that its files are others for this reason.
-    fn may_plan_anew(&self, _moved: Problem) -> Result<(), Problem> {
+    /// Refuses to have the edit planned anew, now that its files have moved on, where nothing but the first plan will do.
+    fn check_replanning(&self, _moved: Problem) -> Result<(), Problem> {
         Ok(())
     }
 
