@@ -17,7 +17,7 @@ use emend_edit::problem::{Code, FileState, Kind, Problem};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
-use emend_workspace::search::Wanted;
+use emend_workspace::search::Query;
 use emend_workspace::{
     EditContext, Mutex, NotCommitted, Origin, Report, Request, RootSpec, Scope, Workspace,
 };
@@ -337,9 +337,9 @@ fn look_while_calls_fail(inner: fn() -> Arc<dyn Disk>) {
     let scope = || Scope { path: None, glob: None, cancelled: &|| false };
     let list =
         || workspace.files().list(&scope(), None).map(|listing| (listing.files, listing.unseen.unreadable));
-    let wanted = Wanted { pattern: "e", context: 0 };
+    let query = Query { pattern: "e", context: 0 };
     let search =
-        || workspace.files().search(&scope(), &wanted).map(|found| (found.searched, found.unseen.unreadable));
+        || workspace.files().search(&scope(), &query).map(|found| (found.searched, found.unseen.unreadable));
     for look in [&list as &dyn Fn() -> _, &search] {
         assert_eq!(look(), Ok((5, 0)));
         let mut told = 0;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use emend_edit::problem::Problem;
-use emend_workspace::search::{Found, FoundIn, Wanted};
+use emend_workspace::search::{Found, FoundIn, Query};
 use emend_workspace::{Effort, Scope};
 
 use super::Call;
@@ -35,8 +35,8 @@ impl Tool for SearchText {
 
 fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
     let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
-    let wanted = Wanted { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
-    let found = call.workspace.files().search(&scope, &wanted)?;
+    let query = Query { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
+    let found = call.workspace.files().search(&scope, &query)?;
     let mut text = header(&found);
     for (number, file) in found.files.iter().enumerate() {
         if number > 0 {

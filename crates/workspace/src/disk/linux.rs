@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::{Disk, FileKind, Portable, Seen, Stat, metadata};
 
-/// See the module.
+/// The disk of a Linux machine, by `openat2` and `renameat2`.
 #[derive(Clone, Copy, Debug)]
 pub struct Linux;
 

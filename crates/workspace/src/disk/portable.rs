@@ -16,7 +16,7 @@ use emend_lease::Taken;
 
 use super::{Disk, FileKind, Seen, Stat};
 
-/// See the module.
+/// The disk of any machine, by cap-std.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 

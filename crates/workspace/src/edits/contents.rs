@@ -12,7 +12,7 @@ use emend_threads::Mutex;
 /// How much is remembered for all clients of a process.
 const REMEMBERED: usize = 128 * 1024 * 1024;
 
-/// See the module.
+/// The content of files that clients have read, once for all of them.
 #[derive(Debug)]
 pub struct Contents {
     most: usize,
@@ -23,7 +23,7 @@ pub struct Contents {
 struct Known {
     last: u64,
     bytes: usize,
-    texts: HashMap<u64, Held>,
+    texts: HashMap<u64, SharedText>,
     /// Which of them has this version.
     versions: HashMap<Version, u64>,
     /// In the order in which they were read last.
@@ -32,7 +32,7 @@ struct Known {
 
 /// A text.
 #[derive(Debug)]
-struct Held {
+struct SharedText {
     text: Arc<Text>,
     /// How many readings have it.
     holders: usize,
@@ -67,11 +67,11 @@ impl Contents {
         let number = *known.versions.entry(text.version()).or_insert(now);
         if number == now {
             known.bytes += text.footprint();
-            known.texts.insert(number, Held { text: Arc::clone(text), holders: 0, read: now });
+            known.texts.insert(number, SharedText { text: Arc::clone(text), holders: 0, read: now });
         }
-        if let Some(held) = known.texts.get_mut(&number) {
-            held.holders += 1;
-            let before = std::mem::replace(&mut held.read, now);
+        if let Some(shared) = known.texts.get_mut(&number) {
+            shared.holders += 1;
+            let before = std::mem::replace(&mut shared.read, now);
             known.order.remove(&before);
         }
         known.order.insert(now, number);
@@ -87,10 +87,10 @@ impl Contents {
 
 impl Known {
     fn forget(&mut self, number: u64) {
-        if let Some(held) = self.texts.remove(&number) {
-            self.bytes -= held.text.footprint();
-            self.versions.remove(&held.text.version());
-            self.order.remove(&held.read);
+        if let Some(shared) = self.texts.remove(&number) {
+            self.bytes -= shared.text.footprint();
+            self.versions.remove(&shared.text.version());
+            self.order.remove(&shared.read);
         }
     }
 }
@@ -98,14 +98,14 @@ impl Known {
 impl Content {
     /// The text, unless it was forgotten.
     pub(crate) fn text(&self) -> Option<Arc<Text>> {
-        self.contents.known.lock().texts.get(&self.number).map(|held| Arc::clone(&held.text))
+        self.contents.known.lock().texts.get(&self.number).map(|shared| Arc::clone(&shared.text))
     }
 }
 
 impl Clone for Content {
     fn clone(&self) -> Self {
-        if let Some(held) = self.contents.known.lock().texts.get_mut(&self.number) {
-            held.holders += 1;
+        if let Some(shared) = self.contents.known.lock().texts.get_mut(&self.number) {
+            shared.holders += 1;
         }
         Self { contents: Arc::clone(&self.contents), number: self.number }
     }
@@ -114,9 +114,9 @@ impl Clone for Content {
 impl Drop for Content {
     fn drop(&mut self) {
         let mut known = self.contents.known.lock();
-        let Some(held) = known.texts.get_mut(&self.number) else { return };
-        held.holders -= 1;
-        if held.holders == 0 {
+        let Some(shared) = known.texts.get_mut(&self.number) else { return };
+        shared.holders -= 1;
+        if shared.holders == 0 {
             known.forget(self.number);
         }
     }

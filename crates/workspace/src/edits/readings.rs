@@ -242,7 +242,7 @@ impl Readings {
             }
             let diff = self.files.get(name).filter(|reading| reading.version.is_named_by(claimed));
             let diff = diff.and_then(|reading| what_changed(name, reading, current));
-            self.has_seen_change(name, current, diff.is_some());
+            self.record_change(name, current, diff.is_some());
             let (claimed, again) = (claimed.into(), Again::NewVersion);
             let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
             return Err(Problem::new(kind).at(name));
@@ -253,7 +253,7 @@ impl Readings {
         }
         let claimed = reading.version.short();
         let diff = what_changed(name, reading, current);
-        self.has_seen_change(name, current, diff.is_some());
+        self.record_change(name, current, diff.is_some());
         let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
         Err(Problem::new(kind).at(name))
     }
@@ -302,11 +302,11 @@ impl Readings {
 
     /// This client was shown what changed in a file since it read it.
     pub(crate) fn knows_change(&mut self, name: &str, current: &Snapshot) {
-        self.has_seen_change(name, Some(current), true);
+        self.record_change(name, Some(current), true);
     }
 
     /// `shown` says whether it was told what changed.
-    fn has_seen_change(&mut self, name: &str, current: Option<&Snapshot>, shown: bool) {
+    fn record_change(&mut self, name: &str, current: Option<&Snapshot>, shown: bool) {
         match current {
             // The call named an old version, but this client has read the current one: nothing is new.
             Some(snapshot)

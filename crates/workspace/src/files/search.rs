@@ -37,7 +37,7 @@ const BESIDE: usize = 8;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct Query<'a> {
     /// A regular expression, for one line.
     pub pattern: &'a str,
     /// How many lines are shown around each that matches.
@@ -131,20 +131,20 @@ pub struct FoundLine {
 pub(crate) fn search(
     roots: &Roots,
     scope: &Scope<'_>,
-    wanted: &Wanted<'_>,
+    query: &Query<'_>,
     limits: &Limits,
 ) -> Result<Found, Problem> {
-    if wanted.context > limits.context {
+    if query.context > limits.context {
         return Err(invalid(
             "context",
             format!("at most {} lines are shown around each match", limits.context),
         ));
     }
-    let matcher = matcher(wanted.pattern)?;
+    let matcher = matcher(query.pattern)?;
     let within = Within::new(scope, roots)?;
     let disk = &**roots.disk();
     let mut walk = Walk::new(disk, scope.cancelled, limits.walk);
-    let mut search = Search::new(disk, matcher, wanted.context, *limits);
+    let mut search = Search::new(disk, matcher, query.context, *limits);
     for start in &within.starts {
         match start {
             Start::Folder(root, names) => walk.start(root, &names.iter().collect::<PathBuf>(), 0),
@@ -406,7 +406,7 @@ mod tests {
         let spec = RootSpec { name: None, path: folder.path().into() };
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
         let scope = Scope { path: None, glob: None, cancelled };
-        search(&roots, &scope, &Wanted { pattern: "match", context: 0 }, &limits)
+        search(&roots, &scope, &Query { pattern: "match", context: 0 }, &limits)
     }
 
     #[track_caller]

@@ -11,7 +11,7 @@ use crate::files::effort::{Effort, NotDone};
 use crate::files::list::{self, Listing};
 use crate::files::meant;
 use crate::files::roots::{Roots, WorkspacePath};
-use crate::files::search::{self, Found, Wanted};
+use crate::files::search::{self, Found, Query};
 use crate::files::sight::{self, Sight};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::walk::Scope;
@@ -66,8 +66,8 @@ impl<'a> Files<'a> {
     }
 
     /// Searches the files in the scope for lines that match.
-    pub fn search(self, scope: &Scope<'_>, wanted: &Wanted<'_>) -> Result<Found, Problem> {
-        search::search(self.roots, scope, wanted, &search::Limits::default())
+    pub fn search(self, scope: &Scope<'_>, query: &Query<'_>) -> Result<Found, Problem> {
+        search::search(self.roots, scope, query, &search::Limits::default())
             .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, scope.cancelled))
     }
 
