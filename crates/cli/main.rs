@@ -157,7 +157,7 @@ fn configured_folders(arguments: &[String]) -> Option<(String, Vec<String>)> {
     let names_any =
         |file: &&PathBuf| settings::read(file).ok().flatten().is_some_and(|said| !said.workspace.is_empty());
     let file = said.files.iter().find(names_any)?;
-    Some((file.display().to_string(), said.settings.workspace))
+    Some((file.display().to_string(), said.settings.workspace.0))
 }
 
 fn serving(arguments: &[String]) -> Result<Box<serve::Arguments>, String> {

@@ -3,18 +3,20 @@
 //! A file that cannot be understood is an error at the start, with its line: a server that ran without what it says
 //! would allow what was to be forbidden.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use emend_workspace::Settings;
-use emend_workspace::policy::programs::Programs;
-use emend_workspace::policy::{Mode, OnChange, RequireRead, SyntaxGuard};
+use emend_workspace::policy::{Flag, Setting};
 
 /// Each flag is the setting of the same name in the file, of which it loosens nothing.
-#[derive(clap::Args)]
+#[derive(Args)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct Flags {
     /// Read this file of settings too, which loosens nothing that ~/.config/emend/config.toml says.
@@ -25,73 +27,106 @@ pub(crate) struct Flags {
     #[arg(hide_short_help = true, long)]
     no_config: bool,
 
-    /// What becomes of an edit: auto (it is made), ask (it needs approval), preview (it is only shown), read-only.
-    #[arg(hide_short_help = true, long)]
-    mode: Option<Mode>,
+    #[command(flatten)]
+    settings: SettingFlags,
+}
 
-    /// Neither read nor change what matches.
-    #[arg(hide_short_help = true, long, value_name = "GLOB")]
-    forbid: Vec<String>,
+/// What the flags of the settings say: one flag for each setting that has one, made of its declaration.
+struct SettingFlags(Settings);
 
-    /// Read what matches, but do not change it.
-    #[arg(hide_short_help = true, long, value_name = "GLOB")]
-    read_only: Vec<String>,
+impl SettingFlags {
+    /// The settings that have a flag here, with that.
+    fn all() -> impl Iterator<Item = (&'static Setting, Flag)> {
+        let with_flag = |setting: &'static Setting| Some((setting, setting.flag?));
+        Settings::ALL.iter().filter_map(with_flag).filter(|(_, flag)| !flag.is_of_commands)
+    }
+}
 
-    /// Change what matches only with a person's approval.
-    #[arg(hide_short_help = true, long, value_name = "GLOB")]
-    approve: Vec<String>,
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(Self::all().map(|(setting, flag)| argument(setting, flag)))
+    }
 
-    /// Change only files with this ending. May be given several times.
-    #[arg(hide_short_help = true, long = "allow-extension", value_name = "EXT")]
-    allowed_extensions: Option<Vec<String>>,
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
 
-    /// The largest file that is read or written.
-    #[arg(hide_short_help = true, long, value_name = "N")]
-    max_file_bytes: Option<u64>,
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut said = Self(Settings::default());
+        said.update_from_arg_matches(matches)?;
+        Ok(said)
+    }
 
-    /// Which edits need a reading of the file: whole (replacements of all of it) or always (every edit).
-    #[arg(hide_short_help = true, long, value_name = "WHEN", num_args = 0..=1, require_equals = true, default_missing_value = "always")]
-    require_read: Option<RequireRead>,
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        for (setting, _) in Self::all() {
+            for written in matches.get_many::<String>(setting.key).into_iter().flatten() {
+                let added = self.0.add(setting.key, written);
+                added.map_err(|why| clap::Error::raw(ErrorKind::ValueValidation, why))?;
+            }
+        }
+        Ok(())
+    }
+}
 
-    /// Whether an edit is refused where the file changed since it was read.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    require_mtime_check: Option<bool>,
+/// The flag of a setting, as clap takes it.
+fn argument(setting: &'static Setting, flag: Flag) -> Arg {
+    let about = plain(&format!("{}. By default {}", setting.about(), (setting.default)()));
+    let argument = Arg::new(setting.key)
+        .long(flag.name.trim_start_matches('-'))
+        .value_name(flag.value)
+        // Shells show the first sentence.
+        .help(about.split(". ").next().unwrap_or_default().to_owned())
+        .long_help(about)
+        .hide_short_help(true)
+        .action(if setting.is_list { ArgAction::Append } else { ArgAction::Set });
+    let argument = match flag.alone {
+        Some(meaning) => argument.num_args(0..=1).require_equals(true).default_missing_value(meaning),
+        None => argument,
+    };
+    if setting.words == ["true", "false"] {
+        argument.value_parser(PossibleValuesParser::new(setting.words))
+    } else {
+        // The help says what each word means.
+        argument.value_parser(OfSetting(setting)).hide_possible_values(true)
+    }
+}
 
-    /// What becomes of an edit where the file changed elsewhere since it was read: refuse or merge.
-    #[arg(hide_short_help = true, long, value_name = "WHAT")]
-    on_change: Option<OnChange>,
+/// Checks the value of a flag as the setting has it.
+#[derive(Clone, Copy)]
+struct OfSetting(&'static Setting);
 
-    /// Write files in place that cannot be exchanged.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    write_in_place: Option<bool>,
+impl TypedValueParser for OfSetting {
+    type Value = String;
 
-    /// Change files that their mode lets nobody write.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    write_read_only: Option<bool>,
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        written: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let key = self.0.key;
+        let check = move |written: String| Settings::default().add(key, &written).map(|()| written);
+        StringValueParser::new().try_map(check).parse_ref(command, argument, written)
+    }
 
-    /// Keep displaced files as the means to undo.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    track_history: Option<bool>,
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let words = self.0.words;
+        (!words.is_empty()).then(|| Box::new(words.iter().map(PossibleValue::new)) as _)
+    }
+}
 
-    /// Have language servers say what an edit changed, where one is found.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    notify_lsp: Option<bool>,
-
-    /// Tell the editors of the configuration file of each edit.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    notify_editor: Option<bool>,
-
-    /// Write the outcome of each edit to the log of events, for `emend events`.
-    #[arg(hide_short_help = true, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    emit_event: Option<bool>,
-
-    /// What becomes of an edit that breaks the parse of a file: off (nothing is said), warn or refuse.
-    #[arg(hide_short_help = true, long, value_name = "WHAT")]
-    syntax_guard: Option<SyntaxGuard>,
-
-    /// How long the answer to an edit waits for what language servers say (default 1.5).
-    #[arg(hide_short_help = true, long, value_name = "SECONDS", value_parser = Settings::wait)]
-    diagnostics_wait: Option<Duration>,
+/// A text of Markdown without where its links lead.
+fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    let mut rest = markdown;
+    while let Some((before, behind)) = rest.split_once("](") {
+        let (before, name) = before.rsplit_once('[').unwrap_or((before, ""));
+        text.extend([before, name]);
+        rest = behind.split_once(')').map_or("", |(_, rest)| rest);
+    }
+    text + rest
 }
 
 /// What a person says, and the files in which they may say it, there or not.
@@ -112,7 +147,7 @@ impl Flags {
         let usual = usual_file(home);
         let named = self.config.clone().filter(|file| !file.as_os_str().is_empty());
         let mut said = self.of_files(usual.as_deref(), named.as_deref())?;
-        let flags = self.of_command_line();
+        let flags = self.settings.0.clone();
         let source = "the command line";
         let place = said.first().map(|(file, _)| file.clone());
         let place = place.or_else(|| usual.as_deref().map(shown));
@@ -121,7 +156,7 @@ impl Flags {
         said.push((source.to_owned(), flags));
         let said = said.into_iter().map(|(_, said)| said);
         let mut settings = said.reduce(|before, said| said.over(before)).unwrap_or_default();
-        for folder in &mut settings.workspace {
+        for folder in settings.workspace.iter_mut() {
             *folder = in_full(folder, home)?;
         }
         let files = named.clone().into_iter().chain(usual.clone()).collect();
@@ -160,31 +195,6 @@ impl Flags {
         check_loosens_nothing(&source, &said, &files)?;
         files.push((source, said));
         Ok(files)
-    }
-
-    fn of_command_line(&self) -> Settings {
-        Settings {
-            workspace: Vec::new(),
-            forbidden_paths: self.forbid.clone(),
-            read_only: self.read_only.clone(),
-            approve: self.approve.clone(),
-            allowed_extensions: self.allowed_extensions.clone(),
-            max_file_bytes: self.max_file_bytes,
-            mode: self.mode,
-            require_mtime_check: self.require_mtime_check,
-            require_read: self.require_read,
-            on_change: self.on_change,
-            write_in_place: self.write_in_place,
-            write_read_only: self.write_read_only,
-            track_history: self.track_history,
-            notify_lsp: self.notify_lsp,
-            notify_editor: self.notify_editor,
-            emit_event: self.emit_event,
-            syntax_guard: self.syntax_guard,
-            diagnostics_wait: self.diagnostics_wait,
-            // A list of words is for a file.
-            programs: Programs::default(),
-        }
     }
 }
 

@@ -141,7 +141,7 @@ impl OpeningFlags {
         let own: Vec<PathBuf> = files.map(settings::without_links).collect();
         let policy =
             Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
-        let asked = if asked.is_empty() { &said.settings.workspace } else { asked };
+        let asked = if asked.is_empty() { &*said.settings.workspace } else { asked };
         let roots = roots(asked, whom)?;
         if let Ok(roots) = &roots {
             check_apart(roots, state.as_deref())?;
@@ -152,7 +152,7 @@ impl OpeningFlags {
         let wishes = Wishes {
             // A server that starts for one command would still be starting when that has ended.
             asks_servers: whom == For::Client,
-            diagnostics_wait: said.settings.diagnostics_wait,
+            diagnostics_wait: Some(policy.terms().diagnostics_wait.0),
             programs: said.settings.programs,
         };
         Ok(Place { roots, state, policy, wishes })

@@ -5,11 +5,13 @@
 //! cargo xtask tools                      what a model reads of the tools
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask picture                    docs/demo.svg, the README's picture of the demo, made anew
+//! cargo xtask settings                   the table of settings in docs/CONFIGURATION.md, made anew
 //! cargo xtask SUITE                      a suite of crates/torture/src/lib.rs
 //! ```
 
 mod bundle;
 mod picture;
+mod settings;
 mod tools;
 
 use std::process::ExitCode;
@@ -34,10 +36,11 @@ fn run() -> Result<()> {
     match (task, arguments) {
         ("bundle", _) => bundle::run(&built::release()?),
         ("picture", _) => picture::run(&built::debug()?),
+        ("settings", _) => settings::run(),
         ("tools", _) => tools::run(&built::release()?),
         _ => {
             let is_there = emend_torture::run(task, arguments)?;
-            ensure!(is_there, "the tasks are: bundle, picture, tools; and the suites: {SUITES}");
+            ensure!(is_there, "the tasks are: bundle, picture, settings, tools; and the suites: {SUITES}");
             Ok(())
         }
     }

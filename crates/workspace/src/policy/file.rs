@@ -4,7 +4,7 @@
 //! was to protect something.
 
 use cap_std::fs::Dir;
-use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+use toml::de::DeTable;
 
 use emend_edit::problem::nearest;
 
@@ -18,27 +18,6 @@ pub const WORKSPACE_FILE: &str = ".emend.toml";
 
 /// Nobody writes more settings than this, and what a repository brings along must not take long at each start.
 const LONGEST: u64 = 64 * 1024;
-
-const KEYS: [&str; 18] = [
-    "workspace",
-    "forbidden_paths",
-    "read_only",
-    "approve",
-    "allowed_extensions",
-    "max_file_bytes",
-    "mode",
-    "require_mtime_check",
-    "require_read",
-    "on_change",
-    "write_in_place",
-    "write_read_only",
-    "track_history",
-    "notify_lsp",
-    "notify_editor",
-    "emit_event",
-    "syntax_guard",
-    "diagnostics_wait",
-];
 
 impl Settings {
     /// Reads a configuration file. The error says what is wrong, and in which line.
@@ -56,66 +35,25 @@ impl Settings {
                 set.map_err(|wrong| at(wrong.at, wrong.what))?;
                 continue;
             }
-            let line = |what: String| at(key.span().start, what);
-            settings.set(key.get_ref(), value.get_ref()).map_err(line)?;
+            let name = key.get_ref();
+            let wrong = match settings.set(name, value.get_ref()) {
+                Some(Ok(())) => continue,
+                Some(Err(why)) => format!("{name}: {why}"),
+                None => unknown(name),
+            };
+            return Err(at(key.span().start, wrong));
         }
         Ok(settings)
     }
+}
 
-    fn set(&mut self, key: &str, value: &DeValue<'_>) -> Result<(), String> {
-        let wrong = |why: String| format!("{key}: {why}");
-        let must = |what: &str| wrong(format!("it must be {what}, not {}", value.type_str()));
-        let list = || {
-            let strings = value.as_array().map(|array| array.iter().map(|item| item.get_ref().as_str()));
-            let strings = strings.and_then(|mut strings| {
-                strings.try_fold(Vec::new(), |mut all, item| {
-                    all.push(item?.to_owned());
-                    Some(all)
-                })
-            });
-            strings.ok_or_else(|| wrong("it must be a list of strings".into()))
-        };
-        let word = || value.as_str().ok_or_else(|| must("a string"));
-        let truth = || value.as_bool().map(Some).ok_or_else(|| must("true or false"));
-        match key {
-            "workspace" => self.workspace = list()?,
-            "forbidden_paths" => self.forbidden_paths = list()?,
-            "read_only" => self.read_only = list()?,
-            "approve" => self.approve = list()?,
-            "allowed_extensions" => self.allowed_extensions = Some(list()?),
-            "max_file_bytes" => {
-                let number = value.as_integer().ok_or_else(|| must("a whole number"))?;
-                let bytes = u64::from_str_radix(number.as_str(), number.radix());
-                self.max_file_bytes = Some(bytes.map_err(|_| wrong("it must be 0 or more".into()))?);
-            }
-            "mode" => self.mode = Some(word()?.parse().map_err(wrong)?),
-            "require_mtime_check" => self.require_mtime_check = truth()?,
-            "require_read" => self.require_read = Some(word()?.parse().map_err(wrong)?),
-            "on_change" => self.on_change = Some(word()?.parse().map_err(wrong)?),
-            "write_in_place" => self.write_in_place = truth()?,
-            "write_read_only" => self.write_read_only = truth()?,
-            "track_history" => self.track_history = truth()?,
-            "notify_lsp" => self.notify_lsp = truth()?,
-            "notify_editor" => self.notify_editor = truth()?,
-            "emit_event" => self.emit_event = truth()?,
-            "syntax_guard" => self.syntax_guard = Some(word()?.parse().map_err(wrong)?),
-            "diagnostics_wait" => {
-                let written = value.as_integer().map(DeInteger::as_str);
-                let written = written.or_else(|| value.as_float().map(DeFloat::as_str));
-                let written = written.ok_or_else(|| must("a number of seconds"))?;
-                self.diagnostics_wait = Some(Self::wait(written).map_err(wrong)?);
-            }
-            _ => {
-                let known = || KEYS.into_iter().chain(Programs::KEYS);
-                let meant = nearest(key, known()).map(|meant| format!(" Did you mean '{meant}'?"));
-                let meant = meant.unwrap_or_else(|| {
-                    format!(" The settings are: {}.", known().collect::<Vec<_>>().join(", "))
-                });
-                return Err(format!("unknown setting '{key}'.{meant}"));
-            }
-        }
-        Ok(())
-    }
+/// Returns that this is no key of a file, and which one may have been meant.
+fn unknown(key: &str) -> String {
+    let known = || Settings::ALL.iter().map(|setting| setting.key).chain(Programs::KEYS);
+    let meant = nearest(key, known()).map(|meant| format!(" Did you mean '{meant}'?"));
+    let meant =
+        meant.unwrap_or_else(|| format!(" The settings are: {}.", known().collect::<Vec<_>>().join(", ")));
+    format!("unknown setting '{key}'.{meant}")
 }
 
 /// The settings that a workspace brings along, if it has a file of them. No link is followed: what it points to
@@ -144,6 +82,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::policy::settings::{Extensions, Folders, Seconds};
     use crate::policy::{Mode, OnChange, RequireRead, SyntaxGuard};
 
     #[test]
@@ -170,11 +109,11 @@ diagnostics_wait = 0.5
 "#;
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let expected = Settings {
-            workspace: words(&["a=/a", "/b"]),
+            workspace: Folders(words(&["a=/a", "/b"])),
             forbidden_paths: words(&["x/", "!y"]),
             read_only: words(&["gen/"]),
             approve: words(&["*.sql"]),
-            allowed_extensions: Some(words(&["rs"])),
+            allowed_extensions: Some(Extensions(words(&["rs"]))),
             max_file_bytes: Some(1 << 20),
             mode: Some(Mode::Ask),
             require_mtime_check: Some(false),
@@ -187,11 +126,13 @@ diagnostics_wait = 0.5
             notify_editor: Some(false),
             emit_event: Some(true),
             syntax_guard: Some(SyntaxGuard::Refuse),
-            diagnostics_wait: Some(Duration::from_millis(500)),
-            programs: Programs::default(),
+            diagnostics_wait: Some(Seconds(Duration::from_millis(500))),
+            ..Settings::default()
         };
         assert_eq!(Settings::parse(text), Ok(expected));
-        assert_eq!(KEYS.iter().filter(|key| text.contains(&format!("\n{key} = "))).count(), KEYS.len());
+        for setting in Settings::ALL {
+            assert!(text.contains(&format!("\n{} = ", setting.key)), "{}", setting.key);
+        }
         assert_eq!(Settings::parse("\u{feff}# nothing\n"), Ok(Settings::default()));
         assert_eq!(Settings::parse("max_file_bytes = 0x10").unwrap().max_file_bytes, Some(16));
     }

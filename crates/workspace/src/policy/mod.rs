@@ -24,18 +24,18 @@ use std::sync::Arc;
 
 use emend_edit::problem::{Kind, Release};
 
-use self::folded::{Folded, folded};
+use self::folded::Folded;
 use self::globs::{Globs, Word};
 
 pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
-pub use self::settings::{Mode, OnChange, RequireRead, Settings, SyntaxGuard};
+pub use self::settings::{
+    Extensions, Flag, Folders, May, Mode, OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard,
+    Terms, reference,
+};
 
 /// The largest file that any policy lets be read or written.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
-
-/// The largest file that is read or written if nobody says otherwise.
-const FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The folder of Emend's own in a workspace.
 pub(crate) const OWN_FOLDER: &str = ".emend";
@@ -68,35 +68,6 @@ pub struct Policy {
     terms: Terms,
 }
 
-/// The settings that are no lists, each decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// What becomes of an edit.
-    pub mode: Mode,
-    /// Whether an edit is refused where the file changed since its client read it.
-    pub require_mtime_check: bool,
-    /// Which edits need a reading of the file.
-    pub require_read: RequireRead,
-    /// What becomes of an edit where the file changed since, but elsewhere.
-    pub on_change: OnChange,
-    /// The largest file that is read or written.
-    pub max_file_bytes: u64,
-    /// Whether files that cannot be exchanged are written in place.
-    pub write_in_place: bool,
-    /// Whether files are changed that their mode lets nobody write.
-    pub write_read_only: bool,
-    /// Whether displaced files are kept as the means to undo.
-    pub track_history: bool,
-    /// Whether language servers say what an edit changed.
-    pub notify_lsp: bool,
-    /// Whether editors are told of edits.
-    pub notify_editor: bool,
-    /// Whether the outcome of each edit is written to the log of events.
-    pub emit_event: bool,
-    /// What becomes of an edit that breaks the parse of a file.
-    pub syntax_guard: SyntaxGuard,
-}
-
 impl Default for Policy {
     fn default() -> Self {
         Self::new(&Settings::default()).expect("the defaults are well-formed")
@@ -114,11 +85,12 @@ impl Policy {
         let approve = globs("approve", &[], &settings.approve)?;
         // What they add needs approval by itself.
         let taken_back = above::taken_back(&settings.approve);
-        let max_file_bytes = settings.max_file_bytes.unwrap_or(FILE_BYTES);
-        if max_file_bytes > MAX_FILE_BYTES {
-            return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {max_file_bytes}"));
+        let terms = Terms::decided(settings);
+        if terms.max_file_bytes > MAX_FILE_BYTES {
+            let said = terms.max_file_bytes;
+            return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {said}"));
         }
-        check_extensions(settings.allowed_extensions.as_deref())?;
+        check_extensions(settings.allowed_extensions.as_ref())?;
         Ok(Self {
             forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
             read_only: vec![Arc::clone(&read_only)],
@@ -128,25 +100,12 @@ impl Policy {
             said_forbidden: settings.forbidden_paths.clone(),
             said_approve: settings.approve.clone(),
             readable: read_only,
-            extensions: settings.allowed_extensions.as_deref().map(extensions),
+            extensions: settings.allowed_extensions.as_ref().map(Extensions::compared),
             own: Vec::new(),
             own_here: Vec::new(),
             git_here: Vec::new(),
             broken: None,
-            terms: Terms {
-                mode: settings.mode.unwrap_or(Mode::Auto),
-                require_mtime_check: settings.require_mtime_check.unwrap_or(true),
-                require_read: settings.require_read.unwrap_or(RequireRead::Whole),
-                on_change: settings.on_change.unwrap_or(OnChange::Refuse),
-                max_file_bytes,
-                write_in_place: settings.write_in_place.unwrap_or(false),
-                write_read_only: settings.write_read_only.unwrap_or(false),
-                track_history: settings.track_history.unwrap_or(true),
-                notify_lsp: settings.notify_lsp.unwrap_or(true),
-                notify_editor: settings.notify_editor.unwrap_or(true),
-                emit_event: settings.emit_event.unwrap_or(false),
-                syntax_guard: settings.syntax_guard.unwrap_or(SyntaxGuard::Warn),
-            },
+            terms,
         })
     }
 
@@ -260,21 +219,8 @@ fn catching<'a>(lists: &'a [Arc<Globs>], path: &Folded) -> Option<&'a str> {
     lists.iter().find_map(|globs| globs.catching(path))
 }
 
-/// Refuses what can be the ending of no file: with it, nothing could be changed, and nobody would know why.
-fn check_extensions(said: Option<&[String]>) -> Result<(), String> {
-    let is_none =
-        |said: &&String| said.strip_prefix('.').unwrap_or(said).contains(['.', '*', '?', '/', '\\']);
-    match said.unwrap_or_default().iter().find(is_none) {
-        Some(said) => Err(format!(
-            "allowed_extensions: '{said}' is no ending; give what stands behind the last dot of a name, such as 'py'"
-        )),
-        None => Ok(()),
-    }
-}
-
-/// The endings as they are compared: without their dot. An empty one is that of a file without any.
-fn extensions(said: &[String]) -> BTreeSet<String> {
-    said.iter().map(|said| folded(said.strip_prefix('.').unwrap_or(said))).collect()
+fn check_extensions(said: Option<&Extensions>) -> Result<(), String> {
+    said.map_or(Ok(()), Extensions::check).map_err(|why| format!("allowed_extensions: {why}"))
 }
 
 /// What stands after the last dot of a name that does not begin with it.
@@ -390,7 +336,7 @@ mod tests {
 
     #[test]
     fn only_files_with_an_allowed_ending_may_be_changed() {
-        let said = Some([".rs", "MD", ""].map(String::from).to_vec());
+        let said = Some(Extensions([".rs", "MD", ""].map(String::from).to_vec()));
         let policy = Policy::new(&Settings { allowed_extensions: said, ..Settings::default() }).unwrap();
         for path in ["a.rs", "x/a.RS", "a.b.md", "Makefile", ".gitignore"] {
             assert_eq!(policy.may_edit(&names(path)), Ok(()), "{path}");
@@ -405,7 +351,7 @@ mod tests {
     #[test]
     fn what_no_file_can_end_in_is_a_mistake() {
         for wrong in ["*.py", "tar.gz", "src/a.py", "p?"] {
-            let said = Some(vec!["rs".to_owned(), wrong.to_owned()]);
+            let said = Some(Extensions(vec!["rs".to_owned(), wrong.to_owned()]));
             let error =
                 Policy::new(&Settings { allowed_extensions: said, ..Settings::default() }).unwrap_err();
             assert!(error.contains(wrong) && error.contains("allowed_extensions"), "{error}");

@@ -5,7 +5,6 @@
 //! what it was to protect is not known.
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use cap_std::fs::Dir;
 use super::file::{self, WORKSPACE_FILE};
 use super::folded::Folded;
 use super::globs::Globs;
-use super::{Policy, Settings, check_extensions, extensions};
+use super::{Policy, Settings, check_extensions};
 use crate::disk::Disk;
 use crate::policy::git_folder;
 
@@ -72,78 +71,32 @@ impl Policy {
             Globs::new(exceptions).map_err(|why| format!("{name}: {why}"))?;
             lists.push(Arc::new(Globs::new(patterns).map_err(|why| format!("{name}: {why}"))?));
         }
-        check_extensions(said.allowed_extensions.as_deref())?;
+        check_extensions(said.allowed_extensions.as_ref())?;
         if let Some(said) = &said.allowed_extensions {
-            let said = extensions(said);
+            let said = said.compared();
             let held = self.extensions.as_ref();
             let more = said.iter().filter(|said| held.is_some_and(|held| !held.contains(*said)));
             ignored.extend(more.clone().map(|more| format!("'{more}' in allowed_extensions is ignored")));
             let both = said.iter().filter(|said| held.is_none_or(|held| held.contains(*said)));
             self.extensions = Some(both.cloned().collect());
         }
-        let terms = &mut self.terms;
-        let mut keep = Stricter(&mut ignored);
-        keep.greater("mode", said.mode, &mut terms.mode);
-        keep.greater("require_mtime_check", said.require_mtime_check, &mut terms.require_mtime_check);
-        keep.greater("require_read", said.require_read, &mut terms.require_read);
-        keep.greater("on_change", said.on_change, &mut terms.on_change);
-        keep.less("max_file_bytes", said.max_file_bytes, &mut terms.max_file_bytes);
-        keep.less("write_in_place", said.write_in_place, &mut terms.write_in_place);
-        keep.less("write_read_only", said.write_read_only, &mut terms.write_read_only);
-        keep.less("notify_lsp", said.notify_lsp, &mut terms.notify_lsp);
-        keep.less("notify_editor", said.notify_editor, &mut terms.notify_editor);
-        keep.less("emit_event", said.emit_event, &mut terms.emit_event);
-        keep.greater("syntax_guard", said.syntax_guard, &mut terms.syntax_guard);
-        // Neither is stricter: one loses the means to undo, the other keeps copies that somebody may not want.
-        if said.track_history.is_some_and(|said| said != terms.track_history) {
-            ignored.push("track_history is ignored, since only you decide that".into());
-        }
-        if said.diagnostics_wait.is_some() {
-            ignored.push("diagnostics_wait is ignored, since only you decide how long answers wait".into());
-        }
+        ignored.extend(self.terms.tighten(said));
         if !said.programs.is_empty() {
             ignored.push(
                 "hooks, editors and language servers are ignored, since only you decide what is run".into(),
             );
         }
-        if !said.workspace.is_empty() {
-            ignored.push("workspace is ignored, since only you decide what is opened".into());
-        }
+        ignored.extend(said.ignored_lists());
         Ok(ignored)
-    }
-}
-
-/// Takes over one setting at a time, if that is stricter than what holds.
-struct Stricter<'a>(&'a mut Vec<String>);
-
-impl Stricter<'_> {
-    /// Of a setting whose greater values are stricter.
-    fn greater<T: Ord + Copy + Display>(&mut self, name: &str, said: Option<T>, held: &mut T) {
-        match said {
-            Some(said) if said < *held => self.ignore(name, said, *held),
-            Some(said) => *held = said,
-            None => {}
-        }
-    }
-
-    /// Of a setting whose smaller values are stricter.
-    fn less<T: Ord + Copy + Display>(&mut self, name: &str, said: Option<T>, held: &mut T) {
-        match said {
-            Some(said) if said > *held => self.ignore(name, said, *held),
-            Some(said) => *held = said,
-            None => {}
-        }
-    }
-
-    fn ignore<T: Display>(&mut self, name: &str, said: T, held: T) {
-        self.0.push(format!("{name} = {said} is ignored, since it is {held}"));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::policy::{Mode, OnChange, RequireRead, SyntaxGuard, Terms};
+    use crate::policy::{May, Setting};
 
     fn policy(text: &str) -> Policy {
         Policy::new(&Settings::parse(text).unwrap()).unwrap()
@@ -156,35 +109,87 @@ mod tests {
                           max_file_bytes = 10\nwrite_in_place = false\nwrite_read_only = false\n\
                           notify_lsp = false\nnotify_editor = false\nemit_event = false\nsyntax_guard = 'refuse'\n";
 
-    const STRICT_TERMS: Terms = Terms {
-        mode: Mode::Ask,
-        require_mtime_check: true,
-        require_read: RequireRead::Always,
-        on_change: OnChange::Refuse,
-        max_file_bytes: 10,
-        write_in_place: false,
-        write_read_only: false,
-        track_history: true,
-        notify_lsp: false,
-        notify_editor: false,
-        emit_event: false,
-        syntax_guard: SyntaxGuard::Refuse,
-    };
-
     #[test]
     fn every_setting_can_be_tightened_and_none_loosened() {
+        let strict = policy(STRICT).terms;
         let mut tightened = policy(LOOSE);
         assert!(tightened.tighten(&Settings::parse(STRICT).unwrap()).unwrap().is_empty());
-        assert_eq!(tightened.terms, STRICT_TERMS);
+        assert_eq!(tightened.terms, strict);
         let mut loosened = policy(STRICT);
         let ignored = loosened.tighten(&Settings::parse(LOOSE).unwrap()).unwrap();
-        assert_eq!(loosened.terms, STRICT_TERMS);
+        assert_eq!(loosened.terms, strict);
         assert_eq!(ignored.len(), 11, "{ignored:?}");
         let only_ours =
             Settings::parse("track_history = false\nworkspace = ['/']\ndiagnostics_wait = 1\n[[hooks.after]]\ncommand = ['x']")
                 .unwrap();
         assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 4);
-        assert_eq!(loosened.terms, STRICT_TERMS);
+        assert_eq!(loosened.terms, strict);
+    }
+
+    /// Lines of a file that say something of this setting.
+    fn lines(setting: &Setting) -> Vec<String> {
+        let word =
+            |word: &str| if setting.words.contains(&"true") { word.into() } else { format!("'{word}'") };
+        let mut values: Vec<String> = setting.words.iter().map(|it| word(it)).collect();
+        if values.is_empty() {
+            values =
+                ["1", "2", "['/a']", "['/b', '/a']", "['rs']", "['rs', 'md']", "['!.env', '!.mcp.json']"]
+                    .map(String::from)
+                    .to_vec();
+        }
+        let lines = values.iter().map(|value| format!("{} = {value}\n", setting.key));
+        let is_understood =
+            |line: &String| Settings::parse(line).is_ok_and(|settings| Policy::new(&settings).is_ok());
+        lines.filter(is_understood).collect()
+    }
+
+    /// What may be done with some paths.
+    fn allowed(policy: &Policy) -> BTreeSet<String> {
+        let mut allowed = BTreeSet::new();
+        for path in ["a", "a.rs", "b", "c.md", "rs", ".env", ".mcp.json"] {
+            let names = [OsString::from(path)];
+            let answers = [policy.may_read(&names), policy.may_edit(&names), policy.may_commit(&names)];
+            for (what, answer) in ["read", "edit", "commit"].iter().zip(answers) {
+                allowed.extend(answer.is_ok().then(|| format!("{what} {path}")));
+            }
+        }
+        allowed
+    }
+
+    #[test]
+    fn no_folder_loosens_any_setting() {
+        for setting in Settings::ALL {
+            let lines = lines(setting);
+            assert!(lines.len() > 1, "{}: a value that is understood is missing above", setting.key);
+            for (held, said) in lines.iter().flat_map(|held| lines.iter().map(move |said| (held, said))) {
+                let (person, folder) = (policy(held), Settings::parse(said).unwrap());
+                let mut both = person.clone();
+                let ignored = both.tighten(&folder).unwrap();
+                assert!(allowed(&both).is_subset(&allowed(&person)), "{held}{said}");
+                match setting.folder {
+                    May::Nothing(_) => {
+                        assert_eq!(both.terms, person.terms, "{held}{said}");
+                        assert!(held == said || !ignored.is_empty(), "{held}{said}");
+                    }
+                    // The stricter one counts, whoever says it; and so one of them is the stricter.
+                    May::Raise | May::Lower | May::Add => {
+                        let mut otherwise = policy(said);
+                        otherwise.tighten(&Settings::parse(held).unwrap()).unwrap();
+                        assert_eq!(both.terms, otherwise.terms, "{held}{said}");
+                    }
+                    May::Repeat | May::Set => panic!("{}: a folder could loosen it", setting.key),
+                }
+            }
+            // Which value is the stricter one is for a person to say.
+            let is_term = !setting.is_list && !matches!(setting.folder, May::Nothing(_));
+            let named =
+                |text: &str| text.lines().any(|line| line.starts_with(&format!("{} = ", setting.key)));
+            assert!(
+                !is_term || named(LOOSE) && named(STRICT),
+                "{} is missing in LOOSE or STRICT",
+                setting.key
+            );
+        }
     }
 
     #[test]

@@ -1,0 +1,217 @@
+//! The settings, each declared once. What becomes of one is made of its declaration: how it is read in a file and behind a
+//! flag, which of two sources counts, what a folder and a client may say of it, and its row in the reference.
+//!
+//! There are three sources of settings: the command line, the configuration file of the person, and the file of a
+//! workspace. What a source leaves out, another decides.
+
+mod declare;
+mod lists;
+mod reference;
+mod rules;
+mod values;
+mod words;
+
+use std::time::Duration;
+
+use toml::de::DeValue;
+
+use self::declare::settings;
+use self::values::{Said, Value};
+use super::programs::Programs;
+
+pub use self::lists::{Extensions, Folders};
+pub use self::reference::reference;
+pub use self::rules::{Flag, May, Setting};
+pub use self::values::Seconds;
+pub use self::words::{Mode, OnChange, RequireRead, SyntaxGuard};
+
+// The comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a workspace
+// may say of it, `client` what a command line may, where the person's own file says something.
+settings! {
+    lists {
+        /// The folders to open, as `PATH` or `name=PATH`. In the file they are absolute or begin with `~/`, and count only if
+        /// no flag names one.
+        workspace: Folders {
+            default: "the working folder",
+            flag: Flag::of_commands("--workspace", "DIR"),
+            folder: May::Nothing("what is opened"),
+            client: May::Set,
+        }
+
+        /// What matches is neither read nor changed, and not named in any answer.
+        forbidden_paths: Vec<String> {
+            default: "[secrets](#forbidden-by-default)",
+            flag: Flag::with_value("--forbid", "GLOB"),
+            folder: May::Add,
+            client: May::Add,
+        }
+
+        /// What matches is read but not changed.
+        read_only: Vec<String> {
+            default: "none",
+            flag: Flag::with_value("--read-only", "GLOB"),
+            folder: May::Add,
+            client: May::Add,
+        }
+
+        /// What matches is changed only with your [approval](#approval).
+        approve: Vec<String> {
+            default: "[files that start programs](PROTECTED.md)",
+            flag: Flag::with_value("--approve", "GLOB"),
+            folder: May::Add,
+            client: May::Add,
+        }
+
+        /// Only files with these endings are changed. `""` stands for files without one. The flag may be given several times.
+        allowed_extensions: Option<Extensions> {
+            default: "all",
+            flag: Flag::with_value("--allow-extension", "EXT"),
+            folder: May::Lower,
+            client: May::Lower,
+        }
+    }
+
+    terms {
+        /// The largest file that is read or written, in bytes. At most 1 GiB.
+        max_file_bytes: u64 {
+            default: 64 << 20,
+            flag: Flag::with_value("--max-file-bytes", "N"),
+            folder: May::Lower,
+            client: May::Lower,
+        }
+
+        /// What becomes of an edit. `auto`: it is made. `ask`: it needs your [approval](#approval). `preview`: it is only
+        /// shown. `read-only`: there are no edit tools.
+        mode: Mode {
+            default: Mode::Auto,
+            flag: Flag::with_value("--mode", "MODE"),
+            folder: May::Raise,
+            client: May::Raise,
+        }
+
+        /// Refuse an edit if the file changed since it was read. Versions that a call names are compared in any case.
+        require_mtime_check: bool {
+            default: true,
+            flag: Flag::switch("--require-mtime-check"),
+            folder: May::Raise,
+            client: May::Raise,
+        }
+
+        /// Which edits need a reading of the file. `whole`: those that replace or delete a whole file. `always`: every one.
+        require_read: RequireRead {
+            default: RequireRead::Whole,
+            flag: Flag::alone("--require-read", "WHEN", "always"),
+            folder: May::Raise,
+            client: May::Raise,
+        }
+
+        /// What becomes of an edit if the file changed since it was read. `refuse`: it is refused once. `merge`: it is made
+        /// and the answer shows the change, provided that the change does not touch or border on the edit's lines, and that
+        /// the request means the same place in what was read.
+        on_change: OnChange {
+            default: OnChange::Refuse,
+            flag: Flag::with_value("--on-change", "WHAT"),
+            folder: May::Raise,
+            client: May::Raise,
+        }
+
+        /// Write files in place that cannot be exchanged: files with several names (hard links), and single files that are
+        /// mounted by themselves. A program that reads such a file meanwhile may see half of it; a crash is taken back.
+        write_in_place: bool {
+            default: false,
+            flag: Flag::switch("--write-in-place"),
+            folder: May::Lower,
+            client: May::Lower,
+        }
+
+        /// Change files that their mode lets nobody write.
+        write_read_only: bool {
+            default: false,
+            flag: Flag::switch("--write-read-only"),
+            folder: May::Lower,
+            client: May::Lower,
+        }
+
+        /// Keep displaced files and records. Without them nothing can be undone.
+        // Neither is stricter: one loses what a person wants to have, the other keeps what they may not want.
+        track_history: bool {
+            default: true,
+            flag: Flag::switch("--track-history"),
+            folder: May::Nothing("that"),
+            client: May::Repeat,
+        }
+
+        /// Ask language servers what an edit changed.
+        notify_lsp: bool {
+            default: true,
+            flag: Flag::switch("--notify-lsp"),
+            folder: May::Lower,
+            client: May::Lower,
+        }
+
+        /// Tell the editors that are named in your file of each edit.
+        notify_editor: bool {
+            default: true,
+            flag: Flag::switch("--notify-editor"),
+            folder: May::Lower,
+            client: May::Lower,
+        }
+
+        /// Write [events](EVENTS.md), the outcome of each edit as a line of JSON, for `emend events`.
+        // A folder may want nothing to be told of it. A client may not keep from a person what they want to see.
+        emit_event: bool {
+            default: false,
+            flag: Flag::switch("--emit-event"),
+            folder: May::Lower,
+            client: May::Repeat,
+        }
+
+        /// What becomes of an edit that breaks the [syntax](#the-syntax-guard) of a file that was right before. `warn`: it is
+        /// made, and the answer says where. `refuse`: it is refused. `off`: nothing is said.
+        syntax_guard: SyntaxGuard {
+            default: SyntaxGuard::Warn,
+            flag: Flag::with_value("--syntax-guard", "WHAT"),
+            folder: May::Raise,
+            client: May::Raise,
+        }
+
+        /// How long the answer to an edit waits for what language servers say, in seconds. At most 60.
+        diagnostics_wait: Seconds {
+            default: Seconds(Duration::from_millis(1500)),
+            flag: Flag::with_value("--diagnostics-wait", "SECONDS"),
+            folder: May::Nothing("how long answers wait"),
+            client: May::Set,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_first_wins_and_patterns_add_up() {
+        let command_line = Settings {
+            mode: Some(Mode::Preview),
+            forbidden_paths: vec!["!a".into()],
+            allowed_extensions: Some(Extensions(vec!["md".into()])),
+            ..Settings::default()
+        };
+        let file = Settings {
+            mode: Some(Mode::Auto),
+            on_change: Some(OnChange::Merge),
+            forbidden_paths: vec!["a".into()],
+            allowed_extensions: Some(Extensions(vec!["rs".into()])),
+            workspace: Folders(vec!["x=/x".into()]),
+            ..Settings::default()
+        };
+        let both = command_line.over(file);
+        assert_eq!((both.mode, both.on_change), (Some(Mode::Preview), Some(OnChange::Merge)));
+        assert_eq!(both.forbidden_paths, ["a", "!a"]);
+        assert_eq!(both.allowed_extensions.unwrap().0, ["md"]);
+        assert_eq!(*both.workspace, ["x=/x"]);
+        let asked = Settings { workspace: Folders(vec!["y".into()]), ..Settings::default() };
+        let filed = Settings { workspace: Folders(vec!["x".into()]), ..Settings::default() };
+        assert_eq!(*asked.over(filed).workspace, ["y"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! The settings that are one of several words.
+
+use std::fmt;
+
+use toml::de::DeValue;
+
+use super::values::{Value, must_be};
+
+/// Declares a setting that is one of several words, from the most lenient to the strictest.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $variant:ident $word:literal),* $(,)? }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum $name { $($(#[$note])* $variant),* }
+
+        impl $name {
+            /// Returns it as it is written.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl Value for $name {
+            const WORDS: &'static [&'static str] = &[$($word),*];
+
+            fn from_toml(value: &DeValue<'_>) -> Result<Self, String> {
+                Self::from_flag(value.as_str().ok_or_else(|| must_be("a string", value))?)
+            }
+
+            fn from_flag(written: &str) -> Result<Self, String> {
+                match written {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(format!("it must be one of {}, not '{written}'", Self::WORDS.join(", "))),
+                }
+            }
+
+            fn in_file(&self) -> String {
+                format!("{:?}", self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What becomes of an edit.
+    Mode {
+        /// It is made.
+        Auto "auto",
+        /// It is made when a person approves.
+        Ask "ask",
+        /// It is shown and never made.
+        Preview "preview",
+        /// There are no edits.
+        ReadOnly "read-only",
+    }
+}
+
+words! {
+    /// Which edits need a reading of the file.
+    RequireRead {
+        /// Those that replace or delete the whole of it.
+        Whole "whole",
+        /// Every one.
+        Always "always",
+    }
+}
+
+words! {
+    /// What becomes of an edit where the file changed since its client read it.
+    OnChange {
+        /// It is made if the change is elsewhere in the file.
+        Merge "merge",
+        /// It is refused once, with what changed.
+        Refuse "refuse",
+    }
+}
+
+words! {
+    /// What becomes of an edit that breaks the parse of a file.
+    SyntaxGuard {
+        /// It is made.
+        Off "off",
+        /// It is made, and the answer says so.
+        Warn "warn",
+        /// It is refused.
+        Refuse "refuse",
+    }
+}

@@ -1,0 +1,24 @@
+//! Makes the table of settings in `docs/CONFIGURATION.md` from their declaration.
+//!
+//! `tests/house/documents.rs` compares the two.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use emend_workspace::policy::reference;
+
+/// Where the table is, from the top of the repository.
+const DOCUMENT: &str = "docs/CONFIGURATION.md";
+
+/// Writes the table anew, in the place of the one that is there.
+pub(crate) fn run() -> Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(DOCUMENT);
+    let text = std::fs::read_to_string(&path).context(DOCUMENT)?;
+    let reference = reference();
+    let heading = reference.lines().next().unwrap_or_default();
+    let (before, table) = text.split_once(heading).context("the table has another heading")?;
+    let rows = table.split_inclusive('\n').skip(1).skip_while(|line| line.starts_with('|'));
+    std::fs::write(&path, before.to_owned() + &reference + &rows.collect::<String>()).context(DOCUMENT)?;
+    println!("{DOCUMENT} has the settings as they are declared");
+    Ok(())
+}
