@@ -156,6 +156,12 @@ diagnostics_wait = 0.5
             ("[policy]\nmode = \"ask\"", 1, "unknown setting 'policy'"),
             ("# fine\nmode = ", 2, ""),
             ("mode", 1, ""),
+            ("\nread_only = [\n  'x',\n  '[',\n]", 4, "read_only: the pattern '['"),
+            ("\nforbidden_paths = ['../x']", 2, "forbidden_paths: the pattern '../x'"),
+            ("\napprove = ['![']", 2, "approve: the pattern '!['"),
+            ("\nallowed_extensions = [\n'rs', '*.py']", 3, "allowed_extensions: '*.py'"),
+            ("\nmax_file_bytes = 9_999_999_999", 2, "max_file_bytes: it must be at most"),
+            ("\nworkspace = [\n'~/x', 'a=/b',\n'./c']", 4, "workspace: './c' must be an absolute path"),
         ] {
             let error = Settings::parse(text).unwrap_err();
             assert!(error.starts_with(&format!("line {line}: ")), "{text}: {error}");
