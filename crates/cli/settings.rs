@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use emend_workspace::Settings;
-use emend_workspace::policy::{Flag, Setting};
+use emend_workspace::policy::{Flag, Folders, Setting};
 
 /// Each flag is the setting of the same name in the file, of which it loosens nothing.
 #[derive(Args)]
@@ -264,10 +264,7 @@ pub(crate) fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
 /// A folder of a configuration file, which is read from wherever a server is started: `~` is the home folder, and a
 /// relative path would mean another folder each time.
 fn in_full(written: &str, home: Option<&Path>) -> anyhow::Result<String> {
-    let (name, path) = match written.split_once('=') {
-        Some((name, path)) if !name.contains(['/', '~']) => (Some(name), path),
-        _ => (None, written),
-    };
+    let (name, path) = Folders::parts(written);
     let full = match (path.strip_prefix("~/"), home) {
         (Some(inside), Some(home)) => home.join(inside),
         _ => PathBuf::from(path),

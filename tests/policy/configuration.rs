@@ -104,9 +104,9 @@ fn a_policy_that_cannot_be_understood_is_a_mistake_at_the_start() {
             "line 2: unknown setting 'forbidden_path'. Did you mean 'forbidden_paths'?",
         ),
         ("mode = 'ask'\nread_only = [", "line 2"),
-        ("forbidden_paths = ['[']", "forbidden_paths"),
-        ("workspace = ['relative']", "absolute path"),
-        ("max_file_bytes = 9999999999", "max_file_bytes"),
+        ("\nforbidden_paths = ['[']", "line 2: forbidden_paths"),
+        ("\nworkspace = ['relative']", "line 2: workspace: 'relative' must be an absolute path"),
+        ("\nmax_file_bytes = 9999999999", "line 2: max_file_bytes"),
     ] {
         fs::write(&file, text).unwrap();
         check_no_start(&folder, &config, telling);

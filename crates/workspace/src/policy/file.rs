@@ -19,9 +19,20 @@ pub const WORKSPACE_FILE: &str = ".emend.toml";
 /// Nobody writes more settings than this, and what a repository brings along must not take long at each start.
 const LONGEST: u64 = 64 * 1024;
 
+/// Whose file is read. What goes too far is a mistake in a person's, and is ignored in that of a workspace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Person,
+    Workspace,
+}
+
 impl Settings {
-    /// Reads a configuration file. The error says what is wrong, and in which line.
+    /// Reads the configuration file of a person. The error says what is wrong, and in which line.
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_of(Whose::Person, text)
+    }
+
+    fn parse_of(whose: Whose, text: &str) -> Result<Self, String> {
         let at = |offset: usize, what: String| {
             let before = text.as_bytes().iter().take(offset);
             format!("line {}: {what}", before.filter(|&&byte| byte == b'\n').count() + 1)
@@ -36,12 +47,18 @@ impl Settings {
                 continue;
             }
             let name = key.get_ref();
-            let wrong = match settings.set(name, value.get_ref()) {
-                Some(Ok(())) => continue,
-                Some(Err(why)) => format!("{name}: {why}"),
-                None => unknown(name),
+            let Some(mut set) = settings.set(name, value.get_ref()) else {
+                return Err(at(key.span().start, unknown(name)));
             };
-            return Err(at(key.span().start, wrong));
+            if whose == Whose::Person {
+                set = set.and_then(|()| settings.check(name));
+            }
+            set.map_err(|wrong| {
+                let list = value.get_ref().as_array();
+                let item = list.zip(wrong.item).and_then(|(list, item)| list.get(item));
+                let begin = item.map_or(key.span().start, |item| item.span().start);
+                at(begin, format!("{name}: {}", wrong.why))
+            })?;
         }
         Ok(settings)
     }
@@ -74,7 +91,7 @@ pub(super) fn of_workspace(disk: &dyn Disk, root: &Dir) -> Result<Option<Setting
         return Err(too_long());
     }
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    Settings::parse(text).map(Some)
+    Settings::parse_of(Whose::Workspace, text).map(Some)
 }
 
 #[cfg(test)]

@@ -30,12 +30,9 @@ use self::globs::{Globs, Word};
 pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
-    Extensions, Flag, Folders, May, Mode, OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard,
-    Terms, reference,
+    Extensions, Flag, Folders, MAX_FILE_BYTES, May, Mode, OnChange, RequireRead, Seconds, Setting, Settings,
+    SyntaxGuard, Terms, reference,
 };
-
-/// The largest file that any policy lets be read or written.
-pub const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The folder of Emend's own in a workspace.
 pub(crate) const OWN_FOLDER: &str = ".emend";
@@ -85,10 +82,8 @@ impl Policy {
         let approve = globs("approve", &[], &settings.approve)?;
         // What they add needs approval by itself.
         let taken_back = above::taken_back(&settings.approve);
-        let terms = Terms::decided(settings);
-        if terms.max_file_bytes > MAX_FILE_BYTES {
-            let said = terms.max_file_bytes;
-            return Err(format!("max_file_bytes: it must be at most {MAX_FILE_BYTES}, not {said}"));
+        for Setting { key, .. } in Settings::ALL {
+            settings.check(key).map_err(|wrong| format!("{key}: {}", wrong.why))?;
         }
         check_extensions(settings.allowed_extensions.as_ref())?;
         Ok(Self {
@@ -105,7 +100,7 @@ impl Policy {
             own_here: Vec::new(),
             git_here: Vec::new(),
             broken: None,
-            terms,
+            terms: Terms::decided(settings),
         })
     }
 
@@ -220,7 +215,8 @@ fn catching<'a>(lists: &'a [Arc<Globs>], path: &Folded) -> Option<&'a str> {
 }
 
 fn check_extensions(said: Option<&Extensions>) -> Result<(), String> {
-    said.map_or(Ok(()), Extensions::check).map_err(|why| format!("allowed_extensions: {why}"))
+    let checked = said.map_or(Ok(()), Extensions::check_endings);
+    checked.map_err(|wrong| format!("allowed_extensions: {}", wrong.why))
 }
 
 /// What stands after the last dot of a name that does not begin with it.

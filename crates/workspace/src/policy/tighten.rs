@@ -224,8 +224,15 @@ mod tests {
 
     #[test]
     fn a_mistake_is_an_error_even_in_what_would_be_ignored() {
-        for said in ["forbidden_paths = ['[']", "read_only = ['']", "approve = ['![']"] {
-            assert!(Policy::default().tighten(&Settings::parse(said).unwrap()).is_err(), "{said}");
+        for pattern in ["[", "", "![", "!a/../b"] {
+            let said = || vec![pattern.to_owned()];
+            for settings in [
+                Settings { forbidden_paths: said(), ..Settings::default() },
+                Settings { read_only: said(), ..Settings::default() },
+                Settings { approve: said(), ..Settings::default() },
+            ] {
+                assert!(Policy::default().tighten(&settings).is_err(), "{pattern}");
+            }
         }
     }
 }

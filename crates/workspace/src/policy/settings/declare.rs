@@ -86,12 +86,21 @@ macro_rules! settings {
             }
 
             /// Takes over what a file says of this setting, if there is such a setting.
-            pub(in crate::policy) fn set(&mut self, key: &str, value: &DeValue<'_>) -> Option<Result<(), String>> {
+            pub(in crate::policy) fn set(&mut self, key: &str, value: &DeValue<'_>) -> Option<Result<(), Wrong>> {
                 Some(match key {
                     $(stringify!($list) => Said::read(value).map(|said| self.$list = said),)*
                     $(stringify!($term) => Said::read(value).map(|said| self.$term = said),)*
                     _ => return None,
                 })
+            }
+
+            /// Refuses what not even the person's own file may say of this setting.
+            pub(in crate::policy) fn check(&self, key: &str) -> Result<(), Wrong> {
+                match key {
+                    $(stringify!($list) => self.$list.check(),)*
+                    $(stringify!($term) => Said::check(&self.$term),)*
+                    _ => Ok(()),
+                }
             }
 
             /// Returns that lists are ignored of which a folder says something and may not.

@@ -4,20 +4,24 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 
 use toml::de::DeValue;
 
 use super::rules::May;
-use super::values::{Said, Value};
+use super::values::{Said, Value, Wrong};
 use crate::policy::folded::folded;
+use crate::policy::globs::Globs;
 
 /// Patterns, which add up.
 impl Said for Vec<String> {
     const WORDS: &'static [&'static str] = &[];
     const IS_LIST: bool = true;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, String> {
-        strings(value)
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let patterns = strings(value)?;
+        first_wrong(&patterns, |pattern| Globs::new([pattern.as_str()]).map(drop))?;
+        Ok(patterns)
     }
 
     fn add(&mut self, written: &str) -> Result<(), String> {
@@ -40,6 +44,17 @@ impl Said for Vec<String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders(pub Vec<String>);
 
+impl Folders {
+    /// Returns the name of a folder, if it has one, and its path.
+    #[must_use]
+    pub fn parts(folder: &str) -> (Option<&str>, &str) {
+        match folder.split_once('=') {
+            Some((name, path)) if !name.contains(['/', '~']) => (Some(name), path),
+            _ => (None, folder),
+        }
+    }
+}
+
 impl Deref for Folders {
     type Target = Vec<String>;
 
@@ -58,8 +73,18 @@ impl Said for Folders {
     const WORDS: &'static [&'static str] = &[];
     const IS_LIST: bool = true;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, String> {
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
         strings(value).map(Self)
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        first_wrong(self, |folder| {
+            let (_, path) = Self::parts(folder);
+            if path.starts_with("~/") || Path::new(path).is_absolute() {
+                return Ok(());
+            }
+            Err(format!("'{folder}' must be an absolute path, or begin with ~/"))
+        })
     }
 
     fn add(&mut self, written: &str) -> Result<(), String> {
@@ -82,14 +107,15 @@ pub struct Extensions(pub Vec<String>);
 
 impl Extensions {
     /// Refuses what can be the ending of no file: with it, nothing could be changed, and nobody would know why.
-    pub(in crate::policy) fn check(&self) -> Result<(), String> {
-        let is_none = |said: &&String| without_dot(said).contains(['.', '*', '?', '/', '\\']);
-        match self.0.iter().find(is_none) {
-            Some(said) => Err(format!(
+    pub(in crate::policy) fn check_endings(&self) -> Result<(), Wrong> {
+        first_wrong(&self.0, |said| {
+            if !without_dot(said).contains(['.', '*', '?', '/', '\\']) {
+                return Ok(());
+            }
+            Err(format!(
                 "'{said}' is no ending; give what stands behind the last dot of a name, such as 'py'"
-            )),
-            None => Ok(()),
-        }
+            ))
+        })
     }
 
     /// Returns them as they are compared: without their dot. An empty one is that of a file without any.
@@ -131,8 +157,10 @@ impl fmt::Display for Extensions {
 impl Value for Extensions {
     const IS_LIST: bool = true;
 
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, String> {
-        strings(value).map(Self)
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let extensions = Self(strings(value)?);
+        extensions.check_endings()?;
+        Ok(extensions)
     }
 
     fn from_flag(written: &str) -> Result<Self, String> {
@@ -145,7 +173,7 @@ impl Value for Extensions {
     }
 }
 
-fn strings(value: &DeValue<'_>) -> Result<Vec<String>, String> {
+fn strings(value: &DeValue<'_>) -> Result<Vec<String>, Wrong> {
     let items = value.as_array().map(|array| array.iter().map(|item| item.get_ref().as_str()));
     let strings = items.and_then(|mut items| {
         items.try_fold(Vec::new(), |mut all, item| {
@@ -153,5 +181,11 @@ fn strings(value: &DeValue<'_>) -> Result<Vec<String>, String> {
             Some(all)
         })
     });
-    strings.ok_or_else(|| "it must be a list of strings".into())
+    strings.ok_or_else(|| "it must be a list of strings".to_owned().into())
+}
+
+/// Returns what is wrong with the first item with which something is, and which that is.
+fn first_wrong(items: &[String], check: impl Fn(&String) -> Result<(), String>) -> Result<(), Wrong> {
+    let wrong = |(item, said)| check(said).err().map(|why| Wrong { item: Some(item), why });
+    items.iter().enumerate().find_map(wrong).map_or(Ok(()), Err)
 }

@@ -16,13 +16,13 @@ use std::time::Duration;
 use toml::de::DeValue;
 
 use self::declare::settings;
-use self::values::{Said, Value};
+use self::values::{Said, Value, Wrong};
 use super::programs::Programs;
 
 pub use self::lists::{Extensions, Folders};
 pub use self::reference::reference;
 pub use self::rules::{Flag, May, Setting};
-pub use self::values::Seconds;
+pub use self::values::{MAX_FILE_BYTES, Seconds};
 pub use self::words::{Mode, OnChange, RequireRead, SyntaxGuard};
 
 // The comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a workspace

@@ -7,6 +7,9 @@ use toml::de::{DeFloat, DeInteger, DeValue};
 
 use super::rules::May;
 
+/// The largest file that any policy lets be read or written.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
+
 /// What one source says of a setting: the type of a field of [`Settings`](super::Settings). Its default says nothing.
 pub(super) trait Said: Default {
     /// The words that it can be, where it is one of a few.
@@ -15,7 +18,12 @@ pub(super) trait Said: Default {
     const IS_LIST: bool;
 
     /// Reads what a file says.
-    fn read(value: &DeValue<'_>) -> Result<Self, String>;
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong>;
+
+    /// Refuses what not even the person's own file may say.
+    fn check(&self) -> Result<(), Wrong> {
+        Ok(())
+    }
 
     /// Takes over a value of its flag.
     fn add(&mut self, written: &str) -> Result<(), String>;
@@ -35,7 +43,12 @@ pub(super) trait Value: Clone + PartialOrd + fmt::Display {
     const IS_LIST: bool = false;
 
     /// Reads what a file says.
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, String>;
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong>;
+
+    /// Refuses what not even the person's own file may say.
+    fn check(&self) -> Result<(), Wrong> {
+        Ok(())
+    }
 
     /// Reads what stands behind a flag.
     fn from_flag(written: &str) -> Result<Self, String>;
@@ -62,8 +75,12 @@ impl<T: Value> Said for Option<T> {
     const WORDS: &'static [&'static str] = T::WORDS;
     const IS_LIST: bool = T::IS_LIST;
 
-    fn read(value: &DeValue<'_>) -> Result<Self, String> {
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
         T::from_toml(value).map(Some)
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        self.as_ref().map_or(Ok(()), T::check)
     }
 
     fn add(&mut self, written: &str) -> Result<(), String> {
@@ -87,7 +104,7 @@ impl<T: Value> Said for Option<T> {
 impl Value for bool {
     const WORDS: &'static [&'static str] = &["true", "false"];
 
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, String> {
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
         value.as_bool().ok_or_else(|| must_be("true or false", value))
     }
 
@@ -98,9 +115,17 @@ impl Value for bool {
 
 /// A number of bytes, as all numbers are so far.
 impl Value for u64 {
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, String> {
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
         let number = value.as_integer().ok_or_else(|| must_be("a whole number", value))?;
-        Self::from_str_radix(number.as_str(), number.radix()).map_err(|_| "it must be 0 or more".into())
+        Self::from_str_radix(number.as_str(), number.radix())
+            .map_err(|_| "it must be 0 or more".to_owned().into())
+    }
+
+    fn check(&self) -> Result<(), Wrong> {
+        if *self > MAX_FILE_BYTES {
+            return Err(format!("it must be at most {MAX_FILE_BYTES}, not {self}").into());
+        }
+        Ok(())
     }
 
     fn from_flag(written: &str) -> Result<Self, String> {
@@ -127,10 +152,10 @@ impl fmt::Display for Seconds {
 }
 
 impl Value for Seconds {
-    fn from_toml(value: &DeValue<'_>) -> Result<Self, String> {
+    fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
         let written = value.as_integer().map(DeInteger::as_str);
         let written = written.or_else(|| value.as_float().map(DeFloat::as_str));
-        Self::from_flag(written.ok_or_else(|| must_be("a number of seconds", value))?)
+        Ok(Self::from_flag(written.ok_or_else(|| must_be("a number of seconds", value))?)?)
     }
 
     fn from_flag(written: &str) -> Result<Self, String> {
@@ -141,6 +166,20 @@ impl Value for Seconds {
     }
 }
 
-pub(super) fn must_be(what: &str, value: &DeValue<'_>) -> String {
-    format!("it must be {what}, not {}", value.type_str())
+pub(super) fn must_be(what: &str, value: &DeValue<'_>) -> Wrong {
+    format!("it must be {what}, not {}", value.type_str()).into()
+}
+
+/// What is wrong with what is said of a setting.
+#[derive(Debug)]
+pub(in crate::policy) struct Wrong {
+    /// With which item of a list, if it is with one.
+    pub(in crate::policy) item: Option<usize>,
+    pub(in crate::policy) why: String,
+}
+
+impl From<String> for Wrong {
+    fn from(why: String) -> Self {
+        Self { item: None, why }
+    }
 }

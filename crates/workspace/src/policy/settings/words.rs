@@ -4,7 +4,7 @@ use std::fmt;
 
 use toml::de::DeValue;
 
-use super::values::{Value, must_be};
+use super::values::{Value, Wrong, must_be};
 
 /// Declares a setting that is one of several words, from the most lenient to the strictest.
 macro_rules! words {
@@ -30,8 +30,8 @@ macro_rules! words {
         impl Value for $name {
             const WORDS: &'static [&'static str] = &[$($word),*];
 
-            fn from_toml(value: &DeValue<'_>) -> Result<Self, String> {
-                Self::from_flag(value.as_str().ok_or_else(|| must_be("a string", value))?)
+            fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
+                Ok(Self::from_flag(value.as_str().ok_or_else(|| must_be("a string", value))?)?)
             }
 
             fn from_flag(written: &str) -> Result<Self, String> {
