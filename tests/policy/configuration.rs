@@ -113,6 +113,9 @@ fn a_policy_that_cannot_be_understood_is_a_mistake_at_the_start() {
     }
     check_no_start(&folder, &["--forbid", "a/../b"], "forbidden_paths");
     check_no_start(&folder, &["--mode", "yolo"], "auto, ask, preview, read-only");
+    for (flag, value) in [("--require-read", "always"), ("--track-history", "false")] {
+        check_no_start(&folder, &[flag, value], &format!("'{flag}={value}'"));
+    }
     assert!(!folder.state().exists());
 }
 
