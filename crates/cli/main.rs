@@ -122,7 +122,7 @@ impl Command {
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return not_understood(&error),
+        Err(error) => return not_understood(error),
     };
     let output = arguments.command.output();
     let ended = arguments.logging.start().and_then(|_logging| arguments.command.run(output));
@@ -134,10 +134,12 @@ fn main() -> ExitCode {
 }
 
 /// A command line that clap refuses, or that asks for help, which it gives.
-fn not_understood(error: &clap::Error) -> ExitCode {
+fn not_understood(mut error: clap::Error) -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
+    settings::teach_value_of_flag(&mut error, &arguments);
     // No command is known that could say what it shows, so the flag counts wherever it stands.
-    let is_json =
-        std::env::args_os().skip(1).take_while(|argument| argument != "--").any(|it| it == "--json");
+    let is_json = arguments.iter().take_while(|&argument| argument != "--").any(|it| it == "--json");
     if !error.use_stderr() || !is_json {
         error.exit();
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use emend_workspace::Settings;
@@ -90,6 +90,22 @@ fn argument(setting: &'static Setting, flag: Flag) -> Arg {
     } else {
         // The help says what each word means.
         argument.value_parser(OfSetting(setting)).hide_possible_values(true)
+    }
+}
+
+/// Adds to an error how a flag that may stand alone takes its value, where one stands behind it as a word of its own.
+pub(crate) fn teach_value_of_flag(error: &mut clap::Error, arguments: &[String]) {
+    let Some(ContextValue::String(unexpected)) = error.get(ContextKind::InvalidArg) else { return };
+    let is_value = |setting: &Setting, word: &str| {
+        !word.starts_with('-') && (word == unexpected || setting.words.contains(&word))
+    };
+    let takes_value = |pair: &&[String]| {
+        let mut flags = SettingFlags::all().filter(|(_, flag)| flag.alone.is_some() && flag.name == pair[0]);
+        flags.any(|(setting, _)| is_value(setting, &pair[1]))
+    };
+    if let Some([flag, value]) = arguments.windows(2).find(takes_value) {
+        let tip = format!("a value of '{flag}' needs a '=' before it: '{flag}={value}'");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }
 
@@ -289,6 +305,17 @@ pub(crate) fn without_links(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_text_of_a_link_is_left_of_it() {
+        for (markdown, text) in [
+            ("no link [at all]", "no link [at all]"),
+            ("[a](#b) and [c d](E.md)", "a and c d"),
+            ("your [approval](#x), `[[y]]`", "your approval, `[[y]]`"),
+        ] {
+            assert_eq!(plain(markdown), text);
+        }
+    }
 
     #[test]
     fn a_folder_of_the_file_is_absolute_or_in_the_home_folder() {
