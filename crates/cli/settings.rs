@@ -171,7 +171,7 @@ impl Flags {
         check_loosens_nothing(source, &flags, &said)?;
         said.push((source.to_owned(), flags));
         let said = said.into_iter().map(|(_, said)| said);
-        let mut settings = said.reduce(|before, said| said.over(before)).unwrap_or_default();
+        let mut settings = said.reduce(|before, said| said.merged_over(before)).unwrap_or_default();
         for folder in settings.workspace.iter_mut() {
             *folder = in_full(folder, home)?;
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use emend_testkit::{Answer, Folder};
 use emend_workspace::Settings;
-use emend_workspace::policy::reference;
+use emend_workspace::policy::reference_table;
 use serde_json::json;
 
 use crate::{EMEND, launch, serve};
@@ -68,7 +68,7 @@ fn the_tables_of_tools_have_every_tool_and_its_arguments() {
 
 #[test]
 fn the_table_of_settings_is_made_of_their_declaration() {
-    let has_table = text("docs/CONFIGURATION.md").contains(&reference());
+    let has_table = text("docs/CONFIGURATION.md").contains(&reference_table());
     assert!(has_table, "the table of docs/CONFIGURATION.md has to be made anew: cargo xtask settings");
 }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use emend_workspace::policy::reference;
+use emend_workspace::policy::reference_table;
 
 /// Where the table is, from the top of the repository.
 const DOCUMENT: &str = "docs/CONFIGURATION.md";
@@ -14,7 +14,7 @@ const DOCUMENT: &str = "docs/CONFIGURATION.md";
 pub(crate) fn run() -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(DOCUMENT);
     let text = std::fs::read_to_string(&path).context(DOCUMENT)?;
-    let reference = reference();
+    let reference = reference_table();
     let heading = reference.lines().next().unwrap_or_default();
     let (before, table) = text.split_once(heading).context("the table has another heading")?;
     let rows = table.split_inclusive('\n').skip(1).skip_while(|line| line.starts_with('|'));

@@ -31,7 +31,7 @@ pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
     Extensions, Flag, Folders, MAX_FILE_BYTES, May, Mode, OnChange, RequireRead, Seconds, Setting, Settings,
-    SyntaxGuard, Terms, reference,
+    SyntaxGuard, Terms, reference_table,
 };
 
 /// The folder of Emend's own in a workspace.

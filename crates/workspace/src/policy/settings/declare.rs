@@ -68,10 +68,10 @@ macro_rules! settings {
             /// Returns what these settings say, and where they say nothing, the others. Patterns add up; these come last, so
             /// that their exceptions count.
             #[must_use]
-            pub fn over(self, other: Self) -> Self {
+            pub fn merged_over(self, other: Self) -> Self {
                 Self {
-                    $($list: self.$list.over(other.$list),)*
-                    $($term: self.$term.over(other.$term),)*
+                    $($list: self.$list.merged_over(other.$list),)*
+                    $($term: self.$term.merged_over(other.$term),)*
                     programs: if self.programs.is_empty() { other.programs } else { self.programs },
                 }
             }

@@ -29,7 +29,7 @@ impl Said for Vec<String> {
         Ok(())
     }
 
-    fn over(self, mut other: Self) -> Self {
+    fn merged_over(self, mut other: Self) -> Self {
         // The last that matches decides.
         other.extend(self);
         other
@@ -91,7 +91,7 @@ impl Said for Folders {
         self.0.add(written)
     }
 
-    fn over(self, other: Self) -> Self {
+    fn merged_over(self, other: Self) -> Self {
         if self.is_empty() { other } else { self }
     }
 

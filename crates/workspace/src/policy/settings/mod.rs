@@ -20,7 +20,7 @@ use self::values::{Said, Value, Wrong};
 use super::programs::Programs;
 
 pub use self::lists::{Extensions, Folders};
-pub use self::reference::reference;
+pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
 pub use self::words::{Mode, OnChange, RequireRead, SyntaxGuard};
@@ -205,13 +205,13 @@ mod tests {
             workspace: Folders(vec!["x=/x".into()]),
             ..Settings::default()
         };
-        let both = command_line.over(file);
+        let both = command_line.merged_over(file);
         assert_eq!((both.mode, both.on_change), (Some(Mode::Preview), Some(OnChange::Merge)));
         assert_eq!(both.forbidden_paths, ["a", "!a"]);
         assert_eq!(both.allowed_extensions.unwrap().0, ["md"]);
         assert_eq!(*both.workspace, ["x=/x"]);
         let asked = Settings { workspace: Folders(vec!["y".into()]), ..Settings::default() };
         let filed = Settings { workspace: Folders(vec!["x".into()]), ..Settings::default() };
-        assert_eq!(*asked.over(filed).workspace, ["y"]);
+        assert_eq!(*asked.merged_over(filed).workspace, ["y"]);
     }
 }

@@ -5,7 +5,7 @@ use super::rules::{Flag, Setting};
 
 /// Returns the table of all settings in Markdown, a row for each.
 #[must_use]
-pub fn reference() -> String {
+pub fn reference_table() -> String {
     let mut table = "| In the file | Flag | What it says | Default |\n|---|---|---|---|\n".to_owned();
     for setting in Settings::ALL {
         let (key, about, default) = (setting.key, setting.about(), (setting.default)());

@@ -29,7 +29,7 @@ pub(super) trait Said: Default {
     fn add(&mut self, written: &str) -> Result<(), String>;
 
     /// Returns what two sources say together, of which this one counts for more.
-    fn over(self, other: Self) -> Self;
+    fn merged_over(self, other: Self) -> Self;
 
     /// Returns what is said and what is held, as they stand in a file, where the one may not be said because of the other.
     fn refused(&self, key: &str, held: &Self, may: May) -> Option<(String, String)>;
@@ -92,7 +92,7 @@ impl<T: Value> Said for Option<T> {
         Ok(())
     }
 
-    fn over(self, other: Self) -> Self {
+    fn merged_over(self, other: Self) -> Self {
         self.or(other)
     }
 
