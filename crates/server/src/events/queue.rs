@@ -123,7 +123,7 @@ impl Writer {
                 match &event.session {
                     Some(session) if event.ends_session => drop(self.sessions.remove(session)),
                     Some(session) => {
-                        self.sessions.entry(session.clone()).or_insert((number, number)).1 = number
+                        self.sessions.entry(session.clone()).or_insert((number, number)).1 = number;
                     }
                     None => {}
                 }

@@ -98,7 +98,7 @@ mod tests {
                     let (turns, order) = (&turns, &order);
                     move || {
                         let _turn = turns.wait(names(&["a", "c"]), Duration::from_secs(60), &|| false);
-                        order.lock().unwrap().push(number);
+                        order.lock().push(number);
                     }
                 });
                 while turns.come().here.len() < number + 1 {
@@ -107,7 +107,7 @@ mod tests {
             }
             drop(first);
         });
-        assert_eq!(*order.lock().unwrap(), [1, 2, 3, 4]);
+        assert_eq!(*order.lock(), [1, 2, 3, 4]);
         assert!(turns.come().here.is_empty());
     }
 
