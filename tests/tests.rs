@@ -20,6 +20,13 @@ use serde_json::{Value, json};
 /// The built command.
 const EMEND: &str = env!("CARGO_BIN_EXE_emend");
 
+/// No test of its own: see `emend_testkit::language_server`.
+#[cfg(unix)]
+#[test]
+fn serves_as_the_fake_language_server() {
+    emend_testkit::language_server::serve_if_started_as_server();
+}
+
 /// A server of this workspace, not started yet.
 fn launch(folder: &Folder) -> Launch {
     Launch::new(EMEND).workspace(folder.path()).state(folder.state())

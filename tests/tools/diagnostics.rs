@@ -4,34 +4,17 @@
 #![cfg(unix)]
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Once;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use emend_testkit::{Answer, Client, Folder, Launch};
+use emend_testkit::{Answer, Client, Folder, Launch, language_server};
 use serde_json::{Value, json};
 
-use crate::{EMEND, launch};
-
-/// The server of the tests. All examples are built with the tests, but not with some of them alone.
-fn fake() -> PathBuf {
-    static BUILT: Once = Once::new();
-    let program = Path::new(EMEND).with_file_name("examples").join("fake_language_server");
-    BUILT.call_once(|| {
-        if !program.exists() {
-            let build = ["build", "--quiet", "--example", "fake_language_server"];
-            assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-        }
-    });
-    program
-}
+use crate::launch;
 
 /// A server of this workspace, with the language server of the tests and these settings.
 fn with(folder: &Folder, settings: &str, habits: &[&str]) -> Launch {
-    let mut command = vec![fake().display().to_string()];
-    command.push(format!("LOG={}", folder.beside("log").display()));
-    command.extend(habits.iter().map(|habit| (*habit).to_owned()));
+    let command = language_server::command(&folder.beside("log"), habits);
     let mut text = format!("{settings}\n[language_servers.fake]\nextensions = ['fake']\n");
     writeln!(text, "command = {}", json!(command)).unwrap();
     let file = folder.beside("config.toml");
@@ -226,11 +209,10 @@ fn no_server_is_started_where_nobody_wants_it_or_from_inside_the_workspace() {
     }
     folder.write(".emend.toml", "");
     let inside = folder.at("server");
-    std::fs::copy(fake(), &inside).unwrap();
-    let text = format!(
-        "[language_servers.fake]\nextensions = ['fake']\ncommand = {}\n",
-        json!([inside, format!("LOG={}", folder.beside("log").display())])
-    );
+    std::fs::copy(language_server::program(), &inside).unwrap();
+    let mut command = language_server::command(&folder.beside("log"), &[]);
+    command[0] = inside.display().to_string();
+    let text = format!("[language_servers.fake]\nextensions = ['fake']\ncommand = {}\n", json!(command));
     let file = folder.beside("config.toml");
     std::fs::write(&file, text).unwrap();
     let mut client = launch(&folder).argument("--config").argument(file).configured().legacy();

@@ -1,4 +1,4 @@
-//! Servers that behave, and servers that do not. Each test starts the server of `fake/server.rs`, which finds an error in
+//! Servers that behave, and servers that do not. Each test starts the language server of testkit, which finds an error in
 //! each line with `BAD`, and looks at what is told of edits.
 
 #![cfg(unix)]
@@ -13,6 +13,7 @@ use emend_lsp::{
     Aftermath, Changes, Diagnostic, FileChange, Limits, Report, ServerSetting, Servers, Settings, Severity,
     State,
 };
+use emend_testkit::language_server;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// So long is waited for what must come.
@@ -21,6 +22,12 @@ const GENEROUS: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(300);
 /// How long is waited in vain where something else has to be done in the same time, on a busy machine too.
 const MODEST: Duration = Duration::from_secs(5);
+
+/// No test of its own: see `emend_testkit::language_server`.
+#[test]
+fn serves_as_the_fake_language_server() {
+    language_server::serve_if_started_as_server();
+}
 
 struct Scene {
     servers: Servers,
@@ -35,9 +42,7 @@ impl Scene {
 
     fn within(habits: &[&str], limits: Limits) -> Self {
         let state = tempfile::tempdir().expect("a folder");
-        let mut command = vec![env!("CARGO_BIN_EXE_fake-language-server").to_owned()];
-        command.push(format!("LOG={}", state.path().join("log").display()));
-        command.extend(habits.iter().map(|habit| (*habit).to_owned()));
+        let command = language_server::command(&state.path().join("log"), habits);
         Self::of(command, state, limits)
     }
 
@@ -285,7 +290,7 @@ fn a_server_that_hangs_holds_nobody_up() {
 #[test]
 fn no_server_is_started_by_a_link_in_the_workspace() {
     let scene = Scene::new(&[]);
-    let fake = PathBuf::from(env!("CARGO_BIN_EXE_fake-language-server"));
+    let fake = language_server::program();
     let outside = scene.state.path();
     let (link, folder) = (scene.path("link"), scene.path("folder"));
     symlink(&fake, &link).expect("linked");
@@ -294,9 +299,11 @@ fn no_server_is_started_by_a_link_in_the_workspace() {
     symlink(&folder, outside.join("by_folder")).expect("linked");
     let in_folder = outside.join("by_folder").join(fake.file_name().expect("a name"));
     for program in [outside.join("by_link"), in_folder] {
+        let mut command = language_server::command(&outside.join("log"), &[]);
+        command[0] = program.to_str().expect("Unicode").to_owned();
         let fake = ServerSetting {
             name: "fake".into(),
-            command: Some(vec![program.to_str().expect("Unicode").to_owned()]),
+            command: Some(command),
             extensions: vec!["fake".into()],
             ..ServerSetting::default()
         };
@@ -400,11 +407,9 @@ fn a_text_that_cannot_be_made_costs_one_answer() {
 #[test]
 fn a_question_is_about_now_and_pyright_looks_for_what_others_made() {
     let mut scene = Scene::new(&["pull"]);
-    let log = format!("LOG={}", scene.state.path().join("log").display());
-    let fake = env!("CARGO_BIN_EXE_fake-language-server").to_owned();
     let pyright = ServerSetting {
         name: "pyright".into(),
-        command: Some(vec![fake, log, "pull".into()]),
+        command: Some(language_server::command(&scene.state.path().join("log"), &["pull"])),
         ..ServerSetting::default()
     };
     let roots = vec![scene.folder.path().to_owned()];
@@ -512,7 +517,7 @@ fn a_question_is_answered_for_its_texts_by_all_that_are_for_them() {
 
 #[test]
 fn a_program_of_a_root_without_servers_is_not_used_either() {
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_fake-language-server"));
+    let program = language_server::program();
     let untrusted = vec![program.parent().expect("in a folder").to_owned()];
     let command = Some(vec![program.display().to_string()]);
     let extensions = vec!["fake".to_owned()];

@@ -14,6 +14,8 @@ pub mod answer;
 pub mod client;
 pub mod http;
 pub mod imports;
+#[cfg(unix)]
+pub mod language_server;
 pub mod picture;
 #[cfg(unix)]
 pub mod terminal;

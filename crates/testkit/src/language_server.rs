@@ -1,35 +1,56 @@
 //! A language server that does what its tests want: it finds an error in each line with `BAD` and a warning in each with
 //! `DUBIOUS`, and misbehaves as it is told by its arguments and by words in the texts.
 //!
-//! ```text
-//! fake-language-server [LOG=FILE] [HABIT...]
-//! ```
+//! It has no program of its own. Cargo builds none of a dev-dependency for the tests, so a test binary is started a second
+//! time, by `programs/fake-language-server`, and runs only the test that calls [`serve_if_started_as_server`].
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, StdinLock, StdoutLock, Write};
+use std::io::{self, BufReader, StdinLock, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 
 use lsp_server::{Message, Notification, Request, RequestId, Response, ResponseError};
 use serde_json::{Value, json};
 
-fn main() {
+/// Returns the program that starts a test binary as the server.
+pub fn program() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join("fake-language-server")
+}
+
+/// Returns the command that starts this test binary as the server, which writes what it is told into the file `log`.
+pub fn command(log: &Path, habits: &[&str]) -> Vec<String> {
+    let binary = std::env::current_exe().expect("a test binary knows where it is");
+    let mut command = vec![program().display().to_string(), binary.display().to_string()];
+    command.push(format!("LOG={}", log.display()));
+    command.extend(habits.iter().map(|habit| (*habit).to_owned()));
+    command
+}
+
+/// Serves until the client is done, if this test binary was started to. Otherwise it does nothing. A test at the top of the
+/// binary, called `serves_as_the_fake_language_server`, calls it.
+pub fn serve_if_started_as_server() {
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--");
+    if arguments.next().is_none() {
+        return;
+    }
+    let to = OpenOptions::new().write(true).open("/dev/fd/3").expect("the program has opened it");
     let (mut habits, mut log) = (Vec::new(), None);
-    for argument in std::env::args().skip(1) {
+    for argument in arguments {
         match argument.strip_prefix("LOG=") {
             Some(file) => log = OpenOptions::new().append(true).create(true).open(file).ok(),
             None => habits.push(argument),
         }
     }
     let from = BufReader::new(io::stdin().lock());
-    Fake { habits, log, from, to: io::stdout().lock(), files: BTreeMap::new() }.serve();
+    Fake { habits, log, from, to, files: BTreeMap::new() }.serve();
 }
 
 struct Fake {
     habits: Vec<String>,
     log: Option<File>,
     from: BufReader<StdinLock<'static>>,
-    to: StdoutLock<'static>,
+    to: File,
     /// The version and the text of each open file.
     files: BTreeMap<String, (i64, String)>,
 }
