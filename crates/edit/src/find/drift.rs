@@ -482,6 +482,9 @@ fn reading(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned) -> Reading {
 }
 
 #[cfg(test)]
+mod naive;
+
+#[cfg(test)]
 mod tests {
     use super::super::tests::{read, refused};
     use alloc::string::String;

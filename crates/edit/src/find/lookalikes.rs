@@ -208,4 +208,22 @@ mod tests {
         assert!(refused("say(“hello”)\n", "-say(\"hallo\")\n+x\n"));
         assert!(refused("“a”\n", "- \"a\"\n+x\n"));
     }
+
+    #[test]
+    fn a_new_line_pairs_with_the_line_that_goes_which_has_most_of_its_beginning_and_end() {
+        let gone = [("one two three", "1"), ("four two six", "2"), ("one five", "3")];
+        let pair = |text| super::closest(text, &gone).map(|pair| pair.1);
+        for (text, file) in [
+            ("one two nine", Some("1")),
+            ("four two six seven", Some("2")),
+            ("eight two six", Some("2")),
+            ("one nine five", Some("3")),
+            // Half of it is enough, less is not.
+            ("one 1234", Some("3")),
+            ("one 12345", None),
+            ("seven", None),
+        ] {
+            assert_eq!(pair(text), file, "{text}");
+        }
+    }
 }
