@@ -5,19 +5,27 @@
 //! cargo xtask tools                      what a model reads of the tools
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask picture                    docs/demo.svg, the README's picture of the demo, made anew
+//! cargo xtask mutants [N [SEED [MINUTES]]]  N changes to the code, and whether its tests notice
 //! cargo xtask settings                   the table of settings in docs/CONFIGURATION.md, made anew
 //! cargo xtask SUITE                      a suite of crates/torture/src/lib.rs
 //! ```
 
 mod bundle;
+mod mutants;
 mod picture;
 mod settings;
 mod tools;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
+use emend_torture::random::any_seed;
 use emend_torture::{SUITES, built};
+
+/// How many mutants are drawn unless it is told, and how long they may take.
+const MUTANTS: usize = 20;
+const MINUTES: u64 = 3;
 
 fn main() -> ExitCode {
     match run() {
@@ -33,14 +41,26 @@ fn run() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (task, arguments) = arguments.split_first().map_or(("", &[][..]), |(task, rest)| (*task, rest));
+    let number = |at: usize, what: &str| {
+        let written = arguments.get(at).map(|written| written.parse::<u64>());
+        written.transpose().with_context(|| format!("{what} is a whole number"))
+    };
     match (task, arguments) {
         ("bundle", _) => bundle::run(&built::release()?),
+        ("mutants", _) => {
+            let count = number(0, "N")?.map_or(MUTANTS, |count| count as usize);
+            let time = Duration::from_secs(60 * number(2, "MINUTES")?.unwrap_or(MINUTES));
+            mutants::run(count, number(1, "SEED")?.unwrap_or_else(any_seed), time)
+        }
         ("picture", _) => picture::run(&built::debug()?),
         ("settings", _) => settings::run(),
         ("tools", _) => tools::run(&built::release()?),
         _ => {
             let is_there = emend_torture::run(task, arguments)?;
-            ensure!(is_there, "the tasks are: bundle, picture, settings, tools; and the suites: {SUITES}");
+            ensure!(
+                is_there,
+                "the tasks are: bundle, mutants [N [SEED [MINUTES]]], picture, settings, tools; and the suites: {SUITES}"
+            );
             Ok(())
         }
     }
