@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<()> {
         return Err(anyhow!("a patch cannot be applied twice"));
     };
     for problem in not_committed.into_problems() {
-        println!("\nAgain: {} ({problem})", problem.code());
+        println!("\nAgain: {problem}");
     }
     Ok(())
 }

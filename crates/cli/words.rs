@@ -1,6 +1,7 @@
 //! What a refusal says to a person. The messages of problems speak to a model, of sessions, tools and their arguments; where
 //! a person would not know what to do with that, they get words of their own. Codes and facts are the same.
 
+use emend_server::messages;
 use emend_server::wire::Outcome;
 use emend_workspace::edit::Version;
 use emend_workspace::edit::problem::{Again, Kind, Problem, Release};
@@ -66,7 +67,7 @@ fn message(problem: &Problem) -> Option<String> {
             Some(format!("This edit{of} needs your approval, since {rule}. Nothing was changed. {next}"))
         }
         Kind::MissingOriginal => {
-            Some(problem.to_string().replace("; list_files and search_text show what there is", ""))
+            Some(messages::message(problem).replace("; list_files and search_text show what there is", ""))
         }
         Kind::ApprovalDenied { .. } => Some(
             "You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a \

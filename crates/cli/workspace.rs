@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 
 use emend_server::Effects;
 use emend_server::effects::Wishes;
+use emend_server::messages;
 use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
 
@@ -121,7 +122,7 @@ impl OpeningFlags {
         let approve = approve_command(place.state.as_deref());
         let workspace =
             Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
-                .map_err(|problem| Stop::Usage(anyhow!("{problem}")))?
+                .map_err(|problem| Stop::Usage(anyhow!(messages::message(&problem))))?
                 .with_approve_command(approve)
                 .with_hooks(&place.wishes.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;

@@ -1,11 +1,9 @@
-//! Expected failures, as data: a stable code, the facts that mend the call, and a message made of them.
+//! Expected failures, as data: a stable code, and the facts that mend the call.
 //!
 //! A [`Problem`] is an answer, not an accident: the file does not hold that text, two places do, the path
 //! leaves the workspace. The code is public and never changes its meaning (`docs/ERRORS.md` has a row for
-//! each); the message is a view of the facts, written for a language model, and always says the next step.
-//! Nobody compares message texts.
+//! each). What is told of a problem is made of its facts elsewhere, by those who know whom they tell.
 
-mod message;
 mod near;
 mod nearest;
 
@@ -114,9 +112,22 @@ impl From<Kind> for Problem {
     }
 }
 
+/// Says which problem it is and where. What failed on this machine is said in the words in which it came.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        message::write(self, f)
+        match &*self.kind {
+            Kind::InvalidFormat { message } | Kind::IoError { message, .. } => return f.write_str(message),
+            Kind::NoWorkspace { reason } => return f.write_str(reason),
+            Kind::RecoveryNeeded { what } => return f.write_str(what),
+            _ => write!(f, "{}", self.code())?,
+        }
+        if let Some(path) = &self.path {
+            write!(f, " in {path}")?;
+        }
+        match self.hunk {
+            Some(hunk) => write!(f, ", hunk {hunk}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use emend_edit::problem::Problem;
 use emend_workspace::{AwaitingApproval, NotCommitted};
 
+use crate::messages;
 use crate::refusal;
 use crate::render::{self, Tense};
 use crate::uri;
@@ -58,7 +59,7 @@ impl Answer {
             Ok(text) => Self::text(text),
             Err(problem) => {
                 let code = problem.code();
-                let message = refusal::fitted(&problem.to_string(), refusal::ROOM - CODE);
+                let message = refusal::fitted(&messages::message(&problem), refusal::ROOM - CODE);
                 let content = vec![ContentBlock::text(format!("{message}\n[{code}]"))];
                 Self::Text(Box::new(CallToolResult::error(content)))
             }

@@ -25,7 +25,7 @@ use crate::events::Events;
 use crate::previews::Previews;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
-use crate::{completions, prompts, resources, tools};
+use crate::{completions, messages, prompts, resources, tools};
 
 /// How long a client may keep the lists of tools and prompts; they never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -340,7 +340,7 @@ impl Emend {
     ) -> Result<T, ErrorData> {
         let workspace = match &self.shared.workspace {
             Ok(workspace) => Arc::clone(workspace),
-            Err(problem) => return Err(ErrorData::invalid_request(problem.to_string(), None)),
+            Err(problem) => return Err(ErrorData::invalid_request(messages::message(problem), None)),
         };
         let asker = Asker {
             client: client_name(context),

@@ -4,6 +4,8 @@
 //! gives it types, [`tools`] turns it into a patch and asks the workspace, [`wire`] turns the answer into
 //! an outcome, [`render`] into prose. Async stops here: each call is one blocking job.
 
+pub mod messages;
+
 pub mod answer;
 pub mod arguments;
 pub mod schema;

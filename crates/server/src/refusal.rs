@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use emend_edit::problem::{FileState, Kind, Problem};
 
+use crate::messages;
 use crate::wire::{ErrorInfo, Outcome, WireProblem};
 
 /// How many characters a refusal has, as text and as JSON.
@@ -92,7 +93,7 @@ impl WireProblem {
         };
         Self {
             code: problem.code().to_string(),
-            message: problem.to_string(),
+            message: messages::message(problem),
             path: problem.path.clone(),
             hunk: problem.hunk,
             lines: (!problem.lines().is_empty()).then(|| problem.lines().to_vec()),

@@ -21,6 +21,7 @@ use emend_workspace::{Sight, Workspace};
 
 use crate::effects::Effects;
 use crate::events;
+use crate::messages;
 use crate::session::Caller;
 use crate::tools;
 use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
@@ -232,8 +233,10 @@ fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
 fn failed(problem: &Problem) -> ErrorData {
     let code = problem.code();
     let message = match code {
-        Code::NotText | Code::TooLarge => format!("{problem}\nread_file answers the same."),
-        _ => problem.to_string(),
+        Code::NotText | Code::TooLarge => {
+            format!("{}\nread_file answers the same.", messages::message(problem))
+        }
+        _ => messages::message(problem),
     };
     let data = Some(json!({"code": code.to_string()}));
     match code {

@@ -10,6 +10,7 @@ use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::effects::Diagnostics as Servers;
+use crate::messages;
 use crate::says;
 use crate::wire::Diagnostics;
 
@@ -52,7 +53,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
             Ok((name, snapshot)) => files.push((name, snapshot)),
             // A file that was read once may be gone by now.
             Err(_) if !named => {}
-            Err(problem) => text.push_str(&format!("{path}: {problem}\n")),
+            Err(problem) => text.push_str(&format!("{path}: {}\n", messages::message(&problem))),
         }
     }
     let mut texts: Vec<(PathBuf, String)> = Vec::new();

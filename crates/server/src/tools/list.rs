@@ -11,6 +11,7 @@ use emend_workspace::{Effort, Scope, Unseen};
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
+use crate::messages;
 use crate::wire::ListFiles;
 
 impl ToolArguments for ListFiles {
@@ -104,7 +105,7 @@ pub(super) fn closed(roots: &Roots) -> String {
 }
 
 fn one_line(problem: &Problem) -> String {
-    problem.to_string().replace('\n', " ")
+    messages::message(problem).replace('\n', " ")
 }
 
 /// A name on one line, whatever is in it.

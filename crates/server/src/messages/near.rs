@@ -1,9 +1,8 @@
 //! The nearest lines as prose: the lines, what parts them from the request, and what to send next.
 
-use alloc::string::String;
-use core::fmt::{self, Write};
+use std::fmt::{self, Write};
 
-use crate::problem::{Difference, Near, NearPlace, Relation};
+use emend_edit::problem::{Difference, Near, NearPlace, Relation};
 
 pub(super) fn write(near: &Near, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Some((best, others)) = near.places.split_first() else { return Ok(()) };
@@ -107,4 +106,23 @@ fn visible(line: &str) -> String {
     }
     out.push('"');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use emend_edit::Text;
+    use emend_edit::find::{Haystack, contents, near};
+    use emend_edit::problem::{Kind, Problem};
+
+    use crate::messages::message;
+
+    #[test]
+    fn a_long_place_is_told_in_few_lines_with_gaps() {
+        let file: String = (0..200).map(|i| format!("let value_{i} = {};\n", i * 31)).collect();
+        let wanted = file.replace("value_0 ", "valu_0 ").replace("value_120 ", "valu_120 ");
+        let text = Text::new(file.into_bytes()).unwrap();
+        let near = near(&Haystack::new(&text), &contents(wanted.as_bytes()), &[]);
+        let message = message(&Problem::new(Kind::SearchNotFound { near: near.into() }));
+        assert!(message.lines().count() <= 60 && message.contains("   ...\n"), "{message}");
+    }
 }

@@ -4,19 +4,32 @@
 
 mod near;
 
-use alloc::format;
-use alloc::string::String;
-use core::fmt;
+use std::fmt;
 
-use super::{Again, Kind, Problem, Release, Seen};
-use crate::excerpt::around;
+use emend_edit::Version;
+use emend_edit::excerpt::around;
+use emend_edit::problem::{Again, Kind, Problem, Release, Seen};
 
 /// How many candidate line numbers a message lists.
 const LISTED: usize = 20;
 /// How much is said again of a line that the request has.
 const ECHOED: usize = 200;
 
-pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Returns what is told of a problem.
+#[must_use]
+pub fn message(problem: &Problem) -> String {
+    Message(problem).to_string()
+}
+
+struct Message<'a>(&'a Problem);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self.0, f)
+    }
+}
+
+fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write_kind(problem, f)?;
     for fitting in &problem.beside {
         write!(f, "\nHunk {} fits, at line {}.", fitting.hunk, fitting.line)?;
@@ -37,7 +50,7 @@ pub(super) fn write(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Resul
 fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let path = problem.path.as_deref().unwrap_or("the file");
     let hunk = match problem.hunk {
-        Some(number) => alloc::format!(" (hunk {number})"),
+        Some(number) => format!(" (hunk {number})"),
         None => String::new(),
     };
     match &*problem.kind {
@@ -303,7 +316,7 @@ fn write_kind(problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "Here nothing is changed (mode {mode}). Tell the person what you would change."
         ),
         Kind::ApprovalNeeded { rule, release } => {
-            let what = problem.path.as_deref().map_or(String::new(), |path| alloc::format!(" of {path}"));
+            let what = problem.path.as_deref().map_or(String::new(), |path| format!(" of {path}"));
             write!(f, "This edit{what} needs a person's approval, since {rule}. Nothing was changed. ")?;
             match release {
                 Release::Question => f.write_str("Ask the person first."),
@@ -456,7 +469,7 @@ fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 fn write_stale(
     path: &str,
     claimed: &str,
-    current: Option<&crate::Version>,
+    current: Option<&Version>,
     diff: Option<&str>,
     by: &str,
     again: Again,
