@@ -3,9 +3,9 @@
 //!     cargo run --example library
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use anyhow::anyhow;
-use emend_edit::Problem;
 use emend_edit::patch::v4a;
 use emend_workspace::{EditContext, Mutex, Origin, Readings, Request, RootSpec, Workspace, disk};
 
@@ -64,6 +64,6 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// All problems of a request as one error.
-fn all(problems: &[Problem]) -> anyhow::Error {
+fn all(problems: &[impl Display]) -> anyhow::Error {
     anyhow!(problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
 }

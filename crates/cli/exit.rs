@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use emend_workspace::edit::problem::{Code, Problem};
+use emend_workspace::problem::{Code, Problem};
 
 /// How a command ended, and its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use emend_server::direct;
 use emend_workspace::Workspace;
-use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::history::{Asked, Edited};
+use emend_workspace::problem::{Kind, Problem};
 use serde_json::json;
 
 use crate::exit::{Ended, Exit, Stop};

@@ -19,7 +19,6 @@ mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod undo;
-mod words;
 mod workspace;
 
 use std::path::PathBuf;

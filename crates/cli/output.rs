@@ -10,13 +10,14 @@ use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use emend_server::messages::Audience;
 use emend_server::render::{self, Tense};
+use emend_server::wire::Outcome;
 use emend_workspace::approval::visible;
-use emend_workspace::edit::problem::Code;
+use emend_workspace::problem::Code;
 use serde_json::{Value, json};
 
 use crate::exit::Stop;
-use crate::words;
 
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct OutputFlags {
@@ -175,7 +176,7 @@ impl Output {
         if self.json {
             let error = |code: &str, error: &dyn Display| json!({"error": {"code": code, "message": format!("{error:#}")}});
             let document = match stop {
-                Stop::Refused(problems) => json!(words::refusal(problems)),
+                Stop::Refused(problems) => json!(Outcome::failure_in_full(problems, Audience::Person)),
                 Stop::Unknown(what) => error(Code::UnknownEdit.as_str(), what),
                 Stop::Usage(wrong) => error("wrong-usage", wrong),
                 Stop::Fault(broken) => error("io-error", broken),
@@ -185,7 +186,9 @@ impl Output {
             }
         }
         let said = match stop {
-            Stop::Refused(problems) => render::outcome(&words::refusal(problems), Tense::Done),
+            Stop::Refused(problems) => {
+                render::outcome(&Outcome::failure_in_full(problems, Audience::Person), Tense::Done)
+            }
             Stop::Unknown(what) => format!("{what}\n[{}]", Code::UnknownEdit.as_str()),
             Stop::Usage(error) | Stop::Fault(error) => format!("{error:#}"),
         };

@@ -11,7 +11,7 @@ use emend_server::direct::{self, Made};
 use emend_server::wire::ApplyPatch;
 use emend_workspace::edit::Text;
 use emend_workspace::edit::patch::recognise::Format;
-use emend_workspace::edit::problem::{Kind, Problem};
+use emend_workspace::problem::{EditKind, Problem};
 
 use crate::approve;
 use crate::exit::{Ended, Exit, Stop};
@@ -132,7 +132,7 @@ impl Arguments {
             Some(file) => std::fs::read(file)
                 .map_err(|error| Stop::usage(format!("the patch {file} cannot be read: {error}")))?,
         };
-        let name = |kind: Kind| match self.patch.as_deref() {
+        let name = |kind: EditKind| match self.patch.as_deref() {
             None | Some("-") => Problem::new(kind).at("standard input"),
             Some(file) => Problem::new(kind).at(file),
         };

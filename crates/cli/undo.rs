@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use emend_server::direct;
 use emend_workspace::Workspace;
-use emend_workspace::edit::problem::{Kind, Problem};
 use emend_workspace::history::Edited;
+use emend_workspace::problem::{Kind, Problem};
 
 use crate::approve;
 use crate::exit::{Ended, Exit, Stop};

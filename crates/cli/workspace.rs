@@ -8,8 +8,8 @@ use anyhow::{Context, anyhow, bail, ensure};
 
 use emend_server::Effects;
 use emend_server::effects::Wishes;
-use emend_server::messages;
-use emend_workspace::edit::problem::{Kind, Problem};
+use emend_server::messages::{Audience, message, shell_quoted};
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
 
 use crate::exit::Stop;
@@ -122,7 +122,7 @@ impl OpeningFlags {
         let approve = approve_command(place.state.as_deref());
         let workspace =
             Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
-                .map_err(|problem| Stop::Usage(anyhow!(messages::message(&problem))))?
+                .map_err(|problem| Stop::Usage(anyhow!(message(&problem, Audience::Person))))?
                 .with_approve_command(approve)
                 .with_hooks(&place.wishes.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
@@ -166,19 +166,10 @@ fn approve_command(state: Option<&Path>) -> String {
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match state.map(full) {
         Some(state) if Some(&state) != state_folder().as_ref() => {
-            format!("emend approve --state-dir {}", quoted(&state.to_string_lossy()))
+            format!("emend approve --state-dir {}", shell_quoted(&state.to_string_lossy()))
         }
         _ => "emend approve".to_owned(),
     }
-}
-
-/// A text as a shell takes it for one word.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%=".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What Emend keeps for itself is off limits, and so would be all of a workspace that is the same folder.

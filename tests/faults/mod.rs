@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use emend_edit::patch::{Patch, TextChange, v4a};
-use emend_edit::problem::{Code, FileState, Kind, Problem};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
+use emend_workspace::problem::{Code, FileState, Kind, Problem};
 use emend_workspace::search::Query;
 use emend_workspace::{
     EditContext, Mutex, NotCommitted, Origin, Report, Request, RootSpec, Scope, Workspace,

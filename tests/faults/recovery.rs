@@ -8,8 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use emend_edit::patch::{Patch, v4a};
-use emend_edit::problem::{Code, FileState, Kind, Problem};
 use emend_testkit::folder;
+use emend_workspace::problem::{Code, FileState, Kind, Problem};
 
 use crate::faults::crashes::{dies, opened, scene_of};
 use crate::faults::{Scene, edit, many_files, native, one_file, versions};

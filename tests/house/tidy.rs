@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use emend_edit::Code;
+use emend_workspace::problem::Code;
 use serde_json::Value;
 
 /// No file of code may be longer.

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use emend_edit::patch::{Patch, TextChange};
-use emend_edit::problem::Code;
 use emend_testkit::client::patch;
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Answer, Client, Folder, Launch, at_terminal, at_terminal_ahead};
+use emend_workspace::problem::Code;
 use emend_workspace::{
     Approval, EditContext, Mode, Mutex, NotCommitted, Origin, Policy, Request, RootSpec, Settings, Workspace,
     disk,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use emend_server::messages;
+use emend_server::messages::{Audience, message};
 use emend_workspace::disk::abilities::{self, Ability};
 use emend_workspace::survey::{self, Kept, Survey};
 use emend_workspace::{Mode, RootSpec, disk};
@@ -26,7 +26,7 @@ pub(super) fn look(place: Place, findings: &mut Findings) {
     let specs = match roots {
         Ok(specs) => specs,
         Err(problem) => {
-            findings.add(ABOUT, Level::Problem, messages::message(&problem), "");
+            findings.add(ABOUT, Level::Problem, message(&problem, Audience::Person), "");
             return;
         }
     };
@@ -38,13 +38,13 @@ pub(super) fn look(place: Place, findings: &mut Findings) {
     for spec in bad {
         if let Err(problem) = survey(&[spec]) {
             let next = "Correct --workspace, or the configuration file that names it.";
-            findings.add(ABOUT, Level::Problem, messages::message(&problem), next);
+            findings.add(ABOUT, Level::Problem, message(&problem, Audience::Person), next);
         }
     }
     let surveys = match survey(&good) {
         Ok(surveys) => surveys,
         Err(problem) => {
-            findings.add(ABOUT, Level::Problem, messages::message(&problem), "Correct --workspace.");
+            findings.add(ABOUT, Level::Problem, message(&problem, Audience::Person), "Correct --workspace.");
             return;
         }
     };

@@ -12,13 +12,12 @@ use alloc::vec::Vec;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{EncoderResult, GB18030, GBK, UTF_16BE, UTF_16LE};
 
+use crate::problem::NotText;
+
 /// How much of a file, from its first character outside of ASCII on, the guess of an encoding looks at.
 const GUESSED_FROM: usize = 256 * 1024;
 /// A file of another encoding with more than one control character in so many bytes is binary.
 const BYTES_FOR_A_CONTROL: usize = 40;
-
-const NUL: &str = "it has NUL bytes, so it is binary or UTF-16 without its mark";
-const BINARY: &str = "it is not UTF-8, and has so many control characters that it is binary";
 
 /// How the characters of a file stand in its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,21 +40,21 @@ impl Encoding {
 
     /// The encoding of a file of these bytes, and its view where that is not the bytes themselves; or why
     /// it is no text.
-    pub(crate) fn detect(raw: &[u8]) -> Result<(Self, Option<Vec<u8>>), &'static str> {
+    pub(crate) fn detect(raw: &[u8]) -> Result<(Self, Option<Vec<u8>>), NotText> {
         match raw {
-            [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Err("it has the mark of UTF-32"),
+            [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Err(NotText::Utf32),
             [0xff, 0xfe, ..] => return utf_16(Self(Inner::Utf16Le), raw),
             [0xfe, 0xff, ..] => return utf_16(Self(Inner::Utf16Be), raw),
             _ => {}
         }
         if memchr::memchr(0, raw).is_some() {
-            return Err(NUL);
+            return Err(NotText::Nul);
         }
         if core::str::from_utf8(raw).is_ok() {
             return Ok((Self::UTF_8, None));
         }
         if is_mostly_utf_8(raw) {
-            return if is_binary(raw) { Err(BINARY) } else { Ok((Self(Inner::BrokenUtf8), None)) };
+            return if is_binary(raw) { Err(NotText::Binary) } else { Ok((Self(Inner::BrokenUtf8), None)) };
         }
         let guess = guess(raw);
         // GB18030 has all of GBK, and more characters.
@@ -67,9 +66,9 @@ impl Encoding {
             (encoding.encode_plainly(text).ok()? == raw).then_some((encoding, view))
         };
         let Some((encoding, view)) = fits(guess).or_else(|| fits(wider?)) else {
-            return Err("it is not UTF-8, and no other encoding explains all of its bytes");
+            return Err(NotText::NoEncoding);
         };
-        if is_binary(&view) { Err(BINARY) } else { Ok((encoding, Some(view))) }
+        if is_binary(&view) { Err(NotText::Binary) } else { Ok((encoding, Some(view))) }
     }
 
     /// The name on the wire.
@@ -185,17 +184,17 @@ fn each_encoded(
     }
 }
 
-fn utf_16(encoding: Encoding, raw: &[u8]) -> Result<(Encoding, Option<Vec<u8>>), &'static str> {
+fn utf_16(encoding: Encoding, raw: &[u8]) -> Result<(Encoding, Option<Vec<u8>>), NotText> {
     if !raw.len().is_multiple_of(2) {
-        return Err("it has the mark of UTF-16 and an odd number of bytes");
+        return Err(NotText::OddUtf16);
     }
     let Some(view) = encoding.decode(raw) else {
-        return Err("it has the mark of UTF-16, but half a surrogate pair");
+        return Err(NotText::HalfSurrogate);
     };
     if memchr::memchr(0, &view).is_some() {
-        return Err("it has the mark of UTF-16, but NUL characters");
+        return Err(NotText::NulInUtf16);
     }
-    if is_binary(&view) { Err(BINARY) } else { Ok((encoding, Some(view))) }
+    if is_binary(&view) { Err(NotText::Binary) } else { Ok((encoding, Some(view))) }
 }
 
 /// Whether there are too many control characters in what is not plain UTF-8. A DOS end-of-file mark is none.

@@ -1,11 +1,10 @@
-//! Expected failures, as data: a stable code, and the facts that mend the call.
+//! What can be expected to be wrong with an edit of a text, as data: a kind, the facts that mend the request, and a code.
 //!
-//! A [`Problem`] is an answer, not an accident: the file does not hold that text, two places do, the path
-//! leaves the workspace. The code is public and never changes its meaning (`docs/ERRORS.md` has a row for
-//! each). What is told of a problem is made of its facts elsewhere, by those who know whom they tell.
+//! A [`Problem`] is an answer, not an accident: the file does not hold that text, two places do, the patch was cut off.
+//! Here are the facts alone. What is told of them is for others to say, who know whom they tell and what that reader can
+//! do next; so nothing here is a sentence that somebody would have to mend for another reader.
 
 mod near;
-mod nearest;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -15,14 +14,13 @@ use core::fmt;
 use crate::version::Version;
 
 pub use near::{Difference, Near, NearPlace, Relation};
-pub use nearest::nearest;
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What is wrong, with the facts. Boxed, since a problem travels in every `Result`.
     pub kind: Box<Kind>,
-    /// The file that it concerns, as the workspace names it.
+    /// The file that it concerns, as the caller names it.
     pub path: Option<String>,
     /// The hunk (or edit of a list) that it concerns, counted from 1 over the whole request.
     pub hunk: Option<usize>,
@@ -30,8 +28,6 @@ pub struct Problem {
     pub beside: Vec<Fitting>,
     /// How many hunks of the request fit, and how many it has.
     pub fit: Option<(usize, usize)>,
-    /// The files that its path may mean, which leads nowhere; the best guess first.
-    pub meant: Vec<String>,
 }
 
 /// A hunk that fits, though another of its section does not.
@@ -49,14 +45,7 @@ impl Problem {
     /// A problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self {
-            kind: Box::new(kind),
-            path: None,
-            hunk: None,
-            beside: Vec::new(),
-            fit: None,
-            meant: Vec::new(),
-        }
+        Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None }
     }
 
     /// The same problem, of this file.
@@ -78,32 +67,6 @@ impl Problem {
     pub fn code(&self) -> Code {
         self.kind.code()
     }
-
-    /// The line numbers of the places in question, where there are any.
-    #[must_use]
-    pub fn lines(&self) -> &[usize] {
-        match &*self.kind {
-            Kind::AmbiguousMatch { lines, .. }
-            | Kind::ExpectedCount { lines, .. }
-            | Kind::OverlappingPlaces { lines } => lines,
-            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => near.numbers(),
-            Kind::SyntaxBroken { line, .. } => core::slice::from_ref(line),
-            _ => &[],
-        }
-    }
-
-    /// The version that the file has now, where the problem knows it.
-    #[must_use]
-    pub fn current_version(&self) -> Option<Version> {
-        match &*self.kind {
-            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => Some(near.version),
-            Kind::StaleFile { current, .. } => *current,
-            Kind::NumbersNeedVersion { current } | Kind::MustRead { current } => Some(*current),
-            // Whoever has not read the file would have the key to it without having seen what it holds.
-            Kind::NotRead { .. } => None,
-            _ => None,
-        }
-    }
 }
 
 impl From<Kind> for Problem {
@@ -112,15 +75,13 @@ impl From<Kind> for Problem {
     }
 }
 
-/// Says which problem it is and where. What failed on this machine is said in the words in which it came.
+/// Says which problem it is and where, for logs. The facts are in its kind.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.kind {
-            Kind::InvalidFormat { message } | Kind::IoError { message, .. } => return f.write_str(message),
-            Kind::NoWorkspace { reason } => return f.write_str(reason),
-            Kind::RecoveryNeeded { what } => return f.write_str(what),
-            _ => write!(f, "{}", self.code())?,
+        if let Kind::InvalidFormat { message } = &*self.kind {
+            return f.write_str(message);
         }
+        write!(f, "{}", self.code())?;
         if let Some(path) = &self.path {
             write!(f, " in {path}")?;
         }
@@ -135,8 +96,15 @@ impl core::error::Error for Problem {}
 
 /// What is wrong, with the facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each field is a fact named by the message of its variant")]
+#[expect(missing_docs, reason = "each field is a fact named by its variant")]
 pub enum Kind {
+    // The text of a patch.
+    InvalidFormat {
+        message: String,
+    },
+    /// There is nothing to look for.
+    NoOldText,
+
     // Finding.
     SearchNotFound {
         near: Box<Near>,
@@ -181,7 +149,15 @@ pub enum Kind {
         count: usize,
         total: usize,
     },
+    /// It stands there, but with differences that leave open how the new lines are meant.
     Unclear,
+    /// Lines are named by number alone, and something before has moved them.
+    MovedNumbers,
+    WorkLimit {
+        work: Work,
+    },
+
+    // New text that cannot be meant.
     PartOfWord {
         line: usize,
         /// The word of the file that is cut.
@@ -196,7 +172,6 @@ pub enum Kind {
         line: usize,
         text: String,
     },
-    MovedNumbers,
     OmissionPlaceholder {
         line: String,
     },
@@ -210,53 +185,18 @@ pub enum Kind {
         escape: &'static str,
         instead: &'static str,
     },
-    WorkLimit {
-        what: &'static str,
-    },
-
-    // Requests.
-    InvalidFormat {
-        message: String,
-    },
     NoOp {
-        reason: &'static str,
-    },
-    FormattedBack {
-        /// The formatters that did it.
-        by: String,
-    },
-    UnknownArgument {
-        name: String,
-        suggestion: Option<String>,
-        known: Vec<String>,
-    },
-    InvalidArgument {
-        name: String,
-        message: String,
+        why: NoChange,
     },
 
     // Files.
     MissingOriginal,
-    AlreadyExists {
-        instead: &'static str,
-    },
-    StaleFile {
-        claimed: String,
-        current: Option<Version>,
-        diff: Option<String>,
-        /// Which edit made it what it is now and whose that was, where that is known.
-        by: Option<String>,
-        again: Again,
-    },
-    NotRead {
-        current: Version,
-        seen: Seen,
-    },
-    NumbersNeedVersion {
-        current: Version,
-    },
+    /// A file is to be added where one is.
+    AlreadyExists,
+    /// A file is to be moved to where one is.
+    TargetExists,
     NotText {
-        reason: &'static str,
+        why: NotText,
     },
     NotEncodable {
         character: char,
@@ -266,184 +206,74 @@ pub enum Kind {
         bytes: u64,
         limit: u64,
     },
-    NotAFile {
-        what: &'static str,
-    },
-    HardLinked {
-        names: u64,
-    },
-    MountPoint,
-    ReadOnly {
-        why: &'static str,
-    },
-    MustRead {
-        current: Version,
-    },
+    /// The caller has said that this source cannot be had, and knows why.
+    NoSource,
 
-    // Policy.
-    ReadOnlyPath {
-        rule: String,
+    // Taking a part of a plan.
+    /// What is moved cannot be taken without its arrival, nor the other way round.
+    HalfMove {
+        from: String,
+        to: String,
     },
-    ExtensionNotAllowed {
-        allowed: Vec<String>,
-    },
-    NoEdits {
-        mode: &'static str,
-    },
-    ApprovalNeeded {
-        rule: String,
-        release: Release,
-    },
-    ApprovalDenied {
-        /// The command that allows it all the same, where nobody may have been asked.
-        command: Option<String>,
-    },
-    InvalidPolicy {
-        reason: String,
-    },
-    HookRefused {
-        hook: String,
-        said: String,
-    },
-    HookNotAsked {
-        hook: String,
-        why: String,
-    },
-    SyntaxBroken {
-        line: usize,
-        what: String,
-    },
-
-    // Paths.
-    PathOutsideWorkspace {
-        roots: Vec<String>,
-        why: &'static str,
-    },
-    PathForbidden {
-        rule: String,
-    },
-    AmbiguousPath {
-        candidates: Vec<String>,
-    },
-    SeveralRoots {
-        roots: Vec<String>,
-    },
-    NoWorkspace {
-        reason: String,
-    },
-
-    // Previews.
-    UnknownPreview,
-    StalePreview {
-        reason: String,
-    },
-
-    // History.
-    NoHistory,
-    UnknownEdit {
-        /// The edit that was named, if one was.
-        edit: Option<String>,
-        /// The newest ones, a line each.
-        recent: Vec<String>,
-    },
-    UndoConflict {
-        edit: String,
-        reason: String,
-        /// What moved on since the edit.
-        diff: Option<String>,
-    },
-
-    // The machine.
-    Busy {
-        seconds: u64,
-    },
-    /// As many edits of the same client were there before.
-    Crowded {
-        edits: usize,
-        seconds: u64,
-    },
-    Overtaken {
-        times: usize,
-    },
-    RecoveryNeeded {
-        what: String,
-    },
-    IoError {
-        message: String,
-        states: Vec<(String, FileState)>,
-    },
-    Cancelled,
-}
-
-/// How a person can allow what needs their approval.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Release {
-    /// By answering whoever asks them.
-    Question,
-    /// By running `emend approve`.
-    Command {
-        /// The whole command, with the id under which it waits.
-        command: String,
-    },
-    /// In no way.
-    Nowhere {
-        /// Why not.
-        why: String,
+    /// The hunks of this file depend on each other.
+    InseparableHunks {
+        name: String,
     },
 }
 
-/// How much of a file somebody has seen who wants to replace or delete it.
+/// What would be too much work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// Nothing.
-    Nothing,
-    /// Not all of it, or not as it is now.
-    Part,
-    /// Nothing that is remembered: they have no session.
-    Forgotten,
+pub enum Work {
+    /// Comparing: the text nearly matches in too many places.
+    Comparing,
+    /// Replacing: it stands in more places than may be changed at once.
+    Replacing,
 }
 
-/// What a caller may do after a stale refusal.
+/// Why nothing would change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
-    /// The refusal showed the change; the same call goes through if it still matches.
-    SameCall,
-    /// Somebody wrote at the very moment of the edit; the same call will show what.
-    Retry,
-    /// The call named a version; it must name the current one.
-    NewVersion,
-    /// The file must be read again in full.
-    Read,
+pub enum NoChange {
+    /// The file already holds what the request asks for.
+    AlreadyHeld,
+    /// The added lines already stand at their place.
+    AlreadyAdded,
+    /// The file already has the new text, which contains the old one, where the old one was found.
+    AlreadyWrapped,
+    /// The old and the new text are the same.
+    SameText,
+    /// The old and the new lines are the same.
+    SameLines,
+    /// The file is to be moved to where it is.
+    SamePath,
+    /// The hunk has only context lines.
+    OnlyContext,
+    /// The hunks that were taken change nothing without the others.
+    NothingTaken,
 }
 
-/// What a failed commit left of one file. It never guesses.
+/// Why bytes are no text that can be edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileState {
-    /// Nothing was done to it.
-    Untouched,
-    /// It was changed, and the old content was put back.
-    Restored,
-    /// The new content is in place.
-    Written,
-    /// Another program's content stands there, and nothing of ours.
-    Theirs,
-    /// Our new content stands there, with what another program has written into it since.
-    Mixed,
-    /// It could not be determined.
-    Unknown,
-}
-
-impl fmt::Display for FileState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Untouched => "untouched",
-            Self::Restored => "restored",
-            Self::Written => "written",
-            Self::Theirs => "as another program left it",
-            Self::Mixed => "the new content, changed by another program since; the old one is kept",
-            Self::Unknown => "unknown",
-        })
-    }
+pub enum NotText {
+    /// They have NUL bytes, and no mark of UTF-16.
+    Nul,
+    /// They have too many control characters.
+    Binary,
+    /// They have the mark of UTF-32.
+    Utf32,
+    /// They have the mark of UTF-16 and are an odd number.
+    OddUtf16,
+    /// They have the mark of UTF-16, but half a surrogate pair.
+    HalfSurrogate,
+    /// They have the mark of UTF-16, but NUL characters.
+    NulInUtf16,
+    /// They are not UTF-8, and no other encoding explains all of them.
+    NoEncoding,
+    /// The new text has a NUL byte.
+    NulInNewText,
+    /// With the edit they would be no text any more.
+    AfterEdit,
+    /// Their encoding is a guess, and what is taken from them must be certain.
+    Uncertain,
 }
 
 macro_rules! codes {
@@ -457,7 +287,7 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// How the code is spelled on the wire.
+            /// How the code is spelled.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $spelling),* }
@@ -472,8 +302,6 @@ codes! {
     HunkContextMismatch "hunk-context-mismatch",
     MissingOriginal "missing-original",
     InvalidFormat "invalid-format",
-    StaleFile "stale-file",
-    NotRead "not-read",
     NoOp "no-op",
     OverlappingEdits "overlapping-edits",
     AlreadyExists "already-exists",
@@ -483,32 +311,8 @@ codes! {
     NotText "not-text",
     NotEncodable "not-encodable",
     TooLarge "too-large",
-    NotAFile "not-a-file",
-    HardLinked "hard-linked",
-    MountPoint "mount-point",
-    ReadOnly "read-only",
-    ExtensionNotAllowed "extension-not-allowed",
-    ApprovalNeeded "approval-needed",
-    ApprovalDenied "approval-denied",
-    InvalidPolicy "invalid-policy",
-    HookRefused "hook-refused",
-    SyntaxBroken "syntax-broken",
-    PathOutsideWorkspace "path-outside-workspace",
-    PathForbidden "path-forbidden",
-    AmbiguousPath "ambiguous-path",
-    SeveralRoots "several-roots",
-    NoWorkspace "no-workspace",
-    UnknownPreview "unknown-preview",
-    StalePreview "stale-preview",
-    UnknownEdit "unknown-edit",
-    UndoConflict "undo-conflict",
-    UnknownArgument "unknown-argument",
     InvalidArgument "invalid-argument",
     WorkLimit "work-limit",
-    Busy "busy",
-    RecoveryNeeded "recovery-needed",
-    IoError "io-error",
-    Cancelled "cancelled",
 }
 
 impl fmt::Display for Code {
@@ -522,57 +326,52 @@ impl Kind {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
+            Self::InvalidFormat { .. } | Self::NoOldText | Self::MovedNumbers => Code::InvalidFormat,
             Self::SearchNotFound { .. } => Code::SearchNotFound,
-            Self::HunkContextMismatch { .. } | Self::AnchorNotFound { .. } | Self::NotAtEndOfFile { .. } => {
-                Code::HunkContextMismatch
-            }
+            Self::HunkContextMismatch { .. }
+            | Self::AnchorNotFound { .. }
+            | Self::NotAtEndOfFile { .. }
+            | Self::Unclear => Code::HunkContextMismatch,
             Self::AmbiguousMatch { .. } | Self::ExpectedCount { .. } | Self::OverlappingPlaces { .. } => {
                 Code::AmbiguousMatch
             }
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
-            Self::Unclear => Code::HunkContextMismatch,
-            Self::MovedNumbers => Code::InvalidFormat,
+            Self::WorkLimit { .. } => Code::WorkLimit,
+            Self::NoSuchLines { .. }
+            | Self::PartOfWord { .. }
+            | Self::LineEndingLost { .. }
+            | Self::HalfMove { .. }
+            | Self::InseparableHunks { .. } => Code::InvalidArgument,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
             Self::EscapedText { .. } => Code::EscapedText,
             Self::IndentationMismatch { .. } => Code::IndentationMismatch,
-            Self::WorkLimit { .. } => Code::WorkLimit,
-            Self::InvalidFormat { .. } => Code::InvalidFormat,
-            Self::NoOp { .. } | Self::FormattedBack { .. } => Code::NoOp,
-            Self::UnknownArgument { .. } => Code::UnknownArgument,
-            Self::InvalidArgument { .. }
-            | Self::NoSuchLines { .. }
-            | Self::PartOfWord { .. }
-            | Self::LineEndingLost { .. } => Code::InvalidArgument,
-            Self::MissingOriginal => Code::MissingOriginal,
-            Self::AlreadyExists { .. } => Code::AlreadyExists,
-            Self::StaleFile { .. } => Code::StaleFile,
-            Self::NotRead { .. } | Self::NumbersNeedVersion { .. } | Self::MustRead { .. } => Code::NotRead,
+            Self::NoOp { .. } => Code::NoOp,
+            Self::MissingOriginal | Self::NoSource => Code::MissingOriginal,
+            Self::AlreadyExists | Self::TargetExists => Code::AlreadyExists,
             Self::NotText { .. } => Code::NotText,
             Self::NotEncodable { .. } => Code::NotEncodable,
             Self::TooLarge { .. } => Code::TooLarge,
-            Self::NotAFile { .. } => Code::NotAFile,
-            Self::HardLinked { .. } => Code::HardLinked,
-            Self::MountPoint => Code::MountPoint,
-            Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,
-            Self::ExtensionNotAllowed { .. } => Code::ExtensionNotAllowed,
-            Self::ApprovalNeeded { .. } => Code::ApprovalNeeded,
-            Self::ApprovalDenied { .. } => Code::ApprovalDenied,
-            Self::InvalidPolicy { .. } => Code::InvalidPolicy,
-            Self::HookRefused { .. } | Self::HookNotAsked { .. } => Code::HookRefused,
-            Self::SyntaxBroken { .. } => Code::SyntaxBroken,
-            Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
-            Self::PathForbidden { .. } => Code::PathForbidden,
-            Self::AmbiguousPath { .. } => Code::AmbiguousPath,
-            Self::SeveralRoots { .. } => Code::SeveralRoots,
-            Self::NoWorkspace { .. } => Code::NoWorkspace,
-            Self::UnknownPreview => Code::UnknownPreview,
-            Self::StalePreview { .. } => Code::StalePreview,
-            Self::NoHistory | Self::UnknownEdit { .. } => Code::UnknownEdit,
-            Self::UndoConflict { .. } => Code::UndoConflict,
-            Self::Busy { .. } | Self::Crowded { .. } | Self::Overtaken { .. } => Code::Busy,
-            Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
-            Self::IoError { .. } => Code::IoError,
-            Self::Cancelled => Code::Cancelled,
+        }
+    }
+
+    /// The line numbers of the places in question, where there are any.
+    #[must_use]
+    pub fn lines(&self) -> &[usize] {
+        match self {
+            Self::AmbiguousMatch { lines, .. }
+            | Self::ExpectedCount { lines, .. }
+            | Self::OverlappingPlaces { lines } => lines,
+            Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => near.numbers(),
+            _ => &[],
+        }
+    }
+
+    /// The version that the file has now, where the problem knows it.
+    #[must_use]
+    pub fn current_version(&self) -> Option<Version> {
+        match self {
+            Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => Some(near.version),
+            _ => None,
         }
     }
 }

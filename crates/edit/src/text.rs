@@ -16,7 +16,7 @@ use core::ops::Range;
 use once_cell::race::OnceBox;
 
 use crate::encoding::Encoding;
-use crate::problem::Kind;
+use crate::problem::{Kind, NotText};
 use crate::tokens::Tokens;
 use crate::version::{Blocks, Hashing, Version};
 
@@ -59,7 +59,7 @@ impl Text {
         match Encoding::detect(&raw) {
             Ok((encoding, None)) => Ok(Self::of(raw, None, encoding, seen)),
             Ok((encoding, Some(view))) => Ok(Self::of(view, Some(raw), encoding, seen)),
-            Err(reason) => Err(Kind::NotText { reason }),
+            Err(why) => Err(Kind::NotText { why }),
         }
     }
 
@@ -103,10 +103,8 @@ impl Text {
     /// The text without its mark, for whoever writes its characters elsewhere. A guess of the encoding does no harm to a
     /// file, which keeps its bytes, but what is made of this text would be wrong without anybody noticing.
     pub fn certain(&self) -> Result<&str, Kind> {
-        let reason = "what is to be taken from it must be UTF-8, or UTF-16 with its mark. Convert it first (iconv -f \
-                      ENCODING -t UTF-8), each part from its own encoding";
         let text = core::str::from_utf8(&self.bytes[self.body()]).ok();
-        text.filter(|_| self.encoding.is_unicode()).ok_or(Kind::NotText { reason })
+        text.filter(|_| self.encoding.is_unicode()).ok_or(Kind::NotText { why: NotText::Uncertain })
     }
 
     /// How many bytes of memory it takes.

@@ -2,10 +2,10 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
-use emend_edit::problem::Problem;
+use emend_workspace::problem::Problem;
 use emend_workspace::{AwaitingApproval, NotCommitted};
 
-use crate::messages;
+use crate::messages::{Audience, message};
 use crate::refusal;
 use crate::render::{self, Tense};
 use crate::uri;
@@ -59,7 +59,7 @@ impl Answer {
             Ok(text) => Self::text(text),
             Err(problem) => {
                 let code = problem.code();
-                let message = refusal::fitted(&messages::message(&problem), refusal::ROOM - CODE);
+                let message = refusal::fitted(&message(&problem, Audience::Model), refusal::ROOM - CODE);
                 let content = vec![ContentBlock::text(format!("{message}\n[{code}]"))];
                 Self::Text(Box::new(CallToolResult::error(content)))
             }

@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use emend_edit::problem::{Kind, Problem, nearest};
+use emend_workspace::problem::{Kind, Problem, nearest};
 
 /// Names from other edit tools, and ours.
 const ALIASES: &[(&str, &str)] = &[
@@ -148,13 +148,14 @@ fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::{Audience, message};
     use crate::tools;
     use serde_json::json;
 
     fn refused(arguments: &Value) -> String {
         let schema = &tools::find("str_replace").unwrap().input;
         let arguments = arguments.as_object().unwrap().clone();
-        read::<Value>(schema, arguments).unwrap_err().to_string()
+        message(&read::<Value>(schema, arguments).unwrap_err(), Audience::Model)
     }
 
     #[test]

@@ -10,7 +10,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
-use emend_edit::problem::{Kind, Problem, Release};
+use emend_workspace::problem::{Kind, Problem, Release};
 use emend_workspace::{Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
 use crate::answer::{Answer, Unanswered};

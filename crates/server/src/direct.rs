@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tracing::debug_span;
 
 use emend_edit::patch::Patch;
-use emend_edit::problem::{Kind, Problem};
 use emend_threads::Mutex;
 use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{
     Approval, AwaitingApproval, EditContext, Mailbox, Mode, NotCommitted, Origin, Report, Request, Workspace,
 };
@@ -261,7 +261,7 @@ mod tests {
     use std::cell::Cell;
     use std::fs;
 
-    use emend_edit::problem::Code;
+    use emend_workspace::problem::Code;
     use emend_workspace::{Policy, RootSpec, Settings, disk};
 
     use super::*;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use emend_edit::problem::{Kind, Problem};
 use emend_threads::Mutex;
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Effort, lock};
 
 use crate::session::Owner;

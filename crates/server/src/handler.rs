@@ -15,17 +15,18 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use emend_edit::problem::Problem;
+use emend_workspace::problem::Problem;
 use emend_workspace::{Contents, Mode, Workspace};
 
 use crate::asking::Asking;
 use crate::editing::Editing;
 use crate::effects::Effects;
 use crate::events::Events;
+use crate::messages::{Audience, message};
 use crate::previews::Previews;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
-use crate::{completions, messages, prompts, resources, tools};
+use crate::{completions, prompts, resources, tools};
 
 /// How long a client may keep the lists of tools and prompts; they never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -340,7 +341,7 @@ impl Emend {
     ) -> Result<T, ErrorData> {
         let workspace = match &self.shared.workspace {
             Ok(workspace) => Arc::clone(workspace),
-            Err(problem) => return Err(ErrorData::invalid_request(messages::message(problem), None)),
+            Err(problem) => return Err(ErrorData::invalid_request(message(problem, Audience::Model), None)),
         };
         let asker = Asker {
             client: client_name(context),

@@ -8,9 +8,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use emend_edit::problem::{Kind, Problem};
 use emend_threads::Mutex;
 use emend_workspace::Preview;
+use emend_workspace::problem::{Kind, Problem};
 
 use crate::session::Owner;
 use crate::wire::Outcome;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use emend_edit::Text;
-use emend_edit::problem::{Kind, Problem};
 use emend_edit::text::LineEndings;
+use emend_workspace::problem::{Kind, Problem};
 
 /// How many lines are shown unless a number is asked for.
 const LINES: usize = 2_000;

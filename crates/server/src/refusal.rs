@@ -6,9 +6,9 @@
 
 use serde::Serialize;
 
-use emend_edit::problem::{FileState, Kind, Problem};
+use emend_workspace::problem::{FileState, Kind, Problem};
 
-use crate::messages;
+use crate::messages::{Audience, message};
 use crate::wire::{ErrorInfo, Outcome, WireProblem};
 
 /// How many characters a refusal has, as text and as JSON.
@@ -30,7 +30,7 @@ impl Outcome {
     /// The outcome of a request that was refused, in the room that an answer has.
     #[must_use]
     pub fn failure(problems: &[Problem]) -> Self {
-        let mut outcome = Self::failure_in_full(problems);
+        let mut outcome = Self::failure_in_full(problems, Audience::Model);
         let Some(all) = outcome.problems.take() else { return outcome };
         if let Some(error) = &mut outcome.error {
             error.message = fitted(&error.message, ERROR);
@@ -67,11 +67,12 @@ impl Outcome {
         outcome
     }
 
-    /// The same, for somebody who has room for all of it.
+    /// The outcome of a request that was refused, with all that is to be said of it to this reader.
     #[must_use]
-    pub fn failure_in_full(problems: &[Problem]) -> Self {
+    pub fn failure_in_full(problems: &[Problem], audience: Audience) -> Self {
         let stale = problems.iter().any(|problem| matches!(*problem.kind, Kind::StaleFile { .. }));
-        let problems: Vec<WireProblem> = problems.iter().map(WireProblem::of).collect();
+        let problems: Vec<WireProblem> =
+            problems.iter().map(|problem| WireProblem::of(problem, audience)).collect();
         Self {
             error: problems
                 .first()
@@ -84,20 +85,25 @@ impl Outcome {
 }
 
 impl WireProblem {
-    pub(crate) fn of(problem: &Problem) -> Self {
+    fn of(problem: &Problem, audience: Audience) -> Self {
         let file_states = match &*problem.kind {
             Kind::IoError { states, .. } if !states.is_empty() => {
                 Some(states.iter().map(|(path, state)| (path.clone(), state.to_string())).collect())
             }
             _ => None,
         };
+        let current_version = match &*problem.kind {
+            // A person may say that they mean the file as it is, whether or not they have read it.
+            Kind::NotRead { current, .. } if audience == Audience::Person => Some(*current),
+            _ => problem.current_version(),
+        };
         Self {
             code: problem.code().to_string(),
-            message: messages::message(problem),
+            message: message(problem, audience),
             path: problem.path.clone(),
             hunk: problem.hunk,
             lines: (!problem.lines().is_empty()).then(|| problem.lines().to_vec()),
-            current_version: problem.current_version().map(|version| version.short()),
+            current_version: current_version.map(|version| version.short()),
             file_states,
         }
     }
@@ -196,7 +202,7 @@ mod tests {
 
     fn failure(messages: &[String]) -> (Outcome, usize, usize) {
         let problem = |(at, message): (usize, &String)| {
-            Problem::new(Kind::InvalidFormat { message: message.clone() }).at("a.txt").in_hunk(at + 1)
+            Problem::new(Kind::NoWorkspace { reason: message.clone() }).at("a.txt").in_hunk(at + 1)
         };
         let problems: Vec<Problem> = messages.iter().enumerate().map(problem).collect();
         let outcome = Outcome::failure(&problems);

@@ -14,14 +14,14 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use emend_edit::problem::{Code, Problem};
 use emend_workspace::catalogue::{After, Listed};
+use emend_workspace::problem::{Code, Problem};
 use emend_workspace::roots::Root;
 use emend_workspace::{Sight, Workspace};
 
 use crate::effects::Effects;
 use crate::events;
-use crate::messages;
+use crate::messages::{Audience, message};
 use crate::session::Caller;
 use crate::tools;
 use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
@@ -234,9 +234,9 @@ fn failed(problem: &Problem) -> ErrorData {
     let code = problem.code();
     let message = match code {
         Code::NotText | Code::TooLarge => {
-            format!("{}\nread_file answers the same.", messages::message(problem))
+            format!("{}\nread_file answers the same.", message(problem, Audience::Model))
         }
-        _ => messages::message(problem),
+        _ => message(problem, Audience::Model),
     };
     let data = Some(json!({"code": code.to_string()}));
     match code {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use emend_edit::diff::Diff;
 use emend_edit::excerpt::{around, first_difference};
 use emend_edit::patch::{RangeChange, TextChange};
-use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::{Edited, EditedFile};
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, FileReport, Report};
 
 use crate::says::ServerSays;

@@ -15,8 +15,10 @@
 //! assert_eq!((&name[..], snapshot.text.bytes()), ("a.txt", &b"one\n"[..]));
 //! ```
 //!
-//! Imports run one way, from the bottom up: [`disk`] is the seam to the operating system, [`policy`] says what may be
+//! Imports run one way, from the bottom up: [`problem`] is what can be expected to go wrong, [`disk`] is the seam to the operating system, [`policy`] says what may be
 //! done, [`files`] does it, [`edits`] has the stages of an edit, and [`workspace`] puts them together.
+
+pub mod problem;
 
 pub mod disk;
 pub mod policy;
@@ -52,6 +54,7 @@ pub use files::sight::Sight;
 pub use files::walk::{Scope, Unseen};
 pub use files::{catalogue, list, lock, resolve, search, snapshot, survey, vault};
 pub use policy::{Mode, Policy, Settings};
+pub use problem::Problem;
 pub use workspace::Workspace;
 pub use workspace::files::Files;
 pub use workspace::past_edits::PastEdits;

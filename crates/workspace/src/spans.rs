@@ -3,7 +3,7 @@
 //!
 //! Where nobody listens a span is one comparison: none of its values is computed.
 
-use emend_edit::problem::Problem;
+use crate::problem::Problem;
 use tracing::field::{Empty, display};
 use tracing::{Span, debug_span};
 

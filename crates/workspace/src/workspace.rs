@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use emend_edit::problem::Problem;
+use crate::problem::Problem;
 
 use self::files::Files;
 use self::past_edits::PastEdits;

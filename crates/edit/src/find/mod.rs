@@ -41,7 +41,7 @@ use core::ops::Range;
 
 use crate::excerpt::around;
 use crate::patch::Line;
-use crate::problem::Kind;
+use crate::problem::{Kind, Work};
 use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lines};
 
 pub use anchor::{Scope, scope};
@@ -245,7 +245,7 @@ impl Budget {
             None => {
                 // What was too much stays too much, also for what is cheaper.
                 self.0.set(0);
-                Err(Kind::WorkLimit { what: "the text to find nearly matches in too many places" })
+                Err(Kind::WorkLimit { work: Work::Comparing })
             }
         }
     }
@@ -403,7 +403,7 @@ pub fn locate_all(
     for &layer in LITERAL {
         let places = layer.places(haystack, &Wanted::Bytes(old), limits.replaced + 1, budget)?;
         if places.len() > limits.replaced {
-            return Err(Kind::WorkLimit { what: "replace_all would change more than a million places" });
+            return Err(Kind::WorkLimit { work: Work::Replacing });
         }
         if let Some(pair) = places.windows(2).find(|pair| pair[0].range.end > pair[1].range.start) {
             let mut lines: Vec<usize> =

@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, NoChange, Problem};
 
 /// A parsed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -273,14 +273,10 @@ impl Patch {
             let number = i + 1;
             let refused = |kind: Kind| Err(Problem::new(kind).at(path).in_hunk(number));
             if change.old.is_empty() {
-                return refused(Kind::InvalidFormat {
-                    message: "old_string is empty, so there is nothing to find. To create a file or replace \
-                              the whole of one, use write_file; to insert text, give the lines around it."
-                        .into(),
-                });
+                return refused(Kind::NoOldText);
             }
             if change.old == change.new {
-                return refused(Kind::NoOp { reason: "old_string and new_string are the same" });
+                return refused(Kind::NoOp { why: NoChange::SameText });
             }
             hunks.push(Hunk { number, change: Change::Text(change) });
         }
@@ -298,7 +294,7 @@ impl Patch {
     /// Another path for one file.
     pub fn rename(from: &str, to: &str) -> Result<Self, Problem> {
         if from == to {
-            return Err(Problem::new(Kind::NoOp { reason: "from and to are the same path" }).at(from));
+            return Err(Problem::new(Kind::NoOp { why: NoChange::SamePath }).at(from));
         }
         let operation = Operation::Update { hunks: Vec::new(), move_to: Some(to.into()) };
         Ok(Self { sections: vec![Section::of(from, operation)] })

@@ -30,7 +30,7 @@ use crate::edit::Edit;
 use crate::encoding::Encoding;
 use crate::find::{Layer, Limits};
 use crate::patch::Patch;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, NoChange, NotText, Problem};
 use crate::text::{Text, line_number, split_lines};
 use crate::version::Version;
 
@@ -41,7 +41,7 @@ pub struct Sources {
     states: BTreeMap<String, Source>,
     executables: BTreeSet<String>,
     renumbered: BTreeSet<String>,
-    refused: BTreeMap<String, Problem>,
+    refused: BTreeSet<String>,
 }
 
 /// What a path is on disk.
@@ -81,16 +81,16 @@ impl Sources {
         self.names.insert(written.into(), name.into());
     }
 
-    /// Says that the request's `written` path cannot be used.
-    pub fn refuse(&mut self, written: &str, problem: Problem) {
-        self.refused.insert(written.into(), problem);
+    /// Says that the request's `written` path cannot be used; why is for the caller to say ([`Kind::NoSource`]).
+    pub fn refuse(&mut self, written: &str) {
+        self.refused.insert(written.into());
     }
 
     fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
-        match self.refused.get(written) {
-            Some(problem) => Err(problem.clone()),
-            None => Ok(self.names.get(written).map_or(written, String::as_str)),
+        if self.refused.contains(written) {
+            return Err(Problem::new(Kind::NoSource).at(written));
         }
+        Ok(self.names.get(written).map_or(written, String::as_str))
     }
 }
 
@@ -252,9 +252,7 @@ impl Plan {
             // What is moved here must go away there, and the other way round.
             let donor = self.files.iter().find(|other| Some(&other.name) == file.metadata_from.as_ref());
             if let Some(donor) = donor.filter(|donor| takes(donor) != takes(file)) {
-                let message =
-                    alloc::format!("{} comes from {}; name the hunks of both", file.name, donor.name);
-                return Err(Kind::InvalidArgument { name: "hunks".into(), message });
+                return Err(Kind::HalfMove { from: donor.name.clone(), to: file.name.clone() });
             }
             let taken = file.hunks.iter().filter(|hunk| hunks.contains(&hunk.number)).count();
             let separable = match &file.action {
@@ -262,12 +260,7 @@ impl Plan {
                 Action::Create { .. } | Action::Delete { .. } => false,
             };
             if taken > 0 && taken < file.hunks.len() && !separable {
-                let message = alloc::format!(
-                    "the hunks of {} depend on each other, as they do where a formatter has changed the file; name all of \
-                         them",
-                    file.name
-                );
-                return Err(Kind::InvalidArgument { name: "hunks".into(), message });
+                return Err(Kind::InseparableHunks { name: file.name.clone() });
             }
         }
         Ok(())
@@ -292,7 +285,7 @@ impl Plan {
             changes && !file.hunks.is_empty()
         });
         if self.files.is_empty() {
-            return Err(Kind::NoOp { reason: "these hunks change nothing" });
+            return Err(Kind::NoOp { why: NoChange::NothingTaken });
         }
         Ok((self, whole))
     }
@@ -331,8 +324,8 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
     let mut files = settle_moves(files.into_iter().filter_map(Overlaid::into_plan).collect());
     if files.is_empty() {
         let names = patch.sections().first().map(|section| section.path.clone()).unwrap_or_default();
-        let reason = "the file already holds what the request asks for";
-        return Err(alloc::vec![Problem::new(Kind::NoOp { reason }).at(&names)]);
+        let why = NoChange::AlreadyHeld;
+        return Err(alloc::vec![Problem::new(Kind::NoOp { why }).at(&names)]);
     }
     number_whole_files(&mut files);
     for file in &files {
@@ -393,10 +386,8 @@ fn encoding_note(file: &FilePlan) -> Result<Option<String>, Problem> {
     if edit.encoding() == Encoding::UTF_8 || edit.spans().is_empty() {
         return Ok(None);
     }
-    let again = Text::new(edit.raw_pieces(base).concat()).map_err(|_| {
-        let reason = "with this edit its bytes would be no text any more";
-        Problem::new(Kind::NotText { reason }).at(name)
-    })?;
+    let again = Text::new(edit.raw_pieces(base).concat())
+        .map_err(|_| Problem::new(Kind::NotText { why: NotText::AfterEdit }).at(name))?;
     let same = again.bytes() == edit.apply(base.bytes());
     Ok((!same).then(|| {
         let now = again.encoding().name();

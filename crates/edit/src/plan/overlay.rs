@@ -9,7 +9,7 @@ use super::{Action, FilePlan, PlacedHunk, Source, Sources, place, suspect, whole
 use crate::edit::Edit;
 use crate::find::{Budget, Haystack, Limits};
 use crate::patch::{Operation, Section};
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, NotText, Problem};
 use crate::text::Text;
 
 /// The files of a request as its sections find and leave them, one after another.
@@ -88,9 +88,7 @@ impl<'a> Overlay<'a> {
         match operation {
             Operation::Add(content) => {
                 if self.text(at).is_some() {
-                    let instead = "nothing was changed. To change it, use *** Update File, or str_replace with the text \
-                                   to find; to replace all of it, write_file";
-                    return Err(one(Problem::new(Kind::AlreadyExists { instead }).at(name)));
+                    return Err(one(Problem::new(Kind::AlreadyExists).at(name)));
                 }
                 if let Some(before) = &self.files[at].before {
                     check_elisions(before, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
@@ -241,8 +239,7 @@ impl<'a> Overlay<'a> {
     /// request says so but a replacement of all.
     fn check_new(&self, at: usize, next: &Edit, whole: bool) -> Result<(), Vec<Problem>> {
         if next.spans().iter().any(|span| span.new.contains(&0)) {
-            let reason = "the new text has a NUL byte";
-            return Err(alloc::vec![Problem::new(Kind::NotText { reason })]);
+            return Err(alloc::vec![Problem::new(Kind::NotText { why: NotText::NulInNewText })]);
         }
         let encoding = next.encoding().name();
         let lacking = next.not_encodable().into_iter().map(|(hunk, character)| {
@@ -269,8 +266,7 @@ impl<'a> Overlay<'a> {
             return Ok(());
         }
         if self.text(to).is_some() {
-            let instead = "nothing was changed. Delete it first, or choose another name";
-            return Err(Problem::new(Kind::AlreadyExists { instead }).at(&name));
+            return Err(Problem::new(Kind::TargetExists).at(&name));
         }
         let hunks = core::mem::take(&mut self.files[at].hunks);
         let moved = match core::mem::replace(&mut self.files[at].now, Now::Gone) {

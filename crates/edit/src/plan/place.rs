@@ -14,7 +14,7 @@ use crate::find::{
     self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Layer, Limits, Match, Unit, Wanted, contents,
 };
 use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange};
-use crate::problem::{Kind, Near, Problem};
+use crate::problem::{Kind, Near, NoChange, Problem};
 use crate::text::{Text, line_number};
 
 /// How many of a request's own lines a refusal repeats, so that it is clear which hunk is meant.
@@ -248,7 +248,7 @@ impl Placer<'_> {
     fn block(&mut self, number: usize, change: &BlockChange) -> Result<(), Kind> {
         let whole = lines_of(&change.pieces);
         if !whole.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
-            return Err(Kind::NoOp { reason: "the old and the new lines are the same" });
+            return Err(Kind::NoOp { why: NoChange::SameLines });
         }
         let starts = [0..self.haystack.lines().len()];
         let block = Block::new(&whole, &starts, Form::Block, change.hint);
@@ -366,9 +366,8 @@ impl Placer<'_> {
     fn leave_out_inert(&mut self, hunks: usize) -> Vec<Problem> {
         let inert = core::mem::take(&mut self.inert);
         if inert.len() == hunks {
-            let reason =
-                "the hunk has only context lines. Mark those that go with - and those that come with +";
-            let problem = |(number, _)| Problem::new(Kind::NoOp { reason }).in_hunk(number);
+            let why = NoChange::OnlyContext;
+            let problem = |(number, _)| Problem::new(Kind::NoOp { why }).in_hunk(number);
             return inert.into_iter().map(problem).collect();
         }
         self.notes.extend(inert.into_iter().map(|(number, line)| {

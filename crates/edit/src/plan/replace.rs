@@ -12,7 +12,7 @@ use super::splice::is_telling;
 use super::suspect;
 use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents, is_word};
 use crate::patch::{Line, TextChange};
-use crate::problem::Kind;
+use crate::problem::{Kind, NoChange};
 use crate::text::{Ending, LineEndings, split_lines, with_endings};
 
 /// In so many places of the new text is the old one looked for.
@@ -47,9 +47,7 @@ impl Placer<'_> {
             });
         }
         if !many && self.already_there(&matches[0].range, old, new) {
-            return Err(Kind::NoOp {
-                reason: "the file already has new_string at that place, around old_string",
-            });
+            return Err(Kind::NoOp { why: NoChange::AlreadyWrapped });
         }
         let lines = |text| str::lines(text).collect::<Vec<_>>();
         let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));

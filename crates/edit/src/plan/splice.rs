@@ -9,7 +9,7 @@ use core::ops::Range;
 use super::carry::{self, Replacement};
 use crate::find::Haystack;
 use crate::patch::Line;
-use crate::problem::Kind;
+use crate::problem::{Kind, NoChange};
 use crate::text::{Ending, ending_near, split_ending, split_lines};
 
 /// Whether a line says something: brackets, blank lines and `end` recur everywhere.
@@ -58,7 +58,7 @@ pub(super) fn block(
         line += gone.len();
     }
     if all_stand && !replacements.is_empty() {
-        return Err(Kind::NoOp { reason: "the added lines already stand at that place" });
+        return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
     }
     settle_final_newline(h, place, final_newline, &mut replacements);
     Ok(replacements)

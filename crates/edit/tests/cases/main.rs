@@ -69,7 +69,8 @@ fn plan(case: &Case) -> Result<Plan, Vec<Problem>> {
     for path in patch.paths() {
         match case.input.get(path).map(|bytes| Text::new(bytes.clone())) {
             Some(Ok(text)) => sources.insert(path, path, Source::Present(Arc::new(text))),
-            Some(Err(kind)) => sources.refuse(path, Problem::new(kind).at(path)),
+            // What is no text is no source either.
+            Some(Err(kind)) => return Err(vec![Problem::new(kind).at(path)]),
             None => sources.insert(path, path, Source::Absent),
         }
     }

@@ -112,17 +112,18 @@ fn visible(line: &str) -> String {
 mod tests {
     use emend_edit::Text;
     use emend_edit::find::{Haystack, contents, near};
-    use emend_edit::problem::{Kind, Problem};
+    use emend_workspace::problem::{EditKind, Problem};
 
-    use crate::messages::message;
+    use crate::messages::{Audience, message};
 
     #[test]
     fn a_long_place_is_told_in_few_lines_with_gaps() {
         let file: String = (0..200).map(|i| format!("let value_{i} = {};\n", i * 31)).collect();
         let wanted = file.replace("value_0 ", "valu_0 ").replace("value_120 ", "valu_120 ");
         let text = Text::new(file.into_bytes()).unwrap();
-        let near = near(&Haystack::new(&text), &contents(wanted.as_bytes()), &[]);
-        let message = message(&Problem::new(Kind::SearchNotFound { near: near.into() }));
+        let near = near(&Haystack::new(&text), &contents(wanted.as_bytes()), &contents(wanted.as_bytes()));
+        let problem = Problem::new(EditKind::SearchNotFound { near: near.into() });
+        let message = message(&problem, Audience::Model);
         assert!(message.lines().count() <= 60 && message.contains("   ...\n"), "{message}");
     }
 }

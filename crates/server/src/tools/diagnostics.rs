@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use emend_edit::problem::Problem;
 use emend_workspace::Effort;
+use emend_workspace::problem::Problem;
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::effects::Diagnostics as Servers;
-use crate::messages;
+use crate::messages::{Audience, message};
 use crate::says;
 use crate::wire::Diagnostics;
 
@@ -53,7 +53,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
             Ok((name, snapshot)) => files.push((name, snapshot)),
             // A file that was read once may be gone by now.
             Err(_) if !named => {}
-            Err(problem) => text.push_str(&format!("{path}: {}\n", messages::message(&problem))),
+            Err(problem) => text.push_str(&format!("{path}: {}\n", message(&problem, Audience::Model))),
         }
     }
     let mut texts: Vec<(PathBuf, String)> = Vec::new();

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
-use emend_edit::problem::{Kind, Problem};
+use emend_workspace::problem::{Kind, Problem, from_edit};
 use emend_workspace::{NotDone, Origin};
 
 use super::edit_request::EditRequest;
@@ -27,8 +27,8 @@ pub(super) fn tools() -> &'static [ToolSpec] {
     })
 }
 
-fn one(problem: Problem) -> Vec<Problem> {
-    vec![problem]
+fn one(problem: impl Into<Problem>) -> Vec<Problem> {
+    vec![problem.into()]
 }
 
 impl ToolArguments for StrReplace {
@@ -166,7 +166,7 @@ impl EditTool for DeleteFile {
 
 /// From the text of a patch to what it means, with what else the call says of it.
 pub(crate) fn parse_patch(text: &str, asked: &ApplyPatch) -> Result<Patch, Vec<Problem>> {
-    recognise::parse(&wrapper::unwrapped(text), format_of(asked), asked.path.as_deref())
+    recognise::parse(&wrapper::unwrapped(text), format_of(asked), asked.path.as_deref()).map_err(from_edit)
 }
 
 /// The format that the call names, which the schema has checked.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use emend_edit::patch::Patch;
-use emend_edit::problem::Problem;
+use emend_workspace::problem::Problem;
 use emend_workspace::{NotCommitted, NotDone, Origin, Request};
 
 use super::Call;

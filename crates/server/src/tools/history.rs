@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use emend_edit::problem::{Kind, Problem};
 use emend_workspace::history::undo::Undo;
 use emend_workspace::history::{Asked, Edited, EditedFile, ago};
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, Effort, NotCommitted, Origin, Workspace};
 
 use super::Call;

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use emend_edit::problem::{Kind, Problem};
 use emend_workspace::list::{Entry, Listing, What};
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::roots::{Absent, Root, Roots};
 use emend_workspace::{Effort, Scope, Unseen};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
-use crate::messages;
+use crate::messages::{Audience, message};
 use crate::wire::ListFiles;
 
 impl ToolArguments for ListFiles {
@@ -105,7 +105,7 @@ pub(super) fn closed(roots: &Roots) -> String {
 }
 
 fn one_line(problem: &Problem) -> String {
-    messages::message(problem).replace('\n', " ")
+    message(problem, Audience::Model).replace('\n', " ")
 }
 
 /// A name on one line, whatever is in it.

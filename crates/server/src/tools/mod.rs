@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 
 use rmcp::model::JsonObject;
 
-use emend_edit::problem::{Kind, Seen};
+use emend_workspace::problem::{Kind, Seen};
 use emend_workspace::{Approval, EditContext, Effort, NotCommitted, Origin, Progress, Report, Workspace};
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;

@@ -2,7 +2,7 @@
 
 use rmcp::model::JsonObject;
 
-use emend_edit::problem::{Kind, Problem};
+use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Effort, Mode, NotCommitted, Origin};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};

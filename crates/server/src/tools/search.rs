@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use emend_edit::problem::Problem;
+use emend_workspace::problem::Problem;
 use emend_workspace::search::{Found, FoundIn, Query};
 use emend_workspace::{Effort, Scope};
 

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
-use emend_edit::problem::Problem;
+use emend_workspace::problem::Problem;
 use emend_workspace::{Mode, NotDone, Origin};
 
 use super::Call;

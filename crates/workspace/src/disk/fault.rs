@@ -2,7 +2,7 @@
 
 use std::io;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 /// `what` failed with `error`, before anything was changed.
 pub(crate) fn io_problem(what: &str, error: &io::Error) -> Problem {

@@ -1,6 +1,6 @@
 //! For whom an edit is made, and how.
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 use emend_threads::Mutex;
 
 use crate::edits::approval::Approval;

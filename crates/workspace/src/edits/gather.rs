@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+use crate::problem::{Again, EditKind, Kind, Problem};
 use emend_edit::Text;
 use emend_edit::find::Limits;
 use emend_edit::patch::{Operation, Patch};
 use emend_edit::plan::{self, Plan, Source, Sources};
-use emend_edit::problem::{Again, Kind, Problem};
 
 use crate::edits::context::EditContext;
 use crate::edits::merge;
@@ -28,6 +28,8 @@ pub(crate) struct Gathered {
     pub(crate) sources: Sources,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     pub(crate) root: Option<Arc<Root>>,
+    /// Why a path as written cannot be used.
+    refused: BTreeMap<String, Problem>,
     /// From the path as written to the file's name.
     names: BTreeMap<String, String>,
 }
@@ -63,17 +65,17 @@ pub(crate) fn gather(
         let path = match roots.admit(written) {
             Ok(path) => dirs.share(path),
             Err(problem) => {
-                gathered.sources.refuse(written, problem);
+                gathered.refuse(written, problem);
                 continue;
             }
         };
         if let Err(kind) = path.root.policy.may_edit(&path.place.names) {
-            gathered.sources.refuse(written, Problem::new(kind).at(&path.name));
+            gathered.refuse(written, Problem::new(kind).at(&path.name));
             continue;
         }
         if path.place.through_link && patch.takes_away(written) {
             let what = "a link; name the file that it points to";
-            gathered.sources.refuse(written, Problem::new(Kind::NotAFile { what }).at(written));
+            gathered.refuse(written, Problem::new(Kind::NotAFile { what }).at(written));
             continue;
         }
         touched.insert(path.root.name.clone(), Arc::clone(&path.root));
@@ -100,7 +102,7 @@ pub(crate) fn gather(
                 gathered.files.insert(name, (path, snapshot));
             }
             Err(NotDone::NotQuick) => return Err(NotDone::NotQuick),
-            Err(NotDone::Refused(problem)) => gathered.sources.refuse(written, problem),
+            Err(NotDone::Refused(problem)) => gathered.refuse(written, problem),
         }
     }
     if touched.len() > 1 {
@@ -111,6 +113,22 @@ pub(crate) fn gather(
 }
 
 impl Gathered {
+    /// Keeps why a path cannot be used until planning comes to it.
+    fn refuse(&mut self, written: &str, problem: Problem) {
+        self.sources.refuse(written);
+        self.refused.insert(written.into(), problem);
+    }
+
+    /// The problems that planning has found, with why each path that it could not have was refused.
+    pub(crate) fn explained(&self, problems: Vec<emend_edit::Problem>) -> Vec<Problem> {
+        let why = |problem: &emend_edit::Problem| self.refused.get(problem.path.as_ref()?).cloned();
+        let explained = |problem: emend_edit::Problem| match *problem.kind {
+            EditKind::NoSource => why(&problem).unwrap_or_else(|| problem.into()),
+            _ => problem.into(),
+        };
+        problems.into_iter().map(explained).collect()
+    }
+
     /// The versions that the call names, by the files' own names.
     pub(crate) fn claimed(&self, roots: &Roots, request: &Request<'_>) -> Result<ClaimedVersions, Problem> {
         let mut claimed = ClaimedVersions::new();

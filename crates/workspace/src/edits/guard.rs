@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::time::Duration;
 
+use crate::problem::{Kind, Problem};
 use emend_edit::Text;
-use emend_edit::problem::{Kind, Problem};
 use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
 use emend_threads::Background;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::problem::{Kind, Problem};
 use emend_edit::Version;
 use emend_edit::plan::{Action, Plan, Rest};
-use emend_edit::problem::{Kind, Problem};
 
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::files::report::Report;

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
+use crate::problem::{Again, Kind, Problem, Seen};
 use emend_edit::plan::Action;
-use emend_edit::problem::{Again, Kind, Problem, Seen};
 use emend_edit::{Text, Version};
 
 use crate::disk::Stat;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 use emend_threads::Mutex;
 
 use crate::disk::Disk;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 use crate::policy::MAX_FILE_BYTES;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use emend_edit::problem::Problem;
+use crate::problem::Problem;
 
 use crate::disk::FileKind;
 use crate::files::roots::{Root, Roots, Start};

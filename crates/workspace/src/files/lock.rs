@@ -13,8 +13,8 @@ use std::io;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
+use crate::problem::{Kind, Problem};
 use cap_std::fs::Dir;
-use emend_edit::problem::{Kind, Problem};
 use emend_threads::{Condvar, Mutex};
 
 use crate::disk::fault::io_problem;

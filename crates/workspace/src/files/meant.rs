@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use emend_edit::problem::{Kind, Problem, nearest};
+use crate::problem::{EditKind, Kind, Problem, nearest};
 
 use crate::disk::FileKind;
 use crate::files::roots::{Root, Roots};
@@ -70,7 +70,7 @@ fn is_lost(roots: &Roots, problem: &Problem) -> bool {
     let is_there = |name: &String| roots.admit(name).is_ok_and(|path| path.place.missing == 0);
     problem.path.is_some()
         && match &*problem.kind {
-            Kind::MissingOriginal | Kind::PathOutsideWorkspace { .. } => true,
+            Kind::Edit(EditKind::MissingOriginal) | Kind::PathOutsideWorkspace { .. } => true,
             Kind::AmbiguousPath { candidates } => !candidates.iter().any(is_there),
             _ => false,
         }
@@ -226,7 +226,7 @@ mod tests {
         let settings = crate::Settings { forbidden_paths: vec!["hidden/".into()], ..Default::default() };
         let policy = Policy::new(&settings).unwrap();
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &policy).unwrap();
-        let problem = Problem::new(Kind::MissingOriginal).at(written);
+        let problem = Problem::new(EditKind::MissingOriginal).at(written);
         name_meant(&roots, vec![problem], Wanted::File, &|| false).remove(0).meant
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use emend_edit::problem::FileState;
+use crate::problem::FileState;
 
 use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind, HELPER};

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use emend_edit::problem::Kind;
+use crate::problem::Kind;
 
 use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind};

@@ -12,8 +12,8 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
+use crate::problem::{EditKind, Kind, Problem};
 use emend_edit::find::Limits;
-use emend_edit::problem::{Kind, Problem};
 
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
@@ -421,7 +421,7 @@ impl Roots {
                 let path = self.admit_in(root, inside, written)?;
                 check_utf_8(&path, written)?;
                 if path.place.missing > 0 {
-                    return Err(Problem::new(Kind::MissingOriginal).at(&path.name));
+                    return Err(Problem::new(EditKind::MissingOriginal).at(&path.name));
                 }
                 Ok(Start::File(path))
             }

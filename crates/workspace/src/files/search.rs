@@ -17,7 +17,7 @@ use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 use emend_edit::text::split_ending;
 
 use crate::disk::{Disk, FileKind};

@@ -1,7 +1,7 @@
 //! A file at a glance: what it is now, to tell later whether it has changed.
 
+use crate::problem::Code;
 use emend_edit::Version;
-use emend_edit::problem::Code;
 
 use crate::disk::Stat;
 use crate::files::roots::Roots;

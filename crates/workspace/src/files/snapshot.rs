@@ -8,8 +8,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::problem::{EditKind, Kind, Problem};
 use emend_edit::Text;
-use emend_edit::problem::{Kind, Problem};
 use emend_edit::text::Intake;
 
 use crate::disk::fault::{io_problem, is_absent};
@@ -60,7 +60,7 @@ impl Opened<'_> {
         let bytes = read.map_err(|error| io_problem("Reading", &error).at(&path.name))?;
         let length = bytes.len() as u64;
         if length > limit {
-            return Err(Problem::new(Kind::TooLarge { bytes: length, limit }).at(&path.name));
+            return Err(Problem::new(EditKind::TooLarge { bytes: length, limit }).at(&path.name));
         }
         let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
         Ok(Snapshot { text: Arc::new(text), stat })
@@ -103,7 +103,7 @@ fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a
     }
     let limit = path.root.policy.terms().max_file_bytes;
     if stat.size > limit {
-        return Err(Problem::new(Kind::TooLarge { bytes: stat.size, limit }).at(&path.name));
+        return Err(Problem::new(EditKind::TooLarge { bytes: stat.size, limit }).at(&path.name));
     }
     Ok(Some(Opened { path, file, stat }))
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use emend_edit::problem::Problem;
+use crate::problem::Problem;
 
 use crate::disk::Disk;
 use crate::files::roots::{Root, RootSpec, Roots};

@@ -20,8 +20,8 @@ use cap_std::fs::Dir;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::problem::{Kind, Problem};
 use emend_edit::Version;
-use emend_edit::problem::{Kind, Problem};
 use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};

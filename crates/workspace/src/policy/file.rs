@@ -6,7 +6,7 @@
 use cap_std::fs::Dir;
 use toml::de::DeTable;
 
-use emend_edit::problem::nearest;
+use crate::problem::nearest;
 
 use super::programs::Programs;
 use super::settings::Settings;

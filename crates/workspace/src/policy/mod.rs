@@ -22,7 +22,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use emend_edit::problem::{Kind, Release};
+use crate::problem::{Kind, Release};
 
 use self::folded::Folded;
 use self::globs::{Globs, Word};
@@ -229,7 +229,7 @@ fn extension(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use emend_edit::problem::{Code, Problem};
+    use crate::problem::{Code, Problem};
 
     use super::*;
 

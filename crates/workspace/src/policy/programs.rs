@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use emend_edit::problem::nearest;
+use crate::problem::nearest;
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -3,7 +3,7 @@
 
 use std::slice::from_ref;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{EditKind, Problem};
 
 use crate::disk::Stat;
 use crate::files::catalogue::{self, After, Child, Listed};
@@ -54,7 +54,7 @@ impl<'a> Files<'a> {
         read: impl FnOnce(&WorkspacePath) -> Result<Option<Snapshot>, E>,
     ) -> Result<(String, Snapshot), E> {
         let path = self.roots.admit(written)?;
-        let missing = || Problem::new(Kind::MissingOriginal).at(&path.name);
+        let missing = || Problem::new(EditKind::MissingOriginal).at(&path.name);
         let snapshot = read(&path)?.ok_or_else(missing)?;
         Ok((path.name, snapshot))
     }

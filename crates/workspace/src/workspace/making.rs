@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 use super::Workspace;
 use crate::edits::approval::{self, NotCommitted};
@@ -136,8 +136,8 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
+    use crate::problem::Code;
     use emend_edit::patch::{Patch, TextChange};
-    use emend_edit::problem::Code;
 
     use super::*;
     use crate::disk;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 use crate::edits::stages::plan_undo::UndoSource;
 use crate::edits::vault_access::VaultAccess;

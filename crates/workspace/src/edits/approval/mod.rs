@@ -17,7 +17,7 @@ mod yaml;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 pub use self::digest::PlanDigest;
 pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};

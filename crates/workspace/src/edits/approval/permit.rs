@@ -2,7 +2,7 @@
 
 use std::io;
 
-use emend_edit::problem::{Code, Kind, Problem, Release};
+use crate::problem::{Code, Kind, Problem, Release};
 
 use super::{
     Approval, Approvals, AwaitingApproval, NotCommitted, PlanDigest, Word, changes_servers, is_yaml,

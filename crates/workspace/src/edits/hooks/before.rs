@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 use super::{Allowance, Armed, Hooks, told};
 use crate::edits::approval::visible;

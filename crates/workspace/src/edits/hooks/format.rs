@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use crate::problem::{Kind, Problem};
 use emend_edit::find::Limits;
 use emend_edit::plan::FilePlan;
-use emend_edit::problem::{Kind, Problem};
 
 use super::{Allowance, Armed, Hooks, told};
 use crate::edits::checked_plan::CheckedPlan;

@@ -1,6 +1,6 @@
 //! New text is formatted, once and before anybody sees it.
 
-use emend_edit::problem::Problem;
+use crate::problem::Problem;
 
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;

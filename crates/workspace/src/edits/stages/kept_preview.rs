@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 use super::look_again::look_again;
 use super::source::PlanSource;

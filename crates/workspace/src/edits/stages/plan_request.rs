@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::problem::{Code, Kind, Problem};
 use emend_edit::find::Limits;
 use emend_edit::patch::Patch;
 use emend_edit::plan;
-use emend_edit::problem::{Code, Kind, Problem};
 
 use super::source::PlanSource;
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};
@@ -86,13 +86,13 @@ fn read_and_plan(
     let limits = gathered.root.as_ref().map_or_else(Limits::default, |root| root.planning_limits());
     let plan = plan::build(patch, &gathered.sources, &limits).map_err(|problems| {
         let mut all = unseen(gathered.replaced(patch));
-        all.extend(problems);
+        all.extend(gathered.explained(problems));
         all
     })?;
     none(unseen(plan.discarded().to_vec()))?;
     let notes = gathered.check_changed(patch, &limits, &plan, &stale_check, &mut readings())?;
     let whole = gathered.given(patch);
-    let nothing = || Problem::new(Kind::NoOp { reason: "the request names no file" });
+    let nothing = || Problem::new(Kind::EmptyRequest);
     let root = gathered.root.ok_or_else(nothing)?;
     let mut report = Report::of(&plan, stale_check.checked.then_some(true));
     report.notes.extend(notes);

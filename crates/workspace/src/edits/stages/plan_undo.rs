@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::problem::Problem;
 use emend_edit::plan;
-use emend_edit::problem::Problem;
 
 use super::source::PlanSource;
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use emend_edit::problem::Problem;
+use crate::problem::Problem;
 
 use crate::edits::approval::NotCommitted;
 use crate::edits::checked_plan::CheckedPlan;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use emend_edit::problem::{Code, Kind, Problem};
+use crate::problem::{Code, Kind, Problem};
 use tracing::Span;
 
 use super::permit::PermittedPlan;

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use crate::problem::{Again, FileState, Kind, Problem};
 use emend_edit::Version;
-use emend_edit::problem::{Again, FileState, Kind, Problem};
 
 use super::tidy::Ending;
 use super::{Job, Step};
@@ -55,10 +55,7 @@ impl Failure {
                 Problem::new(kind).at(&name)
             }
             Self::Overtaken { name } if clean => Problem::new(Kind::Overtaken { times: 1 }).at(&name),
-            Self::Exists { name } if clean => {
-                let instead = "it came while the edit was made; nothing was changed";
-                Problem::new(Kind::AlreadyExists { instead }).at(&name)
-            }
+            Self::Exists { name } if clean => Problem::new(Kind::CameBetween).at(&name),
             Self::Mounted { name } if clean => Problem::new(Kind::MountPoint).at(&name),
             other => {
                 let (what, name) = match other {

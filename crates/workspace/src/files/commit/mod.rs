@@ -34,9 +34,9 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+use crate::problem::{FileState, Problem};
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan};
-use emend_edit::problem::{FileState, Problem};
 
 use self::failure::Failure;
 use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};

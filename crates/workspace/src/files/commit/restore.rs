@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
+use crate::problem::FileState;
 use emend_edit::Version;
-use emend_edit::problem::FileState;
 use emend_edit::version::Hashing;
 
 use super::At;

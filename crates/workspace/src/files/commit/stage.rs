@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::io;
 
+use crate::problem::{Kind, Problem};
 use emend_edit::plan::Action;
-use emend_edit::problem::{Kind, Problem};
 
 use super::failure::Failure;
 use super::journal::Change;

@@ -7,8 +7,8 @@ use std::io;
 
 use cap_std::fs::Dir;
 
+use crate::problem::FileState;
 use emend_edit::Version;
-use emend_edit::problem::FileState;
 
 use super::At;
 use super::journal::{self, Change};

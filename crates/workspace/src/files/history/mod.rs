@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 use emend_edit::{Text, Version};
 
 pub use self::record::Origin;

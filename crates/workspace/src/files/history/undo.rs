@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
+use crate::problem::{Kind, Problem};
 use emend_edit::Text;
 use emend_edit::plan::Back;
-use emend_edit::problem::{Kind, Problem};
 
 use super::record::{Record, RecordedFile};
 use super::{History, ago, time_of, unknown};
@@ -80,8 +80,7 @@ impl History<'_> {
             return Err(vec![Problem::new(Kind::PathForbidden { rule })]);
         }
         if self.is_back(roots, id) {
-            let reason = "the files are what they were before this edit: it was taken back by other means";
-            return Err(vec![Problem::new(Kind::NoOp { reason })]);
+            return Err(vec![Problem::new(Kind::AlreadyBack)]);
         }
         let mut undoable = Undoable::default();
         let mut problems = Vec::new();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use emend_edit::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem};
 
 use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind};

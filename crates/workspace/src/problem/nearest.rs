@@ -1,8 +1,5 @@
 //! Which known name a misspelt one was meant to be.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 /// The known name that a misspelt one is closest to, if any is close.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |s: &str| s.to_lowercase().replace(['_', '-'], "");

@@ -1,0 +1,68 @@
+//! What is told where a person must allow an edit, or did not.
+
+use std::fmt;
+
+use emend_workspace::problem::Release;
+
+use super::{Audience, Message};
+
+pub(super) fn write_needed(
+    message: &Message<'_>,
+    rule: &str,
+    release: &Release,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let of = message.problem.path.as_deref().map(|path| format!(" of {path}")).unwrap_or_default();
+    match message.audience {
+        Audience::Model => {
+            write!(f, "This edit{of} needs a person's approval, since {rule}. Nothing was changed. ")?;
+            match release {
+                Release::Question => f.write_str("Ask the person first."),
+                Release::Command { command } => write!(
+                    f,
+                    "A person can allow exactly this edit by running `{command}` in a terminal; then send the same \
+                     call again. Tell them, and do not try another way."
+                ),
+                Release::Nowhere { why } => write!(
+                    f,
+                    "It cannot be approved here: {why}. Tell the person what you would change, and leave it to them."
+                ),
+            }
+        }
+        Audience::Person => {
+            write!(f, "This edit{of} needs your approval, since {rule}. Nothing was changed. ")?;
+            match release {
+                Release::Question => Ok(()),
+                Release::Command { command } => write!(
+                    f,
+                    "To see all of it and to allow it, run `{command}` in a terminal; then give the same command again."
+                ),
+                Release::Nowhere { why } => write!(f, "It cannot be approved here: {why}."),
+            }
+        }
+    }
+}
+
+/// `command` allows the edit all the same.
+pub(super) fn write_denied(
+    message: &Message<'_>,
+    command: Option<&str>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    match (message.audience, command) {
+        (Audience::Model, None) => f.write_str(
+            "The person who was asked declined this edit. Nothing was changed. Do not send it again; ask them what they \
+             want instead.",
+        ),
+        (Audience::Model, Some(command)) => write!(
+            f,
+            "The person declined this edit, or their client did without asking them. Nothing was changed. Do not send it \
+             again; tell them, and ask what they want instead. Only if they were not asked and want exactly this edit, they \
+             can allow it by running `{command}` in a terminal; then send the same call again."
+        ),
+        (Audience::Person, _) => f.write_str(
+            "You have said no to this edit. Nothing was changed. If that was with `emend approve`, it stands for a day \
+             unless you allow it there.",
+        ),
+    }
+}

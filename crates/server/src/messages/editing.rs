@@ -1,0 +1,261 @@
+//! What is told of what `emend-edit` finds wrong with a request.
+//!
+//! The first lines of the V4A failures are Codex's own, which models were trained on.
+
+use std::fmt;
+
+use emend_edit::excerpt::around;
+use emend_edit::problem::{NoChange, NotText, Work};
+use emend_workspace::problem::EditKind as Kind;
+
+use super::{Audience, Message, near, write_lines, write_numbers};
+
+/// How much is said again of a line that the request has.
+const ECHOED: usize = 200;
+
+pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (path, hunk) = (message.path(), message.hunk());
+    match kind {
+        Kind::SearchNotFound { near } => {
+            writeln!(f, "The old text{hunk} is not in {path} (version {}).", near.version.short())?;
+            near::write(near, f)
+        }
+        Kind::HunkContextMismatch { near, expected } => {
+            writeln!(f, "Failed to find expected lines in {path}{hunk}:")?;
+            for line in expected {
+                writeln!(f, "{}", around(line.as_bytes(), 0, ECHOED))?;
+            }
+            writeln!(f, "({path} is at version {}.)", near.version.short())?;
+            near::write(near, f)
+        }
+        Kind::AnchorNotFound { anchor, total } => match total {
+            0 => write!(
+                f,
+                "Failed to find context '{anchor}' in {path}{hunk}. An @@ line must be a whole line of the \
+                 file; a hunk of only + lines is inserted right after it. Copy the line from the file, or \
+                 leave the @@ bare and give unchanged lines around the new ones."
+            ),
+            n => write!(
+                f,
+                "The @@ line '{anchor}' stands {n} times in {path}{hunk}, so the place of the hunk is \
+                 unclear. Add an outer @@ line before it, or give unchanged lines around the new ones."
+            ),
+        },
+        Kind::AmbiguousMatch { lines, total, more, in_patch, loose, places } => {
+            let what = if *in_patch { "The lines to change" } else { "The old text" };
+            let occur = if *in_patch { "occur" } else { "occurs" };
+            let at_least = if *more { "at least " } else { "" };
+            match loose {
+                None => write!(f, "{what}{hunk} {occur} {at_least}{total} times in {path}, at ")?,
+                Some(layer) => write!(
+                    f,
+                    "{what}{hunk} {occur} nowhere in {path} as written, and more loosely ({layer}) in {at_least}{total} \
+                     ways, from "
+                )?,
+            }
+            write_numbers(lines, f)?;
+            f.write_str(match (loose, *in_patch) {
+                (Some(_), _) => {
+                    ". Nothing was changed. Send the lines of the place that you mean as they stand in the file, \
+                     with those around them."
+                }
+                (None, true) => {
+                    ". Nothing was changed. Add unchanged lines before and after until only one place fits, or an \
+                     @@ line with the enclosing function or class."
+                }
+                (None, false) => {
+                    ". Nothing was changed. Add lines before or after to old_string until it is unique, or set \
+                     replace_all to change every one."
+                }
+            })?;
+            let mut shown_to = 0;
+            for place in places {
+                if place.first().is_some_and(|(number, _)| *number > shown_to + 1) {
+                    f.write_str("\n   ...")?;
+                }
+                write_lines(place.iter().filter(|(number, _)| *number > shown_to), f)?;
+                shown_to = place.last().map_or(shown_to, |(number, _)| shown_to.max(*number));
+            }
+            Ok(())
+        }
+        Kind::ExpectedCount { expected, found, lines } => {
+            write!(
+                f,
+                "expected_count is {expected}, but the old text occurs {found} times in {path}{hunk}, at "
+            )?;
+            write_numbers(lines, f)?;
+            if lines.len() < *found {
+                f.write_str(", ...")?;
+            }
+            write!(
+                f,
+                ". Nothing was changed. Look at the places, then send expected_count: {found} if all are meant."
+            )
+        }
+        Kind::OverlappingPlaces { lines } => {
+            write!(f, "The places of the old text{hunk} overlap in {path}, at ")?;
+            write_numbers(lines, f)?;
+            f.write_str(
+                ", so it is unclear what replacing all of them means. Nothing was changed. Give a longer text.",
+            )
+        }
+        Kind::OverlappingEdits { first, second, line } => write!(
+            f,
+            "Edits {first} and {second} both concern line {line} of {path}. All edits of a call are found \
+             in the same text, before any of them. Merge the two into one."
+        ),
+        Kind::NotAtEndOfFile { line, last } => write!(
+            f,
+            "It says *** End of File{hunk}, but its lines stand at line {line} of {path}, which ends \
+             at line {last}. Leave the marker out, or give the last lines of the file."
+        ),
+        Kind::NoSuchLines { first, count, total } => {
+            let last = first.saturating_add(*count).saturating_sub(1);
+            write!(
+                f,
+                "{path} has {total} lines, so there are no lines {first} to {last}{hunk}. Lines are counted \
+                 from 1; to append, insert before line {}.",
+                total + 1
+            )
+        }
+        Kind::EscapedText { line, escape, instead } => write!(
+            f,
+            "The new text{hunk} has {escape} where {path} has {instead}: '{line}'. It seems to have been \
+             escaped once too often. Nothing was changed. Send {instead}; if the escapes are meant, use \
+             replace_lines, which takes text as it is."
+        ),
+        Kind::IndentationMismatch { line, shown } => {
+            write!(
+                f,
+                "Line {line} of {path} is indented, but the old text{hunk} begins after that, and a new line after the \
+                 first is less indented. Nothing was changed. Send whole lines, old and new, each with its own \
+                 indentation:"
+            )?;
+            write_lines(shown, f)
+        }
+        Kind::PartOfWord { line, word, begins, shown } => {
+            write!(
+                f,
+                "The old text{hunk} {} inside the word '{word}' in line {line} of {path}, so it is not sure that this \
+                 place is meant. Nothing was changed. Send whole lines, old and new, as they stand in the file:",
+                if *begins { "begins" } else { "ends" }
+            )?;
+            write_lines(shown, f)
+        }
+        Kind::LineEndingLost { line, text } => write!(
+            f,
+            "The old text{hunk} ends with a line break and the new text does not, so line {line} of {path} would be \
+             glued to it: '{text}'. Nothing was changed. End the new text with a line break; to join the lines, put \
+             both of them whole into the old text."
+        ),
+        Kind::MovedNumbers => write!(
+            f,
+            "It names lines of {path} by number alone{hunk}, but a section before it has moved them. Nothing was \
+             changed. Put all changes of the file into one section, or give unchanged lines around this one."
+        ),
+        Kind::Unclear => write!(
+            f,
+            "The lines{hunk} stand in {path} only with differences that leave open how the new ones are meant. \
+             Nothing was changed. Send all lines as they stand in the file."
+        ),
+        Kind::OmissionPlaceholder { line } => write!(
+            f,
+            "The new text{hunk} has '{line}', which is no line of {path}: it would take the place of the code \
+             that it stands for. Send the real lines, or a smaller edit that leaves them out of old and new. If the line is \
+             meant as it is, add it by an edit that takes no line away."
+        ),
+        Kind::WorkLimit { work } => {
+            let what = match work {
+                Work::Comparing => "the text to find nearly matches in too many places",
+                Work::Replacing => "replace_all would change more than a million places",
+            };
+            write!(f, "Too much work: {what}. Split the request.")
+        }
+        Kind::InvalidFormat { message: said } => match message.audience {
+            Audience::Model => f.write_str(said),
+            Audience::Person => f.write_str(
+                &said
+                    .replace("format: \"whole\"", "--format whole")
+                    .replace("format: \"ed\", \"rcs\", \"unified\"", "--format ed, rcs or unified"),
+            ),
+        },
+        Kind::NoOldText => f.write_str(
+            "old_string is empty, so there is nothing to find. To create a file or replace the whole of one, use \
+             write_file; to insert text, give the lines around it.",
+        ),
+        Kind::NoOp { why } => write!(f, "Nothing would change{hunk}: {}.", no_change(*why)),
+        Kind::MissingOriginal => {
+            write!(f, "{path} does not exist.{} Check the path", message.meant())?;
+            let is_known = !message.problem.meant.is_empty() || message.audience == Audience::Person;
+            f.write_str(if is_known { "." } else { "; list_files and search_text show what there is." })
+        }
+        Kind::NoSource => write!(f, "{path} cannot be had."),
+        Kind::AlreadyExists => write!(
+            f,
+            "{path} already exists; nothing was changed. To change it, use *** Update File, or str_replace with the text \
+             to find; to replace all of it, write_file."
+        ),
+        Kind::TargetExists => write!(
+            f,
+            "{path} already exists; nothing was changed. Delete it first, or choose another name."
+        ),
+        Kind::NotText { why } => {
+            let why = not_text(*why);
+            write!(f, "{path} is not text that Emend can edit: {why}. It was left as it is.")
+        }
+        Kind::NotEncodable { character, encoding } => write!(
+            f,
+            "The new text{hunk} has the character '{character}' (U+{:04X}), but {path} is in {encoding}, which \
+             lacks it. Nothing was changed. Send the call again with characters that {encoding} has.",
+            u32::from(*character)
+        ),
+        Kind::TooLarge { bytes, limit } => {
+            write!(
+                f,
+                "{path} has, or would have, {bytes} bytes; files up to {limit} are read and edited here (max_file_bytes, \
+                 which a person can raise). It was left as it is."
+            )
+        }
+        Kind::HalfMove { from, to } => {
+            write!(f, "Argument 'hunks': {to} comes from {from}; name the hunks of both.")
+        }
+        Kind::InseparableHunks { name } => write!(
+            f,
+            "Argument 'hunks': the hunks of {name} depend on each other, as they do where a formatter has changed the \
+             file; name all of them."
+        ),
+    }
+}
+
+fn no_change(why: NoChange) -> &'static str {
+    match why {
+        NoChange::AlreadyHeld => "the file already holds what the request asks for",
+        NoChange::AlreadyAdded => "the added lines already stand at that place",
+        NoChange::AlreadyWrapped => "the file already has new_string at that place, around old_string",
+        NoChange::SameText => "old_string and new_string are the same",
+        NoChange::SameLines => "the old and the new lines are the same",
+        NoChange::SamePath => "from and to are the same path",
+        NoChange::OnlyContext => {
+            "the hunk has only context lines. Mark those that go with - and those that come with +"
+        }
+        NoChange::NothingTaken => "these hunks change nothing",
+    }
+}
+
+fn not_text(why: NotText) -> &'static str {
+    match why {
+        NotText::Nul => "it has NUL bytes, so it is binary or UTF-16 without its mark",
+        NotText::Binary => "it is not UTF-8, and has so many control characters that it is binary",
+        NotText::Utf32 => "it has the mark of UTF-32",
+        NotText::OddUtf16 => "it has the mark of UTF-16 and an odd number of bytes",
+        NotText::HalfSurrogate => "it has the mark of UTF-16, but half a surrogate pair",
+        NotText::NulInUtf16 => "it has the mark of UTF-16, but NUL characters",
+        NotText::NoEncoding => "it is not UTF-8, and no other encoding explains all of its bytes",
+        NotText::NulInNewText => "the new text has a NUL byte",
+        NotText::AfterEdit => "with this edit its bytes would be no text any more",
+        NotText::Uncertain => {
+            "what is to be taken from it must be UTF-8, or UTF-16 with its mark. Convert it first (iconv -f ENCODING -t \
+             UTF-8), each part from its own encoding"
+        }
+    }
+}

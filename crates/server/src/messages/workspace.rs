@@ -1,0 +1,203 @@
+//! What is told of what goes wrong beside the edit itself: with arguments, files, rules, paths, the history, the machine.
+
+use std::fmt;
+
+use emend_workspace::problem::Kind;
+
+use super::seen::{self, Stale};
+use super::{Audience, Message, approval, editing};
+
+pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let path = message.path();
+    let kind = &*message.problem.kind;
+    match kind {
+        Kind::Edit(kind) => editing::write(message, kind, f),
+        Kind::FormattedBack { by } => write!(
+            f,
+            "Nothing would change: what this edit does to {path} is undone by {by}, which formats every new text here. If \
+             the edit was only about layout, leave it out."
+        ),
+        Kind::UnknownArgument { name, suggestion, known } => {
+            write!(f, "Unknown argument '{name}'.")?;
+            if let Some(suggestion) = suggestion {
+                write!(f, " Did you mean '{suggestion}'?")?;
+            }
+            write!(f, " This tool takes: {}.", known.join(", "))
+        }
+        Kind::InvalidArgument { name, message: said } => write!(f, "Argument '{name}': {said}."),
+        Kind::EmptyRequest => f.write_str("Nothing would change: the request names no file."),
+        Kind::StaleFile { claimed, current, diff, by, again } => {
+            let (diff, by) = (diff.as_deref(), by.as_deref());
+            seen::write_stale(message, &Stale { claimed, current: *current, diff, by, again: *again }, f)
+        }
+        Kind::NotRead { current, seen } => seen::write_not_read(message, *current, *seen, f),
+        Kind::NumbersNeedVersion { current } => seen::write_numbers_need_version(message, *current, f),
+        Kind::MustRead { current } => seen::write_must_read(message, *current, f),
+        Kind::CameBetween => {
+            write!(f, "{path} already exists; it came while the edit was made; nothing was changed.")
+        }
+        Kind::NotAFile { what } => write!(f, "{path} is {what}, not a regular file. Name a file."),
+        Kind::HardLinked { names } => write!(
+            f,
+            "{path} has {names} names (hard links); replacing it would part them, so it was left as it is. \
+             A person can allow writing it in place (write_in_place), or part the names."
+        ),
+        Kind::MountPoint => {
+            write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is. A person can allow writing it in \
+                place (write_in_place).")
+        }
+        Kind::ReadOnly { why } => write!(f, "{path} is read-only: {why}. It was left as it is."),
+        Kind::ReadOnlyPath { rule } => write!(
+            f,
+            "{path} may be read but not changed: {rule}. Nothing was changed. Do without this change, or ask the \
+             person to make it."
+        ),
+        Kind::ExtensionNotAllowed { allowed } => {
+            write!(f, "{path} may be read but not changed: only files with these endings may be: ")?;
+            for (i, extension) in allowed.iter().enumerate() {
+                f.write_str(if i == 0 { "" } else { ", " })?;
+                match extension.as_str() {
+                    "" => f.write_str("none at all")?,
+                    extension => write!(f, ".{extension}")?,
+                }
+            }
+            if allowed.is_empty() {
+                f.write_str("(no ending is allowed)")?;
+            }
+            f.write_str(". Nothing was changed. Do without this change, or ask the person to make it.")
+        }
+        Kind::NoEdits { mode: "preview" } => f.write_str(
+            "Here edits are only shown, never made (mode preview). Nothing was changed. edit_preview shows what an \
+             edit would do, edit_history what one did; tell the person.",
+        ),
+        Kind::NoEdits { mode } => write!(
+            f,
+            "Here nothing is changed (mode {mode}). Tell the person what you would change."
+        ),
+        Kind::ApprovalNeeded { rule, release } => approval::write_needed(message, rule, release, f),
+        Kind::ApprovalDenied { command } => approval::write_denied(message, command.as_deref(), f),
+        Kind::InvalidPolicy { reason } => write!(
+            f,
+            "{reason}\nThat file says what may be read and changed here, so until a person has mended it, nothing is."
+        ),
+        Kind::HookRefused { hook, said } => write!(
+            f,
+            "The hook '{hook}', which the person has set up, refused this edit. Nothing was changed. It says:\n{}\nSending \
+             the same call again does not help: change what the hook objects to, or ask the person.",
+            if said.trim().is_empty() { "(nothing)" } else { said.trim_end() }
+        ),
+        Kind::HookNotAsked { hook, why } => write!(
+            f,
+            "The person wants the hook '{hook}' to look at each edit first, and it could not: {why}. Nothing was changed. Sending \
+             the same call again does not help; tell the person."
+        ),
+        Kind::SyntaxBroken { line, what } => write!(
+            f,
+            "This edit would break the parse of {path} at line {line} of the new content: {what}. Nothing was changed. Mend \
+             the new text and send the call again; what takes several steps must come as one patch. (The person has set \
+             syntax_guard to refuse.)"
+        ),
+        Kind::PathOutsideWorkspace { roots, why } => {
+            let shown = message.problem.path.as_deref().unwrap_or("The path");
+            let roots = roots.join(", ");
+            write!(f, "{shown} is outside the workspace: {why}. The workspace is {roots}.")?;
+            write!(f, "{} Use a path inside it.", message.meant())
+        }
+        Kind::PathForbidden { rule } => {
+            write!(f, "{path} is off limits: {rule}. Do without it, or ask the person.")
+        }
+        Kind::AmbiguousPath { candidates } => {
+            let which = candidates.join(" or ");
+            write!(f, "{path} could be in more than one root. Say which: {which}.{}", message.meant())
+        }
+        Kind::SeveralRoots { roots } => write!(
+            f,
+            "One request touches one root, and this one touches {}. Send one request for each.",
+            roots.join(" and ")
+        ),
+        Kind::NoWorkspace { reason } => f.write_str(reason),
+        Kind::UnknownPreview => write!(
+            f,
+            "There is no such preview: the handle is mistyped, another client's, or older than 30 minutes. \
+             Call edit_preview again."
+        ),
+        Kind::StalePreview { reason } => {
+            write!(f, "The preview no longer fits: {reason}. Nothing was changed. Call edit_preview again.")
+        }
+        Kind::NoHistory => f.write_str(
+            "No edit can be taken back: the history is off here (track_history). Make the opposite edit instead.",
+        ),
+        Kind::UnknownEdit { edit, recent } => write_unknown(message.audience, edit.as_deref(), recent, f),
+        Kind::UndoConflict { edit, reason, diff } => {
+            write!(f, "Edit {edit} cannot be taken back as it was: {reason}. Nothing was changed.")?;
+            if let Some(diff) = diff {
+                write!(f, " What moved on since the edit:\n{}", diff.trim_end())?;
+            }
+            f.write_str("\nRead the file and change it back by an edit, or undo what came later first.")
+        }
+        Kind::AlreadyBack => f.write_str(
+            "Nothing would change: the files are what they were before this edit: it was taken back by other means.",
+        ),
+        Kind::Busy { seconds } => write!(
+            f,
+            "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
+        ),
+        Kind::Crowded { edits, seconds } => write!(
+            f,
+            "For {seconds} seconds, {edits} earlier calls of this client that edit were not finished. Nothing was changed. Send \
+             the call again once they are answered."
+        ),
+        Kind::Overtaken { times } => write!(
+            f,
+            "While this edit was made, others wrote into its files, {times} times in a row. Nothing was changed. Send the call \
+             again."
+        ),
+        Kind::RecoveryNeeded { what } => f.write_str(what),
+        Kind::IoError { message: said, states } => {
+            f.write_str(said)?;
+            for (path, state) in states {
+                write!(f, "\n  {path}: {state}")?;
+            }
+            Ok(())
+        }
+        Kind::Cancelled => f.write_str("The call was cancelled before anything was written."),
+    }
+}
+
+/// What is told where an edit is not in the history, or none can be taken back.
+fn write_unknown(
+    audience: Audience,
+    edit: Option<&str>,
+    recent: &[String],
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let newest = recent.join("\n  ");
+    match (audience, edit, recent) {
+        (Audience::Model, Some(edit), []) => {
+            write!(f, "There is no edit {edit} in the history. The history is empty.")
+        }
+        (Audience::Model, None, []) => {
+            f.write_str("This session has no edit that could be taken back. The history is empty.")
+        }
+        (Audience::Model, Some(edit), _) => write!(
+            f,
+            "There is no edit {edit} in the history. Name one with \"edit\"; the newest are:\n  {newest}"
+        ),
+        (Audience::Model, None, _) => write!(
+            f,
+            "This session has no edit that could be taken back. Name one with \"edit\"; the newest are:\n  {newest}"
+        ),
+        (Audience::Person, None, []) => f.write_str("Nothing was edited here yet: the history is empty."),
+        (Audience::Person, Some(edit), []) => {
+            write!(f, "There is no edit {edit}: nothing was edited here yet, and the history is empty.")
+        }
+        (Audience::Person, Some(edit), _) => {
+            write!(f, "There is no edit {edit} in the history. The newest are:\n  {newest}")
+        }
+        (Audience::Person, None, _) => write!(
+            f,
+            "No edit is left to be taken back: each was taken back already, by an undo or by other means, or is an undo \
+             itself. Name one with emend undo EDIT to do so all the same; the newest are:\n  {newest}"
+        ),
+    }
+}
