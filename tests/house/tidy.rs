@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use emend_testkit::Folder;
+use emend_workspace::Settings;
 use emend_workspace::problem::Code;
 use serde_json::Value;
+
+use crate::serve;
 
 /// No file of code may be longer.
 const LONGEST_FILE: usize = 700;
@@ -128,6 +132,50 @@ fn the_core_is_pure() {
         ["tokio", "rmcp", "serde", "serde_json", "schemars", "notify", "tempfile", "emend-workspace"]
     {
         assert!(!dependencies("edit").iter().any(|name| name == unwanted), "edit depends on {unwanted}");
+    }
+}
+
+/// What is told of a problem is for somebody, who has tools and settings; the core has neither. So none of their names is
+/// anywhere in its sources, not even in a comment.
+#[test]
+fn the_core_names_no_tool_no_argument_and_no_setting() {
+    let tools = serve(&Folder::new()).tools();
+    let arguments =
+        tools.iter().flat_map(|tool| tool["inputSchema"]["properties"].as_object().unwrap().keys());
+    let settings = Settings::parse("no_such_setting_at_all = 1").unwrap_err();
+    let settings = settings.split_once("The settings are: ").unwrap().1.trim_end_matches('.').split(", ");
+    let names: BTreeSet<&str> = tools
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .chain(arguments.map(String::as_str))
+        .chain(settings)
+        // Others are words that may mean something else.
+        .filter(|name| name.contains('_'))
+        // In these words patches come: Codex's command line, and the hints of blocks.
+        .filter(|name| !["apply_patch", "start_line", "end_line"].contains(name))
+        .collect();
+    assert!(names.contains("read_file") && names.contains("old_string") && names.contains("syntax_guard"));
+    for (path, text) in files(&["crates/edit/src"]) {
+        for (at, line) in text.lines().enumerate() {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+            let name = words.find(|word| names.contains(word));
+            assert!(name.is_none(), "{}:{}: {}", path.display(), at + 1, name.unwrap_or_default());
+        }
+    }
+}
+
+/// A text that is to be another for another reader is made for that reader, in `server::messages`.
+#[test]
+fn no_text_of_a_problem_is_mended_by_replacing_pieces_of_it() {
+    let mut telling = files(&["crates/cli"]);
+    telling.retain(|(_, text)| text.contains("emend_server::messages"));
+    assert!(!telling.is_empty());
+    for (path, text) in telling {
+        assert!(!text.contains(".replace("), "{} tells problems", path.display());
+    }
+    for (path, text) in files(&["crates/server/src/messages"]) {
+        // A character may be quoted.
+        assert!(!text.contains(".replace(\""), "{}", path.display());
     }
 }
 

@@ -4,6 +4,7 @@
 //! Here are the facts alone. What is told of them is for others to say, who know whom they tell and what that reader can
 //! do next; so nothing here is a sentence that somebody would have to mend for another reader.
 
+pub mod malformed;
 mod near;
 
 use alloc::boxed::Box;
@@ -13,6 +14,7 @@ use core::fmt;
 
 use crate::version::Version;
 
+pub use malformed::Malformed;
 pub use near::{Difference, Near, NearPlace, Relation};
 
 /// One expected failure, and where in the request it arose.
@@ -78,10 +80,13 @@ impl From<Kind> for Problem {
 /// Says which problem it is and where, for logs. The facts are in its kind.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Kind::InvalidFormat { message } = &*self.kind {
-            return f.write_str(message);
-        }
         write!(f, "{}", self.code())?;
+        if let Kind::InvalidFormat { line, fault } = &*self.kind {
+            write!(f, ", {fault:?}")?;
+            if let Some(line) = line {
+                write!(f, " on line {line}")?;
+            }
+        }
         if let Some(path) = &self.path {
             write!(f, " in {path}")?;
         }
@@ -100,7 +105,9 @@ impl core::error::Error for Problem {}
 pub enum Kind {
     // The text of a patch.
     InvalidFormat {
-        message: String,
+        /// The line of the patch, counted from 1.
+        line: Option<usize>,
+        fault: Malformed,
     },
     /// There is nothing to look for.
     NoOldText,

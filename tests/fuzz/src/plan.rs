@@ -190,7 +190,7 @@ impl Input {
             }
             Request::Lines(name, first, count, lines) => {
                 let change = RangeChange { first: *first, count: *count, lines: lines.clone() };
-                Some(Patch::replace_lines(name, change))
+                Some(Patch::replace_range(name, change))
             }
             Request::Write(name, content) => Some(Patch::write(name, content.clone())),
             Request::Text(text) => recognise::parse(text, None, Some("a")).ok(),

@@ -89,7 +89,7 @@ pub const LAYERS: &[Layer] = &[
     Layer::ContextDrift,
 ];
 
-/// The only layers that find text wherever it begins, and several places for `replace_all`.
+/// The only layers that find text wherever it begins, and several places where all are to be replaced.
 pub const LITERAL: &[Layer] = LAYERS.split_at(Layer::TrailingSpace as usize).0;
 
 /// The layers of whole lines that never take other words for the same.
@@ -202,7 +202,7 @@ pub struct Limits {
     pub work: u64,
     /// How many places of a unique match are listed.
     pub listed: usize,
-    /// How many places `replace_all` may change.
+    /// How many places one replacement of all may change.
     pub replaced: usize,
     /// The largest file that an edit may make.
     pub file_bytes: usize,
@@ -393,7 +393,7 @@ pub(crate) fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize
     head.chain(tail).map(show).collect()
 }
 
-/// Finds every place of `old`, for `replace_all`: disjoint places of the strictest layer that has any.
+/// Finds every place of `old`, where all are to be replaced: disjoint places of the strictest layer that has any.
 pub fn locate_all(
     haystack: &Haystack<'_>,
     old: &[u8],

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use super::lines::{Numbered, closes_fence, invalid};
 use super::{Line, git};
 use crate::problem::Problem;
+use crate::problem::malformed::Unified;
 
 /// The body of a hunk.
 #[derive(Debug, Default)]
@@ -136,11 +137,7 @@ impl Scope<'_, '_> {
                 }
             };
             if again {
-                return Err(invalid(
-                    line.number,
-                    "'\\ No newline at end of file' stands only after the last line of a side",
-                    "+the last line\n\\ No newline at end of file",
-                ));
+                return Err(invalid(line.number, Unified::NoNewlineInside));
             }
             if !is_marker {
                 body.lines.push(kind(line.text));

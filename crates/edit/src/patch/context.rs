@@ -13,7 +13,6 @@
 //! story: as many lines as their range, the same context, and `!` in the same places. That is stricter than
 //! for unified diffs, where the body speaks for itself. Numbers are hints, as there.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -22,9 +21,8 @@ use super::lines::{Numbered, invalid, numbered, shorten};
 use super::target::{Target, target};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
+use crate::problem::malformed::Context;
 
-const EXAMPLE: &str = "*** path\n--- path\n***************\n*** 1,2 ****\n  context\n! old line\n--- 1,2 ----\n  \
-                       context\n! new line";
 const STARS: &str = "***************";
 
 /// Reads a context diff. `path` names the file where the diff does not. Every problem of it is reported, not
@@ -42,7 +40,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     }
     let mut problems = parser.problems;
     if sections.is_empty() && problems.is_empty() {
-        problems.push(invalid(1, "there is no context diff in the text", EXAMPLE));
+        problems.push(invalid(1, Context::NoDiff));
     }
     if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
 }
@@ -105,11 +103,7 @@ impl<'a> Parser<'a, '_> {
                 Some(path) => {
                     Ok(Target { from: path.into(), to: path.into(), created: false, deleted: false })
                 }
-                None => {
-                    let what =
-                        "nothing says which file this hunk is of; give 'path', or name it in the headers";
-                    Err(invalid(number, what, EXAMPLE))
-                }
+                None => Err(invalid(number, Context::NoFileNamed)),
             }
         };
         let mut raws = Vec::new();
@@ -166,8 +160,7 @@ impl<'a> Parser<'a, '_> {
         let operation = if file.deleted {
             if !all(|line| matches!(line, Line::Removed(_))) {
                 let number = raws.first().map_or(1, |raw| raw.number);
-                let what = "the file is deleted, but its hunks keep or add lines";
-                self.problems.push(invalid(number, what, EXAMPLE));
+                self.problems.push(invalid(number, Context::DeletedButKept));
             }
             Operation::Delete { content: Some(content(false)) }
         } else if file.created && all(|line| matches!(line, Line::Added(_))) {
@@ -188,7 +181,7 @@ impl<'a> Parser<'a, '_> {
         let mut old = self.side("*** ", " ****", *b" -!")?;
         let mut new = self.side("--- ", " ----", *b" +!")?;
         let has = |side: &Side<'_>, signs: &[u8]| side.lines.iter().any(|(sign, _)| signs.contains(sign));
-        let refuse = |what: &str| Err(invalid(number, what, EXAMPLE));
+        let refuse = |fault: Context| Err(invalid(number, fault));
         if old.lines.is_empty() && !has(&new, b"!") {
             // Left out: it is the context of the other side.
             old.lines = new.lines.iter().filter(|(sign, _)| *sign == b' ').copied().collect();
@@ -198,12 +191,10 @@ impl<'a> Parser<'a, '_> {
             new.unended = old.unended && old.lines.last().is_some_and(|(sign, _)| *sign == b' ');
         }
         if !has(&old, b"-!") && !has(&new, b"+!") {
-            return refuse("the hunk changes nothing");
+            return refuse(Context::NothingChanged);
         }
         let Some(lines) = merged(&old.lines, &new.lines) else {
-            return refuse(
-                "its two sides do not fit together: their context and their '!' lines must be the same",
-            );
+            return refuse(Context::SidesDiffer);
         };
         Ok(Raw {
             number,
@@ -218,13 +209,18 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// One side of a hunk: its range, and its lines or none of them.
-    fn side(&mut self, prefix: &str, suffix: &str, signs: [u8; 3]) -> Result<Side<'a>, Problem> {
+    fn side(
+        &mut self,
+        prefix: &'static str,
+        suffix: &'static str,
+        signs: [u8; 3],
+    ) -> Result<Side<'a>, Problem> {
         let line = self.text(0);
         let number = self.lines.get(self.at).map_or(self.lines.len(), |line| line.number);
         let range = line.trim_end().strip_prefix(prefix).and_then(|rest| range(rest.strip_suffix(suffix)?));
         let Some((first, count)) = range else {
-            let what = format!("'{}' should be the range of a side, '{prefix}1,2{suffix}'", shorten(line));
-            return Err(invalid(number, &what, EXAMPLE));
+            let text = shorten(line);
+            return Err(invalid(number, Context::NotARange { text, prefix, suffix }));
         };
         self.at += 1;
         let mut side = Side { first, ..Side::default() };
@@ -237,8 +233,7 @@ impl<'a> Parser<'a, '_> {
         let more = rest.get(count).and_then(read).is_some_and(|(sign, _)| sign != b' ');
         if !none && (lines.len() < count || more) {
             if clear {
-                let what = format!("the range says that {count} lines follow, but that is not so");
-                return Err(invalid(number, &what, EXAMPLE));
+                return Err(invalid(number, Context::LinesMissing { count }));
             }
             return Ok(side);
         }
@@ -321,6 +316,8 @@ fn change(raw: &Raw) -> Change {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     fn only(text: &str) -> Operation {
@@ -410,7 +407,7 @@ mod tests {
         let hunk = format!("{STARS}\n*** 1 ****\n! a\n--- 1 ----\n! b\n");
         let patch = parse(&format!("Do this:\n```\n{hunk}```\nThanks\n"), Some("g")).unwrap();
         assert_eq!(patch.sections()[0].path, "g");
-        assert!(refusal(&hunk).contains("'path'"));
+        assert!(refusal(&hunk).contains("NoFileNamed"));
     }
 
     #[test]
@@ -419,7 +416,7 @@ mod tests {
             "*** f\n--- f\n{STARS}\n*** 1 ****\n! a\n--- 1 ----\n  b\n{STARS}\n*** 1,3 ****\n! a\n--- 1 ----\n! \
              b\n{STARS}\n*** x ****\n*** g\n--- h\n{STARS}\n*** 1 ****\n! a\n--- 1 ----\n! b\n"
         ));
-        assert_eq!(refused.matches("Invalid patch on line").count(), 4, "{refused}");
-        assert!(refusal("nothing").contains("no context diff"));
+        assert_eq!(refused.matches("invalid-format").count(), 4, "{refused}");
+        assert!(refusal("nothing").contains("NoDiff"));
     }
 }

@@ -10,7 +10,6 @@
 //! original numbering; no other one is read. A line of a single dot would end the text, so `diff -e` writes
 //! two dots, ends the text, takes one off with `s/.//`, and goes on with `a`.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,21 +18,20 @@ use super::lines::{Numbered, invalid, numbered, shorten, without_fence};
 use super::rcs::addressed;
 use super::{Patch, RangeChange};
 use crate::problem::Problem;
-
-const EXAMPLE: &str = "5c\nthe new line 5\n.";
+use crate::problem::malformed::Ed;
 
 /// Reads an ed script for the file at `path`. Every problem of it is reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
-    let lines = without_fence(&lines, EXAMPLE).map_err(|problem| vec![problem])?;
+    let lines = without_fence(&lines, Ed::FenceNotAround).map_err(|problem| vec![problem])?;
     let mut script = Script { lines, at: 0, problems: Vec::new() };
     if path.is_none() {
-        script.refuse(1, "an ed script names no file; give 'path' with it");
+        script.refuse(1, Ed::NoFileNamed);
     }
     let mut changes = script.changes();
     let mut problems = script.problems;
     if changes.is_empty() && problems.is_empty() {
-        problems.push(invalid(1, "the script has no commands", EXAMPLE));
+        problems.push(invalid(1, Ed::NoCommands));
     }
     // Messages and previews count hunks down the file.
     changes.reverse();
@@ -57,8 +55,8 @@ struct Command {
 }
 
 impl Script<'_, '_> {
-    fn refuse(&mut self, line: usize, what: &str) {
-        self.problems.push(invalid(line, what, EXAMPLE));
+    fn refuse(&mut self, line: usize, fault: Ed) {
+        self.problems.push(invalid(line, fault));
     }
 
     fn changes(&mut self) -> Vec<RangeChange> {
@@ -74,11 +72,7 @@ impl Script<'_, '_> {
                 break;
             }
             let Some(command) = command(text) else {
-                let what = format!(
-                    "'{}' is no command that is read here: 'a', 'i', 'c' and 'd' after line numbers",
-                    shorten(text)
-                );
-                self.refuse(line.number, &what);
+                self.refuse(line.number, Ed::NoCommand { text: shorten(text) });
                 // Whatever follows may be the text of it.
                 break;
             };
@@ -95,13 +89,8 @@ impl Script<'_, '_> {
             if let Some(lower) = changes.last()
                 && (end > lower.first || (end == lower.first && change.count == 0))
             {
-                let what = format!(
-                    "this command is at line {first}, and the one before it at line {}. The commands must go \
-                     from the bottom of the file up, as diff -e writes them, so that the numbers are those of \
-                     the file as it is",
-                    lower.first
-                );
-                self.refuse(line.number, &what);
+                let before = lower.first;
+                self.refuse(line.number, Ed::NotUpwards { line: first, before });
             }
             changes.push(change);
         }
@@ -114,9 +103,7 @@ impl Script<'_, '_> {
         loop {
             let rest = &self.lines[self.at..];
             let Some(length) = rest.iter().position(|line| line.text == ".") else {
-                let what = "its text is not ended by a line of a single dot; if the script was cut off, send \
-                            the whole of it again";
-                self.refuse(command.number, what);
+                self.refuse(command.number, Ed::TextNotEnded);
                 return None;
             };
             text.extend(rest[..length].iter().map(|line| String::from(line.text)));
@@ -132,7 +119,7 @@ impl Script<'_, '_> {
                     *last = chars.as_str().into();
                 }
                 _ => {
-                    self.refuse(line.number, "there is no character that 's/.//' could take away");
+                    self.refuse(line.number, Ed::NothingToTakeAway);
                     return None;
                 }
             }
@@ -148,8 +135,8 @@ impl Script<'_, '_> {
     fn end(&mut self) {
         let is_end = |line: &&Numbered<'_>| !matches!(line.text.trim_end(), "" | "q");
         if let Some(line) = self.lines[self.at..].iter().find(is_end) {
-            let (number, what) = (line.number, format!("'{}' stands after the end", shorten(line.text)));
-            self.refuse(number, &what);
+            let (number, text) = (line.number, shorten(line.text));
+            self.refuse(number, Ed::AfterEnd { text });
         }
     }
 }
@@ -174,6 +161,8 @@ fn command(text: &str) -> Option<Command> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use crate::patch::{Change, Hunk, Operation};
 
@@ -217,12 +206,12 @@ mod tests {
             problems.iter().map(|problem| format!("{problem}\n")).collect::<String>()
         };
         let upwards = refused("1d\n5d\n3a\nx\n.\n4d\n", None);
-        assert!(upwards.contains("'path'") && upwards.matches("bottom").count() == 2, "{upwards}");
-        assert!(refused("5a\nx\n.\n5a\ny\n.\n", Some("f")).contains("bottom"));
-        assert!(refused("5a\nx\n", Some("f")).contains("cut off"));
+        assert!(upwards.contains("NoFileNamed") && upwards.matches("NotUpwards").count() == 2, "{upwards}");
+        assert!(refused("5a\nx\n.\n5a\ny\n.\n", Some("f")).contains("NotUpwards"));
+        assert!(refused("5a\nx\n", Some("f")).contains("TextNotEnded"));
         assert!(refused("5x\n", Some("f")).contains("line 1"));
-        assert!(refused("", Some("f")).contains("no commands"));
-        assert!(refused("1d\nq\n1d\n", Some("f")).contains("after the end"));
+        assert!(refused("", Some("f")).contains("NoCommands"));
+        assert!(refused("1d\nq\n1d\n", Some("f")).contains("AfterEnd"));
         for wrong in ["0d", "3,2d", "1,2a", "$d", "/x/d", "1,d", "d", "é"] {
             assert!(parse(wrong, Some("f")).is_err(), "{wrong}");
         }

@@ -8,11 +8,8 @@
 //! A line is only taken for a name where it can hardly be prose. **When in doubt it is prose**: an edit
 //! without a name is refused and can be sent again; one under a wrong name changes a wrong file.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-
-use crate::problem::{Kind, Problem};
 
 /// How many lines above an edit its name may stand.
 const REACH: usize = 3;
@@ -57,21 +54,9 @@ const PROSE: &[&str] = &[
 const SHELLS: &[&str] =
     &["bash", "bat", "cmd", "console", "fish", "powershell", "ps1", "sh", "shell", "shell-session", "zsh"];
 
-pub(super) fn invalid(message: String) -> Problem {
-    Problem::new(Kind::InvalidFormat { message })
-}
-
 /// The lines of a request, without LF and without the CR before it.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
-}
-
-/// A line as a message quotes it.
-pub(super) fn shorten(line: &str) -> String {
-    match line.char_indices().nth(80) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line.into(),
-    }
 }
 
 /// The opening line of a fenced block.
@@ -272,15 +257,21 @@ fn is_named(path: &str) -> bool {
 
 /// The file that an edit is for, from the name in the text and the one in the call. Two names agree if one
 /// is the other's end; then the call's counts.
-pub(super) fn settled(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, String> {
+pub(super) fn settled(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, Disagreement> {
     match (named, argument) {
-        (Some(named), Some(argument)) if !agree(named, argument) => Err(format!(
-            "the text names {named}, but the argument path is {argument}. Leave path out to edit what the text \
-             names (then it may name several files), or correct the name"
-        )),
+        (Some(named), Some(path)) if !agree(named, path) => {
+            Err(Disagreement { path: path.into(), named: named.into() })
+        }
         (_, Some(path)) | (Some(path), None) => Ok(Some(path.into())),
         (None, None) => Ok(None),
     }
+}
+
+/// Two names that do not agree: that of the call, and that in the text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Disagreement {
+    pub(super) path: String,
+    pub(super) named: String,
 }
 
 pub(super) fn agree(a: &str, b: &str) -> bool {

@@ -10,13 +10,13 @@
 //!
 //! Links, submodules, copies and binary content are refused: none of them is text to edit.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::lines::{Numbered, invalid, shorten};
 use super::names::{self, Name};
 use crate::problem::Problem;
+use crate::problem::malformed::Header as Fault;
 
 /// What the headers say of a file.
 #[derive(Debug, Default)]
@@ -112,11 +112,7 @@ impl Header {
         if let Some(names) = value("diff --git ") {
             self.git = names::of_git_line(names);
         } else if text.starts_with("diff --cc ") || text.starts_with("diff --combined ") {
-            return Err(invalid(
-                line.number,
-                "this is the combined diff of a merge; send a diff against one parent",
-                "diff --git a/path b/path\n@@ -1,2 +1,2 @@",
-            ));
+            return Err(invalid(line.number, Fault::CombinedDiff));
         } else if let Some(path) = value("rename from ") {
             self.rename_from = Some(names::plain(path));
         } else if let Some(path) = value("rename to ") {
@@ -138,19 +134,11 @@ impl Header {
         } else if let Some(path) = value("Index: ") {
             self.index = Some(names::plain(path));
         } else if text.starts_with("copy from ") || text.starts_with("copy to ") {
-            return Err(invalid(
-                line.number,
-                "a patch cannot copy a file here; send the copy as a new file with its whole content",
-                "--- /dev/null\n+++ b/path/of/the/copy",
-            ));
+            return Err(invalid(line.number, Fault::CopiedFile));
         } else if text == "GIT binary patch"
             || (text.starts_with("Binary files ") && text.ends_with(" differ"))
         {
-            return Err(invalid(
-                line.number,
-                "binary files cannot be edited as text; leave this file out and change it with a tool of its own",
-                "diff --git a/some/text.txt b/some/text.txt\n@@ -1,2 +1,2 @@",
-            ));
+            return Err(invalid(line.number, Fault::BinaryFile));
         } else {
             let ignored = ["similarity index ", "dissimilarity index ", "===="];
             return Ok(ignored.iter().any(|prefix| text.starts_with(prefix)));
@@ -161,12 +149,12 @@ impl Header {
 
 /// Whether a mode is that of an executable file.
 fn mode_of(line: Numbered<'_>, mode: &str) -> Result<bool, Problem> {
-    let what = match mode.trim() {
+    let fault = match mode.trim() {
         "100755" => return Ok(true),
         "100644" | "100664" | "100600" => return Ok(false),
-        "120000" => "a symbolic link cannot be edited as text; leave it out".into(),
-        "160000" => "a submodule cannot be edited as text; leave it out".into(),
-        mode => format!("'{}' is not the mode of a regular file", shorten(mode)),
+        "120000" => Fault::SymbolicLink,
+        "160000" => Fault::Submodule,
+        mode => Fault::UnknownMode { mode: shorten(mode) },
     };
-    Err(invalid(line.number, &what, "new file mode 100644\nnew file mode 100755"))
+    Err(invalid(line.number, fault))
 }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Malformed, Problem};
 
 /// A line of a request with its one-based number, its ending taken off.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +26,14 @@ pub(super) fn numbered(text: &str) -> Vec<Numbered<'_>> {
     lines
 }
 
-/// A refusal: what is wrong with a line of the request, and an example of what would do.
-pub(super) fn invalid(line: usize, what: &str, example: &str) -> Problem {
-    let message = format!("Invalid patch on line {line}: {what}. This would do:\n{example}");
-    Problem::new(Kind::InvalidFormat { message })
+/// The problem of a line of the request.
+pub(super) fn invalid(line: usize, fault: impl Into<Malformed>) -> Problem {
+    Problem::new(Kind::InvalidFormat { line: Some(line), fault: fault.into() })
+}
+
+/// The problem of a request as a whole.
+pub(super) fn invalid_text(fault: impl Into<Malformed>) -> Problem {
+    Problem::new(Kind::InvalidFormat { line: None, fault: fault.into() })
 }
 
 /// A line as a message shows it.
@@ -56,7 +60,7 @@ pub(super) fn closes_fence(line: &str, ticks: usize) -> bool {
 /// The lines inside of the one code fence that is around all of them, or all lines if there is none.
 pub(super) fn without_fence<'a, 'b>(
     lines: &'b [Numbered<'a>],
-    example: &str,
+    not_around: impl Into<Malformed>,
 ) -> Result<&'b [Numbered<'a>], Problem> {
     let is_filled = |line: &Numbered<'_>| !line.text.trim().is_empty();
     let first = lines.iter().position(is_filled);
@@ -65,10 +69,6 @@ pub(super) fn without_fence<'a, 'b>(
     };
     match lines.iter().rposition(is_filled) {
         Some(last) if last > first && closes_fence(lines[last].text, ticks) => Ok(&lines[first + 1..last]),
-        _ => {
-            let what = "nothing but this fence is read, and its end is not the last line; if the script was cut off, \
-                        send the whole of it again";
-            Err(invalid(lines[first].number, what, example))
-        }
+        _ => Err(invalid(lines[first].number, not_around)),
     }
 }

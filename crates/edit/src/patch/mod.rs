@@ -1,7 +1,7 @@
 //! A patch: a parsed request. Grammatical, and silent about any file.
 //!
 //! Every edit format and every edit tool ends here, in one type: a parser for each format reads a text,
-//! [`Patch::replace`], [`Patch::replace_lines`] and [`Patch::write`] take a tool's arguments. Planning knows
+//! [`Patch::replace`], [`Patch::replace_range`] and [`Patch::write`] take a tool's arguments. Planning knows
 //! nothing of formats.
 
 pub mod recognise;
@@ -286,7 +286,7 @@ impl Patch {
 
     /// Lines of one file, by their numbers.
     #[must_use]
-    pub fn replace_lines(path: &str, change: RangeChange) -> Self {
+    pub fn replace_range(path: &str, change: RangeChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Range(change) }];
         Self { sections: vec![Section::of(path, Operation::Update { hunks, move_to: None })] }
     }

@@ -8,7 +8,6 @@
 //! M lines after line N. A deletion and an addition at its end are one replacement. There is nothing to find
 //! the lines by, so a script is only right for the version that it was made for.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,21 +15,19 @@ use alloc::vec::Vec;
 use super::lines::{Numbered, invalid, numbered, shorten, without_fence};
 use super::{Change, Hunk, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
-
-const EXAMPLE: &str = "d5 1\na5 1\nthe new line 5";
+use crate::problem::malformed::Rcs;
 
 /// Reads an RCS script for the file at `path`. Every problem of it is reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
-    let lines = without_fence(&lines, EXAMPLE).map_err(|problem| vec![problem])?;
+    let lines = without_fence(&lines, Rcs::FenceNotAround).map_err(|problem| vec![problem])?;
     let mut problems = Vec::new();
     if path.is_none() {
-        let what = "an RCS script names no file; give 'path' with it";
-        problems.push(invalid(1, what, EXAMPLE));
+        problems.push(invalid(1, Rcs::NoFileNamed));
     }
     let changes = changes(lines, &mut problems);
     if changes.is_empty() && problems.is_empty() {
-        problems.push(invalid(1, "the script has no commands", EXAMPLE));
+        problems.push(invalid(1, Rcs::NoCommands));
     }
     match path {
         Some(path) if problems.is_empty() => Ok(addressed(path, changes)),
@@ -54,8 +51,7 @@ fn changes(lines: &[Numbered<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChan
             continue;
         }
         let Some((is_added, number, count)) = command(line.text) else {
-            let what = format!("'{}' is no command of an RCS script", shorten(line.text));
-            problems.push(invalid(line.number, &what, EXAMPLE));
+            problems.push(invalid(line.number, Rcs::NoCommand { text: shorten(line.text) }));
             // Whatever follows may be the text of it.
             return changes;
         };
@@ -66,8 +62,7 @@ fn changes(lines: &[Numbered<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChan
             || (is_added && number < done)
             || (is_added && number == done && done > 0 && !follows)
         {
-            let what = format!("line {number} comes after line {done}; the commands go down the file, once");
-            problems.push(invalid(line.number, &what, EXAMPLE));
+            problems.push(invalid(line.number, Rcs::NotDownwards { line: number, done }));
         }
         done = done.max(last);
         if !is_added {
@@ -75,8 +70,7 @@ fn changes(lines: &[Numbered<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChan
             continue;
         }
         let Some(text) = lines.get(at..at.saturating_add(count)) else {
-            let what = format!("{count} lines should follow, but there are only {}", lines.len() - at);
-            problems.push(invalid(line.number, &what, EXAMPLE));
+            problems.push(invalid(line.number, Rcs::LinesMissing { count, left: lines.len() - at }));
             return changes;
         };
         at += count;

@@ -14,13 +14,13 @@
 //! the text or its fence, or if nothing else is structural. Nothing is tried out: a text that its parser refuses is not
 //! given to another one.
 
-use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::envelope::{self, Fence, invalid, shorten};
+use super::envelope::{self, Fence};
+use super::lines::{invalid_text, shorten};
 use super::{Patch, colours, context, ed, rcs, search_replace, unified, v4a, whole};
-use crate::problem::Problem;
+use crate::problem::{Malformed, Problem};
 
 /// An edit format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,16 +90,9 @@ fn is_unified(format: Option<Format>) -> bool {
 }
 
 fn unknown(text: &str) -> Problem {
-    let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else {
-        return invalid(format!("The patch is empty, so nothing was changed. {ADVICE}"));
-    };
-    invalid(format!(
-        "This is no edit format that is known here, so nothing was changed; its first line is '{}'. {ADVICE}",
-        shorten(first)
-    ))
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    invalid_text(Malformed::NoFormat(first.map(shorten)))
 }
-
-const ADVICE: &str = "Send a patch that begins like this:\n*** Begin Patch\n*** Update File: path/to/file";
 
 /// The format that the text shows.
 #[must_use]
@@ -180,6 +173,8 @@ fn is_rcs(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use alloc::string::ToString;
 
@@ -218,7 +213,7 @@ mod tests {
     fn a_fence_below_prose_is_no_whole_file_unless_something_says_so() {
         for text in ["Here:\n\n```\n3c\nX\n.\n```\n", "Change this:\n\n```\n-wait\n+WAIT\n```\n"] {
             let problems = parse(text, None, Some("a.txt")).unwrap_err();
-            assert!(problems[0].to_string().contains("what this fence holds"), "{problems:?}");
+            assert!(problems[0].to_string().contains("UnknownContent"), "{problems:?}");
             assert!(parse(text, Some(Format::Whole), Some("a.txt")).is_ok());
         }
         assert!(parse("a.txt\n```\nx\n```\n", None, Some("a.txt")).is_ok());
@@ -251,7 +246,7 @@ mod tests {
     #[test]
     fn text_without_a_format_is_told_its_first_line_and_what_would_do() {
         let refused = |text: &str| parse(text, None, Some("a")).unwrap_err()[0].to_string();
-        assert!(refused("\nInvalid diff\nmore").contains("'Invalid diff'"));
-        assert!(refused(" \n").contains("empty") && refused("").contains("*** Update File: path"));
+        assert!(refused("\nInvalid diff\nmore").contains(r#"Some("Invalid diff")"#));
+        assert!(refused(" \n").contains("NoFormat(None)") && refused("").contains("NoFormat(None)"));
     }
 }

@@ -17,17 +17,15 @@
 
 mod block;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use self::block::{Block, Search};
-use super::envelope::{self, Fence, invalid, shorten};
+use super::envelope::{self, Fence};
+use super::lines::{invalid, invalid_text, shorten};
 use super::{BlockChange, Change, Hunk, Operation, Patch, Piece, Section};
 use crate::problem::Problem;
-
-const EXAMPLE: &str = "path/to/file\n<<<<<<< SEARCH\nold lines\n=======\nnew lines\n>>>>>>> REPLACE";
-const ESCAPE: &str = "Put a \\ before a line of the content that looks like a marker";
+use crate::problem::malformed::SearchReplace as Fault;
 
 /// Reads SEARCH/REPLACE blocks. `path` is their file where the text names none. Every problem is reported.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
@@ -47,19 +45,13 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
             at = after;
         } else {
             if is_nearly_a_marker(lines[at]) {
-                problems.push(refusal(at, &format!(
-                    "'{}' stands outside of a block, or is not written as a marker. Expected: <<<<<<< SEARCH",
-                    shorten(lines[at])
-                )));
+                problems.push(refusal(at, Fault::MarkerOutside { text: shorten(lines[at]) }));
             }
             at += 1;
         }
     }
     if request.sections.is_empty() && problems.is_empty() {
-        problems.push(invalid(format!(
-            "There is no SEARCH/REPLACE block in this text, so nothing was changed. Send blocks like this:\n\
-             {EXAMPLE}"
-        )));
+        problems.push(invalid_text(Fault::NoBlocks));
     }
     if problems.is_empty() { Ok(Patch { sections: request.sections }) } else { Err(problems) }
 }
@@ -78,11 +70,8 @@ pub(super) fn is_nearly_a_marker(line: &str) -> bool {
         && matches!(word.trim().trim_end_matches(['<', '>', '=', '+', '-']).trim(), "SEARCH" | "REPLACE")
 }
 
-fn refusal(at: usize, message: &str) -> Problem {
-    invalid(format!(
-        "Invalid SEARCH/REPLACE block, line {}: {message}. A block looks like this:\n{EXAMPLE}",
-        at + 1
-    ))
+fn refusal(at: usize, fault: Fault) -> Problem {
+    invalid(at + 1, fault)
 }
 
 /// The line after a fence of commands to run, if one opens here and holds no block.
@@ -110,18 +99,14 @@ impl Request<'_> {
         // A blank line alone is no place either: as much as nothing it is what stands where no file is yet.
         if old.trim().is_empty() {
             if block.hint.is_some() {
-                return Err(refusal(
-                    at,
-                    "SEARCH is empty. To insert, expected: a line of the file that stays, \
-                                        in SEARCH and in REPLACE",
-                ));
+                return Err(refusal(at, Fault::EmptySearch));
             }
             let whole = block.search.is_cline() && old.is_empty();
             let operation = if whole { Operation::Write(new) } else { Operation::Add(new) };
             self.sections.push(Section::of(&path, operation));
             return Ok(());
         }
-        let pieces = pieces(&block.old, &block.new).map_err(|message| refusal(at, &message))?;
+        let pieces = pieces(&block.old, &block.new).map_err(|fault| refusal(at, fault))?;
         self.hunks += 1;
         let change = Change::Block(BlockChange { pieces, hint: block.hint });
         let hunk = Hunk { number: self.hunks, change };
@@ -140,7 +125,8 @@ impl Request<'_> {
     /// The file of the block at this line.
     fn file_of(&mut self, lines: &[&str], at: usize, floor: usize) -> Result<String, Problem> {
         let named = envelope::name_above(lines, at, floor).map(|name| name.path);
-        let settled = envelope::settled(named.as_deref(), self.path).map_err(|why| refusal(at, &why))?;
+        let settled = envelope::settled(named.as_deref(), self.path)
+            .map_err(|names| refusal(at, Fault::AnotherFile { path: names.path, named: names.named }))?;
         if let Some(path) = settled {
             self.last = Some(path.clone());
             return Ok(path);
@@ -148,11 +134,7 @@ impl Request<'_> {
         let above = lines[floor..at].iter().rev().find(|line| !line.trim().is_empty()).copied().unwrap_or("");
         match &self.last {
             Some(last) if !envelope::mentions_another(above, last) => Ok(last.clone()),
-            _ => Err(refusal(
-                at,
-                "this block names no file. Expected: its path alone on the line above the \
-                                  SEARCH line, or the argument path",
-            )),
+            _ => Err(refusal(at, Fault::NoFileNamed)),
         }
     }
 }
@@ -168,18 +150,13 @@ fn joined(lines: &[&str]) -> String {
 
 /// Parts a block at its elisions. Where only one side has such lines, or they are indented otherwise, they
 /// can only be content: `...` is a statement of Python.
-fn pieces(old: &[&str], new: &[&str]) -> Result<Vec<Piece>, String> {
+fn pieces(old: &[&str], new: &[&str]) -> Result<Vec<Piece>, Fault> {
     let elisions = |lines: &[&str]| -> Vec<String> {
         lines.iter().filter(|line| line.trim() == "...").map(|line| line.trim_end().to_string()).collect()
     };
     let (in_old, in_new) = (elisions(old), elisions(new));
     if !in_old.is_empty() && !in_new.is_empty() && in_old.len() != in_new.len() {
-        return Err(format!(
-            "SEARCH has {} lines '...' and REPLACE has {}. Expected: as many in both, or, better, the real \
-             lines. If the file itself has such lines, use str_replace",
-            in_old.len(),
-            in_new.len()
-        ));
+        return Err(Fault::Elisions { old: in_old.len(), new: in_new.len() });
     }
     if in_old != in_new {
         return Ok(Vec::from([Piece { old: joined(old), new: joined(new), elision: None }]));
@@ -193,6 +170,8 @@ fn pieces(old: &[&str], new: &[&str]) -> Result<Vec<Piece>, String> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     fn blocks(text: &str) -> Vec<BlockChange> {
@@ -312,8 +291,8 @@ mod tests {
     #[test]
     fn the_separator_is_as_long_as_the_search_marks_or_the_only_one() {
         assert_eq!(sides(&of("Title\n=====\nx\n", "Title\n=====\n")).0, "Title\n=====\nx\n");
-        assert!(refused(&of("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n", "b\n")).contains("lines 4, 7"));
-        assert!(refused("<<<<<<< SEARCH\nx\n=======\n=======\n>>>>>>> REPLACE").contains("lines 3, 4"));
+        assert!(refused(&of("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n", "b\n")).contains("lines: [4, 7]"));
+        assert!(refused("<<<<<<< SEARCH\nx\n=======\n=======\n>>>>>>> REPLACE").contains("lines: [3, 4]"));
     }
 
     #[test]
@@ -331,9 +310,9 @@ mod tests {
             ("<<<<<<< SEARCH\nx\n>>>>>>> REPLACE", "line 3"),
             ("<<<<<<< SEARCH>>\nx\n=======\ny\n>>>>>>> REPLACE", "line 1"),
             ("<<-- SEARCH\nx\n=======\ny\n+++++++ REPLACE", "line 1"),
-            ("------- SEARCH\nx\n======= \ny\n+++++++ REPLACE", "line 3 is '======= '"),
-            ("<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>>REPLACE", "line 5 is '>>>>>>>REPLACE'"),
-            ("no block", "no SEARCH/REPLACE block"),
+            ("------- SEARCH\nx\n======= \ny\n+++++++ REPLACE", r#"nearly: Some((3, "======= "))"#),
+            ("<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>>REPLACE", r#"line: 5, text: ">>>>>>>REPLACE""#),
+            ("no block", "NoBlocks"),
         ] {
             assert!(refused(text).contains(line), "{text}\n{}", refused(text));
         }
@@ -348,7 +327,7 @@ mod tests {
         assert_eq!(operation(&of("\n", "x\n")), Operation::Add("x\n".into()));
         let cline = "------- SEARCH\n=======\nx\n+++++++ REPLACE";
         assert_eq!(operation(cline), Operation::Write("x\n".into()));
-        assert!(refused(&of(":start_line:4\n-------\n", "x\n")).contains("SEARCH is empty"));
+        assert!(refused(&of(":start_line:4\n-------\n", "x\n")).contains("EmptySearch"));
     }
 
     #[test]
@@ -364,7 +343,7 @@ mod tests {
         assert_eq!(edges[0].pieces, [piece("", "", None), piece("a\n", "A\n", Some("..."))]);
         assert_eq!(sides(&of("def f():\n    ...\n", "def f():\n    return 1\n")).0, "def f():\n    ...\n");
         assert_eq!(blocks(&of("  ...\n", "    ...\n"))[0].pieces.len(), 1, "a statement indented anew");
-        assert!(refused(&of("a\n...\nb\n...\n", "a\n...\n")).contains("2 lines"));
+        assert!(refused(&of("a\n...\nb\n...\n", "a\n...\n")).contains("old: 2, new: 1"));
     }
 
     #[test]

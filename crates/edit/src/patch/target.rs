@@ -10,6 +10,7 @@ use super::git::Header;
 use super::lines::invalid;
 use super::names::{self, Name};
 use crate::problem::Problem;
+use crate::problem::malformed::Header as Fault;
 
 /// The file that a part of a diff is about.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,10 +25,10 @@ pub(super) struct Target {
 
 /// The file that the headers mean, under the name that the caller gave it.
 pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Problem> {
-    let refuse = |unclear: Unclear| unclear.problem(header.number);
+    let refuse = |fault: Fault| invalid(header.number, fault);
     let target = match of_headers(header) {
         // The caller's name decides where the diff's two mean one file in two places.
-        Err(Unclear::Names { old, new })
+        Err(Fault::DifferentNames { old, new })
             if path.is_some_and(|path| is_end(path, &old) && is_end(path, &new)) =>
         {
             Target { from: new.clone(), to: new, created: false, deleted: false }
@@ -35,7 +36,7 @@ pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Prob
         target => target.map_err(refuse)?,
     };
     if target.created && target.deleted {
-        return Err(refuse(Unclear::Nothing("the file is both created and deleted")));
+        return Err(refuse(Fault::CreatedAndDeleted));
     }
     match path {
         Some(path) => named(header.number, target, path),
@@ -43,28 +44,7 @@ pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Prob
     }
 }
 
-/// Why the headers do not tell which file they mean.
-enum Unclear {
-    Names { old: String, new: String },
-    Nothing(&'static str),
-}
-
-impl Unclear {
-    fn problem(self, line: usize) -> Problem {
-        match self {
-            Self::Names { old, new } => {
-                let what = format!(
-                    "the headers name different files, '{old}' and '{new}'. Name the one that is changed on \
-                     both sides; to rename it, say so before them"
-                );
-                invalid(line, &what, &format!("rename from {old}\nrename to {new}"))
-            }
-            Self::Nothing(what) => invalid(line, what, "--- a/path\n+++ b/path"),
-        }
-    }
-}
-
-fn of_headers(header: &Header) -> Result<Target, Unclear> {
+fn of_headers(header: &Header) -> Result<Target, Fault> {
     let (created, deleted) = (header.created, header.deleted);
     let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
     let sides = header.sides.clone().or_else(|| {
@@ -75,29 +55,27 @@ fn of_headers(header: &Header) -> Result<Target, Unclear> {
         (Some(from), Some(to)) if !created && !deleted => return renamed(header, from, to),
         (None, None) => {}
         _ => {
-            return Err(Unclear::Nothing(
-                "a rename needs both 'rename from' and 'rename to', and nothing else",
-            ));
+            return Err(Fault::HalfRename);
         }
     }
     let Some((old, new)) = sides else {
         return match &header.index {
             Some(name) => of(relative(name)),
-            None => Err(Unclear::Nothing("the headers name no file")),
+            None => Err(Fault::NoFileNamed),
         };
     };
     match prefixed(header, old, new) {
-        (Name::Nothing, Name::Nothing) => Err(Unclear::Nothing("both sides are /dev/null")),
+        (Name::Nothing, Name::Nothing) => Err(Fault::BothSidesNothing),
         (Name::Nothing, Name::Path(new)) => Ok(Target { created: true, ..of(relative(&new))? }),
         (Name::Path(old), Name::Nothing) => Ok(Target { deleted: true, ..of(relative(&old))? }),
         (Name::Path(old), Name::Path(new)) => {
             let (old, new) = (relative(&old), relative(&new));
             if old.is_empty() || new.is_empty() {
-                Err(Unclear::Nothing("the headers name no file"))
+                Err(Fault::NoFileNamed)
             } else if old == new || names::is_backup(&old, &new) {
                 of(new)
             } else {
-                Err(Unclear::Names { old, new })
+                Err(Fault::DifferentNames { old, new })
             }
         }
     }
@@ -105,7 +83,7 @@ fn of_headers(header: &Header) -> Result<Target, Unclear> {
 
 /// A rename names its files without prefixes; models put them there too. The sides, where there are any, must
 /// be the same two files.
-fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Unclear> {
+fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Fault> {
     let (from, to) = (relative(from), relative(to));
     let target = |from: String, to: String| Target { from, to, created: false, deleted: false };
     let Some((Name::Path(old), Name::Path(new))) = &header.sides else { return Ok(target(from, to)) };
@@ -116,9 +94,9 @@ fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Unclear> {
             if (&old, &new) == (&from, &to) || raw == (from.clone(), to.clone()) {
                 Ok(target(old, new))
             } else if old == from {
-                Err(Unclear::Names { old: to, new })
+                Err(Fault::DifferentNames { old: to, new })
             } else {
-                Err(Unclear::Names { old: from, new: old })
+                Err(Fault::DifferentNames { old: from, new: old })
             }
         }
         _ => Ok(target(from, to)),
@@ -162,6 +140,5 @@ fn named(line: usize, target: Target, path: &str) -> Result<Target, Problem> {
     } else if let Some(folder) = path.strip_suffix(&target.from).filter(|folder| folder.ends_with('/')) {
         return Ok(Target { from: path.into(), to: format!("{folder}{}", target.to), ..target });
     }
-    let what = format!("'path' is '{path}', but the diff is of '{}'; leave out one of them", target.from);
-    Err(invalid(line, &what, &format!("--- a/{path}\n+++ b/{path}")))
+    Err(invalid(line, Fault::AnotherFile { path: path.into(), named: target.from }))
 }

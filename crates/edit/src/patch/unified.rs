@@ -13,7 +13,6 @@
 //! like a changed line that belongs to no hunk, and not a fence that was cut off. **A text that ends in a changed line
 //! of a hunk that is shorter than both of its counts was cut off**, and is refused.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -23,11 +22,7 @@ use super::lines::{Numbered, closes_fence, invalid, numbered, opens_fence, short
 use super::target::{Target, target};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
-
-/// What a file's part of a diff looks like, for messages.
-const EXAMPLE: &str = "--- a/path\n+++ b/path\n@@ -1,2 +1,2 @@\n context\n-old line\n+new line";
-/// What a hunk looks like, for messages.
-const HUNK: &str = "@@ -7,2 +7,2 @@\n a line of the file that stays";
+use crate::problem::malformed::Unified;
 
 /// Reads a unified diff. `path` names the file where the diff does not. Every problem of it is reported, not
 /// only the first.
@@ -46,7 +41,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     parser.read();
     let Parser { sections, mut problems, .. } = parser;
     if sections.is_empty() && problems.is_empty() {
-        problems.push(invalid(1, "there is no diff in the text", EXAMPLE));
+        problems.push(invalid(1, Unified::NoDiff));
     }
     if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
 }
@@ -137,11 +132,7 @@ impl<'a> Parser<'a, '_> {
         if let Some((_, opened)) = self.fence
             && !sure
         {
-            self.problems.push(invalid(
-                opened,
-                "the code fence that opens here is not closed, so the diff was cut off; send the whole of it again",
-                "```diff\n...\n```",
-            ));
+            self.problems.push(invalid(opened, Unified::FenceNotClosed));
         }
     }
 
@@ -150,19 +141,16 @@ impl<'a> Parser<'a, '_> {
         let next = self.lines.get(self.at).map_or("", |line| line.text);
         let half = (line.text.starts_with("--- ") || line.text.starts_with("+++ ")) && next.starts_with("@@");
         if half {
-            let what = format!("'{}' names one side of a file only", shorten(line.text));
-            self.problems.push(invalid(line.number, &what, "--- a/path\n+++ b/path"));
+            let text = shorten(line.text);
+            self.problems.push(invalid(line.number, Unified::OneSideNamed { text }));
             self.skip();
         }
         let mut chars = line.text.chars();
         let changed = matches!(chars.next(), Some('+' | '-'))
             && chars.next().is_some_and(|c| !c.is_whitespace() && c != '-' && c != '+');
         if after_hunk && changed {
-            let what = format!(
-                "'{}' looks like a changed line, but the hunk before it has ended",
-                shorten(line.text)
-            );
-            self.problems.push(invalid(line.number, &what, HUNK));
+            let text = shorten(line.text);
+            self.problems.push(invalid(line.number, Unified::ChangeAfterHunk { text }));
             self.skip();
         }
     }
@@ -212,7 +200,7 @@ impl<'a> Parser<'a, '_> {
                     let own = |line: &&Numbered<'_>| !line.text.starts_with("\\ ") || line.text.len() < 12;
                     let crs = self.lines[from..at].iter().filter(own).map(|line| line.cr && !cr).collect();
                     if body.lines.is_empty() {
-                        self.problems.push(invalid(number, "the hunk has no lines", HUNK));
+                        self.problems.push(invalid(number, Unified::EmptyHunk));
                     }
                     raws.push(Raw { number, numbers, anchor, body, crs });
                 }
@@ -222,9 +210,7 @@ impl<'a> Parser<'a, '_> {
         let sure = raws.last().is_none_or(|raw| raw.body.counted);
         let ended = self.lines.get(self.at..).is_none_or(|rest| rest.iter().all(|line| line.text.is_empty()));
         if let Some(raw) = raws.last().filter(|raw| ended && raw.is_cut_off()) {
-            let what = "the text ends inside this hunk, which has fewer lines than it says, so the diff was cut off; \
-                        send the whole of it again";
-            self.problems.push(invalid(raw.number, what, HUNK));
+            self.problems.push(invalid(raw.number, Unified::CutOff));
         }
         match header {
             Some(header) => {
@@ -240,11 +226,7 @@ impl<'a> Parser<'a, '_> {
     fn file_of_path(&mut self, raws: &[Raw]) {
         let Some(path) = self.path else {
             let line = raws.first().map_or(1, |raw| raw.number);
-            self.problems.push(invalid(
-                line,
-                "nothing says which file this hunk is of; give 'path', or name it in the headers",
-                EXAMPLE,
-            ));
+            self.problems.push(invalid(line, Unified::NoFileNamed));
             return;
         };
         let more = self.update(raws);
@@ -275,23 +257,20 @@ impl<'a> Parser<'a, '_> {
         let has_old = |raw: &Raw| raw.body.lines.iter().any(|line| line.before().is_some());
         let operation = if deleted {
             if let Some(raw) = raws.iter().find(|raw| keeps(raw)) {
-                let what = "the file is deleted, but this hunk keeps or adds lines";
-                self.problems.push(invalid(raw.number, what, "@@ -1,2 +0,0 @@\n-every line of the file"));
+                self.problems.push(invalid(raw.number, Unified::DeletedButKept));
             }
             let content = (!raws.is_empty())
                 .then(|| raws.iter().map(|raw| content(raw, raw.body.old_unended)).collect());
             Operation::Delete { content }
         } else if created && !raws.iter().any(has_old) {
             if raws.is_empty() && !header.created {
-                let what = "there is no hunk, so the new file's content is missing";
-                self.problems.push(invalid(header.number, what, "@@ -0,0 +1 @@\n+its only line"));
+                self.problems.push(invalid(header.number, Unified::NewWithoutContent));
             }
             Operation::Add(raws.iter().map(|raw| content(raw, raw.body.new_unended)).collect())
         } else {
             let move_to = (from != to).then(|| to.clone());
             if raws.is_empty() && move_to.is_none() && header.executable.is_none() {
-                let what = format!("there is no hunk for '{from}', so nothing says what to change");
-                self.problems.push(invalid(header.number, &what, HUNK));
+                self.problems.push(invalid(header.number, Unified::NoHunk { path: from.clone() }));
             }
             Operation::Update { hunks: self.update(raws), move_to }
         };
@@ -328,8 +307,7 @@ fn content(raw: &Raw, unended: bool) -> String {
 /// What is on an `@@` line: the numbers, or an anchor.
 fn at_line(line: Numbered<'_>) -> Result<(Option<Numbers>, Option<String>), Problem> {
     if line.text.starts_with("@@@") {
-        let what = "this is the combined diff of a merge; send a diff against one parent";
-        return Err(invalid(line.number, what, HUNK));
+        return Err(invalid(line.number, Unified::CombinedDiff));
     }
     let text = line.text[2..].trim();
     let (inner, closed) = match text.split_once("@@") {
@@ -362,9 +340,7 @@ fn change(raw: &Raw) -> Result<Change, Problem> {
     let hint = raw.numbers.map(|numbers| numbers.old.0).filter(|&line| line > 0);
     if let Some(Numbers { old: (line, count), .. }) = raw.numbers.filter(|_| no_old) {
         if count > 0 {
-            let what =
-                "the hunk only adds lines, but its header counts lines that are there; give them as context";
-            return Err(invalid(raw.number, what, HUNK));
+            return Err(invalid(raw.number, Unified::OldLinesMissing));
         }
         // What is added after the last line may end without a newline; a range cannot say that.
         if !body.new_unended {
@@ -373,8 +349,7 @@ fn change(raw: &Raw) -> Result<Change, Problem> {
         }
     }
     if no_old && !body.lines.is_empty() && raw.numbers.is_none() && raw.anchor.is_none() {
-        let what = "the hunk only adds lines and does not say where; give the unchanged lines around them";
-        return Err(invalid(raw.number, what, HUNK));
+        return Err(invalid(raw.number, Unified::NoPlace));
     }
     // A file that becomes empty has no newline to speak of.
     let emptied = raw.numbers.is_some_and(|numbers| numbers.new == (0, 0));
@@ -415,9 +390,7 @@ fn only_endings(raw: &Raw) -> Result<(), Problem> {
     if !changed {
         return Ok(());
     }
-    let what = "the hunk changes line endings, which a patch cannot: a file keeps its own. Use write_file for \
-                that, and leave such lines out here";
-    Err(invalid(raw.number, what, HUNK))
+    Err(invalid(raw.number, Unified::LineEndings))
 }
 
 #[cfg(test)]

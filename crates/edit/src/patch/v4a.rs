@@ -20,14 +20,14 @@
 
 mod body;
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use self::body::{Numbered, is_section_header};
-use super::envelope::{invalid, shorten};
+use super::lines::{invalid, invalid_text, shorten};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, Section};
 use crate::problem::Problem;
+use crate::problem::malformed::V4a as Fault;
 
 pub(super) use self::body::opens;
 
@@ -42,15 +42,11 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// Reads a V4A patch. Every problem of it is reported, not only the first.
 pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
-    let lines = body::read(text).map_err(|message| alloc::vec![invalid(message)])?;
+    let lines = body::read(text).map_err(|problem| alloc::vec![problem])?;
     let mut parser = Parser { lines, at: 0, filled: 0, hunks: 0, after_added: false, problems: Vec::new() };
     let sections = parser.sections();
     if sections.is_empty() && parser.problems.is_empty() {
-        parser.problems.push(invalid(
-            "No files were modified: the patch is empty. Between *** Begin Patch and *** End Patch, give \
-             sections such as:\n*** Update File: path\n@@\n-old line\n+new line"
-                .into(),
-        ));
+        parser.problems.push(invalid_text(Fault::NoSections));
     }
     if parser.problems.is_empty() { Ok(Patch { sections }) } else { Err(parser.problems) }
 }
@@ -71,8 +67,8 @@ impl<'a> Parser<'a> {
         self.lines.get(self.at).copied()
     }
 
-    fn refuse(&mut self, line: usize, message: &str) {
-        self.problems.push(invalid(format!("Invalid patch hunk on line {line}: {message}")));
+    fn refuse(&mut self, line: usize, fault: Fault) {
+        self.problems.push(invalid(line, fault));
     }
 
     fn sections(&mut self) -> Vec<Section> {
@@ -102,8 +98,7 @@ impl<'a> Parser<'a> {
         if let Some(id) = line.text.trim().strip_prefix(ENVIRONMENT) {
             self.at += 1;
             if id.trim().is_empty() {
-                self.problems
-                    .push(invalid("Invalid patch: apply_patch environment_id cannot be empty".into()));
+                self.refuse(line.number, Fault::EmptyEnvironment);
             }
         }
     }
@@ -125,7 +120,7 @@ impl<'a> Parser<'a> {
         }
         if let Some(paths) = path_of(MOVE) {
             let Some((from, to)) = paths.split_once(" -> ") else {
-                self.refuse(number, "a move is written '*** Move File: old/path -> new/path'");
+                self.refuse(number, Fault::MoveWithoutTarget);
                 return None;
             };
             let path = self.path(number, from.trim())?;
@@ -136,23 +131,15 @@ impl<'a> Parser<'a> {
             let path = self.path(number, path)?;
             return self.update(number, &path);
         }
-        let hint =
-            if self.after_added { ". Each line of an added file begins with +, blank ones too" } else { "" };
-        self.refuse(
-            number,
-            &format!(
-                "'{}' is not a valid hunk header. Valid hunk headers: '*** Add File: {{path}}', '*** Delete \
-                 File: {{path}}', '*** Update File: {{path}}'{hint}",
-                shorten(header)
-            ),
-        );
+        let (header, after_added) = (shorten(header), self.after_added);
+        self.refuse(number, Fault::NotAHeader { header, after_added });
         self.after_added = false;
         None
     }
 
     fn path(&mut self, number: usize, path: &str) -> Option<String> {
         if path.is_empty() {
-            self.refuse(number, "the header names no file");
+            self.refuse(number, Fault::NoFileNamed);
             return None;
         }
         Some(path.to_string())
@@ -193,7 +180,7 @@ impl<'a> Parser<'a> {
             hunks.push(self.hunk(hunks.is_empty())?);
         }
         if hunks.is_empty() && move_to.is_none() {
-            self.refuse(number, &format!("Update file hunk for path '{path}' is empty"));
+            self.refuse(number, Fault::EmptySection { path: path.into() });
             return None;
         }
         Some(Section::of(path, Operation::Update { hunks, move_to }))
@@ -226,13 +213,7 @@ impl<'a> Parser<'a> {
             }
         }
         if !marked && !first {
-            self.refuse(
-                start.number,
-                &format!(
-                    "Expected update hunk to start with a @@ context marker, got: '{}'",
-                    shorten(start.text)
-                ),
-            );
+            self.refuse(start.number, Fault::NoMarker { text: shorten(start.text) });
             return None;
         }
         while let Some(line) = self.peek() {
@@ -257,20 +238,13 @@ impl<'a> Parser<'a> {
                 _ if line.text == NO_NEWLINE => continue,
                 _ if !line.text.starts_with("***") => Line::Bare(line.text.to_string()),
                 _ => {
-                    self.refuse(
-                        line.number,
-                        &format!(
-                            "Unexpected line found in update hunk: '{}'. Every line should start with ' ' \
-                             (context line), '+' (added line), or '-' (removed line)",
-                            shorten(line.text)
-                        ),
-                    );
+                    self.refuse(line.number, Fault::NotALine { text: shorten(line.text) });
                     return None;
                 }
             });
         }
         if change.lines.is_empty() {
-            self.refuse(start.number, "Update hunk does not contain any lines");
+            self.refuse(start.number, Fault::EmptyHunk);
             return None;
         }
         self.hunks += 1;
@@ -293,6 +267,8 @@ pub(super) fn anchor_text(after_marker: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::body::{BEGIN, END};
     use super::*;
 
@@ -352,9 +328,7 @@ mod tests {
     #[test]
     fn a_cut_off_patch_is_refused() {
         let cut = format!("{BEGIN}\n*** Update File: a\n@@\n-b\n+c");
-        assert!(
-            refusal(&cut).starts_with("Invalid patch: The last line of the patch must be '*** End Patch'")
-        );
+        assert!(refusal(&cut).contains("NoEnd"));
     }
 
     #[test]
@@ -383,18 +357,21 @@ mod tests {
         ] {
             assert_eq!(parse(&talked).unwrap(), parse(&plain).unwrap(), "{talked}");
         }
-        assert!(refusal(&format!("Here it is:\n{plain}")).contains("it is 'Here it is:'"), "no blank line");
-        assert!(refusal(&format!("{plain}+d\n")).contains("it is '+d'"), "a line that went astray");
+        assert!(
+            refusal(&format!("Here it is:\n{plain}")).contains(r#"first: Some("Here it is:")"#),
+            "no blank line"
+        );
+        assert!(refusal(&format!("{plain}+d\n")).contains(r#"last: "+d""#), "a line that went astray");
         assert!(refusal(&format!("{plain}\n*** Delete File: d\n")).contains("line 7"), "a section that did");
-        assert!(refusal(&format!("{plain}{plain}")).contains("second patch on line 6"));
-        assert!(refusal(&format!("So:\n\n{plain}\nand\n\n{plain}")).contains("second patch on line 11"));
+        assert!(refusal(&format!("{plain}{plain}")).contains("SecondPatch) on line 6"));
+        assert!(refusal(&format!("So:\n\n{plain}\nand\n\n{plain}")).contains("SecondPatch) on line 11"));
     }
 
     #[test]
     fn a_line_of_an_added_file_without_its_plus_is_explained() {
         let refused = refusal(&patch("*** Add File: a\n+x\n\ny\n*** Update File: b\n@@\n-x\n*** Bad"));
-        assert!(refused.contains("line 5: 'y' is not a valid hunk header"), "{refused}");
-        assert_eq!(refused.matches("begins with +").count(), 1);
+        assert!(refused.contains(r#"NotAHeader { header: "y", after_added: true }) on line 5"#), "{refused}");
+        assert_eq!(refused.matches("after_added: true").count(), 1);
     }
 
     #[test]

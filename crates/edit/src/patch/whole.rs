@@ -13,15 +13,14 @@
 //! of the file would be lost. So content with fences needs a longer one around it.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::envelope::{self, Fence, invalid};
+use super::envelope::{self, Fence};
+use super::lines::{invalid, invalid_text};
 use super::{Operation, Patch, Section};
 use crate::problem::Problem;
-
-const EXAMPLE: &str = "path/to/file\n```\nthe whole content\n```";
+use crate::problem::malformed::Whole as Fault;
 
 /// Reads whole files. `path` is the file where the text names none. Every problem is reported.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
@@ -45,8 +44,7 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
             continue;
         };
         let Some(end) = (at + 1..lines.len()).find(|&i| fence.is_closed_by(lines[i])) else {
-            let message = "this fence is not closed. If the text was cut off, send the whole of it again";
-            files.problems.push(refusal(at, message));
+            files.problems.push(refusal(at, Fault::FenceNotClosed));
             break;
         };
         let block = Block { lines: &lines, floor, fence, at, end };
@@ -58,10 +56,7 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
     }
     if files.is_empty() {
         if let Some(block) = unnamed.first().filter(|_| !by_path && path.is_some()) {
-            let message = "it is not said what this fence holds. Expected: the path on the line before it, if it is \
-                           the whole file (or format: \"whole\"); a script or a diff alone, without the text around it \
-                           (or format: \"ed\", \"rcs\", \"unified\")";
-            return Err(alloc::vec![refusal(block.at, message)]);
+            return Err(alloc::vec![refusal(block.at, Fault::UnknownContent)]);
         }
         if path.is_none() {
             unnamed.retain(|block| match block.bare_name() {
@@ -101,8 +96,7 @@ impl Files {
     fn take(&mut self, at: usize, section: Result<Section, Problem>) {
         match section {
             Ok(section) if !self.named.insert(section.path.clone()) => {
-                let message = format!("{} is there a second time. Expected: each file once", section.path);
-                self.problems.push(refusal(at, &message));
+                self.problems.push(refusal(at, Fault::SecondTime { path: section.path }));
             }
             Ok(section) => self.sections.push(section),
             Err(problem) => self.problems.push(problem),
@@ -110,33 +104,20 @@ impl Files {
     }
 }
 
-fn refusal(at: usize, message: &str) -> Problem {
-    invalid(format!(
-        "Invalid whole file, line {}: {message}. A whole file looks like this:\n{EXAMPLE}",
-        at + 1
-    ))
+fn refusal(at: usize, fault: Fault) -> Problem {
+    invalid(at + 1, fault)
 }
 
 /// The file that the argument names, if one fence alone can be its content.
 fn only_file(unnamed: &[Block<'_>], path: Option<&str>) -> Result<Section, Problem> {
     let Some(path) = path else {
-        return Err(invalid(format!(
-            "No file is named, so nothing was changed. Put the path alone on the line above each fence:\n{EXAMPLE}"
-        )));
+        return Err(invalid_text(Fault::NoFileNamed));
     };
     let mut files = unnamed.iter().filter(|block| block.is_all() || block.is_content_of(path));
     match (files.next(), files.next()) {
         (Some(block), None) => block.section(path, Some(path)),
-        (None, _) => Err(invalid(format!(
-            "There is no content for {path} in this text, so nothing was changed. A whole file looks like \
-             this:\n{EXAMPLE}"
-        ))),
-        (Some(_), Some(second)) => Err(refusal(
-            second.at,
-            &format!(
-                "a second fence, and no line says which is {path}. Expected: the path on the line above it"
-            ),
-        )),
+        (None, _) => Err(invalid_text(Fault::NoContent { path: path.into() })),
+        (Some(_), Some(second)) => Err(refusal(second.at, Fault::SecondFence { path: path.into() })),
     }
 }
 
@@ -184,11 +165,7 @@ impl Block<'_> {
         let spoken_of = envelope::names_spoken_of_above(self.lines, self.at, self.floor);
         let is_given = |name: &&str| named.iter().any(|path| envelope::agree(path, name));
         let other = spoken_of.into_iter().find(|name| !is_given(name))?;
-        let message = format!(
-            "it is not said whether this fence is {other}, so no file was written. Expected: the path alone on the \
-             line above it; or leave the fence out if it is an example"
-        );
-        Some(refusal(self.at, &message))
+        Some(refusal(self.at, Fault::Unnamed { path: other.into() }))
     }
 
     /// Whether the text is nothing but this.
@@ -205,25 +182,15 @@ impl Block<'_> {
 
     fn section(&self, name: &str, argument: Option<&str>) -> Result<Section, Problem> {
         let path = envelope::settled(Some(name), argument)
-            .map_err(|why| refusal(self.at, &why))?
+            .map_err(|names| refusal(self.at, Fault::AnotherFile { path: names.path, named: names.named }))?
             .unwrap_or_else(|| name.into());
         if self.fence.is_diff()
             && ![".diff", ".patch", ".ed", ".rcs"].iter().any(|extension| path.ends_with(extension))
         {
-            return Err(refusal(
-                self.at,
-                &format!(
-                    "the fence holds a diff, which is not the content of {path}. Expected: the whole content, or \
-                     a diff with its lines --- and +++ and @@"
-                ),
-            ));
+            return Err(refusal(self.at, Fault::Diff { path }));
         }
         if let Some(line) = self.unclear_end() {
-            return Err(refusal(
-                line,
-                "it is unclear whether this fence ends the file or belongs to its content. Expected: around \
-                 content with fences a longer one, such as ```` (and after its end a blank line)",
-            ));
+            return Err(refusal(line, Fault::UnclearEnd));
         }
         let mut content = String::new();
         for line in self.fence.freed(&self.lines[self.at + 1..self.end]) {
@@ -244,6 +211,8 @@ impl Block<'_> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use alloc::string::ToString;
 
@@ -286,9 +255,7 @@ mod tests {
         let text =
             "Here is the new `a.py` file:\n\n```\na\n```\n\nRun it like this:\n\n```\npython a.py\n```\n";
         assert_eq!(files(text, None), [file("a.py", "a\n")]);
-        assert!(
-            refused("Run `a.py` like this:\n\n```\npython a.py\n```\n", None).contains("No file is named")
-        );
+        assert!(refused("Run `a.py` like this:\n\n```\npython a.py\n```\n", None).contains("NoFileNamed"));
     }
 
     #[test]
@@ -304,11 +271,11 @@ mod tests {
         );
         let beside = operations("a.txt\n```\nx\n```\n\nOutput\n```\ny\n```");
         assert_eq!(beside, [("a.txt".to_string(), Operation::Write("x\n".into()))]);
-        assert!(refused("one\n```\nx\n```\n\none\n```\ny\n```", None).contains("a second time"));
+        assert!(refused("one\n```\nx\n```\n\none\n```\ny\n```", None).contains("SecondTime"));
         for text in
             ["one\n\n```\nx\n```", "## one\n```\nx\n```", "one two\n```\nx\n```", "run\n```sh\nx\n```"]
         {
-            assert!(refused(text, None).contains("No file is named"), "{text}");
+            assert!(refused(text, None).contains("NoFileNamed"), "{text}");
         }
     }
 
@@ -318,8 +285,8 @@ mod tests {
         assert_eq!(files("So:\n```\na\n```\n\n```sh\nmake\n```", Some("a.py")), [file("a.py", "a\n")]);
         assert_eq!(files("main.py\n```\na\n```", Some("src/main.py")), [file("src/main.py", "a\n")]);
         assert!(refused("```\na\n```\n\n```\nb\n```", Some("a.py")).contains("line 5"));
-        assert!(refused("b.py\n```\na\n```", Some("a.py")).contains("names b.py"));
-        assert!(refused("Do:\n```sh\nmake\n```", Some("a.py")).contains("no content"));
+        assert!(refused("b.py\n```\na\n```", Some("a.py")).contains(r#"named: "b.py""#));
+        assert!(refused("Do:\n```sh\nmake\n```", Some("a.py")).contains("NoContent"));
     }
 
     #[test]
@@ -345,8 +312,8 @@ mod tests {
     fn a_fence_without_an_end_a_file_twice_and_a_diff_are_refused() {
         assert!(refused("a.txt\n```\nx\n", None).contains("line 2"));
         assert!(refused("a.txt\n```\nx\n```\n\na.txt\n```\ny\n```", None).contains("line 7"));
-        assert!(refused("a.txt\n```diff\n-x\n+y\n```", None).contains("a diff"));
-        assert!(refused("So:\n```ed\n1d\n```", Some("a.txt")).contains("a diff"));
-        assert!(refused("```\nx\n```\n", None).to_string().contains("No file is named"));
+        assert!(refused("a.txt\n```diff\n-x\n+y\n```", None).contains("Diff"));
+        assert!(refused("So:\n```ed\n1d\n```", Some("a.txt")).contains("Diff"));
+        assert!(refused("```\nx\n```\n", None).to_string().contains("NoFileNamed"));
     }
 }

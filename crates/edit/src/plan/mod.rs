@@ -221,7 +221,7 @@ pub struct PlacedHunk {
     pub lines: usize,
     /// The layer that found it; `None` where nothing was looked for (a new file, a replacement of all).
     pub layer: Option<Layer>,
-    /// In how many places it landed; more than one for `replace_all`.
+    /// In how many places it landed; more than one where all are replaced.
     pub places: usize,
 }
 

@@ -6,8 +6,8 @@
 //!   became `\u0027`. All of the new text must be so, and nothing of the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
 //!
-//! What the file itself contains is never suspect. `replace_lines` and `write_file` take escaped text as it is,
-//! so there is a way to mean it.
+//! What the file itself contains is never suspect. Lines by their numbers and whole files are taken as
+//! they are, so there is a way to mean escaped text.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;

@@ -8,7 +8,7 @@ use emend_edit::excerpt::around;
 use emend_edit::problem::{NoChange, NotText, Work};
 use emend_workspace::problem::EditKind as Kind;
 
-use super::{Audience, Message, near, write_lines, write_numbers};
+use super::{Audience, Message, formats, near, write_lines, write_numbers};
 
 /// How much is said again of a line that the request has.
 const ECHOED: usize = 200;
@@ -171,14 +171,7 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
             };
             write!(f, "Too much work: {what}. Split the request.")
         }
-        Kind::InvalidFormat { message: said } => match message.audience {
-            Audience::Model => f.write_str(said),
-            Audience::Person => f.write_str(
-                &said
-                    .replace("format: \"whole\"", "--format whole")
-                    .replace("format: \"ed\", \"rcs\", \"unified\"", "--format ed, rcs or unified"),
-            ),
-        },
+        Kind::InvalidFormat { line, fault } => formats::write(message.audience, *line, fault, f),
         Kind::NoOldText => f.write_str(
             "old_string is empty, so there is nothing to find. To create a file or replace the whole of one, use \
              write_file; to insert text, give the lines around it.",

@@ -1,12 +1,14 @@
 //! The texts of problems: the one place in which they are made, of the facts and for a reader.
 //!
 //! A text says what is wrong, the facts, and the next step. What that step is depends on the reader: a language model calls
-//! tools and gives arguments, a person types commands. `editing` has the texts of what `emend-edit` finds wrong, `near`
-//! shows lines of the file, `workspace` has all others, with `approval` for what a person must allow and `seen` for files
+//! tools and gives arguments, a person types commands. `editing` has the texts of what `emend-edit` finds wrong, with
+//! `formats` and `diffs` for patches that are not grammatical, `near` shows lines of the file, `workspace` has all others, with `approval` for what a person must allow and `seen` for files
 //! that were not read as they are.
 
 mod approval;
+mod diffs;
 mod editing;
+mod formats;
 mod near;
 mod seen;
 mod workspace;

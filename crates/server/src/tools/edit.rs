@@ -68,7 +68,7 @@ impl EditTool for ReplaceLines {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let path = self.path.clone();
         let version = self.version.clone();
-        let patch = Patch::replace_lines(&path, self.change().map_err(one)?);
+        let patch = Patch::replace_range(&path, self.change().map_err(one)?);
         Ok(EditRequest::one(patch, &path, Some(version), origin))
     }
 }

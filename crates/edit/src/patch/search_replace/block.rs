@@ -1,13 +1,14 @@
 //! One SEARCH/REPLACE block: its markers, its hints, and what was escaped inside. `search_replace` has the
 //! grammar.
 
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::super::envelope::{Fence, shorten};
-use super::{ESCAPE, is_nearly_a_marker, refusal};
+use super::super::envelope::Fence;
+use super::super::lines::shorten;
+use super::{is_nearly_a_marker, refusal};
 use crate::problem::Problem;
+use crate::problem::malformed::{Found, SearchReplace as Fault};
 
 /// A SEARCH line: what it says about the other markers of its block.
 #[derive(Clone, Copy)]
@@ -106,39 +107,25 @@ pub(super) fn read<'a>(
                 let line = lines[i].trim();
                 line.len() >= 3 && line.trim_start_matches(['=', '-', ' ']).is_empty() && line.contains('=')
             });
-            let found = nearly.map_or(String::new(), |i| format!("; line {} is '{}'", i + 1, lines[i]));
-            let message = "the block ends without a separator. Expected: a line ======= between the old and \
-                           the new lines";
-            return (Err(refusal(end, &format!("{message}{found}"))), next);
+            let nearly = nearly.map(|i| (i + 1, lines[i].to_string()));
+            return (Err(refusal(end, Fault::NoSeparator { nearly })), next);
         }
         _ => {
-            let numbers: Vec<String> = separators.iter().map(|(i, _)| (i + 1).to_string()).collect();
-            let message = format!(
-                "the block that begins at line {} could part at each of the lines {}. Expected: one \
-                 separator. {ESCAPE}: \\=======",
-                at + 1,
-                numbers.join(", ")
-            );
-            return (Err(refusal(separators[1].0, &message)), next);
+            let lines = separators.iter().map(|(i, _)| i + 1).collect();
+            return (Err(refusal(separators[1].0, Fault::Separators { begins: at + 1, lines })), next);
         }
     };
     (content(&lines[..end], at, search, separator), next)
 }
 
 fn unterminated(lines: &[&str], at: usize, end: usize, search: Search<'_>, separators: usize) -> Problem {
-    let replace = if search.is_cline() { "+++++++ REPLACE" } else { ">>>>>>> REPLACE" };
-    let missing = match separators {
-        0 => format!("=======, then the new lines and {replace}"),
-        _ => replace.into(),
-    };
+    let found = |line: usize, is_marker| Found { line: line + 1, text: shorten(lines[line]), is_marker };
     let found = match lines.get(end) {
-        Some(line) => format!("line {} is '{}'. {ESCAPE}", end + 1, shorten(line)),
-        None => match (at + 1..end).find(|&i| is_nearly_a_marker(lines[i])) {
-            Some(i) => format!("line {} is '{}'", i + 1, shorten(lines[i])),
-            None => "the text ends. If it was cut off, send the whole of it again".into(),
-        },
+        Some(_) => Some(found(end, true)),
+        None => (at + 1..end).find(|&i| is_nearly_a_marker(lines[i])).map(|i| found(i, false)),
     };
-    refusal(at, &format!("the block that begins here has no end. Expected: {missing}; but {found}"))
+    let (has_separator, is_cline) = (separators > 0, search.is_cline());
+    refusal(at, Fault::NoEnd { has_separator, is_cline, found })
 }
 
 /// The block between its markers: `lines` end before the last one.
@@ -154,7 +141,7 @@ fn content<'a>(
         match number.trim().parse::<usize>() {
             Ok(number) if name == ":start_line:" => hint = Some(number).filter(|&number| number > 0),
             Ok(_) => {}
-            Err(_) => return Err(refusal(first, &format!("expected a number: {name}12"))),
+            Err(_) => return Err(refusal(first, Fault::NotANumber { name })),
         }
         first += 1;
     }
@@ -163,14 +150,7 @@ fn content<'a>(
         first += 1;
     }
     if let Some(i) = (first..lines.len()).find(|&i| line_hint(lines[i]).is_some()) {
-        return Err(refusal(
-            i,
-            &format!(
-                "'{}' may only stand right after the SEARCH line. {ESCAPE}: \\{}",
-                shorten(lines[i]),
-                shorten(lines[i])
-            ),
-        ));
+        return Err(refusal(i, Fault::HintInside { text: shorten(lines[i]) }));
     }
     let plain = |lines: &[&'a str]| lines.iter().map(|line| unescaped(line)).collect();
     Ok(Block { search, hint, old: plain(&lines[first..separator]), new: plain(&lines[separator + 1..]) })

@@ -137,9 +137,9 @@ fn added_lines_alone_go_by_their_number() {
     let change = RangeChange { first: 5, count: 0, lines: vec!["x".into(), "y".into()] };
     assert_eq!(found[0].change, Change::Range(change));
     for nowhere in ["@@ @@\n+x\n", "@@ ... @@\n+x\n"] {
-        assert!(refusal(&diff(nowhere), None)[0].contains("does not say where"));
+        assert!(refusal(&diff(nowhere), None)[0].contains("NoPlace"));
     }
-    assert!(refusal(&diff("@@ -4,3 +4,4 @@\n+x\n"), None)[0].contains("context"));
+    assert!(refusal(&diff("@@ -4,3 +4,4 @@\n+x\n"), None)[0].contains("OldLinesMissing"));
     // At the end of a file without a final newline there is no number to go by, but an end.
     let last = &hunks(&diff("@@ -4,0 +5 @@\n+x\n\\ No newline at end of file\n"))[0];
     assert_eq!((last.hint, last.final_newline, last.at_end), (Some(4), Some(false), false));
@@ -188,8 +188,8 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
     // It exists after all.
     let update = only("--- /dev/null\n+++ b/f\n@@ -1 +1,2 @@\n a\n+b\n");
     assert!(matches!(update.operation, Operation::Update { .. }) && update.path == "f");
-    assert!(refusal("--- /dev/null\n+++ b/f\n", None)[0].contains("content is missing"));
-    assert!(refusal("--- a/f\n+++ /dev/null\n@@ -1,2 +1 @@\n-a\n b\n", None)[0].contains("deleted"));
+    assert!(refusal("--- /dev/null\n+++ b/f\n", None)[0].contains("NewWithoutContent"));
+    assert!(refusal("--- a/f\n+++ /dev/null\n@@ -1,2 +1 @@\n-a\n b\n", None)[0].contains("DeletedButKept"));
 }
 
 #[test]
@@ -207,25 +207,25 @@ fn renames_and_modes_are_read() {
     assert_eq!(new.executable, Some(true));
     assert!(
         refusal("rename from x\nrename to y\n--- a/q\n+++ b/y\n@@\n-a\n+b\n", None)[0]
-            .contains("'x' and 'q'")
+            .contains(r#"old: "x", new: "q""#)
     );
 }
 
 #[test]
 fn what_is_no_text_is_refused() {
     for (what, word) in [
-        ("new file mode 120000", "symbolic link"),
-        ("index 1..2 160000", "submodule"),
-        ("copy from x\ncopy to y", "copy"),
-        ("index 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ", "binary"),
-        ("index 1..2 100644\nBinary files a/f and b/f differ", "binary"),
+        ("new file mode 120000", "SymbolicLink"),
+        ("index 1..2 160000", "Submodule"),
+        ("copy from x\ncopy to y", "CopiedFile"),
+        ("index 1..2 100644\nGIT binary patch\nliteral 3\nKcmZ", "BinaryFile"),
+        ("index 1..2 100644\nBinary files a/f and b/f differ", "BinaryFile"),
     ] {
         let refused = refusal(&format!("diff --git a/f b/f\n{what}\n"), None);
         assert!(refused[0].contains(word), "{refused:?}");
     }
     assert!(
         refusal("diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,1 -1,1 +1,1 @@@\n", None)[0]
-            .contains("merge")
+            .contains("CombinedDiff")
     );
 }
 
@@ -236,17 +236,17 @@ fn names_that_differ_need_a_rename() {
     assert_eq!(of("./x", "./x", None).unwrap().sections()[0].path, "x");
     assert_eq!(of("old/x", "new/x", Some("x")).unwrap().sections()[0].path, "x");
     assert_eq!(of("w/x", "w/x", None).unwrap().sections()[0].path, "w/x");
-    assert!(format!("{}", of("a/x", "b/y", None).unwrap_err()[0]).contains("rename from x\nrename to y"));
+    assert!(of("a/x", "b/y", None).unwrap_err()[0].to_string().contains(r#"old: "x", new: "y""#));
 }
 
 #[test]
 fn the_path_argument_names_a_file_without_headers_and_must_agree_with_one() {
     let hunk = "@@ -1 +1 @@\n-a\n+b\n";
     assert_eq!(parse(hunk, Some("src/f")).unwrap().sections()[0].path, "src/f");
-    assert!(refusal(hunk, None)[0].contains("'path'"));
+    assert!(refusal(hunk, None)[0].contains("NoFileNamed"));
     assert_eq!(parse(&diff(hunk), Some("/home/x/f")).unwrap().sections()[0].path, "/home/x/f");
     let refused = refusal(&diff(hunk), Some("g"));
-    assert!(refused[0].contains("'g'") && refused[0].contains("'f'"));
+    assert!(refused[0].contains(r#"path: "g", named: "f""#));
     let fenced = format!("```\n{hunk}```\nand\n```\n{hunk}```\n");
     let patch = parse(&fenced, Some("f")).unwrap();
     let Operation::Update { hunks, .. } = &patch.sections()[0].operation else { panic!() };
@@ -266,21 +266,21 @@ fn every_problem_is_reported_with_its_line() {
     let refused = refusal(text, None);
     assert_eq!(refused.len(), 3, "{refused:#?}");
     for (problem, line) in refused.iter().zip([1, 5, 9]) {
-        assert!(problem.contains(&format!("line {line}:")), "{problem}");
+        assert!(problem.ends_with(&format!("on line {line}")), "{problem}");
     }
-    assert!(refusal("nothing here", None)[0].contains("no diff"));
-    assert!(refusal("--- a/f\n@@\n-a\n", None)[0].contains("one side"));
+    assert!(refusal("nothing here", None)[0].contains("NoDiff"));
+    assert!(refusal("--- a/f\n@@\n-a\n", None)[0].contains("OneSideNamed"));
 }
 
 #[test]
 fn a_diff_that_was_cut_off_is_refused() {
-    assert!(refusal("```diff\n--- a/f\n+++ b/f\n@@ -1,5 +1,5 @@\n a\n-b\n+c\n", None)[0].contains("cut off"));
+    assert!(refusal("```diff\n--- a/f\n+++ b/f\n@@ -1,5 +1,5 @@\n a\n-b\n+c\n", None)[0].contains("CutOff"));
     assert!(parse("```diff\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n", None).is_ok());
 }
 
 #[test]
 fn a_change_of_line_endings_is_not_silently_left_out() {
-    assert!(refusal(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+c\n"), None)[0].contains("line endings"));
+    assert!(refusal(&diff("@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+c\n"), None)[0].contains("LineEndings"));
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")), [" a", "-b", "+c"]);
     let longer =
         "@@ -1,2 +1,3 @@\n a\r\n-b\n\\ No newline at end of file\n+b\r\n+c\n\\ No newline at end of file\n";

@@ -1,12 +1,12 @@
 //! What is between Begin and End of a V4A patch, freed of what models put around it. `v4a` has the grammar and
 //! the tests.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::super::envelope::shorten;
-use super::{ADD, DELETE, MOVE, UPDATE};
+use super::super::lines::{invalid, invalid_text, shorten};
+use super::{ADD, DELETE, Fault, MOVE, UPDATE};
+use crate::problem::Problem;
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
 pub(super) const END: &str = "*** End Patch";
@@ -19,7 +19,7 @@ pub(super) struct Numbered<'a> {
 }
 
 /// The lines between Begin and End, freed of what was put around them.
-pub(super) fn read(text: &str) -> Result<Vec<Numbered<'_>>, String> {
+pub(super) fn read(text: &str) -> Result<Vec<Numbered<'_>>, Problem> {
     let mut lines: Vec<Numbered<'_>> = text
         .split('\n')
         .enumerate()
@@ -30,29 +30,22 @@ pub(super) fn read(text: &str) -> Result<Vec<Numbered<'_>>, String> {
     strip_here_document(&mut lines);
     strip_prose(&mut lines)?;
     let Some(first) = lines.first() else {
-        return Err(format!("Invalid patch: The first line of the patch must be '{BEGIN}'; it is empty."));
+        return Err(invalid_text(Fault::NoBegin { first: None }));
     };
     if is_marker(first.text, BEGIN) {
         lines.remove(0);
     } else if !is_section_header(first.text) {
-        return Err(format!(
-            "Invalid patch: The first line of the patch must be '{BEGIN}'; it is '{}'. Send the patch alone, or \
-             with a blank line around it:\n\
-             {BEGIN}\n*** Update File: path\n@@\n-old line\n+new line\n{END}",
-            shorten(first.text)
-        ));
+        return Err(invalid(first.number, Fault::NoBegin { first: Some(shorten(first.text)) }));
     }
     match lines.last() {
         Some(last) if is_marker(last.text, END) => {
             lines.pop();
         }
         last => {
-            let last = last.map_or("", |last| last.text);
-            return Err(format!(
-                "Invalid patch: The last line of the patch must be '{END}'; it is '{}'. If the patch was cut \
-                 off, send the whole of it again; leave out everything after {END}.",
-                shorten(last)
-            ));
+            return Err(match last {
+                Some(last) => invalid(last.number, Fault::NoEnd { last: shorten(last.text) }),
+                None => invalid_text(Fault::NoEnd { last: String::new() }),
+            });
         }
     }
     Ok(lines)
@@ -93,7 +86,7 @@ fn opens_here_document(line: &str) -> bool {
 }
 
 /// What a model says before and after its only patch.
-fn strip_prose(lines: &mut Vec<Numbered<'_>>) -> Result<(), String> {
+fn strip_prose(lines: &mut Vec<Numbered<'_>>) -> Result<(), Problem> {
     let at_margin = |marker: &'static str| {
         let is_it = move |line: &Numbered<'_>| {
             !line.text.starts_with(char::is_whitespace) && is_marker(line.text, marker)
@@ -105,22 +98,14 @@ fn strip_prose(lines: &mut Vec<Numbered<'_>>) -> Result<(), String> {
         return Ok(());
     };
     if let Some(second) = second_begin.or(second_end) {
-        return Err(format!(
-            "Invalid patch: a second patch on line {}. Send one at a time, or put the sections of both between \
-             one '{BEGIN}' and one '{END}'.",
-            lines[second].number
-        ));
+        return Err(invalid(lines[second].number, Fault::SecondPatch));
     }
     if begin > end {
         return Ok(());
     }
     let (before, after) = (&lines[..begin], &lines[end + 1..]);
     if let Some(astray) = before.iter().chain(after).find(|line| opens(line.text)) {
-        return Err(format!(
-            "Invalid patch: line {}, '{}', is not between '{BEGIN}' and '{END}'. Put every section there.",
-            astray.number,
-            shorten(astray.text)
-        ));
+        return Err(invalid(astray.number, Fault::SectionOutside { text: shorten(astray.text) }));
     }
     let parts = |line: &Numbered<'_>| {
         let text = line.text.trim();
