@@ -1,26 +1,26 @@
-//! What is told of an edit: for each server that it concerns, which errors and warnings it brought, how many went, and
-//! how many there are now. What a server cannot say is never told as if there were nothing to say.
+//! The results: for each server that an edit concerns, which errors and warnings the edit brought, how many it
+//! removed, and how many there are now. A server that could not answer is never reported as one that found nothing.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The text of a file before or after an edit. It is made when a server is told of it, on the thread of that server.
-pub type Content = Box<dyn FnOnce() -> String + Send>;
+/// The text of a file before or after an edit, made on the thread of a server when that server needs it.
+pub type LazyContent = Box<dyn FnOnce() -> String + Send>;
 
-/// One file of an edit.
+/// One file that an edit changed.
 pub struct FileChange {
-    /// Where it is, absolute.
+    /// The absolute path of the file.
     pub path: PathBuf,
-    /// Its text before; none where the edit made the file.
-    pub before: Option<Content>,
-    /// Its text after; none where the edit deleted the file, or moved it away.
-    pub after: Option<Content>,
+    /// The text before the edit; `None` where the edit made the file.
+    pub before: Option<LazyContent>,
+    /// The text after the edit; `None` where the edit deleted the file or moved it away.
+    pub after: Option<LazyContent>,
 }
 
 impl fmt::Debug for FileChange {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has = |content: &Option<Content>| content.is_some();
+        let has = |content: &Option<LazyContent>| content.is_some();
         formatter
             .debug_struct("FileChange")
             .field("path", &self.path)
@@ -30,61 +30,61 @@ impl fmt::Debug for FileChange {
     }
 }
 
-/// What the servers say of an edit: a report of each that it concerns.
+/// What all servers say of an edit: one report for each server that the edit concerns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
-    /// In the order in which they answered.
-    pub servers: Vec<Report>,
+    /// The reports, in the order in which the servers answered.
+    pub servers: Vec<ServerReport>,
 }
 
-/// What one server says of an edit.
+/// What one server says of one edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    /// Its name.
+pub struct ServerReport {
+    /// The name of the server.
     pub server: String,
     /// `Ready` where it has answered, else why it has not.
-    pub state: State,
-    /// Why it had crashed since it last answered, where it was started again for this edit.
+    pub state: ServerState,
+    /// Why the server had crashed since it last answered, if it was started again for this edit.
     pub crashed: Option<String>,
-    /// What it says; there exactly where the state is `Ready`.
-    pub changes: Option<Changes>,
+    /// What changed; `Some` exactly where the state is `Ready`.
+    pub changes: Option<DiagnosticChanges>,
 }
 
-/// What an edit changed.
+/// The errors and warnings that an edit brought and removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// The errors and warnings that it brought, those of other files too, as far as the server tells them at once.
+pub struct DiagnosticChanges {
+    /// The errors and warnings that the edit brought, in other files too as far as the server publishes them at once.
     pub new: Vec<Diagnostic>,
-    /// How many errors and warnings went with it.
+    /// How many errors and warnings the edit removed.
     pub gone: usize,
-    /// How many errors its files have now,
+    /// How many errors the edited files have now.
     pub errors: usize,
-    /// and how many warnings.
+    /// How many warnings the edited files have now.
     pub warnings: usize,
 }
 
 /// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// The file, absolute.
+    /// The absolute path of the file.
     pub path: PathBuf,
-    /// Its line, counted from one.
+    /// The line, counted from one.
     pub line: u32,
-    /// Its column, counted from one, in characters.
+    /// The column in characters, counted from one.
     pub column: u32,
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
     /// What is wrong.
     pub message: String,
-    /// What found it, where the server says that.
+    /// The tool that found it, if the server names one.
     pub source: Option<String>,
-    /// What the server calls this kind of error.
+    /// The server's code for this kind of error.
     pub code: Option<String>,
-    /// The files, absolute, that the server says it has to do with.
+    /// The absolute paths of the files that the server names as related.
     pub related: Vec<PathBuf>,
 }
 
-/// How bad it is. What is no more than information or a hint is not told.
+/// The severity of a diagnostic. Information and hints are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// An error.
@@ -93,69 +93,69 @@ pub enum Severity {
     Warning,
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It answers.
+pub enum ServerState {
+    /// The server answers.
     Ready,
-    /// It was started and does not answer yet.
+    /// The server was started and does not answer yet.
     Starting,
-    /// It is there and starts with the first edit of a file of its own.
+    /// The program is there and starts with the first edit of a file that it handles.
     Idle,
-    /// It ended by itself, or was ended because it misbehaved.
+    /// The server ended by itself, or was ended because it misbehaved.
     Crashed {
-        /// How it ended, with what it last wrote to its standard error.
+        /// How the server ended, with the last of its standard error.
         why: String,
-        /// It is started again by an edit after this time.
+        /// The time after which an edit starts the server again.
         restarts_in: Duration,
     },
-    /// There is no such program where programs are looked for, or it may not be used; `why` says which.
+    /// The program was not found in the search path, or may not be used.
     NotInstalled {
-        /// What is missing.
+        /// What is missing or forbidden.
         why: String,
     },
-    /// The settings say that it is not to be started.
+    /// The settings forbid to start this server.
     Disabled,
-    /// It is there and says nothing of this.
+    /// The server is there but has nothing to say about this request.
     Silent {
-        /// Why.
+        /// Why the server says nothing.
         why: String,
     },
 }
 
-/// What a server says now of the files that it was asked about.
+/// What a server says now of the files that it was asked to diagnose.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// Its name.
+pub struct Diagnosis {
+    /// The name of the server.
     pub server: String,
     /// `Ready` where it has answered, else why it has not.
-    pub state: State,
-    /// What it says; empty unless it has answered.
+    pub state: ServerState,
+    /// The errors and warnings; empty unless the server has answered.
     pub diagnostics: Vec<Diagnostic>,
-    /// Which of the files it was not asked about, and why.
+    /// The files that the server was not asked about, and why.
     pub unasked: Option<String>,
 }
 
-impl Answer {
-    /// Of one that says nothing, because it is so.
-    pub(crate) fn none(server: &str, state: State) -> Self {
+impl Diagnosis {
+    /// Makes the answer for a server that has none, because of its state.
+    pub(crate) fn without_diagnostics(server: &str, state: ServerState) -> Self {
         Self { server: server.to_owned(), state, diagnostics: Vec::new(), unasked: None }
     }
 }
 
-/// A server and how it is, for whoever wants to know what is there.
+/// A server with its state, as [`Servers::list`](crate::Servers::list) returns it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerState {
-    /// Its name.
+pub struct ServerInfo {
+    /// The name of the server.
     pub server: String,
-    /// The endings of the files that it is for.
+    /// The extensions of the files that the server handles.
     pub extensions: Vec<String>,
-    /// How it is; where it runs in several roots, how it is in each, with the root.
-    pub state: State,
-    /// The root that it runs in; none where it runs in no root.
+    /// The state; a server that runs in several roots is listed once for each.
+    pub state: ServerState,
+    /// The root in which the server runs, if it runs.
     pub root: Option<PathBuf>,
-    /// Its program, where it was found.
+    /// The path of the program, if it was found.
     pub program: Option<PathBuf>,
-    /// Its process, while it runs.
+    /// The process id, while the server runs.
     pub process: Option<u32>,
 }

@@ -1,30 +1,35 @@
-//! What an edit changed: what a server found before is carried along with the lines that the edit kept, and what stands
-//! there afterwards cancels it out.
+//! Comparison of diagnostics before and after an edit: an old diagnostic moves with the lines that the edit kept, and
+//! an equal one at its new place cancels it.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use crate::finding::Finding;
+use crate::raw_diagnostic::RawDiagnostic;
 
-/// How far apart two findings with the same words may stand and be one.
-const NEARBY: u32 = 10;
-/// Lines between the first and the last that differ, above which they all count as changed.
-const COMPARED: usize = 20_000;
+/// How many lines apart two equal diagnostics may stand and still count as one.
+const NEARBY_LINES: u32 = 10;
+/// The largest changed region, in lines, that is compared line by line; all lines of a larger one count as changed.
+const MAX_COMPARED_LINES: usize = 20_000;
 
-/// What came and how many went.
+/// The diagnostics that an edit brought, and how many it removed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Difference {
-    pub(crate) new: Vec<Finding>,
+pub(crate) struct DiagnosticDifference {
+    pub(crate) new: Vec<RawDiagnostic>,
     pub(crate) gone: usize,
 }
 
-/// Compares what was found in the old text with what was found in the new.
-pub(crate) fn compare(old: &[Finding], new: Vec<Finding>, carry: &Carry) -> Difference {
-    let mut old: Vec<(u32, &Finding)> = old.iter().map(|old| (carry.line(old.line), old)).collect();
+/// Compares the diagnostics of the old text with those of the new one.
+pub(crate) fn compare(
+    old: &[RawDiagnostic],
+    new: Vec<RawDiagnostic>,
+    line_map: &LineMap,
+) -> DiagnosticDifference {
+    let mut old: Vec<(u32, &RawDiagnostic)> =
+        old.iter().map(|old| (line_map.new_line(old.line), old)).collect();
     let mut left = new;
-    // What is exactly where it was goes first, so that what is nearby is not taken for it.
-    for within in [0, NEARBY] {
+    // Exact places go first, so that a diagnostic nearby is not taken for one that has not moved.
+    for within in [0, NEARBY_LINES] {
         left.retain(|new| {
-            let same = |(line, old): &(u32, &Finding)| {
+            let same = |(line, old): &(u32, &RawDiagnostic)| {
                 line.abs_diff(new.line) <= within
                     && (old.severity, &old.code, &old.message) == (new.severity, &new.code, &new.message)
             };
@@ -33,38 +38,38 @@ pub(crate) fn compare(old: &[Finding], new: Vec<Finding>, carry: &Carry) -> Diff
             nearest.map(|at| old.swap_remove(at)).is_none()
         });
     }
-    Difference { new: left, gone: old.len() }
+    DiagnosticDifference { new: left, gone: old.len() }
 }
 
-/// Where the lines of an old text stand in a new one.
+/// Maps the lines of an old text to those of a new one.
 #[derive(Debug, Default)]
-pub(crate) struct Carry {
-    /// From its first old line each: the first new line, the old lines, the new lines. In order.
+pub(crate) struct LineMap {
+    /// Pieces in order, each with its first old line, its first new line, and how many old and new lines it has.
     pieces: Vec<(u32, u32, u32, u32)>,
 }
 
-impl Carry {
+impl LineMap {
     pub(crate) fn new(old: &str, new: &str) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
         let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[before..], &new[before..]);
         let after = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
         let (old, new) = (&old[..old.len() - after], &new[..new.len() - after]);
-        let mut carry = Self::default();
-        carry.push(0..before, 0..before);
-        if old.len().max(new.len()) > COMPARED {
-            carry.push(before..before + old.len(), before..before + new.len());
+        let mut line_map = Self::default();
+        line_map.push(0..before, 0..before);
+        if old.len().max(new.len()) > MAX_COMPARED_LINES {
+            line_map.push(before..before + old.len(), before..before + new.len());
         } else {
             for operation in capture_diff_slices(Algorithm::Myers, old, new) {
                 let (tag, old, new) = operation.as_tag_tuple();
                 if tag != DiffTag::Insert {
-                    carry.push(old.start + before..old.end + before, new.start + before..new.end + before);
+                    line_map.push(old.start + before..old.end + before, new.start + before..new.end + before);
                 }
             }
         }
         let (old, new) = (before + old.len(), before + new.len());
-        carry.push(old..old + after, new..new + after);
-        carry
+        line_map.push(old..old + after, new..new + after);
+        line_map
     }
 
     fn push(&mut self, old: std::ops::Range<usize>, new: std::ops::Range<usize>) {
@@ -72,9 +77,9 @@ impl Carry {
         self.pieces.push((number(old.start), number(new.start), number(old.len()), number(new.len())));
     }
 
-    /// Where this line stands now. One that was replaced is taken to stand as far down in what replaced it, one behind
-    /// the end as far behind the new end.
-    fn line(&self, line: u32) -> u32 {
+    /// Returns where an old line stands in the new text. A replaced line keeps its distance from the start of its
+    /// piece, and a line behind the end its distance from the end.
+    fn new_line(&self, line: u32) -> u32 {
         let at = self.pieces.partition_point(|piece| piece.0 <= line);
         let Some(&(old, new, old_lines, new_lines)) = at.checked_sub(1).and_then(|at| self.pieces.get(at))
         else {
@@ -94,10 +99,10 @@ mod tests {
     use super::*;
 
     fn compared(old: &[(u32, &str)], new: &[(u32, &str)], texts: (&str, &str)) -> (Vec<u32>, usize) {
-        let make = |all: &[(u32, &str)]| -> Vec<Finding> {
-            all.iter().map(|(line, message)| Finding::error(*line, message)).collect()
+        let make = |all: &[(u32, &str)]| -> Vec<RawDiagnostic> {
+            all.iter().map(|(line, message)| RawDiagnostic::error(*line, message)).collect()
         };
-        let difference = compare(&make(old), make(new), &Carry::new(texts.0, texts.1));
+        let difference = compare(&make(old), make(new), &LineMap::new(texts.0, texts.1));
         (difference.new.iter().map(|new| new.line).collect(), difference.gone)
     }
 

@@ -1,9 +1,9 @@
-//! The servers that are known without being configured: for which files they are, how they are started, and what they are
-//! told so that they run nothing that the workspace brings along.
+//! The servers that need no configuration: which files they handle, how they are started, and which options keep them
+//! from running programs of the workspace.
 //!
 //! Left alone, rust-analyzer builds scripts and macros, and lets `cargo` and `rustup` choose programs by files of the
-//! workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them take from `PATH` what they
-//! start themselves, which `process::search` sees to.
+//! workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them take from `PATH`
+//! what they start themselves, which `process::search` sees to.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,46 +11,46 @@ use std::path::{Path, PathBuf};
 use emend_process::search::Search;
 use serde_json::{Value, json};
 
-/// A known server.
+/// A server that needs no configuration.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownServer {
     pub(crate) name: &'static str,
-    /// How files end, and what the language of them is called.
+    /// The extensions of its files, each with its LSP language identifier.
     pub(crate) extensions: &'static [(&'static str, &'static str)],
-    /// The commands that start it; the first whose program is there does.
+    /// The commands that start it, of which the first whose program is installed is used.
     pub(crate) commands: &'static [&'static [&'static str]],
-    pub(crate) kind: Kind,
+    pub(crate) dialect: Dialect,
 }
 
-/// In what a server differs from others in how it is talked to.
+/// How a server departs from the protocol, and so how it must be talked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// It does what the protocol says.
+pub(crate) enum Dialect {
+    /// Follows the protocol.
     Plain,
-    /// It runs Python to find packages.
+    /// Runs Python to find packages.
     Pyright,
-    /// Its diagnostics say not of which version they are; TypeScript's own server is asked through it instead.
+    /// Publishes diagnostics without a version, so that TypeScript's own server is asked through it instead.
     TypeScript,
-    /// Some releases publish nothing where nothing has changed.
+    /// Publishes nothing, in some releases, where nothing has changed.
     Gopls,
-    /// It says when it has read the workspace, and before that its answers are worth nothing.
+    /// Says when it has read the workspace; its answers before that are worth nothing.
     RustAnalyzer,
 }
 
-pub(crate) const KNOWN: &[Known] = &[
-    Known {
+pub(crate) const KNOWN: &[KnownServer] = &[
+    KnownServer {
         name: "rust-analyzer",
         extensions: &[("rs", "rust")],
         commands: &[&["rust-analyzer"]],
-        kind: Kind::RustAnalyzer,
+        dialect: Dialect::RustAnalyzer,
     },
-    Known {
+    KnownServer {
         name: "pyright",
         extensions: &[("py", "python"), ("pyi", "python")],
         commands: &[&["pyright-langserver", "--stdio"], &["basedpyright-langserver", "--stdio"]],
-        kind: Kind::Pyright,
+        dialect: Dialect::Pyright,
     },
-    Known {
+    KnownServer {
         name: "typescript-language-server",
         extensions: &[
             ("ts", "typescript"),
@@ -63,10 +63,15 @@ pub(crate) const KNOWN: &[Known] = &[
             ("cjs", "javascript"),
         ],
         commands: &[&["typescript-language-server", "--stdio"]],
-        kind: Kind::TypeScript,
+        dialect: Dialect::TypeScript,
     },
-    Known { name: "gopls", extensions: &[("go", "go")], commands: &[&["gopls"]], kind: Kind::Gopls },
-    Known {
+    KnownServer {
+        name: "gopls",
+        extensions: &[("go", "go")],
+        commands: &[&["gopls"]],
+        dialect: Dialect::Gopls,
+    },
+    KnownServer {
         name: "clangd",
         extensions: &[
             ("c", "c"),
@@ -83,12 +88,12 @@ pub(crate) const KNOWN: &[Known] = &[
         // Without --query-driver it starts no compiler, whatever a .clangd or a compile_commands.json names, and it
         // loads no plugin of theirs either. Its index would be written into the workspace.
         commands: &[&["clangd", "--background-index=false", "--log=error"]],
-        kind: Kind::Plain,
+        dialect: Dialect::Plain,
     },
 ];
 
-/// Files that say what a project is, for whichever server. None of them is for files of that ending, and what each finds
-/// may change with them.
+/// The files that describe a project. No server handles them as source, but a change to one may change every server's
+/// diagnostics.
 pub(crate) const PROJECT_FILES: &[&str] = &[
     "Cargo.toml",
     "rust-project.json",
@@ -105,66 +110,67 @@ pub(crate) const PROJECT_FILES: &[&str] = &[
     ".clang-tidy",
 ];
 
-/// What a server is told at its start, under what the settings say.
-pub(crate) struct Start {
+/// What a server is started with.
+pub(crate) struct Launch {
     pub(crate) options: Value,
-    /// Variables of its environment, beside `PATH`.
+    /// Environment variables beside `PATH`.
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
-/// The ending of a file, as servers are chosen by it.
-pub(crate) fn ending(path: &Path) -> Option<&str> {
+/// Returns the extension of a file, by which its servers are chosen.
+pub(crate) fn extension(path: &Path) -> Option<&str> {
     path.extension().and_then(OsStr::to_str)
 }
 
-/// What this kind of server is told, whose program is this one. An error says what it lacks.
-pub(crate) fn start(
-    kind: Kind,
+/// Returns what to start a server of this dialect with. The error says what its installation lacks.
+pub(crate) fn launch(
+    kind: Dialect,
     program: &Path,
     search: &Search,
     runs_project_code: bool,
-) -> Result<Start, String> {
-    let nothing = Start { options: json!({}), environment: Vec::new() };
+) -> Result<Launch, String> {
+    let nothing = Launch { options: json!({}), environment: Vec::new() };
     Ok(match kind {
-        Kind::Plain | Kind::Gopls => nothing,
-        Kind::Pyright => Start {
+        Dialect::Plain | Dialect::Gopls => nothing,
+        Dialect::Pyright => Launch {
             // It runs the Python of PATH to find packages, in the root.
             environment: vec![("PYTHONSAFEPATH", "1".into())],
             // More would be looked at with each edit than the files that were edited.
             options: json!({"python": {"analysis": {"diagnosticMode": "openFilesOnly"}},
                 "basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}}),
         },
-        Kind::TypeScript if runs_project_code => nothing,
-        Kind::TypeScript => {
-            let tsserver = beside(program)
+        Dialect::TypeScript if runs_project_code => nothing,
+        Dialect::TypeScript => {
+            let tsserver = installed_tsserver(program)
                 .filter(|tsserver| !search.is_inside(tsserver))
                 .ok_or("there is no TypeScript with a tsserver.js beside it (npm install -g typescript@5)")?;
-            // The path is taken before the node_modules of the workspace are looked at. Types are fetched by running npm.
-            Start {
+            // The path is taken before the node_modules of the workspace are looked at. Types are fetched by running
+            // npm.
+            Launch {
                 options: json!({"tsserver": {"path": tsserver}, "disableAutomaticTypingAcquisition": true}),
                 ..nothing
             }
         }
-        Kind::RustAnalyzer if runs_project_code => nothing,
-        Kind::RustAnalyzer => {
-            if rustup_lacks(program, toolchain()) {
+        Dialect::RustAnalyzer if runs_project_code => nothing,
+        Dialect::RustAnalyzer => {
+            if is_missing_in_toolchain(program, toolchain_folder()) {
                 return Err(
                     "rustup has none for its toolchain (rustup component add rust-analyzer)".to_owned()
                 );
             }
-            Start { options: for_rust_analyzer(), environment: for_cargo() }
+            Launch { options: rust_analyzer_options(), environment: cargo_environment() }
         }
     })
 }
 
-/// The tsserver of the TypeScript that is installed beside this program, as Node looks for it.
-fn beside(program: &Path) -> Option<PathBuf> {
+/// Finds the `tsserver.js` of the TypeScript that is installed beside this program, in the way Node looks for it.
+fn installed_tsserver(program: &Path) -> Option<PathBuf> {
     let program = program.canonicalize().ok()?;
     let inside = ["typescript", "lib", "tsserver.js"].iter().collect::<PathBuf>();
     program.ancestors().map(|folder| folder.join("node_modules").join(&inside)).find(|found| found.is_file())
 }
 
-fn for_rust_analyzer() -> Value {
+fn rust_analyzer_options() -> Value {
     json!({
         "cargo": {"buildScripts": {"enable": false}},
         "procMacro": {"enable": false},
@@ -175,9 +181,9 @@ fn for_rust_analyzer() -> Value {
     })
 }
 
-/// `.cargo/config.toml` of the workspace may name a compiler and wrappers around it, and `rust-toolchain.toml` a folder of
-/// programs; what the environment says goes before both.
-fn for_cargo() -> Vec<(&'static str, String)> {
+/// `.cargo/config.toml` of the workspace may name a compiler and wrappers around it, and `rust-toolchain.toml` a
+/// folder of programs; what the environment says goes before both.
+fn cargo_environment() -> Vec<(&'static str, String)> {
     let ours = |name: &'static str, otherwise: Option<String>| {
         let value = std::env::var(name).ok().or(otherwise)?;
         Some((name, value))
@@ -193,14 +199,15 @@ fn for_cargo() -> Vec<(&'static str, String)> {
     .collect()
 }
 
-/// Why this kind of server must not be used in a root as it is now. What cargo reads of the workspace can name libraries and
-/// programs in more ways than the environment can take back, and rust-analyzer has it run with each project that it reads.
-/// What rust-analyzer itself reads there goes before what it is told.
-pub(crate) fn objection(kind: Kind, root: &Path, runs_project_code: bool) -> Option<String> {
-    if kind != Kind::RustAnalyzer || runs_project_code {
+/// Returns why a server of this dialect must not be used in a root as it is now, if so. What cargo reads of the
+/// workspace can name libraries and programs in more ways than the environment can take back, and rust-analyzer has
+/// it run with each project that it reads. What rust-analyzer itself reads there goes before what it is told.
+pub(crate) fn objection(dialect: Dialect, root: &Path, runs_project_code: bool) -> Option<String> {
+    if dialect != Dialect::RustAnalyzer || runs_project_code {
         return None;
     }
-    // Its own file of a project goes before what a client says, and turns checks on again, with which build scripts run.
+    // Its own file of a project goes before what a client says, and turns checks on again, with which build scripts
+    // run.
     let mut names = vec!["rust-analyzer.toml", ".cargo/config.toml", ".cargo/config"];
     if std::env::var_os("RUSTUP_TOOLCHAIN").is_none() && default_toolchain().is_none() {
         names.extend(["rust-toolchain.toml", "rust-toolchain"]);
@@ -217,8 +224,8 @@ pub(crate) fn objection(kind: Kind, root: &Path, runs_project_code: bool) -> Opt
     ))
 }
 
-/// Whether a program is there only because rustup puts one of each name beside itself, whose toolchain has none of it.
-fn rustup_lacks(program: &Path, toolchain: Option<PathBuf>) -> bool {
+/// Whether a program is a mere link to rustup whose toolchain does not have the component.
+fn is_missing_in_toolchain(program: &Path, toolchain: Option<PathBuf>) -> bool {
     let length = |file: &Path| file.metadata().map(|found| found.len()).ok();
     let is_rustup = length(program).is_some_and(|own| length(&program.with_file_name("rustup")) == Some(own));
     let Some(toolchain) = toolchain.filter(|_| is_rustup) else { return false };
@@ -226,8 +233,8 @@ fn rustup_lacks(program: &Path, toolchain: Option<PathBuf>) -> bool {
     toolchain.is_dir() && of_toolchain.is_some_and(|of_toolchain| !of_toolchain.exists())
 }
 
-/// The folder of the toolchain that a known server is started with.
-fn toolchain() -> Option<PathBuf> {
+/// Returns the folder of the toolchain with which a known server is started.
+fn toolchain_folder() -> Option<PathBuf> {
     let name = std::env::var("RUSTUP_TOOLCHAIN").ok().or_else(default_toolchain)?;
     Some(rustup_home()?.join("toolchains").join(name))
 }
@@ -237,8 +244,8 @@ fn rustup_home() -> Option<PathBuf> {
     home.or_else(|| std::env::home_dir().map(|home| home.join(".rustup")))
 }
 
-/// The toolchain that the person has chosen for everything. Where it is not known, there is no rustup that would obey the
-/// workspace.
+/// Returns rustup's default toolchain. `None` means that there is no rustup, and so nothing that would let the
+/// workspace choose.
 fn default_toolchain() -> Option<String> {
     let settings = std::fs::read_to_string(rustup_home()?.join("settings.toml")).ok()?;
     let line = settings.lines().find_map(|line| line.strip_prefix("default_toolchain = "))?;
@@ -263,12 +270,12 @@ mod tests {
     fn what_cargo_would_obey_keeps_rust_analyzer_away() {
         let folder = tempfile::tempdir().expect("a folder");
         let objects = |kind, trusts| objection(kind, folder.path(), trusts).is_some();
-        assert!(!objects(Kind::RustAnalyzer, false));
+        assert!(!objects(Dialect::RustAnalyzer, false));
         let config = folder.path().join("inner/.cargo");
         std::fs::create_dir_all(&config).expect("made");
         std::fs::write(config.join("config.toml"), "").expect("written");
-        assert!(objects(Kind::RustAnalyzer, false));
-        assert!(!objects(Kind::RustAnalyzer, true) && !objects(Kind::Plain, false));
+        assert!(objects(Dialect::RustAnalyzer, false));
+        assert!(!objects(Dialect::RustAnalyzer, true) && !objects(Dialect::Plain, false));
     }
 
     #[test]
@@ -279,11 +286,11 @@ mod tests {
         for place in [folder.path(), &inner] {
             let file = place.join("rust-analyzer.toml");
             std::fs::write(&file, "checkOnSave = true\n").expect("written");
-            assert!(objection(Kind::RustAnalyzer, folder.path(), false).is_some());
-            assert!(objection(Kind::RustAnalyzer, folder.path(), true).is_none());
+            assert!(objection(Dialect::RustAnalyzer, folder.path(), false).is_some());
+            assert!(objection(Dialect::RustAnalyzer, folder.path(), true).is_none());
             std::fs::remove_file(&file).expect("removed");
         }
-        assert!(objection(Kind::RustAnalyzer, folder.path(), false).is_none());
+        assert!(objection(Dialect::RustAnalyzer, folder.path(), false).is_none());
     }
 
     #[test]
@@ -294,13 +301,13 @@ mod tests {
         std::fs::create_dir(&bin).expect("made");
         let program = bin.join("rust-analyzer");
         std::fs::write(&program, "rustup").expect("written");
-        let lacks = || rustup_lacks(&program, Some(toolchain.clone()));
+        let lacks = || is_missing_in_toolchain(&program, Some(toolchain.clone()));
         assert!(!lacks(), "it is one of its own");
         std::fs::write(bin.join("rustup"), "rustup").expect("written");
         assert!(lacks());
         std::fs::write(toolchain.join("bin/rust-analyzer"), "").expect("written");
         assert!(!lacks());
-        assert!(!rustup_lacks(&program, None), "which toolchain it is is not known");
+        assert!(!is_missing_in_toolchain(&program, None), "which toolchain it is is not known");
     }
 
     #[test]
@@ -315,7 +322,7 @@ mod tests {
             std::fs::write(file, "").expect("written");
         }
         let path = |roots: &[PathBuf]| {
-            start(Kind::TypeScript, &program, &Search::new(None, roots), false)
+            launch(Dialect::TypeScript, &program, &Search::new(None, roots), false)
                 .map(|start| start.options["tsserver"]["path"].clone())
         };
         assert_eq!(path(&[]), Ok(json!(tsserver)));

@@ -1,13 +1,37 @@
-//! Language servers, driven for one purpose: to say what an edit changed, which errors and warnings it brought and how
-//! many went.
+//! Runs language servers for one purpose: to say what an edit changed, that is, which errors and warnings it brought and
+//! how many it removed.
 //!
-//! Nothing here knows of Emend. [`Servers`] is told of edits that have been made, and answers when it can: nobody ever
-//! waits for a server that does not want to, and nothing that one does reaches further than its own answers. A server is
-//! a program that reads what others wrote; none is taken from the workspace, and each is told to run nothing from there.
+//! The crate does not depend on Emend. A program reports each edit that it has made to [`Servers`] and gets a
+//! [`PendingAftermath`], which is complete once all servers concerned have answered. Callers wait for it only if they
+//! choose to, and a server that hangs or misbehaves spoils no more than its own answers. A server reads files that others
+//! wrote, so no server program is taken from the workspace, and each server is told to run nothing from there.
 //!
-//! Read in this order: what is told ([`settings`]) and answered ([`aftermath`], [`pending`]), which servers there are
-//! (`known`, `server`), all of them ([`servers`]), one of them in one root (`worker`, `queue`), one that runs
-//! (`process`, `wire`, `requests`), one that is ready (`session`), and what it says (`finding`, `compare`).
+//! ```
+//! use std::time::{Duration, Instant};
+//!
+//! use emend_lsp::{FileChange, LspSettings, ServerState, Servers};
+//!
+//! let root = std::env::temp_dir();
+//! // No program is found in this search path, so that the example starts none.
+//! let settings = LspSettings { roots: vec![root.clone()], search: Some("".into()), ..LspSettings::default() };
+//! let servers = Servers::new(settings);
+//! assert!(servers.list().iter().all(|info| matches!(info.state, ServerState::NotInstalled { .. })));
+//!
+//! let change = FileChange {
+//!     path: root.join("main.go"),
+//!     before: Some(Box::new(|| "package main\n".to_owned())),
+//!     after: Some(Box::new(|| "package main\n\nfunc main() {}\n".to_owned())),
+//! };
+//! match servers.notify_edit(vec![change]) {
+//!     Some(pending) => println!("{:?}", pending.wait(Instant::now() + Duration::from_secs(5))),
+//!     None => println!("no server is installed for this file"),
+//! }
+//! ```
+//!
+//! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`]), which servers
+//! there are (`known`, `server_config`), all of them together ([`servers`]), one server in one root (`worker`, `queue`), a
+//! running process (`server_process`, `wire`, `requests`), an initialized server (`lsp_session`), and its diagnostics
+//! (`raw_diagnostic`, `compare`).
 
 pub mod settings;
 
@@ -15,25 +39,26 @@ pub mod aftermath;
 pub mod pending;
 
 mod known;
-mod server;
+mod server_config;
 
 pub mod servers;
 
 mod queue;
 mod worker;
 
-mod process;
 mod requests;
+mod server_process;
 mod wire;
 
-mod session;
+mod lsp_session;
 
 mod compare;
-mod finding;
+mod raw_diagnostic;
 
 pub use aftermath::{
-    Aftermath, Answer, Changes, Content, Diagnostic, FileChange, Report, ServerState, Severity, State,
+    Aftermath, Diagnosis, Diagnostic, DiagnosticChanges, FileChange, LazyContent, ServerInfo, ServerReport,
+    ServerState, Severity,
 };
-pub use pending::Pending;
+pub use pending::PendingAftermath;
 pub use servers::Servers;
-pub use settings::{Limits, ServerSetting, Settings};
+pub use settings::{LspSettings, ServerLimits, ServerSetting};

@@ -1,4 +1,4 @@
-//! Answers that come later: whoever waits for them sets the time, and may leave at any moment.
+//! Answers that come later: a caller sets its own deadline, and may stop waiting at any moment.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
@@ -6,39 +6,41 @@ use std::time::Instant;
 
 use emend_threads::{Condvar, Mutex};
 
-use crate::aftermath::{Aftermath, Report};
+use crate::aftermath::{Aftermath, ServerReport};
 
-/// What the servers will say of an edit. It may be dropped at any time.
+/// What the servers will say of an edit. It may be dropped at any time without waiting.
 #[derive(Debug)]
-pub struct Pending {
-    awaited: Awaited<Report>,
+pub struct PendingAftermath {
+    awaited: Awaited<ServerReport>,
 }
 
-impl Pending {
-    pub(crate) fn new(awaited: Awaited<Report>) -> Self {
+impl PendingAftermath {
+    pub(crate) fn new(awaited: Awaited<ServerReport>) -> Self {
         Self { awaited }
     }
 
-    /// What they say, if all of them have by then. It is given once.
+    /// Waits until all servers have answered, and returns `None` if the deadline comes first. The answers are given
+    /// out once.
     pub fn wait(&self, deadline: Instant) -> Option<Aftermath> {
         self.awaited.wait(deadline).map(|servers| Aftermath { servers })
     }
 
-    /// Has what they say told once all have, on the thread of the last, or now if they have already.
+    /// Calls `tell` with the answers once all servers have given theirs: on the thread of the last one, or at once if
+    /// none is outstanding.
     pub fn on_done(self, tell: impl FnOnce(Aftermath) + Send + 'static) {
         self.awaited.on_done(Box::new(|servers| tell(Aftermath { servers })));
     }
 }
 
-/// Where the answers to one question are gathered.
+/// The receiving end of one question: it collects an answer from each of several servers.
 #[derive(Debug)]
 pub(crate) struct Awaited<T>(Arc<Gathering<T>>);
 
-/// The right to give one of the answers. It is given when this is dropped, if not before.
+/// The sending end for one answer. Dropping it without an answer sends the default, so that no receiver waits for ever.
 pub(crate) struct Reply<T> {
     gathering: Arc<Gathering<T>>,
-    /// What is answered if nothing else is: a thread that panics must leave nobody waiting.
-    otherwise: Option<T>,
+    /// The answer to send on drop, so that a thread that panics leaves nobody waiting.
+    default: Option<T>,
 }
 
 struct Gathering<T> {
@@ -49,15 +51,15 @@ struct Gathering<T> {
 struct Answers<T> {
     outstanding: usize,
     given: Vec<T>,
-    tell: Option<Box<dyn FnOnce(Vec<T>) + Send>>,
+    callback: Option<Box<dyn FnOnce(Vec<T>) + Send>>,
 }
 
 impl<T> Awaited<T> {
-    /// Awaits an answer for each of these, which it gives by default.
+    /// Makes a receiver, and a sender for each of these default answers.
     pub(crate) fn new(defaults: Vec<T>) -> (Self, Vec<Reply<T>>) {
-        let answers = Answers { outstanding: defaults.len(), given: Vec::new(), tell: None };
+        let answers = Answers { outstanding: defaults.len(), given: Vec::new(), callback: None };
         let gathering = Arc::new(Gathering { answers: Mutex::new(answers), complete: Condvar::new() });
-        let reply = |otherwise| Reply { gathering: Arc::clone(&gathering), otherwise: Some(otherwise) };
+        let reply = |otherwise| Reply { gathering: Arc::clone(&gathering), default: Some(otherwise) };
         let replies = defaults.into_iter().map(reply).collect();
         (Self(gathering), replies)
     }
@@ -73,19 +75,19 @@ impl<T> Awaited<T> {
 
     fn on_done(self, tell: Box<dyn FnOnce(Vec<T>) + Send>) {
         let mut answers = self.0.answers.lock();
-        answers.tell = Some(tell);
-        Gathering::tell_if_complete(answers);
+        answers.callback = Some(tell);
+        Gathering::call_if_complete(answers);
     }
 }
 
 impl<T> Reply<T> {
     pub(crate) fn give(mut self, answer: T) {
-        self.otherwise = Some(answer);
+        self.default = Some(answer);
     }
 
-    /// Changes what is answered if nothing else is.
-    pub(crate) fn otherwise(&mut self, change: impl FnOnce(&mut T)) {
-        self.otherwise.as_mut().map(change);
+    /// Changes the answer that is sent if no other is given.
+    pub(crate) fn change_default(&mut self, change: impl FnOnce(&mut T)) {
+        self.default.as_mut().map(change);
     }
 }
 
@@ -93,21 +95,21 @@ impl<T> Drop for Reply<T> {
     fn drop(&mut self) {
         let mut answers = self.gathering.answers.lock();
         answers.outstanding -= 1;
-        answers.given.extend(self.otherwise.take());
+        answers.given.extend(self.default.take());
         self.gathering.complete.notify_all();
-        Gathering::tell_if_complete(answers);
+        Gathering::call_if_complete(answers);
     }
 }
 
 impl<T> Gathering<T> {
-    fn tell_if_complete(mut answers: MutexGuard<'_, Answers<T>>) {
+    fn call_if_complete(mut answers: MutexGuard<'_, Answers<T>>) {
         if answers.outstanding > 0 {
             return;
         }
-        let Some(tell) = answers.tell.take() else { return };
+        let Some(tell) = answers.callback.take() else { return };
         let given = std::mem::take(&mut answers.given);
         drop(answers);
-        // What whoever is told does with it is not ours to die of.
+        // A panic in the callback must not end the thread of a server.
         let _ = catch_unwind(AssertUnwindSafe(|| tell(given)));
     }
 }

@@ -1,5 +1,5 @@
-//! What one server has still to do. It never grows without end: what piles up is merged, and what cannot be is answered
-//! without having been done.
+//! The queue of one server. Its length is bounded: jobs that pile up are merged, and those that cannot be merged are
+//! answered without being done.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -7,41 +7,42 @@ use std::sync::{Arc, LazyLock};
 
 use emend_threads::Waiting;
 
-use crate::aftermath::{Answer, Content, FileChange, Report, State};
+use crate::aftermath::{Diagnosis, FileChange, LazyContent, ServerReport, ServerState};
 use crate::pending::Reply;
 
-/// Edits that wait before they are merged,
-const EDITS: usize = 4;
-/// and questions, and files of edits or changed by others, before there are no more.
-const QUESTIONS: usize = 16;
-const FILES: usize = 1000;
+/// How many edits may wait before further ones are merged.
+const MAX_EDITS: usize = 4;
+/// How many questions may wait before further ones are turned away.
+const MAX_QUESTIONS: usize = 16;
+/// How many files one job may name.
+const MAX_FILES: usize = 1000;
 
-/// A text that is made once, on the thread that first needs it, and shared by the servers that it concerns.
-pub(crate) type Text = Arc<LazyLock<String, Content>>;
+/// A text that is made once, on the thread that first needs it, and shared by all servers concerned.
+pub(crate) type SharedText = Arc<LazyLock<String, LazyContent>>;
 
-/// A file of an edit.
+/// A [`FileChange`] whose texts several servers share.
 #[derive(Clone)]
-pub(crate) struct Change {
+pub(crate) struct SharedChange {
     pub(crate) path: PathBuf,
-    pub(crate) before: Option<Text>,
-    pub(crate) after: Option<Text>,
+    pub(crate) before: Option<SharedText>,
+    pub(crate) after: Option<SharedText>,
 }
 
-impl From<FileChange> for Change {
+impl From<FileChange> for SharedChange {
     fn from(change: FileChange) -> Self {
         let text = |content| Arc::new(LazyLock::new(content));
         Self { path: change.path, before: change.before.map(text), after: change.after.map(text) }
     }
 }
 
-/// Something to do.
+/// A job for a server.
 pub(crate) enum Job {
-    Edit { changes: Vec<Change>, reply: Reply<Report> },
-    Ask { texts: Vec<(PathBuf, String)>, reply: Reply<Answer> },
-    Outside(Vec<PathBuf>),
+    Edit { changes: Vec<SharedChange>, reply: Reply<ServerReport> },
+    Diagnose { texts: Vec<(PathBuf, String)>, reply: Reply<Diagnosis> },
+    OutsideChanges(Vec<PathBuf>),
 }
 
-/// What is to be done, in order.
+/// The jobs of one server, in order.
 #[derive(Default)]
 pub(crate) struct Queue {
     jobs: VecDeque<Job>,
@@ -56,32 +57,36 @@ impl Waiting for Queue {
 }
 
 impl Queue {
-    /// Adds a job. Returns what will never be done: whoever drops that answers it, and must hold nothing meanwhile that the
-    /// answered could want.
+    /// Adds a job. Returns one that will never be done. Dropping it sends its default answer, so the caller must do that
+    /// without holding a lock.
     #[must_use]
     pub(crate) fn push(&mut self, job: Job) -> Option<Job> {
         match job {
             Job::Edit { changes, reply } => self.push_edit(changes, reply),
-            Job::Ask { .. } if self.count(|job| matches!(job, Job::Ask { .. })) >= QUESTIONS => Some(job),
-            Job::Outside(paths) => {
+            Job::Diagnose { .. }
+                if self.count(|job| matches!(job, Job::Diagnose { .. })) >= MAX_QUESTIONS =>
+            {
+                Some(job)
+            }
+            Job::OutsideChanges(paths) => {
                 self.push_outside(paths);
                 None
             }
-            Job::Ask { .. } => {
+            Job::Diagnose { .. } => {
                 self.jobs.push_back(job);
                 None
             }
         }
     }
 
-    /// Takes out all that somebody waits for, so that they can be answered.
+    /// Removes and returns all jobs that somebody waits for, so that they can be answered.
     pub(crate) fn take_awaited(&mut self) -> Vec<Job> {
-        let (awaited, rest) = self.jobs.drain(..).partition(|job| !matches!(job, Job::Outside(_)));
+        let (awaited, rest) = self.jobs.drain(..).partition(|job| !matches!(job, Job::OutsideChanges(_)));
         self.jobs = rest;
         awaited.into()
     }
 
-    /// Takes out all that there is.
+    /// Removes and returns all jobs.
     #[must_use]
     pub(crate) fn take_all(&mut self) -> VecDeque<Job> {
         std::mem::take(&mut self.jobs)
@@ -92,27 +97,28 @@ impl Queue {
     }
 
     fn push_outside(&mut self, mut paths: Vec<PathBuf>) {
-        if let Some(Job::Outside(waiting)) = self.jobs.back_mut() {
+        if let Some(Job::OutsideChanges(waiting)) = self.jobs.back_mut() {
             waiting.append(&mut paths);
             waiting.sort_unstable();
             waiting.dedup();
             // A server that missed some sees them when it next looks at them.
-            waiting.truncate(FILES);
+            waiting.truncate(MAX_FILES);
         } else {
-            paths.truncate(FILES);
-            self.jobs.push_back(Job::Outside(paths));
+            paths.truncate(MAX_FILES);
+            self.jobs.push_back(Job::OutsideChanges(paths));
         }
     }
 
-    /// Yields an edit whose answer is in that of another, or that was too much.
-    fn push_edit(&mut self, mut changes: Vec<Change>, mut reply: Reply<Report>) -> Option<Job> {
+    /// Adds an edit. Returns an edit that was merged into this one, or this one if it names too many files.
+    fn push_edit(&mut self, mut changes: Vec<SharedChange>, mut reply: Reply<ServerReport>) -> Option<Job> {
         let is_edit = |job: &Job| matches!(job, Job::Edit { .. });
         let mut over = None;
-        if self.count(is_edit) >= EDITS
+        if self.count(is_edit) >= MAX_EDITS
             && let Some(last) = self.jobs.iter().rposition(is_edit)
             && let Some(Job::Edit { changes: mut earlier, reply: mut of_earlier }) = self.jobs.remove(last)
         {
-            of_earlier.otherwise(|report| report.state = silent("it is told together with a later edit"));
+            of_earlier
+                .change_default(|report| report.state = silent("it is told together with a later edit"));
             over = Some(Job::Edit { changes: Vec::new(), reply: of_earlier });
             for change in changes {
                 match earlier.iter_mut().find(|earlier| earlier.path == change.path) {
@@ -122,8 +128,8 @@ impl Queue {
             }
             changes = earlier;
         }
-        if changes.len() > FILES {
-            reply.otherwise(|report| {
+        if changes.len() > MAX_FILES {
+            reply.change_default(|report| {
                 report.state = silent("more files were changed than it is told of at once");
             });
             return Some(Job::Edit { changes, reply });
@@ -133,20 +139,20 @@ impl Queue {
     }
 }
 
-fn silent(why: &str) -> State {
-    State::Silent { why: why.to_owned() }
+fn silent(why: &str) -> ServerState {
+    ServerState::Silent { why: why.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pending::Awaited;
-    use crate::worker::unanswered;
+    use crate::worker::unanswered_report;
 
-    fn edit(path: &str, after: &'static str) -> (Awaited<Report>, Job) {
-        let text = |text: &'static str| -> Option<Content> { Some(Box::new(move || text.to_owned())) };
+    fn edit(path: &str, after: &'static str) -> (Awaited<ServerReport>, Job) {
+        let text = |text: &'static str| -> Option<LazyContent> { Some(Box::new(move || text.to_owned())) };
         let change = FileChange { path: path.into(), before: text("before"), after: text(after) };
-        let (awaited, mut replies) = Awaited::new(vec![unanswered("server")]);
+        let (awaited, mut replies) = Awaited::new(vec![unanswered_report("server")]);
         let reply = replies.pop().expect("one");
         (awaited, Job::Edit { changes: vec![change.into()], reply })
     }
@@ -160,13 +166,14 @@ mod tests {
             let over = queue.push(edit(path, after).1);
             told += usize::from(over.is_some());
         }
-        assert_eq!((queue.jobs.len(), told), (EDITS, 100 - EDITS));
+        assert_eq!((queue.jobs.len(), told), (MAX_EDITS, 100 - MAX_EDITS));
         let Some(Job::Edit { changes, .. }) = queue.jobs.pop_back() else { panic!("an edit") };
         let mut texts: Vec<(String, String, String)> = changes
             .iter()
             .map(|change| {
-                let text =
-                    |text: &Option<Text>| text.as_ref().map(|text| text.to_string()).unwrap_or_default();
+                let text = |text: &Option<SharedText>| {
+                    text.as_ref().map(|text| text.to_string()).unwrap_or_default()
+                };
                 (change.path.display().to_string(), text(&change.before), text(&change.after))
             })
             .collect();
@@ -178,10 +185,10 @@ mod tests {
     #[test]
     fn what_others_changed_is_one_bounded_job() {
         let mut queue = Queue::default();
-        for at in 0..FILES * 2 {
-            let _ = queue.push(Job::Outside(vec![format!("/{at}").into(), "/same".into()]));
+        for at in 0..MAX_FILES * 2 {
+            let _ = queue.push(Job::OutsideChanges(vec![format!("/{at}").into(), "/same".into()]));
         }
-        let Some(Job::Outside(paths)) = queue.take_next() else { panic!("a job") };
-        assert_eq!((paths.len(), queue.jobs.len()), (FILES, 0));
+        let Some(Job::OutsideChanges(paths)) = queue.take_next() else { panic!("a job") };
+        assert_eq!((paths.len(), queue.jobs.len()), (MAX_FILES, 0));
     }
 }

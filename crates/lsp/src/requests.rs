@@ -1,4 +1,4 @@
-//! What a server asks of its client, and what it gets.
+//! Answers to the requests that a server sends to its client.
 
 use std::path::Path;
 
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 
 use crate::wire;
 
-/// Answers for one server in one root.
+/// Answers the requests of one server in one root.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct RequestHandler {
     pub(crate) name: String,
     pub(crate) root: std::path::PathBuf,
-    /// What it is told when it asks for configuration.
+    /// The configuration that the server gets when it asks for it.
     pub(crate) options: Value,
 }
 
-impl Client {
+impl RequestHandler {
     pub(crate) fn answer(&self, method: &str, params: &Value) -> Result<Value, ResponseError> {
         Ok(match method {
             WorkspaceConfiguration::METHOD => {
@@ -29,7 +29,7 @@ impl Client {
                 items.iter().map(|item| self.section(item["section"].as_str())).collect()
             }
             WorkspaceFoldersRequest::METHOD => folders(&self.root),
-            // Every file is told of as it changes, whatever it has registered for.
+            // The server is notified of every change, whatever it has registered for.
             RegisterCapability::METHOD | UnregisterCapability::METHOD | WorkDoneProgressCreate::METHOD => {
                 Value::Null
             }
@@ -44,7 +44,7 @@ impl Client {
         })
     }
 
-    /// A section by its dotted name. The options of a server that names only itself are its section.
+    /// Returns a section of the configuration by its dotted name. The section named like the server is all of it.
     fn section(&self, name: Option<&str>) -> Value {
         let Some(name) = name.filter(|name| !name.is_empty()) else { return self.options.clone() };
         let found = name.split('.').try_fold(&self.options, |inside, name| inside.get(name));
@@ -56,24 +56,24 @@ impl Client {
     }
 }
 
-/// Whether what a server registers is that it answers questions about diagnostics.
+/// Whether a server registers for pull diagnostics.
 pub(crate) fn registers_diagnostics(params: &Value) -> bool {
     let registrations = params["registrations"].as_array().map(Vec::as_slice).unwrap_or_default();
     registrations.iter().any(|one| one["method"] == DocumentDiagnosticRequest::METHOD)
 }
 
-/// The folders of a workspace with this root alone.
+/// Returns the LSP workspace folders of a workspace with this root alone.
 pub(crate) fn folders(root: &Path) -> Value {
     let name = root.file_name().map(|name| name.to_string_lossy().into_owned());
     wire::uri(root).map_or(Value::Null, |uri| json!([{"uri": uri, "name": name.unwrap_or_default()}]))
 }
 
-/// One value over another: objects key by key, anything else as a whole.
-pub(crate) fn lay_over(under: &mut Value, over: &Value) {
+/// Merges one JSON value over another: objects key by key, anything else as a whole.
+pub(crate) fn merge_json(under: &mut Value, over: &Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
             for (key, value) in over {
-                lay_over(under.entry(key).or_insert(Value::Null), value);
+                merge_json(under.entry(key).or_insert(Value::Null), value);
             }
         }
         (under, over) => *under = over.clone(),
@@ -84,9 +84,9 @@ pub(crate) fn lay_over(under: &mut Value, over: &Value) {
 mod tests {
     use super::*;
 
-    fn client() -> Client {
+    fn client() -> RequestHandler {
         let options = json!({"python": {"analysis": {"mode": "open"}}});
-        Client { name: "server".into(), root: "/a".into(), options }
+        RequestHandler { name: "server".into(), root: "/a".into(), options }
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn options_are_laid_over_key_by_key() {
         let mut under = json!({"a": {"b": 1, "c": [1, 2]}, "d": 1});
-        lay_over(&mut under, &json!({"a": {"c": [3]}, "e": {"f": 1}}));
+        merge_json(&mut under, &json!({"a": {"c": [3]}, "e": {"f": 1}}));
         assert_eq!(under, json!({"a": {"b": 1, "c": [3]}, "d": 1, "e": {"f": 1}}));
     }
 }

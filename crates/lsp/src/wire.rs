@@ -1,4 +1,4 @@
-//! What goes over the pipe: messages in their frames, and files as URIs.
+//! The encoding of the protocol: messages in their frames, and files as URIs.
 //!
 //! A message is written as `lsp-server` does it. It is read here, because a server may announce any length and a header
 //! without an end, and neither may take memory: what is read grows with what comes, up to a limit.
@@ -11,14 +11,15 @@ use lsp_server::Message;
 use lsp_types::Uri;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
-/// A line of a header, and the lines of one.
+/// The longest line of a message header, in bytes.
 const HEADER_LINE: u64 = 1024;
+/// How many lines a message header may have.
 const HEADER_LINES: usize = 16;
 
-/// What stands in a URI as it is.
+/// The characters that are not escaped in a URI.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// Reads one message and its length; none at the end of the stream.
+/// Reads one message and its length; `None` at the end of the stream.
 pub(crate) fn read(from: &mut impl BufRead, limit: usize) -> io::Result<Option<(Message, usize)>> {
     let Some(length) = read_header(from)? else { return Ok(None) };
     if length > limit {
@@ -62,13 +63,13 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// The URI of a file; none of a name that cannot stand in one.
+/// Returns the URI of a file, or `None` if its name cannot stand in one.
 pub(crate) fn uri(path: &Path) -> Option<Uri> {
     let encoded = percent_encode(path.as_os_str().as_encoded_bytes(), PLAIN);
     Uri::from_str(&format!("file://{encoded}")).ok()
 }
 
-/// The file of a URI. Servers spell one file in several ways, so that URIs are never compared, only these.
+/// Returns the file of a URI. Servers spell the URI of one file in several ways, so paths are compared and URIs never.
 pub(crate) fn path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let encoded = &rest[rest.find('/')?..];

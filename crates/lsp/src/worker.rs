@@ -1,5 +1,5 @@
-//! The thread of one server in one root: it starts it when there is something to do, does one job after the other, and
-//! leaves it alone for a while after a crash.
+//! The worker of one server in one root: a thread that starts the server when there is a job, does one job after the
+//! other, and waits for a while after a crash before it starts the server again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -10,51 +10,56 @@ use std::time::{Duration, Instant};
 use emend_process::search::Search;
 use emend_threads::{Background, Mutex};
 
-use crate::aftermath::{Answer, Changes, Report, State};
-use crate::known::ending;
-use crate::process::{Failure, Process};
-use crate::queue::{Change, Job, Queue, Text};
-use crate::requests::Client;
-use crate::server::Server;
-use crate::session::{Edited, Session};
-use crate::settings::Limits;
+use crate::aftermath::{Diagnosis, DiagnosticChanges, ServerReport, ServerState};
+use crate::known::extension;
+use crate::lsp_session::{EditedFile, LspSession};
+use crate::queue::{Job, Queue, SharedChange, SharedText};
+use crate::requests::RequestHandler;
+use crate::server_config::ServerConfig;
+use crate::server_process::{RequestError, ServerProcess};
+use crate::settings::ServerLimits;
 
-/// One server in one root.
+/// The jobs, the thread and the state of one server in one root.
 pub(crate) struct Worker {
-    server: Arc<Server>,
+    server: Arc<ServerConfig>,
     root: PathBuf,
     search: Arc<Search>,
-    limits: Limits,
+    limits: ServerLimits,
     queue: Background<Queue>,
     status: Mutex<Status>,
 }
 
 #[derive(Default)]
 struct Status {
-    process: Option<Arc<Process>>,
+    process: Option<Arc<ServerProcess>>,
     is_ready: bool,
     is_stopped: bool,
     crash: Option<Crash>,
 }
 
-/// How it ended the last time.
+/// The last crash of a server.
 #[derive(Clone)]
 struct Crash {
     why: String,
     back_off: Duration,
-    /// When it may be started again.
-    over: Instant,
-    /// Whether an edit was told of it.
-    is_told: bool,
+    /// The earliest time of the next start.
+    restart_at: Instant,
+    /// Whether a report has mentioned it.
+    is_reported: bool,
 }
 
 impl Worker {
-    pub(crate) fn new(server: Arc<Server>, root: PathBuf, search: Arc<Search>, limits: Limits) -> Arc<Self> {
+    pub(crate) fn new(
+        server: Arc<ServerConfig>,
+        root: PathBuf,
+        search: Arc<Search>,
+        limits: ServerLimits,
+    ) -> Arc<Self> {
         Arc::new_cyclic(|worker: &Weak<Self>| {
             let (worker, mut session) = (Weak::clone(worker), None);
             let work = move |job| {
                 if let Some(worker) = worker.upgrade() {
-                    worker.work_guarded(job, &mut session);
+                    worker.do_job_guarded(job, &mut session);
                 }
             };
             let queue = Background::new(format!("lsp {}", server.name), Queue::default(), work);
@@ -66,38 +71,38 @@ impl Worker {
         &self.root
     }
 
-    /// Has it done when its turn comes. Where there is no thread for it, or it is stopped, nothing comes of it.
+    /// Queues a job. If no thread can be started, or the worker is stopped, the job is answered with its default.
     pub(crate) fn push(&self, job: Job) {
-        // What is over is dropped, and so answered, after the queue is let go.
+        // A job that will not be done is dropped, and so answered, after the queue is unlocked.
         drop(self.queue.push(|queue| queue.push(job)));
     }
 
-    /// Whether it has been started and has not ended.
+    /// Whether the server has been started and has not ended.
     pub(crate) fn is_running(&self) -> bool {
         self.process().is_some()
     }
 
-    pub(crate) fn process(&self) -> Option<Arc<Process>> {
-        self.status().process.clone().filter(|process| process.ended().is_none())
+    pub(crate) fn process(&self) -> Option<Arc<ServerProcess>> {
+        self.status().process.clone().filter(|process| process.exit().is_none())
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> ServerState {
         let status = self.status();
         match (&status.process, &status.crash) {
-            (Some(process), _) => match process.ended() {
+            (Some(process), _) => match process.exit() {
                 Some((why, at)) => {
                     let over = at + self.back_off(&status, at);
-                    State::Crashed { why, restarts_in: over.saturating_duration_since(Instant::now()) }
+                    ServerState::Crashed { why, restarts_in: over.saturating_duration_since(Instant::now()) }
                 }
-                None if status.is_ready => State::Ready,
-                None => State::Starting,
+                None if status.is_ready => ServerState::Ready,
+                None => ServerState::Starting,
             },
             (None, Some(crash)) => crash.state(),
-            (None, None) => State::Idle,
+            (None, None) => ServerState::Idle,
         }
     }
 
-    /// Lets nothing more be done, and ends the server.
+    /// Stops taking jobs, and ends the server.
     pub(crate) fn stop(&self, deadline: Instant) {
         self.queue.close();
         drop(self.queue.with_waiting(Queue::take_all));
@@ -107,9 +112,9 @@ impl Worker {
             (status.process.take(), status.is_ready)
         };
         match process {
-            Some(process) if is_ready => process.stop(deadline),
-            // It answers nothing before it has answered that.
-            Some(process) => process.end("it was stopped"),
+            Some(process) if is_ready => process.shut_down(deadline),
+            // A server that has not answered `initialize` answers nothing else either.
+            Some(process) => process.kill("it was stopped"),
             None => {}
         }
     }
@@ -118,9 +123,9 @@ impl Worker {
         self.status.lock()
     }
 
-    /// Does this. A bug here, or in a text that is made here, costs this server and the answer, and nothing else.
-    fn work_guarded(&self, job: Job, session: &mut Option<Session>) {
-        if catch_unwind(AssertUnwindSafe(|| self.work(job, session))).is_err() {
+    /// Does a job. A panic in it, or in a text that is made for it, costs this server and the answer, and nothing else.
+    fn do_job_guarded(&self, job: Job, session: &mut Option<LspSession>) {
+        if catch_unwind(AssertUnwindSafe(|| self.do_job(job, session))).is_err() {
             *session = None;
             let mut status = self.status();
             status.process = None;
@@ -128,36 +133,39 @@ impl Worker {
         }
     }
 
-    fn work(&self, job: Job, session: &mut Option<Session>) {
+    fn do_job(&self, job: Job, session: &mut Option<LspSession>) {
         if session.is_some() && self.server.objection(&self.root).is_some() {
             // What makes it so may be what it is about to be told of.
             *session = None;
             let process = std::mem::take(&mut self.status().process);
-            process.inspect(|process| process.end("it was stopped"));
+            process.inspect(|process| process.kill("it was stopped"));
         }
         match job {
-            Job::Outside(paths) => {
+            Job::OutsideChanges(paths) => {
                 if let Some(session) = session {
                     // If it has ended, the next edit will say so.
-                    let _ = session.changed_outside(&paths);
+                    let _ = session.notify_outside_changes(&paths);
                 }
             }
             Job::Edit { changes, reply } => {
-                let answer =
-                    self.with_session(session, |session, deadline| self.edit(session, &changes, deadline));
-                let (state, changes) = apart(answer);
-                let crashed = self.untold_crash().filter(|_| !matches!(state, State::Crashed { .. }));
-                self.answer_waiting(&state);
-                reply.give(Report { server: self.server.name.clone(), state, crashed, changes });
-            }
-            Job::Ask { texts, reply } => {
                 let answer = self.with_session(session, |session, deadline| {
-                    let language = |path: &Path| ending(path).and_then(|ending| self.server.language(ending));
+                    self.diagnose_edit(session, &changes, deadline)
+                });
+                let (state, changes) = split_answer(answer);
+                let crashed =
+                    self.take_unreported_crash().filter(|_| !matches!(state, ServerState::Crashed { .. }));
+                self.answer_waiting_jobs(&state);
+                reply.give(ServerReport { server: self.server.name.clone(), state, crashed, changes });
+            }
+            Job::Diagnose { texts, reply } => {
+                let answer = self.with_session(session, |session, deadline| {
+                    let language =
+                        |path: &Path| extension(path).and_then(|ending| self.server.language(ending));
                     let with_language = |(path, text): (PathBuf, String)| {
                         let language = language(&path).unwrap_or_default().to_owned();
                         (path, language, text)
                     };
-                    let is_large = |(_, text): &(PathBuf, String)| text.len() > self.limits.text;
+                    let is_large = |(_, text): &(PathBuf, String)| text.len() > self.limits.file_bytes;
                     let (large, texts): (Vec<_>, Vec<_>) = texts.into_iter().partition(is_large);
                     let large: Vec<String> = large.iter().map(|(path, _)| self.too_large(path)).collect();
                     let unasked = (!large.is_empty()).then(|| large.join(", and "));
@@ -165,62 +173,67 @@ impl Worker {
                         return Err(refused(why));
                     }
                     let texts: Vec<_> = texts.into_iter().map(with_language).collect();
-                    Ok((session.ask(&texts, deadline)?, unasked))
+                    Ok((session.diagnose(&texts, deadline)?, unasked))
                 });
-                let (state, said) = apart(answer);
+                let (state, said) = split_answer(answer);
                 let (diagnostics, unasked) = said.unwrap_or_default();
-                self.answer_waiting(&state);
-                reply.give(Answer { server: self.server.name.clone(), state, diagnostics, unasked });
+                self.answer_waiting_jobs(&state);
+                reply.give(Diagnosis { server: self.server.name.clone(), state, diagnostics, unasked });
             }
         }
     }
 
-    /// Where the server is not there, nobody waits for it.
-    fn answer_waiting(&self, state: &State) {
-        if !matches!(state, State::Crashed { .. } | State::NotInstalled { .. }) {
+    /// Answers all waiting jobs at once if the server is not there.
+    fn answer_waiting_jobs(&self, state: &ServerState) {
+        if !matches!(state, ServerState::Crashed { .. } | ServerState::NotInstalled { .. }) {
             return;
         }
         let waiting = self.queue.with_waiting(Queue::take_awaited);
         for mut job in waiting {
             match &mut job {
-                Job::Edit { reply, .. } => reply.otherwise(|report| report.state = state.clone()),
-                Job::Ask { reply, .. } => reply.otherwise(|answer| answer.state = state.clone()),
-                Job::Outside(_) => {}
+                Job::Edit { reply, .. } => reply.change_default(|report| report.state = state.clone()),
+                Job::Diagnose { reply, .. } => reply.change_default(|answer| answer.state = state.clone()),
+                Job::OutsideChanges(_) => {}
             }
         }
     }
 
-    fn edit(&self, session: &mut Session, changes: &[Change], deadline: Instant) -> Result<Changes, Failure> {
+    fn diagnose_edit(
+        &self,
+        session: &mut LspSession,
+        changes: &[SharedChange],
+        deadline: Instant,
+    ) -> Result<DiagnosticChanges, RequestError> {
         let mut files = Vec::new();
         for change in changes {
-            let language = ending(&change.path).and_then(|ending| self.server.language(ending));
-            files.push(Edited {
+            let language = extension(&change.path).and_then(|ending| self.server.language(ending));
+            files.push(EditedFile {
                 path: &change.path,
                 language: language.unwrap_or_default(),
-                before: made(&change.before),
-                after: made(&change.after),
+                before: evaluate(&change.before),
+                after: evaluate(&change.after),
             });
         }
-        let is_large = |text: Option<&str>| text.is_some_and(|text| text.len() > self.limits.text);
+        let is_large = |text: Option<&str>| text.is_some_and(|text| text.len() > self.limits.file_bytes);
         if let Some(file) = files.iter().find(|file| is_large(file.before) || is_large(file.after)) {
             return Err(refused(&self.too_large(file.path)));
         }
-        session.edit(&files, deadline)
+        session.diagnose_edit(&files, deadline)
     }
 
     fn too_large(&self, path: &Path) -> String {
-        format!("{} has more than {} bytes", path.display(), self.limits.text)
+        format!("{} has more than {} bytes", path.display(), self.limits.file_bytes)
     }
 
-    /// Does something with the server, which is started if need be. An error says how it is instead.
+    /// Runs `act` with the server, which is started if need be. The error is the state of a server that is not ready.
     fn with_session<T>(
         &self,
-        session: &mut Option<Session>,
-        act: impl FnOnce(&mut Session, Instant) -> Result<T, Failure>,
-    ) -> Result<T, State> {
-        if let Some((why, at)) = session.as_ref().and_then(|session| session.process().ended()) {
+        session: &mut Option<LspSession>,
+        act: impl FnOnce(&mut LspSession, Instant) -> Result<T, RequestError>,
+    ) -> Result<T, ServerState> {
+        if let Some((why, at)) = session.as_ref().and_then(|session| session.process().exit()) {
             *session = None;
-            self.crashed(why, at);
+            self.record_crash(why, at);
         }
         if session.is_none() {
             *session = Some(self.start()?);
@@ -229,45 +242,45 @@ impl Worker {
         let begun = Instant::now();
         let why = match act(ready, begun + self.limits.job) {
             Ok(answer) => return Ok(answer),
-            Err(Failure::Refused { message, .. }) => return Err(silent(&message)),
-            Err(Failure::Late) => {
+            Err(RequestError::Refused { message, .. }) => return Err(silent(&message)),
+            Err(RequestError::TimedOut) => {
                 let why = format!("it has not answered within {:?}", self.limits.job);
                 // One that says something is busy. One that says nothing may never do so again.
-                if ready.process().spoke_since(begun + self.limits.job / 2) {
+                if ready.process().has_spoken_since(begun + self.limits.job / 2) {
                     return Err(silent(&why));
                 }
-                ready.process().end(&why);
+                ready.process().kill(&why);
                 why
             }
-            Err(Failure::Ended(why)) => why,
+            Err(RequestError::Ended(why)) => why,
         };
-        let (why, at) = ready.process().ended().unwrap_or((why, Instant::now()));
+        let (why, at) = ready.process().exit().unwrap_or((why, Instant::now()));
         *session = None;
-        Err(self.crashed(why, at))
+        Err(self.record_crash(why, at))
     }
 
-    fn start(&self) -> Result<Session, State> {
+    fn start(&self) -> Result<LspSession, ServerState> {
         if let Some(why) = self.server.objection(&self.root) {
-            return Err(State::Silent { why });
+            return Err(ServerState::Silent { why });
         }
-        if let Some(crash) = self.status().crash.as_ref().filter(|crash| crash.over > Instant::now()) {
+        if let Some(crash) = self.status().crash.as_ref().filter(|crash| crash.restart_at > Instant::now()) {
             return Err(crash.state());
         }
         // Programs come and go, and links are set anew: what was found once is looked at again.
-        let found = self.server.find(&self.search).and_then(|(program, arguments)| {
-            let start = self.server.start(&program, &self.search)?;
+        let found = self.server.find_command(&self.search).and_then(|(program, arguments)| {
+            let start = self.server.launch(&program, &self.search)?;
             Ok((program, arguments, start))
         });
-        let (program, arguments, start) = found.map_err(|why| State::NotInstalled { why })?;
+        let (program, arguments, start) = found.map_err(|why| ServerState::NotInstalled { why })?;
         let mut command = Command::new(&program);
         command.args(&arguments).current_dir(&self.root).env("PATH", self.search.for_children());
         command.envs(start.environment);
         let (name, root) = (self.server.name.clone(), self.root.clone());
-        let client = Client { name, root, options: start.options.clone() };
+        let client = RequestHandler { name, root, options: start.options.clone() };
         tracing::debug!(server = self.server.name, root = %self.root.display(), "a language server is started");
         let begun = Instant::now();
-        let process = Process::start(&mut command, client, self.limits).map_err(|error| {
-            self.crashed(format!("{} cannot be started: {error}", program.display()), begun)
+        let process = ServerProcess::start(&mut command, client, self.limits).map_err(|error| {
+            self.record_crash(format!("{} cannot be started: {error}", program.display()), begun)
         })?;
         let process = Arc::new(process);
         {
@@ -278,27 +291,27 @@ impl Worker {
             status.is_ready = false;
             status.process = Some(Arc::clone(&process));
         }
-        let kind = self.server.kind;
-        match Session::initialize(Arc::clone(&process), kind, &self.root, &start.options, self.limits) {
+        let kind = self.server.dialect;
+        match LspSession::initialize(Arc::clone(&process), kind, &self.root, &start.options, self.limits) {
             Ok(session) => {
                 self.status().is_ready = true;
                 Ok(session)
             }
-            Err(failure) => {
-                let why = match failure {
-                    Failure::Ended(why) => why,
-                    Failure::Late => format!("it was not ready within {:?}", self.limits.initialize),
-                    Failure::Refused { message, .. } => format!("it refused to start: {message}"),
+            Err(error) => {
+                let why = match error {
+                    RequestError::Ended(why) => why,
+                    RequestError::TimedOut => format!("it was not ready within {:?}", self.limits.initialize),
+                    RequestError::Refused { message, .. } => format!("it refused to start: {message}"),
                 };
-                process.end(&why);
-                let (why, at) = process.ended().unwrap_or((why, Instant::now()));
-                Err(self.crashed(why, at))
+                process.kill(&why);
+                let (why, at) = process.exit().unwrap_or((why, Instant::now()));
+                Err(self.record_crash(why, at))
             }
         }
     }
 
-    /// Notes a crash.
-    fn crashed(&self, why: String, at: Instant) -> State {
+    /// Records a crash and returns the state that follows from it.
+    fn record_crash(&self, why: String, at: Instant) -> ServerState {
         let mut status = self.status();
         let back_off = self.back_off(&status, at);
         status.process = None;
@@ -306,64 +319,66 @@ impl Worker {
         if !status.is_stopped {
             tracing::warn!(server = self.server.name, %why, "a language server crashed");
         }
-        let crash = Crash { why, back_off, over: at + back_off, is_told: false };
+        let crash = Crash { why, back_off, restart_at: at + back_off, is_reported: false };
         let state = crash.state();
         status.crash = Some(crash);
         drop(status);
         state
     }
 
-    /// How long it is left alone after a crash at this time.
+    /// Returns how long to wait after a crash at this time before the next start.
     fn back_off(&self, status: &Status, at: Instant) -> Duration {
         match &status.crash {
-            Some(crash) if at.saturating_duration_since(crash.over) < self.limits.well => {
+            Some(crash)
+                if at.saturating_duration_since(crash.restart_at) < self.limits.crashes_forgotten_after =>
+            {
                 (crash.back_off * 2).min(self.limits.longest_back_off)
             }
             _ => self.limits.back_off,
         }
     }
 
-    /// Why it had crashed, if nobody was told yet.
-    fn untold_crash(&self) -> Option<String> {
+    /// Returns the reason of the last crash the first time it is called after that crash.
+    fn take_unreported_crash(&self) -> Option<String> {
         let mut status = self.status();
-        let crash = status.crash.as_mut().filter(|crash| !crash.is_told)?;
-        crash.is_told = true;
+        let crash = status.crash.as_mut().filter(|crash| !crash.is_reported)?;
+        crash.is_reported = true;
         Some(crash.why.clone())
     }
 }
 
 impl Crash {
-    fn state(&self) -> State {
-        let restarts_in = self.over.saturating_duration_since(Instant::now());
-        State::Crashed { why: self.why.clone(), restarts_in }
+    fn state(&self) -> ServerState {
+        let restarts_in = self.restart_at.saturating_duration_since(Instant::now());
+        ServerState::Crashed { why: self.why.clone(), restarts_in }
     }
 }
 
-fn made(text: &Option<Text>) -> Option<&str> {
+fn evaluate(text: &Option<SharedText>) -> Option<&str> {
     text.as_ref().map(|text| text.as_str())
 }
 
-fn refused(why: &str) -> Failure {
-    Failure::Refused { code: 0, message: why.to_owned() }
+fn refused(why: &str) -> RequestError {
+    RequestError::Refused { code: 0, message: why.to_owned() }
 }
 
-fn silent(why: &str) -> State {
-    State::Silent { why: why.to_owned() }
+fn silent(why: &str) -> ServerState {
+    ServerState::Silent { why: why.to_owned() }
 }
 
-fn apart<T>(answer: Result<T, State>) -> (State, Option<T>) {
+fn split_answer<T>(answer: Result<T, ServerState>) -> (ServerState, Option<T>) {
     match answer {
-        Ok(answer) => (State::Ready, Some(answer)),
+        Ok(answer) => (ServerState::Ready, Some(answer)),
         Err(state) => (state, None),
     }
 }
 
-/// What is answered for an edit if nothing else is,
-pub(crate) fn unanswered(server: &str) -> Report {
-    Report { server: server.to_owned(), state: silent("it was stopped"), crashed: None, changes: None }
+/// Returns the report of an edit that a server never came to.
+pub(crate) fn unanswered_report(server: &str) -> ServerReport {
+    ServerReport { server: server.to_owned(), state: silent("it was stopped"), crashed: None, changes: None }
 }
 
-/// and what to a question.
-pub(crate) fn unsaid(server: &str) -> Answer {
-    Answer::none(server, silent("it was not asked"))
+/// Returns the answer to a question that a server never came to.
+pub(crate) fn unanswered_diagnosis(server: &str) -> Diagnosis {
+    Diagnosis::without_diagnostics(server, silent("it was not asked"))
 }

@@ -10,8 +10,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use emend_lsp::{
-    Aftermath, Changes, Diagnostic, FileChange, Limits, Report, ServerSetting, Servers, Settings, Severity,
-    State,
+    Aftermath, Diagnostic, DiagnosticChanges, FileChange, LspSettings, ServerLimits, ServerReport,
+    ServerSetting, ServerState, Servers, Severity,
 };
 use emend_testkit::language_server;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -37,16 +37,16 @@ struct Scene {
 
 impl Scene {
     fn new(habits: &[&str]) -> Self {
-        Self::within(habits, Limits { back_off: Duration::ZERO, ..Limits::default() })
+        Self::with_limits(habits, ServerLimits { back_off: Duration::ZERO, ..ServerLimits::default() })
     }
 
-    fn within(habits: &[&str], limits: Limits) -> Self {
+    fn with_limits(habits: &[&str], limits: ServerLimits) -> Self {
         let state = tempfile::tempdir().expect("a folder");
         let command = language_server::command(&state.path().join("log"), habits);
-        Self::of(command, state, limits)
+        Self::with_command(command, state, limits)
     }
 
-    fn of(command: Vec<String>, state: tempfile::TempDir, limits: Limits) -> Self {
+    fn with_command(command: Vec<String>, state: tempfile::TempDir, limits: ServerLimits) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let fake = ServerSetting {
             name: "fake".into(),
@@ -55,7 +55,7 @@ impl Scene {
             options: Some(serde_json::json!({"fake": {"part": 5}})),
             ..ServerSetting::default()
         };
-        let settings = Settings {
+        let settings = LspSettings {
             roots: vec![folder.path().to_owned()],
             untrusted: Vec::new(),
             servers: vec![fake],
@@ -78,29 +78,29 @@ impl Scene {
     }
 
     /// What is told of an edit in the end.
-    fn edit(&self, changes: Vec<FileChange>) -> Report {
-        let pending = self.servers.edited(changes).expect("the files concern the server");
+    fn edit(&self, changes: Vec<FileChange>) -> ServerReport {
+        let pending = self.servers.notify_edit(changes).expect("the files concern the server");
         only(pending.wait(Instant::now() + GENEROUS).expect("it is known in the end"))
     }
 
-    fn edit_one(&self, before: &str, after: &str) -> Report {
+    fn edit_one(&self, before: &str, after: &str) -> ServerReport {
         self.edit(vec![self.change("a.fake", Some(before), Some(after))])
     }
 
-    fn changes(&self, before: &str, after: &str) -> Changes {
+    fn changes(&self, before: &str, after: &str) -> DiagnosticChanges {
         changes(self.edit_one(before, after))
     }
 
     /// Why the server is down after an edit to this text.
     fn crash(&self, after: &str) -> String {
         match self.edit_one("one\n", after).state {
-            State::Crashed { why, .. } => why,
+            ServerState::Crashed { why, .. } => why,
             other => panic!("{other:?}"),
         }
     }
 
-    fn state(&self) -> State {
-        let states = self.servers.states();
+    fn state(&self) -> ServerState {
+        let states = self.servers.list();
         states.into_iter().find(|state| state.server == "fake").expect("it is known").state
     }
 
@@ -124,17 +124,17 @@ impl Scene {
     }
 }
 
-fn only(aftermath: Aftermath) -> Report {
+fn only(aftermath: Aftermath) -> ServerReport {
     let [report] = aftermath.servers.try_into().expect("one server");
     report
 }
 
-fn changes(report: Report) -> Changes {
-    assert_eq!(report.state, State::Ready);
+fn changes(report: ServerReport) -> DiagnosticChanges {
+    assert_eq!(report.state, ServerState::Ready);
     report.changes.expect("it is ready")
 }
 
-fn places(changes: &Changes) -> Vec<(u32, u32)> {
+fn places(changes: &DiagnosticChanges) -> Vec<(u32, u32)> {
     changes.new.iter().map(|new| (new.line, new.column)).collect()
 }
 
@@ -232,14 +232,18 @@ fn what_a_later_pass_finds_is_neither_new_nor_gone_and_yet_known() {
     assert_eq!((places(&broken), broken.gone), (vec![(2, 1)], 0));
     let mended = scene.changes("DUBIOUS\nBAD\n", "DUBIOUS\nfine\n");
     assert_eq!((places(&mended), mended.gone), (vec![], 1));
-    let answers =
-        scene.servers.ask(&[(scene.path("a.fake"), "DUBIOUS\nfine\n".into())], Instant::now() + GENEROUS);
+    let answers = scene
+        .servers
+        .diagnose(&[(scene.path("a.fake"), "DUBIOUS\nfine\n".into())], Instant::now() + GENEROUS);
     assert_eq!(answers[0].diagnostics.len(), 1);
 }
 
 #[test]
 fn a_new_file_is_not_clean_because_the_first_pass_found_nothing() {
-    let scene = Scene::within(&["passes"], Limits { others: GENEROUS / 30, ..Limits::default() });
+    let scene = Scene::with_limits(
+        &["passes"],
+        ServerLimits { other_files: GENEROUS / 30, ..ServerLimits::default() },
+    );
     let made = changes(scene.edit(vec![scene.change("new.fake", None, Some("DUBIOUS\n"))]));
     assert_eq!((places(&made), made.warnings), (vec![(1, 1)], 1));
 }
@@ -252,11 +256,11 @@ fn a_question_is_put_again_that_came_at_a_bad_moment() {
 
 #[test]
 fn a_server_that_names_no_version_is_not_believed() {
-    let scene = Scene::within(&["unversioned"], Limits { job: MODEST, ..Limits::default() });
+    let scene = Scene::with_limits(&["unversioned"], ServerLimits { job: MODEST, ..ServerLimits::default() });
     for _ in 0..2 {
         let report = scene.edit_one("one\n", "BAD\n");
         assert!(
-            matches!(&report.state, State::Silent { why } if why.contains("version")),
+            matches!(&report.state, ServerState::Silent { why } if why.contains("version")),
             "{:?}",
             report.state
         );
@@ -266,21 +270,24 @@ fn a_server_that_names_no_version_is_not_believed() {
 
 #[test]
 fn a_server_that_hangs_holds_nobody_up() {
-    let scene = Scene::within(&["hang-at-start"], Limits { initialize: SHORT, ..Limits::default() });
-    let pending =
-        scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("BAD\n"))]).expect("concerned");
+    let scene =
+        Scene::with_limits(&["hang-at-start"], ServerLimits { initialize: SHORT, ..ServerLimits::default() });
+    let pending = scene
+        .servers
+        .notify_edit(vec![scene.change("a.fake", Some("one\n"), Some("BAD\n"))])
+        .expect("concerned");
     assert_eq!(pending.wait(Instant::now()), None);
     let (send, receive) = mpsc::channel();
     pending.on_done(move |aftermath| send.send(aftermath).expect("heard"));
     let report = only(receive.recv_timeout(GENEROUS).expect("told"));
     assert!(
-        matches!(&report.state, State::Crashed { why, .. } if why.contains("not ready")),
+        matches!(&report.state, ServerState::Crashed { why, .. } if why.contains("not ready")),
         "{:?}",
         report.state
     );
 
-    let limits = Limits { job: MODEST, back_off: Duration::ZERO, ..Limits::default() };
-    let scene = Scene::within(&[], limits);
+    let limits = ServerLimits { job: MODEST, back_off: Duration::ZERO, ..ServerLimits::default() };
+    let scene = Scene::with_limits(&[], limits);
     assert!(scene.crash("HANG\n").contains("has not answered"));
     let after = scene.edit_one("one\n", "BAD\n");
     assert_eq!((after.crashed, places(&after.changes.expect("started again"))), (None, vec![(1, 1)]));
@@ -307,17 +314,17 @@ fn no_server_is_started_by_a_link_in_the_workspace() {
             extensions: vec!["fake".into()],
             ..ServerSetting::default()
         };
-        let servers = Servers::new(Settings {
+        let servers = Servers::new(LspSettings {
             roots: vec![scene.folder.path().to_owned()],
             untrusted: Vec::new(),
             servers: vec![fake],
             search: Some("/nowhere".into()),
-            limits: Limits::default(),
+            limits: ServerLimits::default(),
         });
         let state =
-            servers.states().into_iter().find(|state| state.server == "fake").expect("it is known").state;
-        assert!(matches!(state, State::NotInstalled { .. }), "{}: {state:?}", program.display());
-        let pending = servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]);
+            servers.list().into_iter().find(|state| state.server == "fake").expect("it is known").state;
+        assert!(matches!(state, ServerState::NotInstalled { .. }), "{}: {state:?}", program.display());
+        let pending = servers.notify_edit(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]);
         assert!(pending.is_none(), "{}", program.display());
     }
 }
@@ -325,18 +332,19 @@ fn no_server_is_started_by_a_link_in_the_workspace() {
 #[test]
 fn a_server_that_starts_says_so() {
     let scene = Scene::new(&["hang-at-start"]);
-    assert_eq!(scene.state(), State::Idle);
-    let _dropped = scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]);
+    assert_eq!(scene.state(), ServerState::Idle);
+    let _dropped = scene.servers.notify_edit(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]);
     scene.await_log("initialize");
-    assert_eq!(scene.state(), State::Starting);
-    let answers = scene.servers.ask(&[(scene.path("a.fake"), "BAD\n".into())], Instant::now());
-    assert_eq!(answers[0].state, State::Starting);
+    assert_eq!(scene.state(), ServerState::Starting);
+    let answers = scene.servers.diagnose(&[(scene.path("a.fake"), "BAD\n".into())], Instant::now());
+    assert_eq!(answers[0].state, ServerState::Starting);
 }
 
 #[test]
 fn whatever_a_server_writes_costs_that_server_alone() {
-    let limits = Limits { flood: 1 << 20, back_off: Duration::ZERO, ..Limits::default() };
-    let scene = Scene::within(&[], limits);
+    let limits =
+        ServerLimits { unprompted_bytes: 1 << 20, back_off: Duration::ZERO, ..ServerLimits::default() };
+    let scene = Scene::with_limits(&[], limits);
     for (word, why) in [
         ("RUBBISH", "no message"),
         ("HUGE", "the limit"),
@@ -346,7 +354,9 @@ fn whatever_a_server_writes_costs_that_server_alone() {
         // What a file contains when a server reads it first is the edit's old text, so both are tried.
         let crash = scene.crash(word);
         assert!(crash.contains(why), "{word}: {crash}");
-        let State::Crashed { why: crash, .. } = scene.edit_one(word, "BAD\n").state else { panic!("{word}") };
+        let ServerState::Crashed { why: crash, .. } = scene.edit_one(word, "BAD\n").state else {
+            panic!("{word}")
+        };
         assert!(crash.contains(why), "{word}: {crash}");
     }
     assert_eq!(places(&scene.changes("one\n", "COMPLAIN\nBAD\n")), [(2, 1)]);
@@ -355,25 +365,26 @@ fn whatever_a_server_writes_costs_that_server_alone() {
 #[test]
 fn a_server_that_can_say_nothing_any_more_is_ended() {
     let command = ["/bin/sh", "-c", "exec >&-; exec /bin/sleep 1000"].map(str::to_owned);
-    let scene = Scene::of(command.into(), tempfile::tempdir().expect("a folder"), Limits::default());
+    let scene =
+        Scene::with_command(command.into(), tempfile::tempdir().expect("a folder"), ServerLimits::default());
     assert!(scene.crash("BAD\n").contains("closed its standard output"));
 }
 
 #[test]
 fn all_that_waits_is_answered_by_a_crash_and_none_is_started_meanwhile() {
     let hour = Duration::from_secs(3600);
-    let limits = Limits { back_off: hour, longest_back_off: 2 * hour, ..Limits::default() };
-    let scene = Scene::within(&["die-at-start"], limits);
-    let edit = |after| scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some(after))]);
+    let limits = ServerLimits { back_off: hour, longest_back_off: 2 * hour, ..ServerLimits::default() };
+    let scene = Scene::with_limits(&["die-at-start"], limits);
+    let edit = |after| scene.servers.notify_edit(vec![scene.change("a.fake", Some("one\n"), Some(after))]);
     let pending: Vec<_> = ["two\n", "three\n", "four\n"].into_iter().filter_map(edit).collect();
     for pending in pending {
         let report = only(pending.wait(Instant::now() + GENEROUS).expect("answered"));
-        let State::Crashed { why, restarts_in } = report.state else { panic!("{:?}", report.state) };
+        let ServerState::Crashed { why, restarts_in } = report.state else { panic!("{:?}", report.state) };
         assert!(why.contains("exit status: 3; its last words: there is nothing to serve here"), "{why}");
         assert!(restarts_in > Duration::ZERO && restarts_in <= hour);
     }
-    assert!(matches!(scene.state(), State::Crashed { .. }));
-    assert!(matches!(scene.edit_one("one\n", "two\n").state, State::Crashed { .. }));
+    assert!(matches!(scene.state(), ServerState::Crashed { .. }));
+    assert!(matches!(scene.edit_one("one\n", "two\n").state, ServerState::Crashed { .. }));
 }
 
 #[test]
@@ -383,7 +394,7 @@ fn a_crash_between_two_edits_is_told_once_and_survived() {
     let process = pid(&scene.await_log("start"));
     kill_process(process, Signal::KILL).expect("killed");
     let deadline = Instant::now() + GENEROUS;
-    while !matches!(scene.state(), State::Crashed { .. }) {
+    while !matches!(scene.state(), ServerState::Crashed { .. }) {
         assert!(Instant::now() < deadline, "its end is noticed");
         std::thread::yield_now();
     }
@@ -400,7 +411,7 @@ fn a_text_that_cannot_be_made_costs_one_answer() {
     let change =
         FileChange { after: Some(Box::new(|| panic!("no text"))), ..scene.change("a.fake", None, None) };
     let report = scene.edit(vec![change]);
-    assert!(matches!(report.state, State::Silent { .. }), "{:?}", report.state);
+    assert!(matches!(report.state, ServerState::Silent { .. }), "{:?}", report.state);
     assert_eq!(places(&scene.changes("one\n", "BAD\n")), [(1, 1)]);
 }
 
@@ -413,9 +424,10 @@ fn a_question_is_about_now_and_pyright_looks_for_what_others_made() {
         ..ServerSetting::default()
     };
     let roots = vec![scene.folder.path().to_owned()];
-    scene.servers = Servers::new(Settings { roots, servers: vec![pyright], ..Settings::default() });
+    scene.servers = Servers::new(LspSettings { roots, servers: vec![pyright], ..LspSettings::default() });
     for _ in 0..2 {
-        let answers = scene.servers.ask(&[(scene.path("a.py"), "BAD\n".into())], Instant::now() + GENEROUS);
+        let answers =
+            scene.servers.diagnose(&[(scene.path("a.py"), "BAD\n".into())], Instant::now() + GENEROUS);
         assert_eq!(answers[0].diagnostics.len(), 1);
     }
     let log = scene.log();
@@ -425,17 +437,18 @@ fn a_question_is_about_now_and_pyright_looks_for_what_others_made() {
 
 #[test]
 fn a_file_that_is_too_large_is_told_and_does_not_silence_the_others() {
-    let scene = Scene::within(&[], Limits { text: 10, ..Limits::default() });
+    let scene = Scene::with_limits(&[], ServerLimits { file_bytes: 10, ..ServerLimits::default() });
     let files = [(scene.path("large.fake"), "BAD\n".repeat(10)), (scene.path("a.fake"), "BAD\n".into())];
-    let [answer] = scene.servers.ask(&files, Instant::now() + GENEROUS).try_into().expect("one server");
-    assert_eq!(answer.state, State::Ready);
+    let [answer] = scene.servers.diagnose(&files, Instant::now() + GENEROUS).try_into().expect("one server");
+    assert_eq!(answer.state, ServerState::Ready);
     let told: Vec<PathBuf> = answer.diagnostics.into_iter().map(|found| found.path).collect();
     assert_eq!(told, [scene.path("a.fake")]);
     let why = answer.unasked.expect("one is left out");
     assert!(why.contains("large.fake has more than 10 bytes"), "{why}");
-    let [answer] = scene.servers.ask(&files[..1], Instant::now() + GENEROUS).try_into().expect("one server");
+    let [answer] =
+        scene.servers.diagnose(&files[..1], Instant::now() + GENEROUS).try_into().expect("one server");
     assert!(
-        matches!(&answer.state, State::Silent { why } if why.contains("large.fake")),
+        matches!(&answer.state, ServerState::Silent { why } if why.contains("large.fake")),
         "{:?}",
         answer.state
     );
@@ -443,15 +456,19 @@ fn a_file_that_is_too_large_is_told_and_does_not_silence_the_others() {
 
 #[test]
 fn large_texts_are_not_told() {
-    let scene = Scene::within(&[], Limits { text: 10, ..Limits::default() });
+    let scene = Scene::with_limits(&[], ServerLimits { file_bytes: 10, ..ServerLimits::default() });
     let report = scene.edit_one("one\n", &"BAD\n".repeat(10));
-    assert!(matches!(&report.state, State::Silent { why } if why.contains("10 bytes")), "{:?}", report.state);
+    assert!(
+        matches!(&report.state, ServerState::Silent { why } if why.contains("10 bytes")),
+        "{:?}",
+        report.state
+    );
     assert_eq!(places(&scene.changes("one\n", "BAD\n")), [(1, 1)]);
 }
 
 #[test]
 fn only_so_many_files_are_open() {
-    let scene = Scene::within(&[], Limits { documents: 2, ..Limits::default() });
+    let scene = Scene::with_limits(&[], ServerLimits { open_documents: 2, ..ServerLimits::default() });
     for name in ["a.fake", "b.fake", "c.fake"] {
         scene.edit(vec![scene.change(name, Some("one\n"), Some("two\n"))]);
     }
@@ -462,15 +479,15 @@ fn only_so_many_files_are_open() {
 #[test]
 fn what_others_change_is_told_and_read_again() {
     let scene = Scene::new(&[]);
-    scene.servers.changed_outside(&[scene.path("a.fake")]);
-    assert_eq!(scene.state(), State::Idle, "nobody is started for it");
+    scene.servers.notify_outside_changes(&[scene.path("a.fake")]);
+    assert_eq!(scene.state(), ServerState::Idle, "nobody is started for it");
     fs::write(scene.path("b.fake"), "two\n").expect("written");
     let files = ["a.fake", "b.fake"].map(|name| scene.change(name, Some("one\n"), Some("two\n")));
     scene.edit(files.into());
     fs::write(scene.path("a.fake"), "BAD\n").expect("written");
     fs::write(scene.path("c.fake"), "BAD\n").expect("written");
     let paths = ["a.fake", "b.fake", "c.fake", "d.fake"].map(|name| scene.path(name));
-    scene.servers.changed_outside(&paths);
+    scene.servers.notify_outside_changes(&paths);
     let after = scene.changes("BAD\n", "BAD\nBAD\n");
     assert_eq!((places(&after), after.gone), (vec![(2, 1)], 0));
     let log = scene.log();
@@ -491,7 +508,7 @@ fn what_others_change_is_told_and_read_again() {
 fn what_makes_a_project_is_told_to_the_servers_that_run() {
     let scene = Scene::new(&[]);
     let project = scene.path("pyproject.toml");
-    let edit = || scene.servers.edited(vec![scene.change("pyproject.toml", Some("a"), Some("b"))]);
+    let edit = || scene.servers.notify_edit(vec![scene.change("pyproject.toml", Some("a"), Some("b"))]);
     assert!(!scene.servers.concerns(&project) && edit().is_none());
     scene.changes("one\n", "two\n");
     assert!(scene.servers.concerns(&project));
@@ -504,15 +521,15 @@ fn a_question_is_answered_for_its_texts_by_all_that_are_for_them() {
     let scene = Scene::new(&[]);
     let files = [("a.fake", "BAD\n"), ("b.fake", "\nDUBIOUS\n"), ("c.go", ""), ("none", "")];
     let files = files.map(|(name, text)| (scene.path(name), text.to_owned()));
-    let answers = scene.servers.ask(&files, Instant::now() + GENEROUS);
+    let answers = scene.servers.diagnose(&files, Instant::now() + GENEROUS);
     let of = |name: &str| answers.iter().find(|answer| answer.server == name).expect("it is asked");
     assert_eq!(answers.len(), 2);
-    let State::NotInstalled { why } = &of("gopls").state else { panic!("{answers:?}") };
+    let ServerState::NotInstalled { why } = &of("gopls").state else { panic!("{answers:?}") };
     assert!(why.contains("gopls"), "{why}");
     let found: Vec<_> =
         of("fake").diagnostics.iter().map(|one| (one.path.clone(), one.line, one.severity)).collect();
     let expected = [(scene.path("a.fake"), 1, Severity::Error), (scene.path("b.fake"), 2, Severity::Warning)];
-    assert_eq!((&of("fake").state, found), (&State::Ready, expected.to_vec()));
+    assert_eq!((&of("fake").state, found), (&ServerState::Ready, expected.to_vec()));
 }
 
 #[test]
@@ -524,7 +541,8 @@ fn a_program_of_a_root_without_servers_is_not_used_either() {
     let fake = ServerSetting { name: "fake".into(), command, extensions, ..ServerSetting::default() };
     let folder = tempfile::tempdir().expect("a folder");
     let roots = vec![folder.path().to_owned()];
-    let servers = Servers::new(Settings { roots, untrusted, servers: vec![fake], ..Settings::default() });
+    let servers =
+        Servers::new(LspSettings { roots, untrusted, servers: vec![fake], ..LspSettings::default() });
     assert!(!servers.concerns(&folder.path().join("a.fake")));
 }
 
@@ -540,11 +558,14 @@ fn what_is_nobodys_concern_starts_nobody() {
     ] {
         assert_eq!(scene.servers.concerns(&path), concerns, "{}", path.display());
     }
-    assert!(scene.servers.edited(vec![scene.change("a.go", None, Some(""))]).is_none());
+    assert!(scene.servers.notify_edit(vec![scene.change("a.go", None, Some(""))]).is_none());
     let disabled = ServerSetting { name: "gopls".into(), enabled: Some(false), ..ServerSetting::default() };
-    let servers = Servers::new(Settings { servers: vec![disabled], ..Settings::default() });
-    let states = servers.states();
-    assert_eq!(states.iter().find(|state| state.server == "gopls").expect("known").state, State::Disabled);
+    let servers = Servers::new(LspSettings { servers: vec![disabled], ..LspSettings::default() });
+    let states = servers.list();
+    assert_eq!(
+        states.iter().find(|state| state.server == "gopls").expect("known").state,
+        ServerState::Disabled
+    );
 }
 
 #[test]
@@ -563,9 +584,9 @@ fn a_server_is_stopped_politely_and_otherwise_ended_with_its_children() {
     for (habits, is_polite) in
         [(&["has-child"][..], true), (&["has-child", "does-not-stop", "outlives"], false)]
     {
-        let scene = Scene::within(
+        let scene = Scene::with_limits(
             habits,
-            Limits { stop: if is_polite { GENEROUS } else { SHORT }, ..Limits::default() },
+            ServerLimits { stop: if is_polite { GENEROUS } else { SHORT }, ..ServerLimits::default() },
         );
         scene.changes("one\n", "two\n");
         let processes = ["start", "child"].map(|words| pid(&scene.await_log(words)));
@@ -573,15 +594,16 @@ fn a_server_is_stopped_politely_and_otherwise_ended_with_its_children() {
         processes.into_iter().for_each(await_end);
         assert_eq!(scene.log().contains(&"exit".to_owned()), is_polite);
         let report = scene.edit_one("one\n", "BAD\n");
-        assert!(matches!(report.state, State::Silent { .. }), "nothing is started again: {report:?}");
+        assert!(matches!(report.state, ServerState::Silent { .. }), "nothing is started again: {report:?}");
     }
 }
 
 #[test]
 fn a_server_that_is_not_ready_is_not_asked_to_end() {
-    let scene = Scene::within(&["hang-at-start"], Limits { stop: GENEROUS, ..Limits::default() });
+    let scene =
+        Scene::with_limits(&["hang-at-start"], ServerLimits { stop: GENEROUS, ..ServerLimits::default() });
     let change = scene.change("a.fake", Some("one\n"), Some("two\n"));
-    let _pending = scene.servers.edited(vec![change]).expect("concerned");
+    let _pending = scene.servers.notify_edit(vec![change]).expect("concerned");
     scene.await_log("initialize");
     let begun = Instant::now();
     scene.servers.stop();
@@ -590,9 +612,13 @@ fn a_server_that_is_not_ready_is_not_asked_to_end() {
 
 #[test]
 fn what_waits_is_answered_when_all_is_stopped() {
-    let scene = Scene::within(&["hang-at-start"], Limits { stop: SHORT, ..Limits::default() });
+    let scene =
+        Scene::with_limits(&["hang-at-start"], ServerLimits { stop: SHORT, ..ServerLimits::default() });
     let edit = || {
-        scene.servers.edited(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))]).expect("concerned")
+        scene
+            .servers
+            .notify_edit(vec![scene.change("a.fake", Some("one\n"), Some("two\n"))])
+            .expect("concerned")
     };
     let pending = [edit(), edit()];
     scene.await_log("initialize");
@@ -607,12 +633,13 @@ fn what_waits_is_answered_when_all_is_stopped() {
 fn edits_that_pile_up_are_all_answered() {
     let scene = Scene::new(&[]);
     let texts: Vec<String> = (0..50).map(|at| format!("text {at}\n")).chain(["BAD\n".into()]).collect();
-    let edit =
-        |pair: &[String]| scene.servers.edited(vec![scene.change("a.fake", Some(&pair[0]), Some(&pair[1]))]);
+    let edit = |pair: &[String]| {
+        scene.servers.notify_edit(vec![scene.change("a.fake", Some(&pair[0]), Some(&pair[1]))])
+    };
     let pending: Vec<_> = texts.windows(2).filter_map(edit).collect();
     let told =
         pending.into_iter().map(|pending| only(pending.wait(Instant::now() + GENEROUS).expect("answered")));
-    let told: Vec<Report> = told.collect();
+    let told: Vec<ServerReport> = told.collect();
     assert_eq!(told.len(), 50);
     let last = told.last().and_then(|report| report.changes.as_ref()).expect("the last is told");
     assert_eq!(places(last), [(1, 1)]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use emend_lsp::{Severity, State};
+use emend_lsp::{ServerState, Severity};
 use emend_workspace::approval::visible_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,19 +69,21 @@ fn is_zero(number: &usize) -> bool {
 impl ServerSays {
     /// A server in this state, which says nothing yet.
     #[must_use]
-    pub fn of(server: &str, state: &State) -> Self {
+    pub fn of(server: &str, state: &ServerState) -> Self {
         let (word, why) = match state {
-            State::Ready => ("ready", None),
-            State::Starting => ("starting", None),
-            State::Idle => ("idle", None),
-            State::Crashed { why, restarts_in } if restarts_in.is_zero() => ("crashed", Some(why.clone())),
-            State::Crashed { why, restarts_in } => {
+            ServerState::Ready => ("ready", None),
+            ServerState::Starting => ("starting", None),
+            ServerState::Idle => ("idle", None),
+            ServerState::Crashed { why, restarts_in } if restarts_in.is_zero() => {
+                ("crashed", Some(why.clone()))
+            }
+            ServerState::Crashed { why, restarts_in } => {
                 let seconds = restarts_in.as_secs_f64().ceil();
                 ("crashed", Some(format!("{why}; it can be started again in {seconds} s")))
             }
-            State::NotInstalled { why } => ("not-installed", Some(why.clone())),
-            State::Disabled => ("disabled", None),
-            State::Silent { why } => ("silent", Some(why.clone())),
+            ServerState::NotInstalled { why } => ("not-installed", Some(why.clone())),
+            ServerState::Disabled => ("disabled", None),
+            ServerState::Silent { why } => ("silent", Some(why.clone())),
         };
         Self {
             server: Some(server.to_owned()),
@@ -241,7 +243,7 @@ mod tests {
 
     #[test]
     fn files_that_were_not_asked_about_are_told_beside_the_others() {
-        let mut says = ServerSays::of("server", &State::Ready).telling(None, Some(Vec::new()), 0);
+        let mut says = ServerSays::of("server", &ServerState::Ready).telling(None, Some(Vec::new()), 0);
         assert_eq!(prose(std::slice::from_ref(&says)), "server: no errors or warnings.\n");
         says.why = Some("b has more than 10 bytes".into());
         let expected =
@@ -261,7 +263,7 @@ mod tests {
             code: Some("E\n1".into()),
             related: Vec::new(),
         };
-        let says = ServerSays::of("server", &State::Ready);
+        let says = ServerSays::of("server", &ServerState::Ready);
         let says = says.telling(Some(vec![Finding::of("a\nb".into(), &found)]), None, 0);
         let prose = prose(&[says]);
         assert_eq!(prose.lines().nth(1), Some("a\\nb:1:1: error: wrong [31mhere [E 1]"));

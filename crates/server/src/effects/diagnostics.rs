@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use emend_edit::Text;
 use emend_edit::plan::Action;
-use emend_lsp::{Aftermath, Content, FileChange, ServerSetting, Servers, Settings, State};
+use emend_lsp::{Aftermath, FileChange, LazyContent, LspSettings, ServerSetting, ServerState, Servers};
 use emend_threads::Mutex;
 use emend_workspace::policy::programs::{Programs, Server};
 use emend_workspace::{CommittedEdit, Topic, Workspace};
@@ -48,17 +48,17 @@ pub enum Found {
 #[must_use]
 pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServer> {
     let servers = programs.servers.iter().map(setting).collect();
-    let servers = Servers::new(Settings { roots: roots.to_vec(), servers, ..Settings::default() });
-    let known = |server: emend_lsp::ServerState| {
+    let servers = Servers::new(LspSettings { roots: roots.to_vec(), servers, ..LspSettings::default() });
+    let known = |server: emend_lsp::ServerInfo| {
         let found = match (server.state, server.program) {
-            (State::Disabled, _) => Found::Disabled,
-            (State::NotInstalled { why }, _) => Found::Nowhere(why),
+            (ServerState::Disabled, _) => Found::Disabled,
+            (ServerState::NotInstalled { why }, _) => Found::Nowhere(why),
             (_, Some(program)) => Found::At(program),
             (_, None) => Found::Nowhere("it is not there".to_owned()),
         };
         KnownServer { name: server.server, extensions: server.extensions, found }
     };
-    servers.states().into_iter().map(known).collect()
+    servers.list().into_iter().map(known).collect()
 }
 
 /// How long an answer waits for what servers say, unless the person says otherwise.
@@ -87,7 +87,7 @@ pub(crate) struct Diagnostics {
 #[derive(Debug)]
 pub(crate) struct Checking {
     edit: String,
-    pending: emend_lsp::Pending,
+    pending: emend_lsp::PendingAftermath,
     patience: Duration,
 }
 
@@ -107,7 +107,7 @@ impl Diagnostics {
         let roots = all.iter().filter(|root| root.policy.terms().notify_lsp).map(|root| root.path.clone());
         let untrusted = all.iter().map(|root| root.path.clone()).collect();
         let servers = programs.servers.iter().map(setting).collect();
-        let settings = Settings { roots: roots.collect(), untrusted, servers, ..Settings::default() };
+        let settings = LspSettings { roots: roots.collect(), untrusted, servers, ..LspSettings::default() };
         let servers = Servers::new(settings);
         let endings = servers.extensions().map(str::to_owned).collect();
         let recent = Mutex::default();
@@ -138,7 +138,7 @@ impl Diagnostics {
         }
         let paths: Vec<PathBuf> = concerned.iter().map(|file| file.path.clone()).collect();
         self.has_told_of(paths);
-        let pending = self.servers.edited(concerned)?;
+        let pending = self.servers.notify_edit(concerned)?;
         Some(Checking { edit, pending, patience: self.patience })
     }
 
@@ -149,14 +149,14 @@ impl Diagnostics {
         files: &[(PathBuf, String)],
         patience: Duration,
     ) -> Vec<ServerSays> {
-        let answers = self.servers.ask(files, Instant::now() + patience);
+        let answers = self.servers.diagnose(files, Instant::now() + patience);
         answers
             .into_iter()
             .map(|answer| {
                 let mut says = ServerSays::of(&answer.server, &answer.state);
                 says.why = says.why.or(answer.unasked.as_deref().map(says::shown));
                 let (now, hidden) = told(workspace, &answer.diagnostics);
-                says.telling(None, (answer.state == State::Ready).then_some(now), hidden)
+                says.telling(None, (answer.state == ServerState::Ready).then_some(now), hidden)
             })
             .collect()
     }
@@ -168,7 +168,7 @@ impl Diagnostics {
 
     /// Others have changed these files. Nobody waits for that.
     pub(super) fn changed_outside(&self, paths: &[PathBuf]) {
-        self.servers.changed_outside(paths);
+        self.servers.notify_outside_changes(paths);
     }
 
     fn has_told_of(&self, paths: Vec<PathBuf>) {
@@ -265,7 +265,7 @@ fn tell_later(edit: &str, said: &[ServerSays], session: Option<&Weak<Session>>) 
 
 /// What the servers say of an edit, as far as it may be told.
 fn says(workspace: &Workspace, aftermath: &Aftermath) -> Vec<ServerSays> {
-    let server = |report: &emend_lsp::Report| {
+    let server = |report: &emend_lsp::ServerReport| {
         let mut says = ServerSays::of(&report.server, &report.state);
         says.why = says.why.or_else(|| report.crashed.clone());
         let Some(changes) = &report.changes else { return says };
@@ -297,12 +297,12 @@ fn told(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Fi
 }
 
 /// The text of a file, made when a server is told of it.
-fn content(text: Arc<Text>) -> Content {
+fn content(text: Arc<Text>) -> LazyContent {
     Box::new(move || String::from_utf8_lossy(text.bytes()).into_owned())
 }
 
 /// The same of what an edit makes of a file; none where it makes it go.
-fn after(action: &Action) -> Option<Content> {
+fn after(action: &Action) -> Option<LazyContent> {
     let action = action.clone();
     match action {
         Action::Delete { .. } => None,

@@ -1,4 +1,4 @@
-//! Which servers there are: the known ones with what the settings say of them, and the settings' own.
+//! The configured servers: the known ones as the settings change them, and those that the settings add.
 
 use std::path::PathBuf;
 
@@ -6,69 +6,69 @@ use emend_process::search::Search;
 use emend_threads::Mutex;
 use serde_json::Value;
 
-use crate::known::{self, KNOWN, Kind, Start};
+use crate::known::{self, Dialect, KNOWN, Launch};
 use crate::requests;
 use crate::settings::ServerSetting;
 
-/// A server as it is to be used, whether it is there or not.
-pub(crate) struct Server {
+/// How a server is to be run, whether its program is installed or not.
+pub(crate) struct ServerConfig {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) dialect: Dialect,
     pub(crate) is_enabled: bool,
-    /// The endings of its files, and what it calls their languages.
+    /// The extensions of its files, each with its LSP language identifier.
     pub(crate) extensions: Vec<(String, String)>,
     commands: Vec<Vec<String>>,
     options: Value,
     runs_project_code: bool,
-    /// What was found when it was looked for.
-    found: Mutex<Option<Found>>,
+    /// The result of the last search for the program.
+    last_search: Mutex<Option<CommandLine>>,
 }
 
 /// The program and its arguments, or why there is none.
-pub(crate) type Found = Result<(PathBuf, Vec<String>), String>;
+pub(crate) type CommandLine = Result<(PathBuf, Vec<String>), String>;
 
-/// All that there are.
-pub(crate) fn all(settings: &[ServerSetting]) -> Vec<Server> {
+/// Returns all servers: the known ones first, then those that the settings add.
+pub(crate) fn configured_servers(settings: &[ServerSetting]) -> Vec<ServerConfig> {
     let known = KNOWN.iter().map(|known| {
         let owned = |(ending, language): &(&str, &str)| ((*ending).to_owned(), (*language).to_owned());
         let command = |command: &&[&str]| command.iter().map(|word| (*word).to_owned()).collect();
-        Server {
+        ServerConfig {
             name: known.name.to_owned(),
-            kind: known.kind,
+            dialect: known.dialect,
             is_enabled: true,
             extensions: known.extensions.iter().map(owned).collect(),
             commands: known.commands.iter().map(command).collect(),
             options: Value::Null,
             runs_project_code: false,
-            found: Mutex::default(),
+            last_search: Mutex::default(),
         }
     });
-    let mut servers: Vec<Server> = known.collect();
+    let mut servers: Vec<ServerConfig> = known.collect();
     for setting in settings {
         let at = servers.iter().position(|server| server.name == setting.name).unwrap_or_else(|| {
-            servers.push(Server::unknown(&setting.name));
+            servers.push(ServerConfig::custom(&setting.name));
             servers.len() - 1
         });
-        servers[at].obey(setting);
+        servers[at].apply_setting(setting);
     }
     servers
 }
 
-impl Server {
-    fn unknown(name: &str) -> Self {
+impl ServerConfig {
+    fn custom(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            kind: Kind::Plain,
+            dialect: Dialect::Plain,
             is_enabled: true,
             extensions: Vec::new(),
             commands: Vec::new(),
             options: Value::Null,
             runs_project_code: false,
-            found: Mutex::default(),
+            last_search: Mutex::default(),
         }
     }
 
-    fn obey(&mut self, setting: &ServerSetting) {
+    fn apply_setting(&mut self, setting: &ServerSetting) {
         self.is_enabled = setting.enabled.unwrap_or(self.is_enabled);
         if let Some(command) = &setting.command {
             self.commands = vec![command.clone()];
@@ -86,37 +86,37 @@ impl Server {
             self.extensions.iter_mut().for_each(|extension| extension.1.clone_from(language));
         }
         if let Some(options) = &setting.options {
-            requests::lay_over(&mut self.options, options);
+            requests::merge_json(&mut self.options, options);
         }
         self.runs_project_code |= setting.runs_project_code;
     }
 
-    /// What it calls the language of a file that ends so; none where it is not for such files.
+    /// Returns the LSP language identifier of files with this extension, or `None` if the server does not handle them.
     pub(crate) fn language(&self, ending: &str) -> Option<&str> {
         self.extensions.iter().find(|(known, _)| known == ending).map(|(_, language)| language.as_str())
     }
 
-    /// Its program, as it was found when it was last looked for.
-    pub(crate) fn found(&self, search: &Search) -> Found {
-        self.found.lock().get_or_insert_with(|| self.look(search)).clone()
+    /// Returns the command as the last search found it; the first call searches.
+    pub(crate) fn last_command(&self, search: &Search) -> CommandLine {
+        self.last_search.lock().get_or_insert_with(|| self.search_command(search)).clone()
     }
 
-    /// Looks for its program anew.
-    pub(crate) fn find(&self, search: &Search) -> Found {
-        let found = self.look(search);
-        *self.found.lock() = Some(found.clone());
+    /// Searches for the program again and returns its command.
+    pub(crate) fn find_command(&self, search: &Search) -> CommandLine {
+        let found = self.search_command(search);
+        *self.last_search.lock() = Some(found.clone());
         found
     }
 
-    fn look(&self, search: &Search) -> Found {
-        if let Some(why) = self.lacks() {
+    fn search_command(&self, search: &Search) -> CommandLine {
+        if let Some(why) = self.misconfiguration() {
             return Err(why);
         }
         let mut reasons = Vec::new();
         for command in &self.commands {
             let Some((program, arguments)) = command.split_first() else { continue };
             let found = search.find(program).map_err(|why| why.to_string()).and_then(|program| {
-                known::start(self.kind, &program, search, self.runs_project_code).map(|_| program)
+                known::launch(self.dialect, &program, search, self.runs_project_code).map(|_| program)
             });
             match found {
                 Ok(program) => return Ok((program, arguments.to_vec())),
@@ -126,8 +126,8 @@ impl Server {
         Err(reasons.join(", and "))
     }
 
-    /// What the settings leave open of one that is not known, or have taken from one that is.
-    pub(crate) fn lacks(&self) -> Option<String> {
+    /// Returns what the settings of this server lack, if anything.
+    pub(crate) fn misconfiguration(&self) -> Option<String> {
         let has_command = self.commands.iter().any(|command| !command.is_empty());
         if has_command && !self.extensions.is_empty() {
             return None;
@@ -142,16 +142,16 @@ impl Server {
         ))
     }
 
-    /// Why it must not be used in this root as it is now.
+    /// Returns why the server must not be used in this root as it is now, if so.
     pub(crate) fn objection(&self, root: &std::path::Path) -> Option<String> {
-        known::objection(self.kind, root, self.runs_project_code)
+        known::objection(self.dialect, root, self.runs_project_code)
     }
 
-    /// What it is told when it starts.
-    pub(crate) fn start(&self, program: &std::path::Path, search: &Search) -> Result<Start, String> {
-        let mut start = known::start(self.kind, program, search, self.runs_project_code)?;
+    /// Returns the options and the environment to launch the server with.
+    pub(crate) fn launch(&self, program: &std::path::Path, search: &Search) -> Result<Launch, String> {
+        let mut start = known::launch(self.dialect, program, search, self.runs_project_code)?;
         if !self.options.is_null() {
-            requests::lay_over(&mut start.options, &self.options);
+            requests::merge_json(&mut start.options, &self.options);
         }
         Ok(start)
     }
@@ -164,9 +164,10 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_is_told_by_each_of_its_names() {
-        let servers = all(&[]);
+        let servers = configured_servers(&[]);
         let pyright = servers.iter().find(|server| server.name == "pyright").expect("known");
-        let why = pyright.find(&Search::new::<PathBuf>(Some("".into()), &[])).expect_err("there is none");
+        let why =
+            pyright.find_command(&Search::new::<PathBuf>(Some("".into()), &[])).expect_err("there is none");
         assert!(why.contains("'pyright-langserver'") && why.contains("'basedpyright-langserver'"), "{why}");
     }
 
@@ -177,8 +178,8 @@ mod tests {
             let (command, extensions) = (command.clone(), extensions.to_vec());
             let setting =
                 ServerSetting { name: name.into(), command, extensions, ..ServerSetting::default() };
-            let servers = all(&[setting]);
-            servers.iter().find(|server| server.name == name).expect("there").lacks()
+            let servers = configured_servers(&[setting]);
+            servers.iter().find(|server| server.name == name).expect("there").misconfiguration()
         };
         assert_eq!(lacks("zls", &command, &extensions), None);
         assert_eq!(lacks("pyright", &None, &[]), None);
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn settings_change_known_servers_and_add_others() {
         let setting = |name: &str| ServerSetting { name: name.into(), ..ServerSetting::default() };
-        let servers = all(&[
+        let servers = configured_servers(&[
             ServerSetting { enabled: Some(false), ..setting("gopls") },
             ServerSetting {
                 options: Some(json!({"a": 1})),
@@ -211,8 +212,8 @@ mod tests {
         assert_eq!(named("pyright").language("pyi"), None);
         assert_eq!(named("zls").language("zig"), Some("zig"));
         let search = Search::new::<PathBuf>(Some("".into()), &[]);
-        assert!(named("zls").found(&search).is_err());
-        let start = named("pyright").start("/pyright".as_ref(), &search).expect("nothing is lacking");
+        assert!(named("zls").last_command(&search).is_err());
+        let start = named("pyright").launch("/pyright".as_ref(), &search).expect("nothing is lacking");
         assert_eq!(start.options["a"], json!(1));
         assert!(start.options["python"].is_object());
     }

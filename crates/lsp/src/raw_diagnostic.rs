@@ -1,5 +1,5 @@
-//! What a server has found in a text, as it says it: places are counted in its own units, and are turned into lines and
-//! characters only for whoever reads them.
+//! Diagnostics as a server sends them. Columns are kept in the server's units, and are converted into characters only
+//! in a report.
 
 use std::path::{Path, PathBuf};
 
@@ -9,15 +9,16 @@ use serde_json::Value;
 use crate::aftermath::{Diagnostic, Severity};
 use crate::wire;
 
-/// How many of one file are kept, and how much of the message of each.
-const FINDINGS: usize = 500;
-const MESSAGE: usize = 1000;
-/// How many files of one are: of more none, as if it had named none.
-const RELATED: usize = 20;
+/// How many diagnostics of one file are kept.
+const MAX_DIAGNOSTICS: usize = 500;
+/// How many characters of a message are kept.
+const MAX_MESSAGE: usize = 1000;
+/// How many related files of one diagnostic are kept; if it names more, none is.
+const MAX_RELATED: usize = 20;
 
-/// An error or a warning in a version of a file that is known beside it.
+/// An error or a warning in a version of a file; path and version are kept beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
+pub(crate) struct RawDiagnostic {
     /// Counted from zero.
     pub(crate) line: u32,
     /// Counted from zero, in the units of the server.
@@ -29,17 +30,17 @@ pub(crate) struct Finding {
     related: Vec<PathBuf>,
 }
 
-/// In what a server counts the places in a line.
+/// The units in which a server counts columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Units {
+pub(crate) enum ColumnUnits {
     Utf8,
     Utf16,
     Utf32,
 }
 
-impl Units {
-    /// Those that a server has chosen. It chooses UTF-16 by saying nothing.
-    pub(crate) fn chosen(kind: Option<&PositionEncodingKind>) -> Self {
+impl ColumnUnits {
+    /// Returns the units that a server has chosen. A server that says nothing has chosen UTF-16.
+    pub(crate) fn from_encoding(kind: Option<&PositionEncodingKind>) -> Self {
         match kind.map(PositionEncodingKind::as_str) {
             Some("utf-8") => Self::Utf8,
             Some("utf-32") => Self::Utf32,
@@ -47,7 +48,7 @@ impl Units {
         }
     }
 
-    fn of(self, character: char) -> usize {
+    fn units_of(self, character: char) -> usize {
         match self {
             Self::Utf8 => character.len_utf8(),
             Self::Utf16 => character.len_utf16(),
@@ -55,67 +56,67 @@ impl Units {
         }
     }
 
-    /// How many whole characters stand in front of that many units.
+    /// Returns how many whole characters fit into so many units of a line.
     fn characters(self, line: &str, units: u32) -> u32 {
         let mut left = units as usize;
         let mut characters = 0;
         for character in line.chars() {
-            if left < self.of(character) {
+            if left < self.units_of(character) {
                 break;
             }
-            left -= self.of(character);
+            left -= self.units_of(character);
             characters += 1;
         }
         characters
     }
 }
 
-/// Those of a list that are errors and warnings.
-pub(crate) fn findings(diagnostics: Vec<lsp_types::Diagnostic>) -> Vec<Finding> {
-    diagnostics.into_iter().filter_map(finding).take(FINDINGS).collect()
+/// Converts a list from LSP, leaving out what is neither error nor warning.
+pub(crate) fn diagnostics_from_lsp(diagnostics: Vec<lsp_types::Diagnostic>) -> Vec<RawDiagnostic> {
+    diagnostics.into_iter().filter_map(diagnostic_from_lsp).take(MAX_DIAGNOSTICS).collect()
 }
 
-fn finding(diagnostic: lsp_types::Diagnostic) -> Option<Finding> {
+fn diagnostic_from_lsp(diagnostic: lsp_types::Diagnostic) -> Option<RawDiagnostic> {
     let severity = match diagnostic.severity {
         Some(DiagnosticSeverity::WARNING) => Severity::Warning,
-        // What says nothing of that is left to the client, and an error is not to be missed.
+        // Where the severity is absent, the client decides, and an error must not be missed.
         Some(DiagnosticSeverity::ERROR) | None => Severity::Error,
         Some(_) => return None,
     };
     let code = diagnostic.code.map(|code| match code {
         NumberOrString::Number(number) => number.to_string(),
-        NumberOrString::String(text) => cut(text),
+        NumberOrString::String(text) => truncated(text),
     });
-    Some(Finding {
+    Some(RawDiagnostic {
         line: diagnostic.range.start.line,
         units: diagnostic.range.start.character,
         severity,
-        message: cut(diagnostic.message),
-        source: diagnostic.source.map(cut),
+        message: truncated(diagnostic.message),
+        source: diagnostic.source.map(truncated),
         code,
-        related: related(diagnostic.related_information.unwrap_or_default()),
+        related: related_files(diagnostic.related_information.unwrap_or_default()),
     })
 }
 
-/// The files that it has to do with. None where not all of them can be told.
-fn related(information: Vec<DiagnosticRelatedInformation>) -> Vec<PathBuf> {
+/// Returns the related files; none at all if not every one of them has a path, or there are too many.
+fn related_files(information: Vec<DiagnosticRelatedInformation>) -> Vec<PathBuf> {
     let files = information.into_iter().map(|one| wire::path(one.location.uri.as_str()));
     let mut files: Vec<PathBuf> = files.collect::<Option<_>>().unwrap_or_default();
     files.sort();
     files.dedup();
-    if files.len() > RELATED {
+    if files.len() > MAX_RELATED {
         files.clear();
     }
     files
 }
 
-/// What TypeScript's own server answers, whose places are counted from one.
-pub(crate) fn of_typescript(body: &Value) -> Vec<Finding> {
+/// Converts an answer of TypeScript's own server, which counts places from one.
+pub(crate) fn diagnostics_from_tsserver(body: &Value) -> Vec<RawDiagnostic> {
     let items = body.as_array().map(Vec::as_slice).unwrap_or_default();
-    items.iter().filter_map(one_of_typescript).take(FINDINGS).collect()
+    items.iter().filter_map(diagnostic_from_tsserver).take(MAX_DIAGNOSTICS).collect()
 }
 
-fn one_of_typescript(item: &Value) -> Option<Finding> {
+fn diagnostic_from_tsserver(item: &Value) -> Option<RawDiagnostic> {
     let severity = match item["category"].as_str()? {
         "error" => Severity::Error,
         "warning" => Severity::Warning,
@@ -123,20 +124,20 @@ fn one_of_typescript(item: &Value) -> Option<Finding> {
     };
     let place =
         |name: &str| item["start"][name].as_u64().and_then(|at| u32::try_from(at).ok()?.checked_sub(1));
-    Some(Finding {
+    Some(RawDiagnostic {
         line: place("line").unwrap_or(0),
         units: place("offset").unwrap_or(0),
         severity,
-        message: cut(item["text"].as_str()?.to_owned()),
+        message: truncated(item["text"].as_str()?.to_owned()),
         source: Some(item["source"].as_str().unwrap_or("typescript").to_owned()),
         code: item["code"].as_u64().map(|code| code.to_string()),
         related: Vec::new(),
     })
 }
 
-impl Finding {
-    /// As it is told of a file with this text; without the text a column is as good as its units.
-    pub(crate) fn told(&self, path: &Path, text: Option<&str>, units: Units) -> Diagnostic {
+impl RawDiagnostic {
+    /// Converts the diagnostic for a report. Without the text of the file, the column stays in the server's units.
+    pub(crate) fn to_diagnostic(&self, path: &Path, text: Option<&str>, units: ColumnUnits) -> Diagnostic {
         let line = text.and_then(|text| text.lines().nth(self.line as usize));
         let characters = line.map_or(self.units, |line| units.characters(line, self.units));
         Diagnostic {
@@ -152,8 +153,8 @@ impl Finding {
     }
 }
 
-fn cut(mut text: String) -> String {
-    if let Some((at, _)) = text.char_indices().nth(MESSAGE) {
+fn truncated(mut text: String) -> String {
+    if let Some((at, _)) = text.char_indices().nth(MAX_MESSAGE) {
         text.truncate(at);
         text.push('…');
     }
@@ -161,7 +162,7 @@ fn cut(mut text: String) -> String {
 }
 
 #[cfg(test)]
-impl Finding {
+impl RawDiagnostic {
     pub(crate) fn error(line: u32, message: &str) -> Self {
         let (severity, message, related) = (Severity::Error, message.into(), Vec::new());
         Self { line, units: 0, severity, message, source: None, code: None, related }
@@ -176,12 +177,12 @@ mod tests {
     #[test]
     fn a_column_is_told_in_characters() {
         let line = "a😀ü x";
-        for (units, at) in [(Units::Utf8, 8), (Units::Utf16, 5), (Units::Utf32, 4)] {
+        for (units, at) in [(ColumnUnits::Utf8, 8), (ColumnUnits::Utf16, 5), (ColumnUnits::Utf32, 4)] {
             assert_eq!(units.characters(line, at), 4, "{units:?}");
         }
         // In the middle of a character, and behind the end.
-        assert_eq!(Units::Utf16.characters(line, 2), 1);
-        assert_eq!(Units::Utf8.characters(line, 99), 5);
+        assert_eq!(ColumnUnits::Utf16.characters(line, 2), 1);
+        assert_eq!(ColumnUnits::Utf8.characters(line, 99), 5);
     }
 
     #[test]
@@ -192,11 +193,11 @@ mod tests {
         };
         let all = [json!(1), json!(2), json!(3), json!(4), Value::Null].map(of);
         let all = serde_json::from_value(Value::from(all.to_vec())).expect("diagnostics");
-        let found = findings(all);
+        let found = diagnostics_from_lsp(all);
         let severities: Vec<Severity> = found.iter().map(|found| found.severity).collect();
         assert_eq!(severities, [Severity::Error, Severity::Warning, Severity::Error]);
-        assert_eq!(found[0].message.chars().count(), MESSAGE + 1);
-        let told = found[0].told(Path::new("/a"), Some("one\ntwo\n😀three"), Units::Utf16);
+        assert_eq!(found[0].message.chars().count(), MAX_MESSAGE + 1);
+        let told = found[0].to_diagnostic(Path::new("/a"), Some("one\ntwo\n😀three"), ColumnUnits::Utf16);
         assert_eq!((told.line, told.column, told.code.as_deref()), (3, 1, Some("7")));
     }
 
@@ -208,13 +209,13 @@ mod tests {
             let location = |uri: String| json!({"location": {"uri": uri, "range": range}, "message": "here"});
             let related: Vec<Value> = uris.into_iter().map(location).collect();
             let found = json!([{"range": range, "message": "wrong", "relatedInformation": related}]);
-            findings(serde_json::from_value(found).expect("diagnostics"))[0].related.clone()
+            diagnostics_from_lsp(serde_json::from_value(found).expect("diagnostics"))[0].related.clone()
         };
         let file = |number: usize| format!("file:///a/{number}");
         let path = |number| wire::path(&file(number)).expect("a path");
         assert_eq!(of(vec![file(2), file(1), file(2)]), [path(1), path(2)]);
         assert!(of(vec![file(1), "untitled:new".into()]).is_empty());
-        assert!(of((0..=RELATED).map(file).collect()).is_empty());
+        assert!(of((0..=MAX_RELATED).map(file).collect()).is_empty());
     }
 
     #[test]
@@ -223,8 +224,8 @@ mod tests {
             {"start": {"line": 3, "offset": 5}, "end": {}, "text": "wrong", "code": 2322, "category": "error"},
             {"start": {"line": 3, "offset": 5}, "end": {}, "text": "unused", "code": 1, "category": "suggestion"},
         ]);
-        let [found] = of_typescript(&body).try_into().expect("one");
-        let told = found.told(Path::new("/a"), Some("\n\n    x"), Units::Utf16);
+        let [found] = diagnostics_from_tsserver(&body).try_into().expect("one");
+        let told = found.to_diagnostic(Path::new("/a"), Some("\n\n    x"), ColumnUnits::Utf16);
         assert_eq!((told.line, told.column, told.code.as_deref()), (3, 5, Some("2322")));
     }
 }
