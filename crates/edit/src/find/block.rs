@@ -402,4 +402,36 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn lines_without_blank_context_at_their_edges_have_none_to_leave_out() {
+        let edges = |request: &str| without_edge_blanks(&super::super::tests::hunk(request));
+        let hunk = super::super::tests::hunk;
+        assert_eq!(edges(" a\n \n-b\n"), None);
+        assert_eq!(edges("-\n a\n+\n"), None, "only context is left out");
+        assert_eq!(edges(" \n-a\n"), Some(hunk("-a\n")));
+        assert_eq!(edges("-a\n \n \n"), Some(hunk("-a\n")));
+        assert_eq!(edges(" \n \n-a\n \n"), Some(hunk("-a\n")));
+        assert_eq!(edges(" \n \n"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn context_that_lost_its_marker_is_not_less_indented_than_what_is_added() {
+        use super::super::tests::{hunk, read};
+        let shallow = |request: &str| {
+            let (lines, starts) = (hunk(request), [0..9]);
+            is_shallow(&Block::new(&lines, &starts, Form::Diff, None))
+        };
+        assert!(shallow("   a\n+ b\n   c\n"));
+        assert!(!shallow("   a\n+  b\n   c\n") && !shallow("   a\n+   b\n c\n"));
+        assert!(!shallow("   a\n-  b\n") && !shallow("+ b\n"), "blank or absent lines say nothing");
+        let deep = "   one of it\n   two of it\n";
+        assert_eq!(read(deep, "   one of it\n+ new\n   two of it\n"), None);
+        // Of lines that all lost their marker, the reading takes what is added as it is.
+        let file = " one of it\n two of it\n";
+        assert_eq!(
+            read(file, " one of it\n+ new\n two of it\n"),
+            Some(("bare-context", " one of it\n new\n two of it\n".into()))
+        );
+    }
 }

@@ -348,4 +348,31 @@ mod tests {
         assert!(refused("def f():\n    x = 1\n", "-x = 1\n+if y:\n+x = 2\n"));
         assert!(read("def f():\n    x = 1\n    y = 2\n", "-x = 1\n-y = 2\n+x = 2\n").is_some());
     }
+
+    #[test]
+    fn new_lines_that_stand_deeper_by_just_so_much_are_moved_already() {
+        use super::super::block::{Block, Form};
+        let is_moved = |request: &str, by: isize| {
+            let (lines, starts) = (super::super::tests::hunk(request), [0..9]);
+            super::is_moved_already(&Block::new(&lines, &starts, Form::Diff, None), by)
+        };
+        assert!(is_moved("-a\n+  b\n", 2) && is_moved("-   a\n+ b\n", -2));
+        assert!(!is_moved("-a\n+  b\n", -2) && !is_moved("-a\n+  b\n", 4) && !is_moved("-a\n+  b\n", 0));
+        // The least of each counts, and blank lines do not.
+        assert!(is_moved("-    a\n-  a\n+\n+    b\n+      b\n", 2));
+        // An insertion between two lines of one level.
+        let insertion = " a\n+    b\n+      c\n d\n";
+        assert!(is_moved(insertion, 4) && !is_moved(insertion, 2) && !is_moved(insertion, -4));
+        for request in [
+            " a:\n+    b\n d\n",
+            " a: # why\n+    b\n d\n",
+            " a {\n+    b\n d\n",
+            " a\n+    b\n   d\n",
+            " a\n+    b\n",
+            "+    b\n d\n",
+            " \n+    b\n \n",
+        ] {
+            assert!(!is_moved(request, 4), "{request}");
+        }
+    }
 }

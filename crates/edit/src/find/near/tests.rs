@@ -251,3 +251,36 @@ proptest! {
         prop_assert!(near.places.len() <= PLACES);
     }
 }
+
+#[test]
+fn of_a_long_line_the_part_that_differs_is_shown_and_of_a_short_one_its_beginning() {
+    let long = "word ".repeat(300);
+    for differs in [[&long[..], "with a needle here"].concat(), ["with a needle here ", &long].concat()] {
+        let file = format!("first line\n{differs}\nlast line\n");
+        let near = ask(&file, &file.replace("needle", "noodle"), "");
+        let shown: Vec<&String> = near.places[0].lines.iter().filter(|line| line.contains("word")).collect();
+        assert!(shown.iter().all(|line| line.contains("needle")) && shown.len() == 1, "{shown:?}");
+    }
+    let short = ["first ", &"word ".repeat(30), "with a needle here"].concat();
+    let near = ask(&format!("one\n{short}\n"), &format!("one\n{}\n", short.replace("needle", "noodle")), "");
+    assert!(near.places[0].lines.contains(&short));
+}
+
+#[test]
+fn new_lines_stand_already_also_with_other_white_space_unless_that_is_what_is_to_change() {
+    let stands = |file: &str, wanted: &str, new: &str| {
+        let text = Text::new(file.as_bytes().to_vec()).unwrap();
+        let stands =
+            already_there(&Haystack::new(&text), &contents(wanted.as_bytes()), &contents(new.as_bytes()))?;
+        Some((stands.at, stands.exact, stands.is_part))
+    };
+    let file = "alpha\nbeta  gamma\ndelta\n";
+    assert_eq!(stands(file, "old line\n", "beta  gamma\n"), Some((1, true, false)));
+    assert_eq!(stands(file, "old line\n", "beta gamma\n"), Some((1, false, false)));
+    assert_eq!(stands(file, "old line\nold line\n", "beta gamma\n"), Some((1, false, false)));
+    assert_eq!(stands(file, "beta\tgamma\n", "beta gamma\n"), None, "white space is what is to change");
+    assert_eq!(stands(file, "alpha\nbeta  gamma\n", "beta  gamma\n"), Some((1, true, true)));
+    assert_eq!(stands(file, "alpha\nbeta gamma\n", "beta gamma\n"), None, "it is the old one");
+    assert_eq!(stands(file, "old line\n", "a\n"), None, "it says nothing");
+    assert_eq!(stands(file, "old line\n", "new line\n"), None);
+}

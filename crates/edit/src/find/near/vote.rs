@@ -200,4 +200,31 @@ mod tests {
         assert_eq!(diagonals_of(&["a"; 30], &["a"]), [0, 1, 2]);
         assert!(diagonals_of(&["a", "b"], &["c"]).is_empty());
     }
+
+    #[test]
+    fn a_word_tells_the_more_the_fewer_lines_it_is_on() {
+        let rarity = Rarity { words: alloc::vec![(3, 0), (5, 1), (7, 4), (9, 16)], lines: 16 };
+        let told = [3, 4, 5, 7, 9].map(|word| rarity.of(word));
+        assert_eq!(told, [None, None, Some(4), Some(2), Some(0)]);
+    }
+
+    #[test]
+    fn a_word_is_found_among_all_that_share_its_slot() {
+        let words = [5, 5 + 64, 5 + 128, 63];
+        let table = Table::new(&words);
+        assert_eq!(words.map(|word| table.id(word)), [Some(0), Some(1), Some(2), Some(3)]);
+        assert_eq!([4, 6, 9, 5 + 256].map(|word| table.id(word)), [None; 4]);
+    }
+
+    #[test]
+    fn a_vote_counts_by_how_rare_the_word_is_and_what_costs_too_much_nothing() {
+        let in_request = |times: usize| alloc::vec![0; times];
+        let weights_of = |frequency: &[u32], times: &[usize]| {
+            let requests: Vec<Vec<u32>> = times.iter().map(|&times| in_request(times)).collect();
+            weights(frequency, &requests, 1_024)
+        };
+        assert_eq!(weights_of(&[1, 32, 1_024, 0], &[1, 1, 1, 1]), [101, 26, 1, 0]);
+        // The rarest have the first turn, and what follows the first that is too much has none.
+        assert_eq!(weights_of(&[1_000, 2, 100], &[1, 3, VOTES]), [0, 82, 0]);
+    }
 }
