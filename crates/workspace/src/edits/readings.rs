@@ -386,4 +386,160 @@ mod tests {
             assert!(Arc::ptr_eq(&readings.same(name, Arc::clone(&other)), &other), "{name}");
         }
     }
+
+    /// A client that has read lines of a file of five.
+    fn reader(shown: &[Range<usize>]) -> (Readings, Snapshot) {
+        let (mut readings, read) = (Readings::default(), snapshot("1\n2\n3\n4\n5\n"));
+        shown.iter().for_each(|shown| readings.saw("a.txt", &read, shown.clone(), 5));
+        (readings, read)
+    }
+
+    #[test]
+    fn a_file_is_read_in_full_when_every_line_was_shown_in_whatever_order() {
+        for (shown, is_full) in [
+            (&[0..5][..], true),
+            (&[0..9], true),
+            (&[3..5, 0..3], true),
+            (&[0..1, 4..5, 1..2, 2..4], true),
+            (&[0..4, 1..2], false),
+            (&[0..2, 3..5], false),
+            (&[1..5], false),
+            (&[0..4], false),
+        ] {
+            let (readings, read) = reader(shown);
+            assert_eq!(readings.of("a.txt").unwrap().is_full(), is_full, "{shown:?}");
+            assert_eq!(readings.check_whole("a.txt", &read, None).is_ok(), is_full, "{shown:?}");
+            assert!(readings.check_read("a.txt", &read, None).is_ok());
+        }
+        let mut readings = Readings::default();
+        readings.saw("empty.txt", &snapshot(""), 0..0, 0);
+        assert!(readings.of("empty.txt").unwrap().is_full());
+        // Of another version nothing was seen.
+        let (mut readings, _) = reader(&[0..5]);
+        let now = snapshot("1\n2\n3\n4\n6\n");
+        readings.saw("a.txt", &now, 4..5, 5);
+        assert!(readings.check_whole("a.txt", &now, None).is_err());
+    }
+
+    #[test]
+    fn ranges_that_touch_are_one_and_others_stay_apart() {
+        let mut ranges = Vec::new();
+        for (new, expected) in [
+            (4..6, vec![4..6]),
+            (0..1, vec![0..1, 4..6]),
+            (2..3, vec![0..1, 2..3, 4..6]),
+            (1..2, vec![0..3, 4..6]),
+            (5..5, vec![0..3, 4..6]),
+            (3..9, vec![0..9]),
+        ] {
+            insert_range(&mut ranges, new);
+            assert_eq!(ranges, expected);
+        }
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_refused_once_and_then_known_in_its_change_alone() {
+        let (mut readings, read) = reader(&[0..5]);
+        let now = snapshot("1\n2\n3\n4\nfive\n");
+        assert!(matches!(readings.check("a.txt", Some(&read), None, Again::SameCall), Ok(true)));
+        assert!(matches!(readings.check("b.txt", Some(&now), None, Again::SameCall), Ok(false)));
+        let stale = readings.check("a.txt", Some(&now), None, Again::SameCall).unwrap_err();
+        let Kind::StaleFile { claimed, current, diff: Some(diff), again: Again::SameCall, .. } = &*stale.kind
+        else {
+            panic!("{stale:?}")
+        };
+        assert_eq!((claimed, *current), (&read.text.version().short(), Some(now.text.version())));
+        assert!(diff.contains("+five"), "{diff}");
+        assert!(matches!(readings.check("a.txt", Some(&now), None, Again::SameCall), Ok(true)));
+        let reading = readings.of("a.txt").unwrap();
+        assert!(reading.is_read() && reading.is_only_told() && !reading.is_full());
+        assert!(readings.check_whole("a.txt", &now, None).is_err());
+        assert!(readings.check_read("a.txt", &now, None).is_ok());
+        // To have read it again is to know it.
+        readings.saw("a.txt", &now, 0..5, 5);
+        assert!(!readings.of("a.txt").unwrap().is_only_told());
+        // A file that is gone is refused once too, and then nothing is known of it.
+        assert!(readings.check("a.txt", None, None, Again::SameCall).is_err());
+        assert!(matches!(readings.check("a.txt", None, None, Again::SameCall), Ok(false)));
+        assert!(readings.of("a.txt").is_none());
+    }
+
+    #[test]
+    fn a_named_version_counts_more_than_what_was_read() {
+        let (mut readings, read) = reader(&[0..1]);
+        let now = snapshot("1\n2\n3\n4\nfive\n");
+        let named = |snapshot: &Snapshot| snapshot.text.version().short();
+        assert!(matches!(readings.check("a.txt", Some(&now), Some(&named(&now)), Again::SameCall), Ok(true)));
+        assert!(readings.check_whole("a.txt", &now, Some(&named(&now))).is_ok());
+        assert!(readings.check_read("a.txt", &now, Some(&named(&now))).is_ok());
+        assert!(readings.check_whole("a.txt", &now, Some(&named(&read))).is_err());
+        assert!(readings.check_read("a.txt", &now, Some(&named(&read))).is_err());
+        let stale = readings.check("a.txt", Some(&now), Some(&named(&read)), Again::SameCall).unwrap_err();
+        assert!(
+            matches!(*stale.kind, Kind::StaleFile { again: Again::NewVersion, diff: Some(_), .. }),
+            "{stale:?}"
+        );
+        // What was never seen cannot be shown as it was.
+        let other = named(&snapshot("other"));
+        let stale = readings.check("a.txt", Some(&read), Some(&other), Again::SameCall).unwrap_err();
+        assert!(matches!(*stale.kind, Kind::StaleFile { diff: None, .. }), "{stale:?}");
+    }
+
+    #[test]
+    fn an_old_version_that_is_named_does_not_undo_what_was_read() {
+        let (mut readings, now) = reader(&[0..5]);
+        let old = snapshot("old\n").text.version().short();
+        assert!(readings.check("a.txt", Some(&now), Some(&old), Again::SameCall).is_err());
+        assert!(readings.check_whole("a.txt", &now, None).is_ok());
+    }
+
+    #[test]
+    fn what_was_seen_moves_with_the_file_and_goes_with_it() {
+        let (mut readings, read) = reader(&[0..5]);
+        readings.moved("a.txt", "b.txt");
+        assert!(readings.of("a.txt").is_none() && readings.check_whole("b.txt", &read, None).is_ok());
+        readings.moved("none.txt", "c.txt");
+        assert!(readings.of("c.txt").is_none());
+        let now = snapshot("now\n");
+        assert_eq!(readings.older("b.txt", &now).unwrap().version(), read.text.version());
+        assert!(readings.older("b.txt", &read).is_none(), "it is as it was");
+        readings.removed("b.txt");
+        assert!(readings.of("b.txt").is_none() && readings.older("b.txt", &now).is_none());
+        assert_eq!((readings.remembered, readings.contents.len()), (0, 0));
+    }
+
+    #[test]
+    fn arrivals_count_files_that_had_not_been_read_before() {
+        let (mut readings, read) = reader(&[0..1, 1..2]);
+        assert_eq!(readings.arrivals(), 1);
+        readings.saw("b.txt", &read, 0..1, 5);
+        assert_eq!(readings.arrivals(), 2);
+        readings.knows_change("c.txt", &read);
+        assert_eq!(readings.arrivals(), 2, "it was not read");
+        let names = |after: Option<&str>| {
+            readings.read_after(after).map(|(name, _)| name.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(None), ["a.txt", "b.txt"]);
+        assert_eq!(names(Some("a.txt")), ["b.txt"]);
+        assert!(names(Some("b.txt")).is_empty());
+        let version = read.text.version();
+        assert_eq!(readings.versions(), [("a.txt".into(), version), ("b.txt".into(), version)]);
+    }
+
+    #[test]
+    fn content_is_remembered_up_to_a_size_and_the_oldest_is_forgotten_first() {
+        let mut readings = Readings::default();
+        let large = snapshot(&"x".repeat(REMEMBERED_FILE + 1));
+        readings.saw("large.txt", &large, 0..1, 1);
+        assert_eq!(readings.remembered, 0);
+        let size = |number: usize| snapshot(&format!("{number:07}\n").repeat(REMEMBERED_FILE / 16));
+        let count = REMEMBERED / size(0).text.footprint() + 1;
+        for number in 0..count {
+            readings.saw(&format!("{number}.txt"), &size(number), 0..1, 1);
+        }
+        let now = snapshot("now\n");
+        assert!(readings.older("0.txt", &now).is_none(), "the oldest has no room");
+        assert!(readings.older("1.txt", &now).is_some() && readings.of("0.txt").is_some());
+        assert!(readings.remembered <= REMEMBERED && readings.contents.len() == count - 1);
+    }
 }

@@ -239,3 +239,6 @@ fn steps(path: &Path) -> Result<Vec<OsString>, Refusal> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;
