@@ -319,6 +319,7 @@ mod tests {
     use alloc::format;
 
     use super::*;
+    use crate::problem::Kind;
 
     fn only(text: &str) -> Operation {
         let mut patch = parse(text, None).unwrap();
@@ -418,5 +419,14 @@ mod tests {
         ));
         assert_eq!(refused.matches("invalid-format").count(), 4, "{refused}");
         assert!(refusal("nothing").contains("NoDiff"));
+    }
+
+    #[test]
+    fn names_that_do_not_agree_are_refused_with_the_line_on_which_they_stand() {
+        let hunk = format!("{STARS}\n*** 1 ****\n! a\n--- 1 ----\n! b\n");
+        let file = |name: &str| format!("*** {name}\t2024\n--- {name}\t2024\n{hunk}");
+        let problems = parse(&[file("f"), file("g")].concat(), Some("f")).unwrap_err();
+        let kinds: Vec<&Kind> = problems.iter().map(|problem| &*problem.kind).collect();
+        assert!(matches!(kinds[..], [Kind::InvalidFormat { line: Some(8), .. }]), "{kinds:?}");
     }
 }

@@ -142,3 +142,28 @@ fn named(line: usize, target: Target, path: &str) -> Result<Target, Problem> {
     }
     Err(invalid(line, Fault::AnotherFile { path: path.into(), named: target.from }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renamed(from: &str, to: &str) -> Target {
+        Target { from: from.into(), to: to.into(), created: false, deleted: false }
+    }
+
+    #[test]
+    fn a_path_in_the_call_may_add_the_folders_that_a_diff_leaves_out() {
+        let named = |from: &str, to: &str, path: &str| named(7, renamed(from, to), path).ok();
+        assert_eq!(named("b.rs", "b.rs", "src/b.rs"), Some(renamed("src/b.rs", "src/b.rs")));
+        assert_eq!(named("src/b.rs", "src/b.rs", "b.rs"), Some(renamed("b.rs", "b.rs")));
+        // Of a rename either name, or the folder of both.
+        assert_eq!(named("b.rs", "c.rs", "b.rs"), Some(renamed("b.rs", "c.rs")));
+        assert_eq!(named("b.rs", "c.rs", "c.rs"), Some(renamed("b.rs", "c.rs")));
+        assert_eq!(named("b.rs", "c.rs", "src/b.rs"), Some(renamed("src/b.rs", "src/c.rs")));
+        for (from, to, path) in
+            [("b.rs", "b.rs", "c.rs"), ("b.rs", "c.rs", "src/c.rs"), ("b.rs", "c.rs", "ab.rs")]
+        {
+            assert_eq!(named(from, to, path), None, "{path}");
+        }
+    }
+}
