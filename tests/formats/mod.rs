@@ -132,6 +132,25 @@ fn a_refusal_says_which_hunks_fit() {
 }
 
 #[test]
+fn what_is_there_already_is_not_to_be_sent_again() {
+    let text = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n";
+    let folder = Folder::with([("a.txt", text)]);
+    let mut client = serve(&folder);
+    let mut refused = |hunks: &str| {
+        let patch = format!("*** Begin Patch\n*** Update File: a.txt\n{hunks}*** End Patch");
+        client.call("apply_patch", json!({"patch": patch})).refused("hunk-context-mismatch").text
+    };
+    let (fits, there, wrong) = ("@@\n one\n-two\n+2\n", "@@\n five\n-5\n+six\n", "@@\n three\n-IIII\n+4\n");
+    let told = refused(&format!("{fits}{there}"));
+    let without = "send the others again, without those whose new text is already there.";
+    assert!(told.contains(&format!("1 of 2 hunks fit. Nothing was changed: {without}")), "{told}");
+    let told = refused(&format!("{fits}{wrong}{there}"));
+    let mended = "send them again, with these mended and without those whose new text is already there.";
+    assert!(told.contains(&format!("1 of 3 hunks fit. Nothing was changed: {mended}")), "{told}");
+    assert_eq!(folder.read("a.txt"), text.as_bytes());
+}
+
+#[test]
 fn what_one_hunk_shows_of_tabs_and_spaces_holds_for_the_others() {
     let folder = Folder::with([("a.py", "def f():\n    return 1\n\nx = 1\ny = 2\nshow()\n")]);
     let patch = "--- a/a.py\n+++ b/a.py\n@@ ... @@\n def f():\n-\treturn 1\n+\treturn 2\n@@ ... @@\n x = 1\n-y = 2\n\

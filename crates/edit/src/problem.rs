@@ -28,8 +28,19 @@ pub struct Problem {
     pub hunk: Option<usize>,
     /// Hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
-    /// How many hunks of the request fit, and how many it has.
-    pub fit: Option<(usize, usize)>,
+    /// How many hunks of the request fit, where not all of them do.
+    pub fit: Option<Box<HunksThatFit>>,
+}
+
+/// How many hunks of a request fit, where not all of them do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HunksThatFit {
+    /// How many hunks fit.
+    pub fit: usize,
+    /// How many of the others would write what is there already.
+    pub done: usize,
+    /// How many hunks the request has.
+    pub total: usize,
 }
 
 /// A hunk that fits, though another of its section does not.
@@ -55,6 +66,20 @@ impl Problem {
     pub fn at(mut self, path: &str) -> Self {
         self.path = Some(path.into());
         self
+    }
+
+    /// Whether it is only that the file already has what the request wants to write.
+    #[must_use]
+    pub fn is_done_already(&self) -> bool {
+        match &*self.kind {
+            Kind::SearchNotFound { near, .. } | Kind::HunkContextMismatch { near, .. } => {
+                near.relation == Relation::AlreadyThere
+            }
+            Kind::NoOp { why } => {
+                matches!(why, NoChange::AlreadyHeld | NoChange::AlreadyAdded | NoChange::AlreadyWrapped)
+            }
+            _ => false,
+        }
     }
 
     /// The same problem, of this hunk.

@@ -9,7 +9,7 @@ mod nearest;
 use std::fmt;
 
 use emend_edit::Version;
-pub use emend_edit::problem::{Fitting, Kind as EditKind};
+pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind};
 
 pub use nearest::nearest;
 
@@ -24,8 +24,8 @@ pub struct Problem {
     pub hunk: Option<usize>,
     /// Hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
-    /// How many hunks of the request fit, and how many it has.
-    pub fit: Option<(usize, usize)>,
+    /// How many hunks of the request fit, where not all of them do.
+    pub fit: Option<Box<HunksThatFit>>,
     /// The files that its path may mean, which leads nowhere; the best guess first.
     pub meant: Vec<String>,
 }

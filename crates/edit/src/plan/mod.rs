@@ -19,6 +19,7 @@ mod suspect;
 mod whole;
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -30,7 +31,7 @@ use crate::edit::Edit;
 use crate::encoding::Encoding;
 use crate::find::{Layer, Limits};
 use crate::patch::Patch;
-use crate::problem::{Kind, NoChange, NotText, Problem};
+use crate::problem::{HunksThatFit, Kind, NoChange, NotText, Problem};
 use crate::text::{Text, line_number, split_lines};
 use crate::version::Version;
 
@@ -351,8 +352,14 @@ fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
     let missed: BTreeSet<usize> = problems.iter().filter_map(|problem| problem.hunk).collect();
     // A problem of a whole file says nothing about its hunks, and one of too much work nothing about the others.
     let of_hunks = problems.iter().all(|problem| problem.hunk.is_some() && !is_spent(problem));
+    let done: BTreeSet<usize> = problems
+        .iter()
+        .filter(|problem| problem.is_done_already())
+        .filter_map(|problem| problem.hunk)
+        .collect();
     if let Some(last) = problems.last_mut().filter(|_| of_hunks && total > 1) {
-        last.fit = Some((total.saturating_sub(missed.len()), total));
+        let fit = total.saturating_sub(missed.len());
+        last.fit = Some(Box::new(HunksThatFit { fit, done: done.len(), total }));
     }
 }
 

@@ -15,7 +15,7 @@ mod workspace;
 
 use std::fmt;
 
-use emend_workspace::problem::Problem;
+use emend_workspace::problem::{HunksThatFit, Problem};
 
 /// How many candidate line numbers a message lists.
 const LISTED: usize = 20;
@@ -62,11 +62,15 @@ impl fmt::Display for Message<'_> {
             }
             write_lines(&fitting.lines, f)?;
         }
-        if let Some((fit, total)) = problem.fit {
-            write!(
-                f,
-                "\n{fit} of {total} hunks fit. Nothing was changed: send all of them again, with these mended."
-            )?;
+        if let Some(HunksThatFit { fit, done, total }) = problem.fit.as_deref().copied() {
+            let again = match done {
+                0 => "send all of them again, with these mended",
+                _ if fit + done == total => {
+                    "send the others again, without those whose new text is already there"
+                }
+                _ => "send them again, with these mended and without those whose new text is already there",
+            };
+            write!(f, "\n{fit} of {total} hunks fit. Nothing was changed: {again}.")?;
         }
         Ok(())
     }
