@@ -99,7 +99,7 @@ impl Emend {
         subscriptions::follow(&subscriptions, &events);
         let following = Arc::downgrade(&effects);
         let listening = Arc::downgrade(&subscriptions);
-        subscriptions.tell_outside(move |paths| {
+        subscriptions.on_outside_change(move |paths| {
             if let (Some(effects), Some(listeners)) = (following.upgrade(), listening.upgrade()) {
                 effects.changed_outside(paths);
                 // What is wrong now may be something else.
@@ -191,7 +191,7 @@ impl ServerHandler for Emend {
         self.blocking(&context, move |emend, workspace, asked| {
             let (subscriptions, session) = (&emend.shared.subscriptions, &emend.session);
             if !asked.is_modern {
-                subscriptions::has_listed(subscriptions, workspace, session, &asked.peer);
+                subscriptions::subscribe_to_list(subscriptions, workspace, session, &asked.peer);
             }
             let cancelled = || asked.cancelled.is_cancelled();
             resources::list(workspace, asked.caller(session), cursor.as_deref(), &cancelled)

@@ -7,9 +7,9 @@ use emend_workspace::readings::Reading;
 use emend_workspace::{Readings, Sight, Stat};
 
 /// How many files one answer looks at.
-const LOOKED_AT: usize = 200;
+const FILES_PER_LOOK: usize = 200;
 /// How many changes an answer names; of more it says the number.
-const NAMED: usize = 20;
+const NAMED_CHANGES: usize = 20;
 
 /// What the answers of a session have still to say.
 #[derive(Debug, Default)]
@@ -58,7 +58,13 @@ struct Said {
 
 impl Remarks {
     /// A file is this by now, and this is what was read of it.
-    pub(super) fn is_now(&mut self, name: &str, now: &Sight, stat: Option<Stat>, read: Option<&Reading>) {
+    pub(super) fn record_sight(
+        &mut self,
+        name: &str,
+        now: &Sight,
+        stat: Option<Stat>,
+        read: Option<&Reading>,
+    ) {
         // Without a reading, its client has never read it, or has removed it.
         let before = self.changes.remove(name);
         let Some(read) = read.map(|read| read.version) else { return };
@@ -76,7 +82,7 @@ impl Remarks {
     }
 
     /// Anything may have changed.
-    pub(super) fn is_unsure(&mut self) {
+    pub(super) fn doubt_everything(&mut self) {
         self.doubts += 1;
     }
 
@@ -86,7 +92,7 @@ impl Remarks {
     }
 
     /// A file that went was moved there.
-    pub(super) fn is_moved(&mut self, name: &str, to: &str) {
+    pub(super) fn record_move(&mut self, name: &str, to: &str) {
         if let Some(change) = self.changes.get_mut(name) {
             change.to = Some(to.to_owned());
         }
@@ -103,7 +109,7 @@ impl Remarks {
             .changes
             .iter()
             .filter(|(name, change)| self.unsaid_reading(name, &change.seen.now, readings).is_some());
-        unsaid.take(NAMED).map(|(name, change)| (name.clone(), change.seen.clone())).collect()
+        unsaid.take(NAMED_CHANGES).map(|(name, change)| (name.clone(), change.seen.clone())).collect()
     }
 
     /// What was read of a file, if an answer has still to say what became of it.
@@ -113,7 +119,7 @@ impl Remarks {
     }
 
     /// A file that was seen so is this now, or nobody knows. What has come to be known meanwhile is not touched.
-    pub(super) fn has_seen_again(&mut self, name: &str, before: &Seen, now: Option<Seen>) {
+    pub(super) fn record_second_sight(&mut self, name: &str, before: &Seen, now: Option<Seen>) {
         let Some(change) = self.changes.get_mut(name).filter(|change| change.seen == *before) else { return };
         change.is_certain = now.is_some();
         if let Some(now) = now {
@@ -123,15 +129,15 @@ impl Remarks {
     }
 
     /// What the next answer says of what is known.
-    pub(super) fn take(&mut self, readings: &Readings) -> Vec<String> {
+    pub(super) fn take_notes(&mut self, readings: &Readings) -> Vec<String> {
         let mut news = Vec::new();
         for (name, Change { seen, is_certain, to }) in std::mem::take(&mut self.changes) {
             if let Some(read) = self.unsaid_reading(&name, &seen.now, readings) {
-                news.push(told(&name, Some(&seen.now).filter(|_| is_certain), to.as_deref()));
+                news.push(note(&name, Some(&seen.now).filter(|_| is_certain), to.as_deref()));
                 self.said.insert(name, Said { read, now: seen.now, stat: seen.stat });
             }
         }
-        in_short(news)
+        shorten(news)
     }
 
     pub(super) fn has_said(&self, name: &str, read: Version, now: &Sight) -> bool {
@@ -139,18 +145,18 @@ impl Remarks {
     }
 
     /// Which files this answer looks at, with what was read of each. Yields also whether the round ends with them.
-    pub(super) fn in_question(&mut self, readings: &Readings) -> (Vec<(String, Version, Stat)>, bool) {
+    pub(super) fn select_next_files(&mut self, readings: &Readings) -> (Vec<(String, Version, Stat)>, bool) {
         if self.looked_up_to.is_none() {
             self.round = self.doubts;
         }
         let mut rest = readings.read_after(self.looked_up_to.as_deref());
-        let some = rest.by_ref().take(LOOKED_AT);
+        let some = rest.by_ref().take(FILES_PER_LOOK);
         let some = some.map(|(name, reading)| (name.to_owned(), reading.version, reading.stat)).collect();
         (some, rest.next().is_none())
     }
 
     /// Everything up to this file was looked at in this round, or all.
-    pub(super) fn has_looked(&mut self, last: Option<String>, is_whole: bool) {
+    pub(super) fn end_look(&mut self, last: Option<String>, is_whole: bool) {
         self.looked_up_to = last.filter(|_| !is_whole);
         if is_whole {
             self.settled = self.round;
@@ -164,7 +170,13 @@ impl Remarks {
     }
 
     /// Looking at a file has shown this.
-    pub(super) fn has_seen(&mut self, name: &str, read: Version, stat: Option<Stat>, now: Sight) {
+    pub(super) fn record_sight_in_answer(
+        &mut self,
+        name: &str,
+        read: Version,
+        stat: Option<Stat>,
+        now: Sight,
+    ) {
         let is_news = now != Sight::Text(read) && !self.has_said(name, read, &now);
         if is_news {
             let seen = Seen { now, stat };
@@ -176,7 +188,7 @@ impl Remarks {
     }
 }
 
-fn told(name: &str, now: Option<&Sight>, to: Option<&str>) -> String {
+fn note(name: &str, now: Option<&Sight>, to: Option<&str>) -> String {
     let Some(now) = now else {
         return format!(
             "{name} was changed by somebody else since you read it. Read it again before you rely on it."
@@ -202,10 +214,10 @@ fn told(name: &str, now: Option<&Sight>, to: Option<&str>) -> String {
     }
 }
 
-fn in_short(mut news: Vec<String>) -> Vec<String> {
-    let more = news.len().saturating_sub(NAMED);
+fn shorten(mut news: Vec<String>) -> Vec<String> {
+    let more = news.len().saturating_sub(NAMED_CHANGES);
     if more > 0 {
-        news.truncate(NAMED);
+        news.truncate(NAMED_CHANGES);
         let files = if more == 1 { "file that you have read was" } else { "files that you have read were" };
         news.push(format!(
             "{more} more {files} changed by somebody else. Read a file again before you rely on it."

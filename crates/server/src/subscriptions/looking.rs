@@ -15,16 +15,16 @@ use crate::watch::{Hints, Watch};
 
 /// Arranging what is watched, in a thread of its own.
 #[derive(Debug)]
-pub(super) struct Arranging(Background<Option<(Arc<Subscriptions>, Arc<Workspace>)>>);
+pub(super) struct ArrangeQueue(Background<Option<(Arc<Subscriptions>, Arc<Workspace>)>>);
 
-impl Default for Arranging {
+impl Default for ArrangeQueue {
     fn default() -> Self {
         Self(Background::new(
             "arrange",
             None,
             |(subscriptions, workspace): (Arc<Subscriptions>, Arc<Workspace>)| {
                 subscriptions.watch_anew(&workspace);
-                subscriptions.look_at_doubted(&workspace);
+                subscriptions.look_at_files_to_check(&workspace);
             },
         ))
     }
@@ -34,20 +34,20 @@ impl Subscriptions {
     /// Watches what the listeners want, and nothing else. Blocks.
     pub(super) fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         self.watch_anew(workspace);
-        let is_in_doubt = !self.state.lock().doubted.is_empty();
-        if is_in_doubt {
+        let has_files_to_check = !self.state.lock().to_check.is_empty();
+        if has_files_to_check {
             self.arrange_later(workspace);
         }
     }
 
     fn watch_anew(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         let mut watch = self.watch.lock();
-        if self.state.lock().lacks_events() && events::are_on(workspace) {
+        if self.state.lock().has_unwatched_events() && events::are_on(workspace) {
             self.follow_events(workspace);
         }
-        let (folders, is_over) = {
+        let (folders, is_over_limit) = {
             let mut state = self.state.lock();
-            (state.arrange(workspace), state.is_over)
+            (state.arrange(workspace), state.is_over_limit)
         };
         if folders.is_empty() {
             // It ends with the last who wanted it.
@@ -67,7 +67,7 @@ impl Subscriptions {
         };
         let watch = watch.get_or_insert_with(begin);
         watch.set(&folders);
-        self.is_partial.store(is_over || watch.is_partial(), Ordering::Release);
+        self.is_partial.store(is_over_limit || watch.is_partial(), Ordering::Release);
         // Only now, so that what changes meanwhile is hinted at.
         let unknown = self.state.lock().unknown_folders();
         for folder in unknown {
@@ -90,9 +90,9 @@ impl Subscriptions {
     }
 
     /// Looks at what was read and may have changed before it was watched, or is large.
-    fn look_at_doubted(&self, workspace: &Workspace) {
-        let doubted = std::mem::take(&mut self.state.lock().doubted);
-        for (path, name) in doubted {
+    fn look_at_files_to_check(&self, workspace: &Workspace) {
+        let to_check = std::mem::take(&mut self.state.lock().to_check);
+        for (path, name) in to_check {
             let stat = workspace.files().glance(&name);
             if stat.is_some_and(|stat| self.state.lock().is_as_read(&path, &stat)) {
                 continue;
@@ -102,7 +102,7 @@ impl Subscriptions {
             let now = workspace.files().look(&name);
             let mut state = self.state.lock();
             if state.edits(&path) == edits {
-                state.is_found(&path, stat, &now);
+                state.record_doubted_sight(&path, stat, &now);
             }
         }
     }
@@ -112,7 +112,7 @@ impl Subscriptions {
     pub(super) fn arrange_later(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         // Whoever goes while that is being done may be too late for it, and has it done once more.
         let due = (Arc::clone(self), Arc::clone(workspace));
-        self.arranging.0.push(|waiting| waiting.replace(due));
+        self.arrange_queue.0.push(|waiting| waiting.replace(due));
     }
 
     /// Looks at what may be new, and has told what is. Blocks.
@@ -127,14 +127,14 @@ impl Subscriptions {
         };
         if !swapped.is_empty() || misses {
             self.watch_anew(workspace);
-            self.look_at_doubted(workspace);
+            self.look_at_files_to_check(workspace);
         }
-        let (files, folders, history, events) = self.state.lock().in_question(hints, &swapped);
+        let (files, folders, history, events) = self.state.lock().select_hinted(hints, &swapped);
         // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
         // made it.
         workspace.running_commits().settle();
         if hints.all {
-            self.state.lock().all_may_be_new();
+            self.state.lock().doubt_everything();
         }
         let mut changed = Vec::new();
         for (path, name) in files {
@@ -147,7 +147,7 @@ impl Subscriptions {
             let now = workspace.files().look(&name);
             let mut state = self.state.lock();
             // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
-            if state.edits(&path) == edits && state.is_now(&path, stat, now) {
+            if state.edits(&path) == edits && state.record_sight(&path, stat, now) {
                 changed.push(path);
             }
         }
@@ -162,22 +162,22 @@ impl Subscriptions {
                 None => false,
             };
             if is_new {
-                state.list_changed();
+                state.notify_list();
             }
         }
         if hints.lost {
-            self.state.lock().list_changed();
+            self.state.lock().notify_list();
         }
         if history {
             let asked = Asked { path: None, limit: 1 };
             let newest =
                 workspace.past_edits().newest(&asked, "").ok().and_then(|edits| edits.into_iter().next());
             if let Some(newest) = newest {
-                self.state.lock().has_edit(&newest.id);
+                self.state.lock().set_newest_edit(&newest.id);
             }
         }
         if events && let Some(newest) = newest_event(workspace) {
-            self.state.lock().has_event(newest);
+            self.state.lock().set_newest_event(newest);
         }
     }
 }

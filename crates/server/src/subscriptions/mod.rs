@@ -25,8 +25,8 @@ use tokio::sync::Notify;
 use emend_threads::Mutex;
 use emend_workspace::Workspace;
 
-use self::looking::Arranging;
-use self::state::{ListWish, Listener, PER_SESSION, State, Subject, Untold};
+use self::looking::ArrangeQueue;
+use self::state::{ListWish, Listener, SUBSCRIPTIONS_PER_SESSION, State, Subject, Unsent};
 use crate::events::Events;
 use crate::registrations::Registration;
 use crate::session::{Owner, Session};
@@ -34,7 +34,7 @@ use crate::uri::{self, DIAGNOSTICS, Uri};
 use crate::watch::Watch;
 
 /// How many accepted listen requests of a session wait for their turn at most.
-const ACCEPTED: usize = 16;
+const ACCEPTED_REQUESTS: usize = 16;
 
 /// All listeners, and the watch over what they listen to.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ pub(crate) struct Subscriptions {
     state: Mutex<State>,
     /// Held before `state` where both are.
     watch: Mutex<Option<Watch>>,
-    arranging: Arranging,
+    arrange_queue: ArrangeQueue,
     /// Whether not all of what was read is watched, so that answers have to look for themselves.
     is_partial: AtomicBool,
     /// For how long an answer looks for itself.
@@ -52,9 +52,9 @@ pub(crate) struct Subscriptions {
 
 /// Who is told of files that others have changed.
 #[derive(Default)]
-struct Outside(OnceLock<Box<TellOutside>>);
+struct Outside(OnceLock<Box<OnOutsideChange>>);
 
-type TellOutside = dyn Fn(&[PathBuf]) + Send + Sync;
+type OnOutsideChange = dyn Fn(&[PathBuf]) + Send + Sync;
 
 impl fmt::Debug for Outside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -69,9 +69,9 @@ enum Client {
 }
 
 impl Client {
-    /// Sends what is untold. `Err` where nobody hears it any more.
-    async fn tell(&self, untold: Untold) -> Result<(), ()> {
-        for uri in untold.updated {
+    /// Sends what is unsent. `Err` where nobody hears it any more.
+    async fn send(&self, unsent: Unsent) -> Result<(), ()> {
+        for uri in unsent.updated {
             match self {
                 Self::Session(peer) => peer
                     .notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
@@ -80,7 +80,7 @@ impl Client {
                 Self::Listen(sink) => sink.notify_resource_updated(uri).await.map_err(drop)?,
             }
         }
-        if untold.list {
+        if unsent.list {
             match self {
                 Self::Session(peer) => peer.notify_resource_list_changed().await.map_err(drop)?,
                 Self::Listen(sink) => sink.notify_resource_list_changed().await.map_err(drop)?,
@@ -99,14 +99,14 @@ pub(crate) fn subscribe(
     uri: &str,
 ) -> Result<(), ErrorData> {
     let subject = subject(workspace, true, uri)?;
-    let id = own(subscriptions, workspace, session, peer);
+    let id = own_listener(subscriptions, workspace, session, peer);
     {
         let mut state = subscriptions.state.lock();
         let room = state.room(session);
         let Some(listener) = state.listeners.get_mut(&id) else { return Ok(()) };
         if room == 0 && !listener.subjects.contains_key(uri) {
             let message = format!(
-                "A session has at most {PER_SESSION} subscriptions. Unsubscribe from some resources first."
+                "A session has at most {SUBSCRIPTIONS_PER_SESSION} subscriptions. Unsubscribe from some resources first."
             );
             return Err(ErrorData::invalid_params(message, None));
         }
@@ -126,28 +126,28 @@ pub(crate) fn unsubscribe(
     let Some(id) = session.registrations().own.as_ref().map(Registration::id) else { return };
     if let Some(listener) = subscriptions.state.lock().listeners.get_mut(&id) {
         listener.subjects.remove(uri);
-        listener.untold.updated.remove(uri);
+        listener.unsent.updated.remove(uri);
     }
     subscriptions.arrange(workspace);
 }
 
 /// A session of 2025 has asked for the list: it will be told that another one is true by now.
-pub(crate) fn has_listed(
+pub(crate) fn subscribe_to_list(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
     session: &Session,
     peer: &Peer<RoleServer>,
 ) {
-    let id = own(subscriptions, workspace, session, peer);
+    let id = own_listener(subscriptions, workspace, session, peer);
     if let Some(listener) = subscriptions.state.lock().listeners.get_mut(&id) {
-        listener.list = ListWish::Hears;
+        listener.list = ListWish::Passive;
     }
     // What it has subscribed to already is watched for this, too.
     subscriptions.arrange(workspace);
 }
 
 /// The listener that is the session itself; one that tells its client from now on if there was none.
-fn own(
+fn own_listener(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
     session: &Session,
@@ -162,7 +162,7 @@ fn own(
     registrations.own = Some(registration);
     let (subscriptions, client) = (Arc::clone(subscriptions), Client::Session(peer.clone()));
     // It holds neither the session nor the registration, and so ends with them.
-    tokio::spawn(async move { subscriptions.keep_telling(id, &client).await });
+    tokio::spawn(async move { subscriptions.send_until_end(id, &client).await });
     id
 }
 
@@ -179,9 +179,9 @@ pub(crate) fn accept(
     let uris = asked.resource_subscriptions.iter().flatten();
     let subjects: BTreeMap<String, Subject> =
         uris.filter_map(|uri| Some((uri.clone(), subject(workspace, lasts, uri).ok()?))).take(room).collect();
-    let list = if asked.resources_list_changed == Some(true) { ListWish::Watches } else { ListWish::None };
+    let list = if asked.resources_list_changed == Some(true) { ListWish::Active } else { ListWish::None };
     let mut accepted = SubscriptionFilter::default();
-    accepted.resources_list_changed = (list == ListWish::Watches).then_some(true);
+    accepted.resources_list_changed = (list == ListWish::Active).then_some(true);
     if !subjects.is_empty() {
         let uris = asked.resource_subscriptions.iter().flatten();
         accepted.resource_subscriptions =
@@ -192,7 +192,7 @@ pub(crate) fn accept(
     let forgotten = {
         let waiting = &mut session.registrations().accepted;
         waiting.push_back((accepted.clone(), registration));
-        if waiting.len() > ACCEPTED { waiting.pop_front() } else { None }
+        if waiting.len() > ACCEPTED_REQUESTS { waiting.pop_front() } else { None }
     };
     // Of a client that went before it could be told that it was accepted.
     drop(forgotten);
@@ -207,7 +207,7 @@ pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session
         accepted.and_then(|at| registrations.accepted.remove(at)).map(|(_, registration)| registration)
     };
     if let Some(registration) = registration {
-        subscriptions.keep_telling(registration.id(), &Client::Listen(sink.clone())).await;
+        subscriptions.send_until_end(registration.id(), &Client::Listen(sink.clone())).await;
     }
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     let told = Arc::downgrade(subscriptions);
     events.tell(move |number| {
         if let Some(subscriptions) = told.upgrade() {
-            subscriptions.state.lock().has_event(number);
+            subscriptions.state.lock().set_newest_event(number);
         }
     });
 }
@@ -248,10 +248,10 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
 impl Subscriptions {
     /// Those of this workspace, which tells of each of its edits.
     pub(crate) fn of(workspace: &Workspace) -> Arc<Self> {
-        Self::looking_for(workspace, remarks::LOOKING)
+        Self::with_patience(workspace, remarks::LOOK_PATIENCE)
     }
 
-    fn looking_for(workspace: &Workspace, looking: Duration) -> Arc<Self> {
+    fn with_patience(workspace: &Workspace, looking: Duration) -> Arc<Self> {
         let subscriptions = Arc::new(Self { looking, ..Self::default() });
         let roots = workspace.roots().all();
         let prefix = |name: &str| if roots.len() == 1 { String::new() } else { format!("{name}:") };
@@ -260,7 +260,7 @@ impl Subscriptions {
         let told = Arc::downgrade(&subscriptions);
         workspace.on_commit(move |committed| {
             if let Some(subscriptions) = told.upgrade() {
-                subscriptions.state.lock().edited(committed.report);
+                subscriptions.state.lock().record_edit(committed.report);
             }
         });
         subscriptions
@@ -276,9 +276,9 @@ impl Subscriptions {
         let mut state = self.state.lock();
         state.last_id += 1;
         let id = state.last_id;
-        let (untold, wake) = (Untold::default(), Arc::new(Notify::new()));
+        let (unsent, wake) = (Unsent::default(), Arc::new(Notify::new()));
         let readings = Arc::clone(session.readings());
-        let listener = Listener { readings, subjects, list, untold, wake, remarks: None };
+        let listener = Listener { readings, subjects, list, unsent, wake, remarks: None };
         state.listeners.insert(id, listener);
         let (subscriptions, workspace) = (Arc::clone(self), Arc::clone(workspace));
         Registration::new(id, move || subscriptions.forget(id, &workspace))
@@ -294,18 +294,18 @@ impl Subscriptions {
     }
 
     /// Tells a listener of what there is to tell, until it is forgotten or its client is gone.
-    async fn keep_telling(&self, id: u64, client: &Client) {
+    async fn send_until_end(&self, id: u64, client: &Client) {
         loop {
             let Some(wake) = self.state.lock().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
             else {
                 return;
             };
             wake.notified().await;
-            let untold = match self.state.lock().listeners.get_mut(&id) {
-                Some(listener) => std::mem::take(&mut listener.untold),
+            let unsent = match self.state.lock().listeners.get_mut(&id) {
+                Some(listener) => std::mem::take(&mut listener.unsent),
                 None => return,
             };
-            if client.tell(untold).await.is_err() {
+            if client.send(unsent).await.is_err() {
                 return;
             }
         }
@@ -317,19 +317,19 @@ impl Subscriptions {
         let listens = self.state.lock().listeners.values().any(|listener| {
             Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Readings)
         });
-        if listens || self.state.lock().lacks_logs() {
+        if listens || self.state.lock().has_unwatched_logs() {
             self.arrange(workspace);
         }
     }
 
     /// Has listeners told that language servers find something else wrong than before.
     pub(crate) fn notify_diagnostics(&self) {
-        self.state.lock().updated(&Subject::Diagnostics, DIAGNOSTICS);
+        self.state.lock().notify(&Subject::Diagnostics, DIAGNOSTICS);
     }
 
     /// Has this called with the files that others have changed, as far as they are watched. Only the first who asks for
     /// it gets it.
-    pub(crate) fn tell_outside(&self, tell: impl Fn(&[PathBuf]) + Send + Sync + 'static) {
+    pub(crate) fn on_outside_change(&self, tell: impl Fn(&[PathBuf]) + Send + Sync + 'static) {
         let _ = self.outside.0.set(Box::new(tell));
     }
 
@@ -359,7 +359,7 @@ mod tests {
         let roots = [RootSpec { name: None, path: folder.path().into() }];
         let workspace = Arc::new(Workspace::open(disk::for_this_machine(), &roots, None).unwrap());
         // How far an answer comes is no matter of how busy the machine is.
-        let subscriptions = Subscriptions::looking_for(&workspace, Duration::MAX);
+        let subscriptions = Subscriptions::with_patience(&workspace, Duration::MAX);
         Served { folder, workspace, subscriptions, session: Session::new(Owner::Process) }
     }
 
@@ -382,8 +382,8 @@ mod tests {
 
         fn take(&self, id: u64) -> (Vec<String>, bool) {
             let mut state = self.subscriptions.state.lock();
-            let untold = std::mem::take(&mut state.listeners.get_mut(&id).unwrap().untold);
-            (untold.updated.into_iter().collect(), untold.list)
+            let unsent = std::mem::take(&mut state.listeners.get_mut(&id).unwrap().unsent);
+            (unsent.updated.into_iter().collect(), unsent.list)
         }
 
         /// Waits for what the system says of this, without which a test would race with it.
@@ -450,6 +450,6 @@ mod tests {
         for _ in 0..100 {
             served.listen(&["a"]);
         }
-        assert_eq!(served.subscriptions.state.lock().listeners.len(), ACCEPTED);
+        assert_eq!(served.subscriptions.state.lock().listeners.len(), ACCEPTED_REQUESTS);
     }
 }

@@ -15,13 +15,13 @@ use emend_workspace::{Sight, Stat, Workspace};
 
 use super::Subscriptions;
 use super::changes::Seen;
-use super::state::{LARGE, ListWish, Listener};
+use super::state::{LARGE_FILE, ListWish, Listener};
 use crate::session::Session;
 
 /// How often one that changes is looked at again.
-const LOOKS: usize = 2;
+const LOOKS_PER_FILE: usize = 2;
 /// How long one answer looks at files.
-pub(super) const LOOKING: Duration = Duration::from_millis(5);
+pub(super) const LOOK_PATIENCE: Duration = Duration::from_millis(5);
 
 impl Subscriptions {
     /// What an answer of this session says of what others have done to files that were read in it. Waits for nobody.
@@ -49,17 +49,17 @@ impl Subscriptions {
             is_partial || remarks.has_to_look()
         };
         if looks {
-            self.look_at_what_was_read(workspace, id);
+            self.look_at_read_files(workspace, id);
         }
         self.look_again(workspace, id, self.looking);
         let mut state = self.state.lock();
-        state.listeners.get_mut(&id).map(Listener::take_remarks).unwrap_or_default()
+        state.listeners.get_mut(&id).map(Listener::take_notes).unwrap_or_default()
     }
 
     /// Looks at some of what was read in a session, or at all, as it was not hinted at or may not have been.
-    fn look_at_what_was_read(self: &Arc<Self>, workspace: &Arc<Workspace>, id: u64) {
+    fn look_at_read_files(self: &Arc<Self>, workspace: &Arc<Workspace>, id: u64) {
         let (files, ends) = match self.state.lock().listeners.get_mut(&id) {
-            Some(listener) => listener.in_question(),
+            Some(listener) => listener.select_next_files(),
             None => return,
         };
         let is_known = |name: &str, read, stat| {
@@ -74,9 +74,9 @@ impl Subscriptions {
             self.arrange_later(workspace);
         }
         if let Some(remarks) = state.listeners.get_mut(&id).and_then(|listener| listener.remarks.as_mut()) {
-            remarks.has_looked(looked.last, ends && looked.is_whole);
+            remarks.end_look(looked.last, ends && looked.is_whole);
             for (name, read, stat, now) in looked.seen {
-                remarks.has_seen(&name, read, stat, now);
+                remarks.record_sight_in_answer(&name, read, stat, now);
             }
         }
     }
@@ -91,24 +91,24 @@ impl Subscriptions {
         let begun = Instant::now();
         for (name, seen) in unsaid {
             let may_look = begun.elapsed() <= patience;
-            let now = seen_now(workspace, &name, &seen, may_look);
+            let now = look_unless_known(workspace, &name, &seen, may_look);
             let mut state = self.state.lock();
             if let Some(remarks) = state.listeners.get_mut(&id).and_then(|listener| listener.remarks.as_mut())
             {
-                remarks.has_seen_again(&name, &seen, now);
+                remarks.record_second_sight(&name, &seen, now);
             }
         }
     }
 }
 
 /// What a file is that looked so; `None` where that cannot be told while a client waits, since it is large or changes on.
-fn seen_now(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
+fn look_unless_known(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
     let mut stat = workspace.files().glance(name);
     if stat == seen.stat && (stat.is_some() || seen.now == Sight::Nothing) {
         return Some(seen.clone());
     }
-    for _ in 0..LOOKS {
-        if !may_look || stat.is_some_and(|stat| stat.size > LARGE) {
+    for _ in 0..LOOKS_PER_FILE {
+        if !may_look || stat.is_some_and(|stat| stat.size > LARGE_FILE) {
             return None;
         }
         let now = workspace.files().look(name);
@@ -153,7 +153,7 @@ pub(super) fn look(
         if stat == Some(read) || is_known(&name, version, stat) {
             continue;
         }
-        if stat.is_some_and(|stat| stat.size > LARGE) {
+        if stat.is_some_and(|stat| stat.size > LARGE_FILE) {
             looked.large.push(name);
             continue;
         }
@@ -295,14 +295,14 @@ mod tests {
         let served = served(&["a", "large"]);
         served.read_unwatched(&["a", "large"]);
         let id = served.session.registrations().answers.as_ref().unwrap().id();
-        for (file, text) in [("large", "x\n".repeat(LARGE as usize)), ("a", "two\n".into())] {
+        for (file, text) in [("large", "x\n".repeat(LARGE_FILE as usize)), ("a", "two\n".into())] {
             served.write(file, "");
             served.hint(file);
             served.write(file, &text);
         }
         served.subscriptions.look_again(&served.workspace, id, Duration::ZERO);
         let mut state = served.subscriptions.state.lock();
-        let said = state.listeners.get_mut(&id).unwrap().take_remarks();
+        let said = state.listeners.get_mut(&id).unwrap().take_notes();
         let unsure = "was changed by somebody else since you read it. Read it again before you rely on it.";
         assert_eq!(said, [format!("a {unsure}"), format!("large {unsure}")]);
     }
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn where_folders_cannot_be_watched_each_answer_looks() {
         let served = served(&["a", "large"]);
-        served.write("large", &"x\n".repeat(LARGE as usize));
+        served.write("large", &"x\n".repeat(LARGE_FILE as usize));
         served.read_unwatched(&["a", "large"]);
         served.subscriptions.is_partial.store(true, Ordering::Release);
         assert!(served.round().is_empty());
@@ -341,7 +341,7 @@ mod tests {
         served.write("a", "three\n");
         assert!(served.round().is_empty());
         // A large file is read while nobody waits.
-        served.write("large", &"y\n".repeat(LARGE as usize));
+        served.write("large", &"y\n".repeat(LARGE_FILE as usize));
         let until = Instant::now() + Duration::from_secs(30);
         loop {
             served.subscriptions.is_partial.store(true, Ordering::Release);

@@ -18,18 +18,18 @@ use crate::uri::{HISTORY, READINGS, SESSION};
 use crate::watch::Hints;
 
 /// A file above this size is not read while a client waits.
-pub(super) const LARGE: u64 = 2 * 1024 * 1024;
+pub(super) const LARGE_FILE: u64 = 2 * 1024 * 1024;
 /// How many resources a session may subscribe to.
-pub(super) const PER_SESSION: usize = 1_000;
+pub(super) const SUBSCRIPTIONS_PER_SESSION: usize = 1_000;
 /// How many folders are watched for files that were only read.
-const FOLDERS: usize = 2_000;
+const READ_FOLDERS: usize = 2_000;
 
 /// All listeners, and what is known of what they listen to.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) listeners: BTreeMap<u64, Listener>,
     pub(super) last_id: u64,
-    pub(super) files: HashMap<PathBuf, Watched>,
+    pub(super) files: HashMap<PathBuf, WatchedFile>,
     /// The names in the watched folders, once they were looked at, while somebody wants to know of new ones.
     pub(super) folders: BTreeMap<PathBuf, Option<BTreeSet<String>>>,
     /// Every folder that is to be watched.
@@ -43,9 +43,9 @@ pub(super) struct State {
     /// The newest event that was told of.
     pub(super) newest_event: u64,
     /// What was read and may have changed before it was watched, with the names.
-    pub(super) doubted: BTreeMap<PathBuf, String>,
+    pub(super) to_check: BTreeMap<PathBuf, String>,
     /// Whether more was read than can be watched.
-    pub(super) is_over: bool,
+    pub(super) is_over_limit: bool,
     /// Each root, and what stands before the names of its files.
     pub(super) roots: Vec<(PathBuf, String)>,
 }
@@ -58,7 +58,7 @@ pub(super) struct Listener {
     pub(super) readings: Arc<Mutex<Readings>>,
     pub(super) subjects: BTreeMap<String, Subject>,
     pub(super) list: ListWish,
-    pub(super) untold: Untold,
+    pub(super) unsent: Unsent,
     pub(super) wake: Arc<Notify>,
     /// For the one that is a session's answers: it wants to hear of all that was read.
     pub(super) remarks: Option<Remarks>,
@@ -74,9 +74,9 @@ impl Listener {
     }
 
     /// Which of the files that were read an answer looks at itself.
-    pub(super) fn in_question(&mut self) -> (Vec<(String, Version, Stat)>, bool) {
+    pub(super) fn select_next_files(&mut self) -> (Vec<(String, Version, Stat)>, bool) {
         let Some(remarks) = &mut self.remarks else { return Default::default() };
-        remarks.in_question(&self.readings.lock())
+        remarks.select_next_files(&self.readings.lock())
     }
 
     /// What an answer names, and is to be looked at again before it does.
@@ -85,16 +85,16 @@ impl Listener {
     }
 
     /// What an answer says.
-    pub(super) fn take_remarks(&mut self) -> Vec<String> {
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
         let Some(remarks) = &mut self.remarks else { return Vec::new() };
-        remarks.take(&self.readings.lock())
+        remarks.take_notes(&self.readings.lock())
     }
 
     /// Has the answers of a session say what became of a file, if that is what listens.
-    fn will_remark(&mut self, name: &str, now: &Sight, stat: Option<Stat>) -> bool {
+    fn record_for_answers(&mut self, name: &str, now: &Sight, stat: Option<Stat>) -> bool {
         let Some(remarks) = &mut self.remarks else { return false };
         let readings = self.readings.lock();
-        remarks.is_now(name, now, stat, readings.of(name));
+        remarks.record_sight(name, now, stat, readings.of(name));
         true
     }
 }
@@ -105,9 +105,9 @@ pub(super) enum ListWish {
     #[default]
     None,
     /// It has asked for the list: it hears what becomes known anyway.
-    Hears,
+    Passive,
     /// It has asked to be told: folders are watched for it.
-    Watches,
+    Active,
 }
 
 /// What a URI that was subscribed to stands for.
@@ -126,44 +126,44 @@ pub(super) enum Subject {
 
 /// What a listener has to be told.
 #[derive(Debug, Default)]
-pub(super) struct Untold {
+pub(super) struct Unsent {
     pub(super) updated: BTreeSet<String>,
     pub(super) list: bool,
 }
 
 /// A file that somebody wants to know of.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct WatchedFile {
     pub(super) name: String,
     /// What it was when it was last told of; unknown before.
     pub(super) seen: Option<Sight>,
     /// How many edits of this process have told of it.
     pub(super) edits: u64,
     /// Who, and under which URI.
-    pub(super) tell: Vec<(u64, String)>,
+    pub(super) listeners: Vec<(u64, String)>,
 }
 
 impl State {
     /// How many more subscriptions a session may have.
     pub(super) fn room(&self, session: &Session) -> usize {
         let its = self.listeners.values().filter(|it| Arc::ptr_eq(&it.readings, session.readings()));
-        PER_SESSION.saturating_sub(its.map(|listener| listener.subjects.len()).sum())
+        SUBSCRIPTIONS_PER_SESSION.saturating_sub(its.map(|listener| listener.subjects.len()).sum())
     }
 
     /// Gathers anew which files are listened to, and by whom. Yields which folders are to be watched for that.
     pub(super) fn arrange(&mut self, workspace: &Workspace) -> BTreeSet<PathBuf> {
         let mut before = std::mem::take(&mut self.files);
-        let mut files: HashMap<PathBuf, Watched> = HashMap::new();
+        let mut files: HashMap<PathBuf, WatchedFile> = HashMap::new();
         // Yields what was known of it, if it was watched before.
-        let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, tell: (u64, String)| {
+        let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, listener: (u64, String)| {
             let mut is_new = false;
             let watched = files.entry(path).or_insert_with_key(|path| {
                 let known = before.remove(path);
                 is_new = known.is_none();
                 let (seen, edits) = known.map_or((seen, 0), |watched| (watched.seen, watched.edits));
-                Watched { name: name.to_owned(), seen, edits, tell: Vec::new() }
+                WatchedFile { name: name.to_owned(), seen, edits, listeners: Vec::new() }
             });
-            watched.tell.push(tell);
+            watched.listeners.push(listener);
             watched.seen.clone().filter(|_| !is_new)
         };
         for (id, listener) in &self.listeners {
@@ -192,7 +192,7 @@ impl State {
                     let known = want(path.clone(), &name, Some(read.clone()), (*id, READINGS.to_owned()));
                     // What became of it before it was watched was not hinted at, or before this client had read it.
                     if !known.is_some_and(|known| known == read || remarks.has_said(&name, version, &known)) {
-                        self.doubted.insert(path, name);
+                        self.to_check.insert(path, name);
                     }
                 }
             }
@@ -202,16 +202,16 @@ impl State {
         let (subscribed, read): (Vec<_>, Vec<_>) =
             self.files.iter().partition(|(_, watched)| self.is_subscribed(watched));
         for (path, _) in subscribed {
-            folders.extend(self.around(path));
+            folders.extend(self.folders_around(path));
         }
-        let most = folders.len() + FOLDERS;
+        let most = folders.len() + READ_FOLDERS;
         for (path, _) in &read {
             if folders.len() < most {
-                folders.extend(self.around(path));
+                folders.extend(self.folders_around(path));
             }
         }
-        self.is_over = folders.len() >= most;
-        if self.listeners.values().any(|listener| listener.list == ListWish::Watches) {
+        self.is_over_limit = folders.len() >= most;
+        if self.listeners.values().any(|listener| listener.list == ListWish::Active) {
             folders.extend(self.roots.iter().map(|(root, _)| root.clone()));
         }
         let mut known = std::mem::take(&mut self.folders);
@@ -237,7 +237,7 @@ impl State {
     }
 
     /// Whether somebody wants to know of events, and their log is not watched.
-    pub(super) fn lacks_events(&self) -> bool {
+    pub(super) fn has_unwatched_events(&self) -> bool {
         self.events.is_none() && self.wants(&Subject::Events)
     }
 
@@ -248,20 +248,20 @@ impl State {
     }
 
     /// Every folder around a file: one of these may be moved away and another be put in its place.
-    fn around(&self, path: &Path) -> Vec<PathBuf> {
+    fn folders_around(&self, path: &Path) -> Vec<PathBuf> {
         let top = self.roots.iter().find(|(root, _)| path.starts_with(root)).map(|(root, _)| root);
         let inside = |folder: &&Path| top.is_some_and(|top| folder.starts_with(top));
         path.ancestors().skip(1).take_while(inside).map(Path::to_path_buf).collect()
     }
 
     /// Whether somebody is told of a file who has subscribed to it, and not only an answer.
-    fn is_subscribed(&self, watched: &Watched) -> bool {
+    fn is_subscribed(&self, watched: &WatchedFile) -> bool {
         let subscribes = |listener: &Listener| listener.remarks.is_none();
-        watched.tell.iter().any(|(id, _)| self.listeners.get(id).is_some_and(subscribes))
+        watched.listeners.iter().any(|(id, _)| self.listeners.get(id).is_some_and(subscribes))
     }
 
     /// Whether there may be a log by now that is not watched.
-    pub(super) fn lacks_logs(&self) -> bool {
+    pub(super) fn has_unwatched_logs(&self) -> bool {
         self.logs.is_empty() && self.wants(&Subject::History)
     }
 
@@ -276,7 +276,7 @@ impl State {
     }
 
     /// Which files and folders have to be looked at, and whether the history and the log of events have.
-    pub(super) fn in_question(
+    pub(super) fn select_hinted(
         &self,
         hints: &Hints,
         swapped: &[PathBuf],
@@ -299,68 +299,68 @@ impl State {
     }
 
     /// An edit of this process was made.
-    pub(super) fn edited(&mut self, report: &Report) {
+    pub(super) fn record_edit(&mut self, report: &Report) {
         if self.listeners.is_empty() {
             return;
         }
         let mut list_changed = false;
         for file in &report.files {
             let path = self.path_of(&file.name);
-            self.is_made(&path, file.after.map_or(Sight::Nothing, Sight::Text));
+            self.record_own_change(&path, file.after.map_or(Sight::Nothing, Sight::Text));
             if let Some(from) = file.moved_from.as_ref().map(|from| self.path_of(from)) {
-                self.is_made(&from, Sight::Nothing);
-                self.is_moved(&from, &file.name);
-                self.names_change(&from, false);
+                self.record_own_change(&from, Sight::Nothing);
+                self.record_move(&from, &file.name);
+                self.update_names(&from, false);
             }
             if file.change != ChangeKind::Modify {
-                self.names_change(&path, file.change != ChangeKind::Delete);
+                self.update_names(&path, file.change != ChangeKind::Delete);
                 list_changed = true;
             }
         }
         if list_changed {
-            self.list_changed();
+            self.notify_list();
         }
         if let Some(edit) = &report.edit {
-            self.has_edit(edit);
+            self.set_newest_edit(edit);
         }
     }
 
     /// An edit of this process has made this of a file.
-    fn is_made(&mut self, path: &Path, now: Sight) {
+    fn record_own_change(&mut self, path: &Path, now: Sight) {
         if let Some(watched) = self.files.get_mut(path) {
             watched.edits += 1;
         }
-        self.is_now(path, None, now);
+        self.record_sight(path, None, now);
     }
 
     /// A file that an edit of this process took away has this name now.
-    fn is_moved(&mut self, from: &Path, to: &str) {
+    fn record_move(&mut self, from: &Path, to: &str) {
         let Some(watched) = self.files.get(from) else { return };
-        for (id, _) in &watched.tell {
+        for (id, _) in &watched.listeners {
             if let Some(remarks) = self.listeners.get_mut(id).and_then(|it| it.remarks.as_mut()) {
-                remarks.is_moved(&watched.name, to);
+                remarks.record_move(&watched.name, to);
             }
         }
     }
 
     /// These files that were read are to be looked at.
     pub(super) fn doubt(&mut self, names: Vec<String>) {
-        let doubted = names.into_iter().map(|name| (self.path_of(&name), name));
-        let doubted: Vec<_> = doubted.collect();
-        self.doubted.extend(doubted);
+        let to_check = names.into_iter().map(|name| (self.path_of(&name), name));
+        let to_check: Vec<_> = to_check.collect();
+        self.to_check.extend(to_check);
     }
 
     /// Hints were lost, or there are none.
-    pub(super) fn all_may_be_new(&mut self) {
+    pub(super) fn doubt_everything(&mut self) {
         for remarks in self.listeners.values_mut().filter_map(|listener| listener.remarks.as_mut()) {
-            remarks.is_unsure();
+            remarks.doubt_everything();
         }
     }
 
     /// Whether a file is large, and was told of as what it is by what the file system says.
     pub(super) fn is_large_and_known(&self, path: &Path, stat: &Stat) -> bool {
-        let Some(watched) = self.files.get(path).filter(|_| stat.size > LARGE) else { return false };
-        let mut listeners = watched.tell.iter().filter_map(|(id, _)| self.listeners.get(id));
+        let Some(watched) = self.files.get(path).filter(|_| stat.size > LARGE_FILE) else { return false };
+        let mut listeners = watched.listeners.iter().filter_map(|(id, _)| self.listeners.get(id));
         listeners.any(|listener| {
             let readings = listener.readings();
             readings.of(&watched.name).is_some_and(|reading| {
@@ -372,17 +372,17 @@ impl State {
     /// Whether every answer that is to tell of a file knows it as it is, by what the file system says.
     pub(super) fn is_as_read(&self, path: &Path, stat: &Stat) -> bool {
         let Some(watched) = self.files.get(path) else { return true };
-        let listeners = watched.tell.iter().filter_map(|(id, _)| self.listeners.get(id));
+        let listeners = watched.listeners.iter().filter_map(|(id, _)| self.listeners.get(id));
         let mut listeners = listeners.filter(|listener| listener.remarks.is_some());
         listeners.all(|it| it.readings().of(&watched.name).is_some_and(|reading| reading.stat == *stat))
     }
 
     /// A file is this by now, which answers may have to tell, whatever was told of it before.
-    pub(super) fn is_found(&mut self, path: &Path, stat: Option<Stat>, now: &Sight) {
+    pub(super) fn record_doubted_sight(&mut self, path: &Path, stat: Option<Stat>, now: &Sight) {
         let Some(watched) = self.files.get(path) else { return };
-        for (id, _) in &watched.tell {
+        for (id, _) in &watched.listeners {
             if let Some(listener) = self.listeners.get_mut(id) {
-                listener.will_remark(&watched.name, now, stat);
+                listener.record_for_answers(&watched.name, now, stat);
             }
         }
     }
@@ -393,21 +393,21 @@ impl State {
     }
 
     /// A file is this by now, of which the file system said that, if it was asked. Yields whether that is new.
-    pub(super) fn is_now(&mut self, path: &Path, stat: Option<Stat>, now: Sight) -> bool {
+    pub(super) fn record_sight(&mut self, path: &Path, stat: Option<Stat>, now: Sight) -> bool {
         let Some(watched) = self.files.get_mut(path) else { return false };
         if watched.seen.as_ref() == Some(&now) {
             return false;
         }
-        for (id, uri) in &watched.tell {
+        for (id, uri) in &watched.listeners {
             let Some(listener) = self.listeners.get_mut(id) else { continue };
-            if listener.will_remark(&watched.name, &now, stat) {
+            if listener.record_for_answers(&watched.name, &now, stat) {
                 continue;
             }
             // Of its own edit a client has nothing to hear: it knows the new version.
             let known = || listener.readings().of(&watched.name).map(|reading| Sight::Text(reading.version));
             let is_as_read = uri == READINGS && known().as_ref() == Some(&now);
             if !is_as_read {
-                listener.untold.updated.insert(uri.clone());
+                listener.unsent.updated.insert(uri.clone());
                 listener.wake.notify_one();
             }
         }
@@ -416,7 +416,7 @@ impl State {
     }
 
     /// A file came or went by an edit of this process, which is told of without looking at its folders.
-    fn names_change(&mut self, path: &Path, comes: bool) {
+    fn update_names(&mut self, path: &Path, comes: bool) {
         let mut inner = path;
         for folder in path.ancestors().skip(1) {
             let name = inner.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -432,29 +432,29 @@ impl State {
     }
 
     /// Files came or went.
-    pub(super) fn list_changed(&mut self) {
+    pub(super) fn notify_list(&mut self) {
         for listener in self.listeners.values_mut().filter(|listener| listener.list != ListWish::None) {
-            listener.untold.list = true;
+            listener.unsent.list = true;
             listener.wake.notify_one();
         }
     }
 
     /// The newest edit is this.
-    pub(super) fn has_edit(&mut self, id: &str) {
+    pub(super) fn set_newest_edit(&mut self, id: &str) {
         if self.newest.as_deref() == Some(id) {
             return;
         }
         self.newest = Some(id.to_owned());
         for listener in self.listeners.values_mut() {
             if listener.wants(&Subject::History) {
-                listener.untold.updated.insert(HISTORY.to_owned());
+                listener.unsent.updated.insert(HISTORY.to_owned());
                 listener.wake.notify_one();
             }
         }
     }
 
     /// The newest event has this number.
-    pub(super) fn has_event(&mut self, number: u64) {
+    pub(super) fn set_newest_event(&mut self, number: u64) {
         if self.newest_event == number {
             return;
         }
@@ -462,7 +462,7 @@ impl State {
         for listener in self.listeners.values_mut() {
             let about = listener.subjects.iter().filter(|(_, subject)| **subject == Subject::Events);
             for (uri, _) in about {
-                listener.untold.updated.insert(uri.clone());
+                listener.unsent.updated.insert(uri.clone());
                 listener.wake.notify_one();
             }
         }
@@ -472,16 +472,16 @@ impl State {
     pub(super) fn notify_tally(&mut self, session: &Session) {
         for listener in self.listeners.values_mut() {
             if Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Session) {
-                listener.untold.updated.insert(SESSION.to_owned());
+                listener.unsent.updated.insert(SESSION.to_owned());
                 listener.wake.notify_one();
             }
         }
     }
 
     /// What stands for this is something else than before.
-    pub(super) fn updated(&mut self, subject: &Subject, uri: &str) {
+    pub(super) fn notify(&mut self, subject: &Subject, uri: &str) {
         for listener in self.listeners.values_mut().filter(|listener| listener.wants(subject)) {
-            listener.untold.updated.insert(uri.to_owned());
+            listener.unsent.updated.insert(uri.to_owned());
             listener.wake.notify_one();
         }
     }
