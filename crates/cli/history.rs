@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use emend_server::direct;
+use emend_server::local;
 use emend_workspace::Workspace;
 use emend_workspace::history::{Asked, Edited};
 use emend_workspace::problem::{Kind, Problem};
@@ -81,7 +81,7 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
         check_path(&workspace, arguments.path.as_deref())?;
     }
     if output.json {
-        let edits: Vec<_> = edits.iter().map(direct::document).collect();
+        let edits: Vec<_> = edits.iter().map(local::document).collect();
         output.document(&json!({"edits": edits}))?;
         return Ok(Exit::Done);
     }
@@ -108,7 +108,7 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
     };
     let edit = workspace.past_edits().find(&id, "")?;
     if output.json {
-        output.document(&direct::document(&edit))?;
+        output.document(&local::document(&edit))?;
         return Ok(Exit::Done);
     }
     let mut text = told(&edit, usize::MAX, output);
@@ -187,7 +187,7 @@ fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, 
 
 /// An edit in a line, and its files.
 fn told(edit: &Edited, files: usize, output: Output) -> String {
-    let text = direct::told(edit, files);
+    let text = local::told(edit, files);
     let text = output.plain(&text);
     let (id, rest) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{} {rest}", output.colours.yellow(id))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 
-use emend_server::direct::{self, Made};
+use emend_server::local::{self, Made};
 use emend_server::wire::ApplyPatch;
 use emend_workspace::edit::Text;
 use emend_workspace::edit::patch::recognise::Format;
@@ -58,7 +58,7 @@ fn version(written: &str) -> Result<(String, String), String> {
 
 pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
     let Opened { workspace, effects } = arguments.workspace.open_to_edit()?;
-    let made = direct::apply_patch(&workspace, &effects, arguments.asked()?, "emend apply", &|held| {
+    let made = local::apply_patch(&workspace, &effects, arguments.asked()?, "emend apply", &|held| {
         approve::asked(held, output)
     })?;
     let shown = show_done(&made, output);
@@ -69,7 +69,7 @@ pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
 
 pub(crate) fn preview(arguments: &Arguments, output: Output) -> Ended {
     let workspace = arguments.workspace.open()?;
-    let made = direct::preview_patch(&workspace, arguments.asked()?, "emend preview")?;
+    let made = local::preview_patch(&workspace, arguments.asked()?, "emend preview")?;
     show(&made, output)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use emend_server::direct;
+use emend_server::local;
 use emend_workspace::Workspace;
 use emend_workspace::history::Edited;
 use emend_workspace::problem::{Kind, Problem};
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         )));
     }
     if asks {
-        let preview = direct::preview_undo(&workspace, &id, CLIENT)?;
+        let preview = local::preview_undo(&workspace, &id, CLIENT)?;
         let edit = workspace.past_edits().find(&id, "")?;
         let mut told: String =
             passed.iter().take(PASSED).map(|edit| format!("Edit {}\n", edit.line())).collect();
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             return Ok(Exit::Refused);
         }
     }
-    let made = direct::undo(&workspace, &effects, &id, CLIENT, &|held| approve::asked(held, output))?;
+    let made = local::undo(&workspace, &effects, &id, CLIENT, &|held| approve::asked(held, output))?;
     let shown = patch::show_done(&made, output);
     // Hooks have limits of their own.
     effects.finish(Duration::MAX);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use emend_server::approval::Decision;
-use emend_server::direct::{self, Made};
+use emend_server::local::{self, Made};
 use emend_server::wire::WriteFile;
 use emend_workspace::edit::Version;
 use emend_workspace::{RootSpec, Workspace, disk};
@@ -320,7 +320,7 @@ impl Target {
         let root = self.file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
         let inside = self.file.strip_prefix(root).unwrap_or(&self.file);
         let asked = self.asked(inside.as_os_str(), content.to_owned())?;
-        Ok(direct::preview_write(&self.open(root)?, asked, NAME)?)
+        Ok(local::preview_write(&self.open(root)?, asked, NAME)?)
     }
 
     /// Writes the file, and yields where the old one is kept.
@@ -336,7 +336,7 @@ impl Target {
         let backup = backup.with_context(|| format!("{} cannot be copied", self.shown()))?;
         // What clients start needs a person, and it is one who has this written: they were shown it and asked, or have said
         // --yes.
-        let made = direct::write_file(&workspace, asked, NAME, &|_| Decision::Approve).inspect_err(|_| {
+        let made = local::write_file(&workspace, asked, NAME, &|_| Decision::Approve).inspect_err(|_| {
             if let Some(backup) = &backup {
                 let _ = fs::remove_file(backup);
             }

@@ -19,14 +19,14 @@ pub mod reading;
 mod refusal;
 mod registrations;
 pub mod render;
-pub mod says;
+pub mod server_diagnostics;
 pub mod session;
 
 pub mod tools;
 
 mod completions;
-pub mod direct;
 mod editors;
+pub mod local;
 mod prompts;
 mod resources;
 mod subscriptions;

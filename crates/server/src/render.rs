@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::says;
+use crate::server_diagnostics;
 use crate::wire::{Outcome, WireFile, WireProblem};
 
 /// What an outcome is about.
@@ -71,7 +71,7 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
     for note in outcome.notes.iter().flatten() {
         let _ = writeln!(text, "{note}");
     }
-    text.push_str(&says::prose(outcome.diagnostics.as_deref().unwrap_or_default()));
+    text.push_str(&server_diagnostics::prose(outcome.diagnostics.as_deref().unwrap_or_default()));
     if let Some(handle) = &outcome.preview {
         let _ = writeln!(
             text,

@@ -15,7 +15,7 @@ use emend_workspace::history::{Edited, EditedFile};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, FileReport, Report};
 
-use crate::says::ServerSays;
+use crate::server_diagnostics::DiagnosticsReport;
 
 /// How many lines of diff an outcome carries.
 const DIFF_LINES: usize = 100;
@@ -286,7 +286,7 @@ pub struct Outcome {
     pub files: Option<Vec<WireFile>>,
     /// What language servers say of the edit.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<Vec<ServerSays>>,
+    pub diagnostics: Option<Vec<DiagnosticsReport>>,
     /// Remarks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<String>>,

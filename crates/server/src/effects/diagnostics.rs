@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
 use crate::events::Events;
-use crate::says::{self, Finding, ServerSays};
+use crate::server_diagnostics::{self, DiagnosticsReport, Finding};
 use crate::session::Session;
 use crate::subscriptions::Subscriptions;
 
@@ -148,13 +148,13 @@ impl Diagnostics {
         workspace: &Workspace,
         files: &[(PathBuf, String)],
         patience: Duration,
-    ) -> Vec<ServerSays> {
+    ) -> Vec<DiagnosticsReport> {
         let answers = self.servers.diagnose(files, Instant::now() + patience);
         answers
             .into_iter()
             .map(|answer| {
-                let mut says = ServerSays::of(&answer.server, &answer.state);
-                says.why = says.why.or(answer.unasked.as_deref().map(says::shown));
+                let mut says = DiagnosticsReport::of(&answer.server, &answer.state);
+                says.why = says.why.or(answer.unasked.as_deref().map(server_diagnostics::shown));
                 let (now, hidden) = told(workspace, &answer.diagnostics);
                 says.telling(None, (answer.state == ServerState::Ready).then_some(now), hidden)
             })
@@ -225,7 +225,7 @@ impl Checking {
             tell_later(&of_edit, said, next.as_ref());
         }
         let Some(outcome) = answer.outcome() else { return };
-        outcome.diagnostics = Some(said.unwrap_or_else(|| vec![ServerSays::pending(next.is_some())]));
+        outcome.diagnostics = Some(said.unwrap_or_else(|| vec![DiagnosticsReport::pending(next.is_some())]));
     }
 }
 
@@ -256,17 +256,17 @@ fn has_changed(aftermath: &Aftermath) -> bool {
 }
 
 /// The next answer of the session says what comes too late for that of the edit.
-fn tell_later(edit: &str, said: &[ServerSays], session: Option<&Weak<Session>>) {
+fn tell_later(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak<Session>>) {
     if let Some(session) = session.and_then(Weak::upgrade) {
-        let text = format!("Of edit {edit}: {}", says::prose(said).trim_end());
+        let text = format!("Of edit {edit}: {}", server_diagnostics::prose(said).trim_end());
         session.mailbox().post(Topic::Calls, text);
     }
 }
 
 /// What the servers say of an edit, as far as it may be told.
-fn says(workspace: &Workspace, aftermath: &Aftermath) -> Vec<ServerSays> {
+fn says(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsReport> {
     let server = |report: &emend_lsp::ServerReport| {
-        let mut says = ServerSays::of(&report.server, &report.state);
+        let mut says = DiagnosticsReport::of(&report.server, &report.state);
         says.why = says.why.or_else(|| report.crashed.clone());
         let Some(changes) = &report.changes else { return says };
         says.gone = Some(changes.gone);

@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
     use crate::approval::Decision;
-    use crate::direct;
+    use crate::local;
     use crate::wire::WriteFile;
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         workspace.on_commit(|_| panic!("it is caught"));
         workspace.on_commit(move |committed| told.send(committed.report.edit.clone()).unwrap());
         let asked = WriteFile { path: "a".into(), content: "one\n".into(), version: None };
-        let made = direct::write_file(&workspace, asked, "test", &|_| Decision::Deny).unwrap();
+        let made = local::write_file(&workspace, asked, "test", &|_| Decision::Deny).unwrap();
         assert_eq!(hears.try_recv().unwrap().as_deref(), made.edit());
     }
 }

@@ -6,9 +6,9 @@
 //! events has none, and neither has a refusal that may quote it.
 
 mod event;
+mod listed;
 mod queue;
 mod tally;
-mod told;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -20,13 +20,13 @@ use emend_workspace::roots::Root;
 
 use self::event::{Event, EventRoot, Kind};
 use self::queue::{Queue, Queued, Tell};
-use crate::says::ServerSays;
+use crate::server_diagnostics::DiagnosticsReport;
 use crate::wire::Outcome;
 
 pub(crate) use self::event::Summary;
 pub use self::event::in_short;
+pub(crate) use self::listed::listed;
 pub(crate) use self::tally::Tally;
-pub(crate) use self::told::listed;
 
 /// What an edit's answer calls its event.
 pub(crate) const FIRED: &str = "event";
@@ -109,7 +109,7 @@ impl Events {
     }
 
     /// Language servers say this of an edit of these files, too late for its outcome. Yields whether there is an event of it.
-    pub(crate) fn diagnostics(&self, edit: &str, files: &[String], servers: &[ServerSays]) -> bool {
+    pub(crate) fn diagnostics(&self, edit: &str, files: &[String], servers: &[DiagnosticsReport]) -> bool {
         let Some(telling) = &self.0 else { return false };
         let names: Vec<&str> = files.iter().map(String::as_str).collect();
         let said = json!({"edit": edit, "changed_files": files, "servers": servers});

@@ -5,9 +5,9 @@
 //! its own, so a session that was opened with one token does not exist for another.
 
 mod connections;
-mod door;
 mod guard;
 mod intake;
+mod service;
 mod tokens;
 mod unread;
 
@@ -22,7 +22,7 @@ use rmcp::ServerHandler;
 use tokio::net::{TcpListener, TcpStream};
 
 use self::connections::{Connections, Place};
-use self::door::Door;
+use self::service::HttpService;
 use self::unread::Unread;
 use crate::session::Token;
 
@@ -99,7 +99,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
     stop: impl Future<Output = ()>,
 ) {
     let connections = Connections::new(limits.connections, tokens.all().count());
-    let door = Arc::new(Door::new(tokens, guard, limits, handler));
+    let service = Arc::new(HttpService::new(tokens, guard, limits, handler));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -115,7 +115,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
             Ok((stream, place)) => {
                 let place = Arc::new(place);
                 let serving =
-                    graceful.watch(connection(stream, Arc::clone(&place), Arc::clone(&door), &limits));
+                    graceful.watch(connection(stream, Arc::clone(&place), Arc::clone(&service), &limits));
                 tokio::spawn(async move {
                     tokio::select! {
                         served = serving => if let Err(error) = served {
@@ -133,7 +133,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
         }
     }
     drop(listener);
-    door.close(limits.farewell).await;
+    service.close(limits.farewell).await;
     // What is left of a connection is the end of an answer.
     let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
 }
@@ -141,7 +141,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
 fn connection<H: ServerHandler + Send + Sync + 'static>(
     stream: TcpStream,
     place: Arc<Place>,
-    door: Arc<Door<H>>,
+    service: Arc<HttpService<H>>,
     limits: &Limits,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send + use<H> {
     // An answer is several segments: the second would wait 40 ms for the acknowledgement of the first.
@@ -149,8 +149,8 @@ fn connection<H: ServerHandler + Send + Sync + 'static>(
         tracing::debug!(%error, "TCP_NODELAY");
     }
     let service = service_fn(move |request| {
-        let (door, place) = (Arc::clone(&door), Arc::clone(&place));
-        async move { Ok::<_, std::convert::Infallible>(door.answer(request, &place).await) }
+        let (service, place) = (Arc::clone(&service), Arc::clone(&place));
+        async move { Ok::<_, std::convert::Infallible>(service.answer(request, &place).await) }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

@@ -11,7 +11,7 @@ use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::effects::Diagnostics as Servers;
 use crate::messages::{Audience, message};
-use crate::says;
+use crate::server_diagnostics;
 use crate::wire::Diagnostics;
 
 /// How many files are asked about at once.
@@ -68,7 +68,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
     if texts.is_empty() && !named {
         text.push_str("No file that you read or edited has a language server. Name files with paths.\n");
     }
-    text.push_str(&says::prose(&servers.ask(call.workspace, &texts, PATIENCE)));
+    text.push_str(&server_diagnostics::prose(&servers.ask(call.workspace, &texts, PATIENCE)));
     if paths.len() > FILES {
         text.push_str(&format!(
             "{} more files were not asked about; name at most {FILES}.\n",

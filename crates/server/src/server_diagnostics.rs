@@ -14,7 +14,7 @@ const LONGEST: usize = 400;
 
 /// What one language server says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ServerSays {
+pub struct DiagnosticsReport {
     /// Its name; absent where several are awaited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
@@ -66,7 +66,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-impl ServerSays {
+impl DiagnosticsReport {
     /// A server in this state, which says nothing yet.
     #[must_use]
     pub fn of(server: &str, state: &ServerState) -> Self {
@@ -164,7 +164,7 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// What servers say, as prose: a line for each, and one for each error.
 #[must_use]
-pub fn prose(says: &[ServerSays]) -> String {
+pub fn prose(says: &[DiagnosticsReport]) -> String {
     let mut text = String::new();
     for says in says {
         let _ = writeln!(text, "{}", summary(says));
@@ -181,7 +181,7 @@ pub fn prose(says: &[ServerSays]) -> String {
     text
 }
 
-fn summary(says: &ServerSays) -> String {
+fn summary(says: &DiagnosticsReport) -> String {
     let name = says.server.as_deref().unwrap_or("Diagnostics");
     let why = says.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let crashed = match says.state.as_str() {
@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn files_that_were_not_asked_about_are_told_beside_the_others() {
-        let mut says = ServerSays::of("server", &ServerState::Ready).telling(None, Some(Vec::new()), 0);
+        let mut says =
+            DiagnosticsReport::of("server", &ServerState::Ready).telling(None, Some(Vec::new()), 0);
         assert_eq!(prose(std::slice::from_ref(&says)), "server: no errors or warnings.\n");
         says.why = Some("b has more than 10 bytes".into());
         let expected =
@@ -263,7 +264,7 @@ mod tests {
             code: Some("E\n1".into()),
             related: Vec::new(),
         };
-        let says = ServerSays::of("server", &ServerState::Ready);
+        let says = DiagnosticsReport::of("server", &ServerState::Ready);
         let says = says.telling(Some(vec![Finding::of("a\nb".into(), &found)]), None, 0);
         let prose = prose(&[says]);
         assert_eq!(prose.lines().nth(1), Some("a\\nb:1:1: error: wrong [31mhere [E 1]"));

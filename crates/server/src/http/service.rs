@@ -35,14 +35,14 @@ pub(super) type Body = BoxBody<Bytes, Infallible>;
 type Answer = Response<Body>;
 
 /// The one way in.
-pub(super) struct Door<H> {
+pub(super) struct HttpService<H> {
     tokens: Tokens,
     guard: Guard,
     limits: Limits,
     /// What all of them send.
     intake: Intake,
     /// For each token, in their order.
-    services: Vec<Service<H>>,
+    services: Vec<TokenService<H>>,
     /// No request is begun any more.
     closing: CancellationToken,
     /// Nothing is answered any more.
@@ -50,7 +50,7 @@ pub(super) struct Door<H> {
 }
 
 /// The protocol for whoever has one token.
-struct Service<H> {
+struct TokenService<H> {
     sessions: Arc<LocalSessionManager>,
     /// As many permits as requests may be answered at once.
     requests: Arc<Semaphore>,
@@ -70,7 +70,7 @@ struct Glance {
     id: Option<IgnoredAny>,
 }
 
-impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
+impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     pub(super) fn new(
         tokens: Tokens,
         guard: Guard,
@@ -93,7 +93,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
             let protocol =
                 StreamableHttpService::new(move || Ok(handler(&token)), Arc::clone(&sessions), config);
             let permits = |number| Arc::new(Semaphore::new(number));
-            Service {
+            TokenService {
                 sessions,
                 requests: permits(limits.requests),
                 listeners: permits(limits.listeners),
@@ -130,7 +130,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 
     /// The service of whoever asks; or the answer where the head suffices for one.
-    fn admit(&self, head: &Parts, place: &Place) -> Result<&Service<H>, Box<Answer>> {
+    fn admit(&self, head: &Parts, place: &Place) -> Result<&TokenService<H>, Box<Answer>> {
         let path = head.uri.path();
         if path == "/healthz" {
             return Err(self.health(&head.method).into());
@@ -171,7 +171,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 
     /// The service of the token of a request, and its number.
-    fn service_for(&self, headers: &HeaderMap) -> Option<(usize, &Service<H>)> {
+    fn service_for(&self, headers: &HeaderMap) -> Option<(usize, &TokenService<H>)> {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
@@ -181,7 +181,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 
     /// What opens a stream, or ends a session: there is nothing in it to look at.
-    async fn pass(&self, service: &Service<H>, head: Parts) -> Answer {
+    async fn pass(&self, service: &TokenService<H>, head: Parts) -> Answer {
         let is_end = head.method == Method::DELETE;
         let mut answer = service.ask(Request::from_parts(head, Empty::<Bytes>::new())).await;
         // rmcp says 202, which some clients warn of.
@@ -191,7 +191,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
         answer
     }
 
-    async fn post(&self, service: &Service<H>, head: Parts, body: Incoming) -> Answer {
+    async fn post(&self, service: &TokenService<H>, head: Parts, body: Incoming) -> Answer {
         let most = self.limits.body_bytes;
         let taking = intake::take(body, most, [&service.intake, &self.intake]);
         let Taken { bytes: body, counted: sent } = match tokio::time::timeout(self.limits.arrival, taking)
@@ -262,7 +262,7 @@ impl<H: ServerHandler + Send + Sync + 'static> Door<H> {
     }
 }
 
-impl<H: ServerHandler + Send + Sync + 'static> Service<H> {
+impl<H: ServerHandler + Send + Sync + 'static> TokenService<H> {
     /// rmcp's answer. It fails inside where a session is ended in this moment.
     async fn ask<B>(&self, request: Request<B>) -> Answer
     where
