@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail, ensure};
 
 use emend_server::Effects;
-use emend_server::effects::Wishes;
+use emend_server::effects::EffectSettings;
 use emend_server::messages::{Audience, message, shell_quoted};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
@@ -55,7 +55,7 @@ pub(crate) struct Place {
     pub(crate) state: Option<PathBuf>,
     pub(crate) policy: Policy,
     /// What follows an edit.
-    pub(crate) wishes: Wishes,
+    pub(crate) effect_settings: EffectSettings,
 }
 
 /// A workspace, and what follows its edits.
@@ -124,12 +124,12 @@ impl OpeningFlags {
             Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
                 .map_err(|problem| Stop::Usage(anyhow!(message(&problem, Audience::Person))))?
                 .with_approve_command(approve)
-                .with_hooks(&place.wishes.programs)
+                .with_hooks(&place.effect_settings.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
         for warning in workspace.warnings().chain(workspace.findings()) {
             tracing::warn!("{warning}");
         }
-        let effects = Effects::of(&workspace, &place.wishes);
+        let effects = Effects::new(&workspace, &place.effect_settings);
         Ok(Ok(Opened { workspace: Arc::new(workspace), effects }))
     }
 
@@ -150,13 +150,13 @@ impl OpeningFlags {
                 check_outside(roots, file)?;
             }
         }
-        let wishes = Wishes {
+        let effect_settings = EffectSettings {
             // A server that starts for one command would still be starting when that has ended.
-            asks_servers: whom == For::Client,
+            asks_language_servers: whom == For::Client,
             diagnostics_wait: Some(policy.terms().diagnostics_wait.0),
             programs: said.settings.programs,
         };
-        Ok(Place { roots, state, policy, wishes })
+        Ok(Place { roots, state, policy, effect_settings })
     }
 }
 

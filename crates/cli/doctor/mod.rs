@@ -133,7 +133,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     match arguments.workspace.place() {
         Ok(place) => {
             projects.extend(place.roots.iter().flatten().map(|root| root.path.clone()));
-            programs::look(&place.wishes.programs, &projects, &mut findings);
+            programs::look(&place.effect_settings.programs, &projects, &mut findings);
             folders::look(place, &mut findings);
         }
         // What was said of it above needs not to be said again.

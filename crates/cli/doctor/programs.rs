@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use emend_process::search::Search;
-use emend_server::effects::{Found, language_servers};
+use emend_server::effects::{Availability, language_servers};
 use emend_workspace::policy::programs::{Hook, Programs};
 
 use super::{Findings, Level};
@@ -24,15 +24,19 @@ fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
     for server in language_servers(roots, programs) {
         let is_named = programs.servers.iter().any(|named| named.name == server.name);
         let (name, files) = (&server.name, server.extensions.join(", "));
-        match server.found {
-            Found::At(program) => findings.ok(ABOUT, format!("{name} for {files}: {}", program.display())),
-            Found::Disabled => findings.ok(ABOUT, format!("{name} for {files}: disabled")),
-            Found::Nowhere(why) if is_named => {
+        match server.availability {
+            Availability::Installed(program) => {
+                findings.ok(ABOUT, format!("{name} for {files}: {}", program.display()));
+            }
+            Availability::Disabled => findings.ok(ABOUT, format!("{name} for {files}: disabled")),
+            Availability::Missing(why) if is_named => {
                 let next = "Install it, or correct its command in the configuration file.";
                 let what = if files.is_empty() { name.clone() } else { format!("{name} for {files}") };
                 findings.add(ABOUT, Level::Warning, format!("{what}: {why}"), next);
             }
-            Found::Nowhere(why) => findings.add(ABOUT, Level::Note, format!("{name} for {files}: {why}"), ""),
+            Availability::Missing(why) => {
+                findings.add(ABOUT, Level::Note, format!("{name} for {files}: {why}"), "");
+            }
         }
     }
 }

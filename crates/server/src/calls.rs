@@ -16,7 +16,7 @@ use emend_workspace::{Approval, AwaitingApproval, Effort, Progress, Topic, Works
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
 use crate::asking::Reply;
-use crate::effects::{Checking, Teller};
+use crate::effects::{PendingDiagnostics, Recipients};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
 use crate::progress;
@@ -34,14 +34,14 @@ enum Response {
 #[derive(Debug)]
 struct Answered {
     answer: Answer,
-    checking: Option<Checking>,
+    pending_diagnostics: Option<PendingDiagnostics>,
     /// What others have done to files that the client has read.
     remarks: Vec<String>,
 }
 
 impl From<Answer> for Answered {
     fn from(answer: Answer) -> Self {
-        Self { answer, checking: None, remarks: Vec::new() }
+        Self { answer, pending_diagnostics: None, remarks: Vec::new() }
     }
 }
 
@@ -70,18 +70,18 @@ impl Emend {
     ) -> Result<CallToolResponse, ErrorData> {
         let earlier = self.shared.asking.earlier_answer(self.session.owner(), &request)?;
         let arguments = Arc::new(request.arguments.unwrap_or_default());
-        let Answered { mut answer, checking, remarks } =
+        let Answered { mut answer, pending_diagnostics, remarks } =
             match self.answer_once_approved(tool, &arguments, earlier, context).await {
                 Response::Answered(answered) => answered,
                 Response::Question(question) => return Ok(question.into()),
             };
         let client = client_name(context);
         let caller = Caller::new(&self.session, &client, self.lasts(context));
-        if let (Some(checking), Ok(workspace)) = (checking, &self.shared.workspace) {
+        if let (Some(pending_diagnostics), Ok(workspace)) = (pending_diagnostics, &self.shared.workspace) {
             let session = caller.lasts().then_some(&self.session);
             let Shared { subscriptions, events, .. } = &*self.shared;
-            let teller = Teller { workspace, subscriptions, events, session };
-            checking.tell_in(&mut answer, teller, &context.ct).await;
+            let recipients = Recipients { workspace, subscriptions, events, session };
+            pending_diagnostics.report_in(&mut answer, recipients, &context.ct).await;
         }
         if !context.ct.is_cancelled() {
             answer.append_notes(caller.mailbox().drain());
@@ -290,13 +290,13 @@ impl Emend {
             },
             arguments,
         )?;
-        let checking = self.shared.effects.checking(&answer);
+        let pending_diagnostics = self.shared.effects.pending_diagnostics(&answer);
         let subscriptions = &self.shared.subscriptions;
         subscriptions.after_call(workspace, &self.session);
         // Of a call that was cancelled, nobody gets the answer: the next one says all that.
         let is_heard = call.lasts && !call.cancelled.is_cancelled();
         let remarks = if is_heard { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
-        Ok(Answered { answer, checking, remarks })
+        Ok(Answered { answer, pending_diagnostics, remarks })
     }
 }
 

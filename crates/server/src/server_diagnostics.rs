@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many of them are told at once.
-const TOLD: usize = 30;
+const FINDINGS_PER_REPORT: usize = 30;
 /// How much of a message is.
-const LONGEST: usize = 400;
+const LONGEST_MESSAGE: usize = 400;
 
 /// What one language server says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ fn is_zero(number: &usize) -> bool {
 impl DiagnosticsReport {
     /// A server in this state, which says nothing yet.
     #[must_use]
-    pub fn of(server: &str, state: &ServerState) -> Self {
+    pub fn new(server: &str, state: &ServerState) -> Self {
         let (word, why) = match state {
             ServerState::Ready => ("ready", None),
             ServerState::Starting => ("starting", None),
@@ -88,7 +88,7 @@ impl DiagnosticsReport {
         Self {
             server: Some(server.to_owned()),
             state: word.to_owned(),
-            why: why.as_deref().map(shown),
+            why: why.as_deref().map(single_line),
             ..Self::default()
         }
     }
@@ -104,7 +104,7 @@ impl DiagnosticsReport {
     }
 
     /// The same with these, as many as can be told at once, and so many that may not be told.
-    pub(crate) fn telling(
+    pub(crate) fn with_findings(
         mut self,
         new: Option<Vec<Finding>>,
         now: Option<Vec<Finding>>,
@@ -115,8 +115,8 @@ impl DiagnosticsReport {
             findings.map(|mut findings| {
                 // Errors first, so that a flood of warnings hides none.
                 findings.sort_by(|one, other| one.severity.cmp(&other.severity));
-                self.left_out += findings.len().saturating_sub(TOLD);
-                findings.truncate(TOLD);
+                self.left_out += findings.len().saturating_sub(FINDINGS_PER_REPORT);
+                findings.truncate(FINDINGS_PER_REPORT);
                 findings
             })
         };
@@ -128,7 +128,7 @@ impl DiagnosticsReport {
 impl Finding {
     /// The same, of the file that is called so here.
     #[must_use]
-    pub fn of(path: String, found: &emend_lsp::Diagnostic) -> Self {
+    pub fn new(path: String, found: &emend_lsp::Diagnostic) -> Self {
         let severity = match found.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -138,22 +138,22 @@ impl Finding {
             line: found.line,
             column: found.column,
             severity: severity.to_owned(),
-            message: shown(&found.message),
-            code: found.code.as_deref().map(shown),
+            message: single_line(&found.message),
+            code: found.code.as_deref().map(single_line),
         }
     }
 }
 
 /// A text of somebody else's in one line without control characters, and not too much of it.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn single_line(text: &str) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
         if !words.is_empty() {
             words.push(' ');
         }
         words.extend(word.chars().filter(|character| !character.is_control()));
-        if words.len() > LONGEST {
-            let cut = words.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST).last();
+        if words.len() > LONGEST_MESSAGE {
+            let cut = words.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST_MESSAGE).last();
             words.truncate(cut.unwrap_or_default());
             words.push_str("...");
             break;
@@ -164,39 +164,39 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// What servers say, as prose: a line for each, and one for each error.
 #[must_use]
-pub fn prose(says: &[DiagnosticsReport]) -> String {
+pub fn prose(reports: &[DiagnosticsReport]) -> String {
     let mut text = String::new();
-    for says in says {
-        let _ = writeln!(text, "{}", summary(says));
-        for finding in says.new.iter().chain(&says.now).flatten() {
+    for report in reports {
+        let _ = writeln!(text, "{}", summary(report));
+        for finding in report.new.iter().chain(&report.now).flatten() {
             let code = finding.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
             let Finding { path, line, column, severity, message, .. } = finding;
             let path = visible_line(path);
             let _ = writeln!(text, "{path}:{line}:{column}: {severity}: {message}{code}");
         }
-        if says.left_out > 0 {
-            let _ = writeln!(text, "... and {} more", says.left_out);
+        if report.left_out > 0 {
+            let _ = writeln!(text, "... and {} more", report.left_out);
         }
     }
     text
 }
 
-fn summary(says: &DiagnosticsReport) -> String {
-    let name = says.server.as_deref().unwrap_or("Diagnostics");
-    let why = says.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-    let crashed = match says.state.as_str() {
-        "ready" if says.new.is_some() => {
-            says.why.as_deref().map(|why| format!(" (it had crashed and was started again: {why})"))
+fn summary(report: &DiagnosticsReport) -> String {
+    let name = report.server.as_deref().unwrap_or("Diagnostics");
+    let why = report.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    let crashed = match report.state.as_str() {
+        "ready" if report.new.is_some() => {
+            report.why.as_deref().map(|why| format!(" (it had crashed and was started again: {why})"))
         }
         _ => None,
     };
     let crashed = crashed.unwrap_or_default();
     let unasked =
-        says.why.as_deref().map(|why| format!(" in what it was asked about; {why}")).unwrap_or_default();
-    match (says.state.as_str(), &says.new, &says.now) {
+        report.why.as_deref().map(|why| format!(" in what it was asked about; {why}")).unwrap_or_default();
+    match (report.state.as_str(), &report.new, &report.now) {
         ("ready", Some(new), _) => {
-            let new = new.len() + says.left_out;
-            let left = match (says.errors, says.warnings) {
+            let new = new.len() + report.left_out;
+            let left = match (report.errors, report.warnings) {
                 (Some(0), Some(0)) => "; none are left in the edited files".to_owned(),
                 (Some(errors), Some(warnings)) => {
                     format!(
@@ -207,7 +207,7 @@ fn summary(says: &DiagnosticsReport) -> String {
                 }
                 _ => String::new(),
             };
-            let went = says.gone.unwrap_or_default();
+            let went = report.gone.unwrap_or_default();
             let what = match (new, went) {
                 (0, 0) => "this edit brought no errors or warnings".to_owned(),
                 (0, went) => format!("this edit brought none and {went} went"),
@@ -216,7 +216,7 @@ fn summary(says: &DiagnosticsReport) -> String {
             };
             format!("{name}{crashed}: {what}{left}.")
         }
-        ("ready", None, Some(now)) => match now.len() + says.left_out {
+        ("ready", None, Some(now)) => match now.len() + report.left_out {
             0 => format!("{name}: no errors or warnings{unasked}."),
             some => format!("{name}: {}{unasked}.", counted(some, "error or warning")),
         },
@@ -243,13 +243,13 @@ mod tests {
 
     #[test]
     fn files_that_were_not_asked_about_are_told_beside_the_others() {
-        let mut says =
-            DiagnosticsReport::of("server", &ServerState::Ready).telling(None, Some(Vec::new()), 0);
-        assert_eq!(prose(std::slice::from_ref(&says)), "server: no errors or warnings.\n");
-        says.why = Some("b has more than 10 bytes".into());
+        let mut report =
+            DiagnosticsReport::new("server", &ServerState::Ready).with_findings(None, Some(Vec::new()), 0);
+        assert_eq!(prose(std::slice::from_ref(&report)), "server: no errors or warnings.\n");
+        report.why = Some("b has more than 10 bytes".into());
         let expected =
             "server: no errors or warnings in what it was asked about; b has more than 10 bytes.\n";
-        assert_eq!(prose(&[says]), expected);
+        assert_eq!(prose(&[report]), expected);
     }
 
     #[test]
@@ -264,9 +264,9 @@ mod tests {
             code: Some("E\n1".into()),
             related: Vec::new(),
         };
-        let says = DiagnosticsReport::of("server", &ServerState::Ready);
-        let says = says.telling(Some(vec![Finding::of("a\nb".into(), &found)]), None, 0);
-        let prose = prose(&[says]);
+        let report = DiagnosticsReport::new("server", &ServerState::Ready);
+        let report = report.with_findings(Some(vec![Finding::new("a\nb".into(), &found)]), None, 0);
+        let prose = prose(&[report]);
         assert_eq!(prose.lines().nth(1), Some("a\\nb:1:1: error: wrong [31mhere [E 1]"));
         assert_eq!(prose.lines().count(), 2);
     }

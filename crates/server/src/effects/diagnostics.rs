@@ -30,18 +30,18 @@ pub struct KnownServer {
     /// The endings of its files.
     pub extensions: Vec<String>,
     /// Whether it can be started.
-    pub found: Found,
+    pub availability: Availability,
 }
 
 /// Whether a language server can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Availability {
     /// This is its program.
-    At(PathBuf),
+    Installed(PathBuf),
     /// The configuration says that it is not to be.
     Disabled,
     /// It has none, and why.
-    Nowhere(String),
+    Missing(String),
 }
 
 /// The language servers that are known and that a person has named. None is started.
@@ -50,13 +50,13 @@ pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServ
     let servers = programs.servers.iter().map(setting).collect();
     let servers = Servers::new(LspSettings { roots: roots.to_vec(), servers, ..LspSettings::default() });
     let known = |server: emend_lsp::ServerInfo| {
-        let found = match (server.state, server.program) {
-            (ServerState::Disabled, _) => Found::Disabled,
-            (ServerState::NotInstalled { why }, _) => Found::Nowhere(why),
-            (_, Some(program)) => Found::At(program),
-            (_, None) => Found::Nowhere("it is not there".to_owned()),
+        let availability = match (server.state, server.program) {
+            (ServerState::Disabled, _) => Availability::Disabled,
+            (ServerState::NotInstalled { why }, _) => Availability::Missing(why),
+            (_, Some(program)) => Availability::Installed(program),
+            (_, None) => Availability::Missing("it is not there".to_owned()),
         };
-        KnownServer { name: server.server, extensions: server.extensions, found }
+        KnownServer { name: server.server, extensions: server.extensions, availability }
     };
     servers.list().into_iter().map(known).collect()
 }
@@ -65,12 +65,12 @@ pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServ
 pub(super) const PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// How clangd begins what it says, in one file, of an error in another that it includes,
-const INCLUDED: &str = "In included file";
+const INCLUDED_FILE_PREFIX: &str = "In included file";
 /// and what is told instead where that may not be read.
-const WITHHELD: &str = "something is wrong in a file that may not be read here";
+const WITHHELD_MESSAGE: &str = "something is wrong in a file that may not be read here";
 
 /// How many of the files that were edited last are remembered.
-const RECENT: usize = 50;
+const RECENT_FILES: usize = 50;
 
 /// The language servers of a workspace.
 #[derive(Debug)]
@@ -85,14 +85,14 @@ pub(crate) struct Diagnostics {
 
 /// What servers have been asked of an edit.
 #[derive(Debug)]
-pub(crate) struct Checking {
+pub(crate) struct PendingDiagnostics {
     edit: String,
     pending: emend_lsp::PendingAftermath,
     patience: Duration,
 }
 
 /// To whom it is told what servers say of an edit.
-pub(crate) struct Teller<'a> {
+pub(crate) struct Recipients<'a> {
     pub(crate) workspace: &'a Arc<Workspace>,
     pub(crate) subscriptions: &'a Arc<Subscriptions>,
     pub(crate) events: &'a Events,
@@ -102,7 +102,7 @@ pub(crate) struct Teller<'a> {
 
 impl Diagnostics {
     /// Starts nothing yet.
-    pub(super) fn of(workspace: &Workspace, programs: &Programs, patience: Option<Duration>) -> Self {
+    pub(super) fn new(workspace: &Workspace, programs: &Programs, patience: Option<Duration>) -> Self {
         let all = workspace.roots().all();
         let roots = all.iter().filter(|root| root.policy.terms().notify_lsp).map(|root| root.path.clone());
         let untrusted = all.iter().map(|root| root.path.clone()).collect();
@@ -115,7 +115,7 @@ impl Diagnostics {
     }
 
     /// Asks of an edit that was made just now, if a server is there for one of its files.
-    pub(super) fn begin(&self, committed: &CommittedEdit<'_>) -> Option<Checking> {
+    pub(super) fn begin(&self, committed: &CommittedEdit<'_>) -> Option<PendingDiagnostics> {
         let edit = committed.report.edit.clone()?;
         let concerns = |path: &PathBuf| self.servers.concerns(path);
         let mut concerned = Vec::new();
@@ -137,9 +137,9 @@ impl Diagnostics {
             return None;
         }
         let paths: Vec<PathBuf> = concerned.iter().map(|file| file.path.clone()).collect();
-        self.has_told_of(paths);
+        self.remember_recent(paths);
         let pending = self.servers.notify_edit(concerned)?;
-        Some(Checking { edit, pending, patience: self.patience })
+        Some(PendingDiagnostics { edit, pending, patience: self.patience })
     }
 
     /// What the servers say now of these files, as far as they say it in time. Blocks.
@@ -153,10 +153,10 @@ impl Diagnostics {
         answers
             .into_iter()
             .map(|answer| {
-                let mut says = DiagnosticsReport::of(&answer.server, &answer.state);
-                says.why = says.why.or(answer.unasked.as_deref().map(server_diagnostics::shown));
-                let (now, hidden) = told(workspace, &answer.diagnostics);
-                says.telling(None, (answer.state == ServerState::Ready).then_some(now), hidden)
+                let mut report = DiagnosticsReport::new(&answer.server, &answer.state);
+                report.why = report.why.or(answer.unasked.as_deref().map(server_diagnostics::single_line));
+                let (now, hidden) = readable_findings(workspace, &answer.diagnostics);
+                report.with_findings(None, (answer.state == ServerState::Ready).then_some(now), hidden)
             })
             .collect()
     }
@@ -171,11 +171,11 @@ impl Diagnostics {
         self.servers.notify_outside_changes(paths);
     }
 
-    fn has_told_of(&self, paths: Vec<PathBuf>) {
+    fn remember_recent(&self, paths: Vec<PathBuf>) {
         let mut recent = self.recent.lock();
         recent.retain(|path| !paths.contains(path));
         recent.extend(paths);
-        let surplus = recent.len().saturating_sub(RECENT);
+        let surplus = recent.len().saturating_sub(RECENT_FILES);
         recent.drain(..surplus);
     }
 
@@ -191,16 +191,16 @@ impl Diagnostics {
     }
 }
 
-impl Checking {
+impl PendingDiagnostics {
     /// Tells in this answer what the servers say, if they do in time; else in the next one of the session, if there is
     /// one. Whoever listens to diagnostics hears of it in any case.
-    pub(crate) async fn tell_in(
+    pub(crate) async fn report_in(
         self,
         answer: &mut Answer,
-        teller: Teller<'_>,
+        recipients: Recipients<'_>,
         cancelled: &CancellationToken,
     ) {
-        let Teller { workspace, subscriptions, events, session } = teller;
+        let Recipients { workspace, subscriptions, events, session } = recipients;
         let (send, receive) = oneshot::channel();
         let later = session.map(Arc::downgrade);
         let (next, of_edit) = (later.clone(), self.edit.clone());
@@ -213,16 +213,16 @@ impl Checking {
             }
             if let Err(late) = send.send(aftermath) {
                 let Some(workspace) = held.upgrade() else { return };
-                let said = says(&workspace, &late);
+                let said = reports(&workspace, &late);
                 events().diagnostics(&edit, &files, &said);
-                tell_later(&edit, &said, later.as_ref());
+                post_to_mailbox(&edit, &said, later.as_ref());
             }
         });
         let aftermath = in_time(receive, self.patience, cancelled).await;
-        let said = aftermath.map(|aftermath| says(workspace, &aftermath));
+        let said = aftermath.map(|aftermath| reports(workspace, &aftermath));
         if let Some(said) = said.as_ref().filter(|_| cancelled.is_cancelled()) {
             // Nobody gets this answer.
-            tell_later(&of_edit, said, next.as_ref());
+            post_to_mailbox(&of_edit, said, next.as_ref());
         }
         let Some(outcome) = answer.outcome() else { return };
         outcome.diagnostics = Some(said.unwrap_or_else(|| vec![DiagnosticsReport::pending(next.is_some())]));
@@ -256,7 +256,7 @@ fn has_changed(aftermath: &Aftermath) -> bool {
 }
 
 /// The next answer of the session says what comes too late for that of the edit.
-fn tell_later(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak<Session>>) {
+fn post_to_mailbox(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak<Session>>) {
     if let Some(session) = session.and_then(Weak::upgrade) {
         let text = format!("Of edit {edit}: {}", server_diagnostics::prose(said).trim_end());
         session.mailbox().post(Topic::Calls, text);
@@ -264,30 +264,30 @@ fn tell_later(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak<Sess
 }
 
 /// What the servers say of an edit, as far as it may be told.
-fn says(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsReport> {
-    let server = |report: &emend_lsp::ServerReport| {
-        let mut says = DiagnosticsReport::of(&report.server, &report.state);
-        says.why = says.why.or_else(|| report.crashed.clone());
-        let Some(changes) = &report.changes else { return says };
-        says.gone = Some(changes.gone);
-        says.errors = Some(changes.errors);
-        says.warnings = Some(changes.warnings);
-        let (new, hidden) = told(workspace, &changes.new);
-        says.telling(Some(new), None, hidden)
+fn reports(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsReport> {
+    let server = |said: &emend_lsp::ServerReport| {
+        let mut report = DiagnosticsReport::new(&said.server, &said.state);
+        report.why = report.why.or_else(|| said.crashed.clone());
+        let Some(changes) = &said.changes else { return report };
+        report.gone = Some(changes.gone);
+        report.errors = Some(changes.errors);
+        report.warnings = Some(changes.warnings);
+        let (new, hidden) = readable_findings(workspace, &changes.new);
+        report.with_findings(Some(new), None, hidden)
     };
     aftermath.servers.iter().map(server).collect()
 }
 
 /// What may be told of these, and how many may not: a server reads more than a client may, and includes any file as if it
 /// were C, of which it then quotes what is none.
-fn told(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Finding>, usize) {
+fn readable_findings(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Finding>, usize) {
     let name = |path: &Path| workspace.roots().admit(path.to_str()?).ok().map(|path| path.name);
     let finding = |found: &emend_lsp::Diagnostic| {
-        let mut finding = Finding::of(name(&found.path)?, found);
+        let mut finding = Finding::new(name(&found.path)?, found);
         let may_be_told = |file: &PathBuf| file.is_absolute() && name(file).is_some();
-        let is_elsewhere = found.message.starts_with(INCLUDED);
+        let is_elsewhere = found.message.starts_with(INCLUDED_FILE_PREFIX);
         if is_elsewhere && (found.related.is_empty() || !found.related.iter().all(may_be_told)) {
-            WITHHELD.clone_into(&mut finding.message);
+            WITHHELD_MESSAGE.clone_into(&mut finding.message);
         }
         Some(finding)
     };
@@ -370,14 +370,14 @@ mod tests {
                 code: None,
                 related: related.iter().map(|file| (*file).clone()).collect(),
             };
-            let (mut told, hidden) = told(&workspace, &[found]);
+            let (mut told, hidden) = readable_findings(&workspace, &[found]);
             assert_eq!((told.len(), hidden), (1, 0));
             told.remove(0).message
         };
         let said = "In included file: use of undeclared identifier 'sk_live'";
         let relative = PathBuf::from("a.h");
         for related in [&[][..], &[&secret], &[&outside], &[&header, &secret], &[&relative]] {
-            assert_eq!(message(said, related), WITHHELD, "{related:?}");
+            assert_eq!(message(said, related), WITHHELD_MESSAGE, "{related:?}");
         }
         assert_eq!(message(said, &[&header]), said);
         assert_eq!(message("unknown type", &[]), "unknown type");

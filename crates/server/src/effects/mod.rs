@@ -20,8 +20,8 @@ use self::hook_queue::HookQueue;
 use crate::answer::Answer;
 use crate::editors::Editors;
 
-pub(crate) use self::diagnostics::{Checking, Diagnostics, Teller};
-pub use self::diagnostics::{Found, KnownServer, language_servers};
+pub use self::diagnostics::{Availability, KnownServer, language_servers};
+pub(crate) use self::diagnostics::{Diagnostics, PendingDiagnostics, Recipients};
 
 /// How long editors may still be told when nothing else is left to do.
 const LAST_WORD: Duration = Duration::from_secs(1);
@@ -40,11 +40,11 @@ pub struct Effects {
 
 /// What a person says of it.
 #[derive(Clone, Debug, Default)]
-pub struct Wishes {
+pub struct EffectSettings {
     /// The programs that are run.
     pub programs: Programs,
     /// Whether language servers are asked at all: a process that ends at once has no use for them.
-    pub asks_servers: bool,
+    pub asks_language_servers: bool,
     /// How long an answer waits for them, if not as usual.
     pub diagnostics_wait: Option<Duration>,
 }
@@ -54,7 +54,7 @@ pub struct Wishes {
 struct Begun {
     /// What is called so in the answer.
     fired: Vec<String>,
-    checking: Option<Checking>,
+    pending_diagnostics: Option<PendingDiagnostics>,
 }
 
 impl fmt::Debug for Effects {
@@ -72,10 +72,10 @@ impl Effects {
 
     /// What a person wishes of it. Nothing is started before an edit needs it.
     #[must_use]
-    pub fn of(workspace: &Workspace, wishes: &Wishes) -> Arc<Self> {
-        let ask = || Diagnostics::of(workspace, &wishes.programs, wishes.diagnostics_wait);
-        let editors = Editors::of(workspace, &wishes.programs.editors);
-        Arc::new(Self { diagnostics: wishes.asks_servers.then(ask), editors, ..Self::default() })
+    pub fn new(workspace: &Workspace, settings: &EffectSettings) -> Arc<Self> {
+        let ask = || Diagnostics::new(workspace, &settings.programs, settings.diagnostics_wait);
+        let editors = Editors::for_workspace(workspace, &settings.programs.editors);
+        Arc::new(Self { diagnostics: settings.asks_language_servers.then(ask), editors, ..Self::default() })
     }
 
     /// The language servers, unless nobody is to ask them.
@@ -108,8 +108,8 @@ impl Effects {
     }
 
     /// What has been asked of the edit that this answers. From then on the edit is forgotten here.
-    pub(crate) fn checking(&self, answer: &Answer) -> Option<Checking> {
-        self.begun.lock().remove(answer.edit()?)?.checking
+    pub(crate) fn pending_diagnostics(&self, answer: &Answer) -> Option<PendingDiagnostics> {
+        self.begun.lock().remove(answer.edit()?)?.pending_diagnostics
     }
 
     /// Waits for what still follows, hooks for no longer than this, and ends what runs.
@@ -119,7 +119,7 @@ impl Effects {
             diagnostics.stop();
         }
         self.hooks.finish(patience);
-        self.editors.settle(LAST_WORD);
+        self.editors.wait(LAST_WORD);
     }
 
     /// Whoever waits in [`finish`](Self::finish) waits no longer: hooks that run are ended.
@@ -133,13 +133,14 @@ impl Effects {
         if committed.report.is_recorded {
             begun.fired.push("history".to_owned());
         }
-        begun.checking = self.diagnostics.as_ref().and_then(|diagnostics| diagnostics.begin(committed));
-        if begun.checking.is_some() {
+        begun.pending_diagnostics =
+            self.diagnostics.as_ref().and_then(|diagnostics| diagnostics.begin(committed));
+        if begun.pending_diagnostics.is_some() {
             begun.fired.push("diagnostics".to_owned());
         }
         begun.fired.extend(self.begin_hooks(committed));
-        let told = self.editors.begin(committed);
-        begun.fired.extend(told.into_iter().map(|editor| format!("editor:{editor}")));
+        let notified = self.editors.notify_of_commit(committed);
+        begun.fired.extend(notified.into_iter().map(|editor| format!("editor:{editor}")));
         if let Some(edit) = &committed.report.edit {
             self.begun.lock().insert(edit.clone(), begun);
         }
@@ -156,19 +157,19 @@ impl Effects {
         let (root, mailbox) = (committed.root.path.clone(), origin.mailbox.clone());
         let run = move |is_over: &dyn Fn() -> bool| {
             let done = workspace.hooks().run_after(&report, &origin, &root, is_over);
-            tell(&origin.mailbox, done.failed);
+            post_failures(&origin.mailbox, done.failed);
         };
         if self.hooks.push(run) {
             return names;
         }
         let left_out = format!("{} did not run: too many hooks wait already.", names.join(", "));
-        tell(&mailbox, vec![left_out]);
+        post_failures(&mailbox, vec![left_out]);
         Vec::new()
     }
 }
 
 /// Has the next answer of whoever asked for an edit say what failed.
-fn tell(mailbox: &Mailbox, failed: Vec<String>) {
+fn post_failures(mailbox: &Mailbox, failed: Vec<String>) {
     for text in failed {
         tracing::warn!("{text}");
         mailbox.post(Topic::Hooks, text);

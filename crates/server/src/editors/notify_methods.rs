@@ -10,20 +10,20 @@ use emend_workspace::placeholders::placed;
 use emend_workspace::policy::programs::Editor;
 use serde_json::{Value, json};
 
-use super::Changed;
+use super::ChangedFile;
 
 /// What runs in Neovim: it yields how many buffers it has reloaded.
 const NEOVIM: &str = include_str!("neovim.lua");
 /// What runs in Emacs, likewise.
 const EMACS: &str = include_str!("emacs.el");
 /// The most bytes of names in one argument. Linux takes 128 KiB, and names may double in it.
-const ARGUMENT: usize = 48 * 1024;
+const ARGUMENT_BYTES: usize = 48 * 1024;
 /// The most bytes of names in all arguments of a program.
-const ARGUMENTS: usize = 256 * 1024;
+const ALL_ARGUMENTS_BYTES: usize = 256 * 1024;
 /// How often a command is run for the files of one telling.
-const RUNS: usize = 20;
+const RUNS_PER_COMMAND: usize = 20;
 /// How many files are opened in Visual Studio Code at once.
-const OPENED: usize = 5;
+const FILES_OPENED: usize = 5;
 
 /// How the program that tells an editor is run.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Run {
 
 /// How an editor is told.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum NotifyMethod {
     /// Has buffers reloaded by the Neovim that listens there.
     Neovim(String),
     /// The same by the Emacs whose socket or server file that is, or by the usual one.
@@ -45,8 +45,8 @@ pub(super) enum Way {
     Command(Vec<String>),
 }
 
-impl Way {
-    pub(super) fn of(editor: &Editor) -> Self {
+impl NotifyMethod {
+    pub(super) fn for_editor(editor: &Editor) -> Self {
         match (editor.name.as_str(), &editor.server) {
             _ if !editor.command.is_empty() => Self::Command(editor.command[1..].to_vec()),
             ("neovim", server) => Self::Neovim(server.clone().unwrap_or_default()),
@@ -56,20 +56,20 @@ impl Way {
     }
 
     /// Whether there is something to tell of these files.
-    pub(super) fn concerns(&self, files: &[Changed]) -> bool {
+    pub(super) fn is_concerned_by(&self, files: &[ChangedFile]) -> bool {
         let needs_files = match self {
             Self::Neovim(_) | Self::Emacs(_) => false,
             Self::VsCode => true,
-            Self::Command(arguments) => names_files(arguments) || names_each(arguments),
+            Self::Command(arguments) => has_files_placeholder(arguments) || has_file_placeholder(arguments),
         };
         files.iter().any(|file| !needs_files || !file.is_gone)
     }
 
     /// What is run for these files.
-    pub(super) fn runs(&self, files: &[Changed]) -> Vec<Run> {
+    pub(super) fn commands(&self, files: &[ChangedFile]) -> Vec<Run> {
         match self {
             Self::Neovim(server) => {
-                let told = |files: &[Value]| {
+                let expression = |files: &[Value]| {
                     let names = Value::from(files).to_string();
                     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
                     format!("luaeval({}, json_decode({}))", quoted(NEOVIM.trim()), quoted(&names))
@@ -77,23 +77,26 @@ impl Way {
                 let files = files
                     .iter()
                     .map(|file| json!({"path": file.path.to_string_lossy(), "is_gone": file.is_gone}));
-                let expressions = fitting(files, ARGUMENT, |file| file.to_string().len())
+                let expressions = groups_within(files, ARGUMENT_BYTES, |file| file.to_string().len())
                     .into_iter()
-                    .map(|files| told(&files));
+                    .map(|files| expression(&files));
                 let usual = ["--headless", "-u", "NONE", "-i", "NONE", "--server", server, "--remote-expr"];
-                let run = |expression| preset(usual.into_iter().map(str::to_owned).chain([expression]));
+                let run = |expression| run_at_root(usual.into_iter().map(str::to_owned).chain([expression]));
                 expressions.map(run).collect()
             }
             Self::Emacs(server) => {
-                let told = |files: &[String]| format!("(funcall {} '({}))", EMACS.trim(), files.join(" "));
+                let expression =
+                    |files: &[String]| format!("(funcall {} '({}))", EMACS.trim(), files.join(" "));
                 let files = files.iter().map(|file| {
                     format!(
                         "({} . {})",
-                        lisp(&file.path.to_string_lossy()),
+                        lisp_string(&file.path.to_string_lossy()),
                         if file.is_gone { "t" } else { "nil" }
                     )
                 });
-                let expressions = fitting(files, ARGUMENT, String::len).into_iter().map(|files| told(&files));
+                let expressions = groups_within(files, ARGUMENT_BYTES, String::len)
+                    .into_iter()
+                    .map(|files| expression(&files));
                 let at = server.as_ref().map(|server| {
                     // It is a socket, or a file that says to which port of the machine one has to talk.
                     let is_file = Path::new(server).is_file();
@@ -102,12 +105,12 @@ impl Way {
                 // Without a server, none is to be started.
                 let usual = ["--alternate-editor=false".to_owned(), "--eval".to_owned()];
                 let usual: Vec<String> = at.into_iter().chain(usual).collect();
-                let run = |expression| preset(usual.iter().cloned().chain([expression]));
+                let run = |expression| run_at_root(usual.iter().cloned().chain([expression]));
                 expressions.map(run).collect()
             }
             Self::VsCode => {
                 let there = files.iter().filter(|file| !file.is_gone);
-                let run = |file: &Changed| {
+                let run = |file: &ChangedFile| {
                     let path = file.path.to_string_lossy();
                     let mut arguments = vec!["--reuse-window".to_owned()];
                     // With a colon in its name, it cannot be told where the line begins.
@@ -116,67 +119,67 @@ impl Way {
                     } else {
                         arguments.extend(["--goto".to_owned(), format!("{path}:{}", file.line)]);
                     }
-                    preset(arguments.into_iter())
+                    run_at_root(arguments.into_iter())
                 };
-                there.take(OPENED).map(run).collect()
+                there.take(FILES_OPENED).map(run).collect()
             }
-            Self::Command(arguments) => commands(arguments, files),
+            Self::Command(arguments) => custom_commands(arguments, files),
         }
     }
 }
 
-fn preset(arguments: impl Iterator<Item = String>) -> Run {
+fn run_at_root(arguments: impl Iterator<Item = String>) -> Run {
     Run { arguments: arguments.collect(), folder: PathBuf::from("/") }
 }
 
 /// A command for these files: once for each file that is there if it names one, else once for all.
-fn commands(arguments: &[String], files: &[Changed]) -> Vec<Run> {
-    let mut of_roots: BTreeMap<&Path, Vec<&Changed>> = BTreeMap::new();
+fn custom_commands(arguments: &[String], files: &[ChangedFile]) -> Vec<Run> {
+    let mut files_by_root: BTreeMap<&Path, Vec<&ChangedFile>> = BTreeMap::new();
     for file in files {
-        of_roots.entry(&file.root).or_default().push(file);
+        files_by_root.entry(&file.root).or_default().push(file);
     }
     let mut runs = Vec::new();
-    for (root, files) in of_roots {
-        let run = |of: &[&Changed]| {
+    for (root, files) in files_by_root {
+        let run = |files: &[&ChangedFile]| {
             let words = arguments.iter().flat_map(|argument| match argument.as_str() {
-                "{files}" => of.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
-                _ => vec![filled(argument, root, of.first().copied())],
+                "{files}" => files.iter().map(|file| file.path.to_string_lossy().into_owned()).collect(),
+                _ => vec![fill(argument, root, files.first().copied())],
             });
             Run { arguments: words.collect(), folder: root.to_path_buf() }
         };
         let there = files.iter().copied().filter(|file| !file.is_gone);
-        if names_each(arguments) {
+        if has_file_placeholder(arguments) {
             runs.extend(there.map(|file| run(&[file])));
-        } else if names_files(arguments) {
-            let length = |file: &&Changed| file.path.as_os_str().len() + 1;
-            runs.extend(fitting(there, ARGUMENTS, length).iter().map(|files| run(files)));
+        } else if has_files_placeholder(arguments) {
+            let length = |file: &&ChangedFile| file.path.as_os_str().len() + 1;
+            runs.extend(groups_within(there, ALL_ARGUMENTS_BYTES, length).iter().map(|files| run(files)));
         } else {
             runs.push(run(&[]));
         }
     }
-    if runs.len() > RUNS {
+    if runs.len() > RUNS_PER_COMMAND {
         tracing::warn!(
-            "it is run for {RUNS} of {} changed files; {{files}} gives it all at once",
+            "it is run for {RUNS_PER_COMMAND} of {} changed files; {{files}} gives it all at once",
             runs.len()
         );
-        runs.truncate(RUNS);
+        runs.truncate(RUNS_PER_COMMAND);
     }
     runs
 }
 
 /// Whether a command is for one file.
-fn names_each(arguments: &[String]) -> bool {
+fn has_file_placeholder(arguments: &[String]) -> bool {
     let names = ["{path}", "{file}", "{line}"];
     arguments.iter().any(|argument| names.iter().any(|name| argument.contains(name)))
 }
 
 /// Whether a command is for all files at once.
-fn names_files(arguments: &[String]) -> bool {
+fn has_files_placeholder(arguments: &[String]) -> bool {
     arguments.iter().any(|argument| argument == "{files}")
 }
 
 /// An argument with what its names stand for: the same as those of hooks, and a line.
-fn filled(argument: &str, root: &Path, file: Option<&Changed>) -> String {
+fn fill(argument: &str, root: &Path, file: Option<&ChangedFile>) -> String {
     let root_text = root.to_string_lossy();
     let Some(file) = file else { return placed(argument, &[("{root}", &root_text)]) };
     let inside = file.path.strip_prefix(root).unwrap_or(&file.path).to_string_lossy();
@@ -188,7 +191,7 @@ fn filled(argument: &str, root: &Path, file: Option<&Changed>) -> String {
 }
 
 /// A string of Emacs Lisp. All but the plainest characters are escaped, so that no locale can read them differently.
-fn lisp(text: &str) -> String {
+fn lisp_string(text: &str) -> String {
     let escaped = text.chars().map(|char| match char {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '/' | '.' | '_' | '-' => char.to_string(),
         _ => format!("\\U{:08x}", u32::from(char)),
@@ -197,7 +200,11 @@ fn lisp(text: &str) -> String {
 }
 
 /// The items in groups of which each has no more than so many bytes.
-fn fitting<T>(items: impl Iterator<Item = T>, most: usize, length: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+fn groups_within<T>(
+    items: impl Iterator<Item = T>,
+    most: usize,
+    length: impl Fn(&T) -> usize,
+) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     let mut room = 0;
     for item in items {
@@ -218,26 +225,26 @@ fn fitting<T>(items: impl Iterator<Item = T>, most: usize, length: impl Fn(&T) -
 mod tests {
     use super::*;
 
-    fn changed(root: &str, name: &str, line: usize) -> Changed {
-        Changed { root: root.into(), path: Path::new(root).join(name), line, is_gone: false }
+    fn changed(root: &str, name: &str, line: usize) -> ChangedFile {
+        ChangedFile { root: root.into(), path: Path::new(root).join(name), line, is_gone: false }
     }
 
-    fn gone(root: &str, name: &str) -> Changed {
-        Changed { is_gone: true, ..changed(root, name, 1) }
+    fn gone(root: &str, name: &str) -> ChangedFile {
+        ChangedFile { is_gone: true, ..changed(root, name, 1) }
     }
 
-    fn command(words: &[&str]) -> Way {
-        Way::Command(words.iter().map(|word| (*word).to_owned()).collect())
+    fn command(words: &[&str]) -> NotifyMethod {
+        NotifyMethod::Command(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
-    fn arguments(way: &Way, files: &[Changed]) -> Vec<Vec<String>> {
-        way.runs(files).into_iter().map(|run| run.arguments).collect()
+    fn arguments(way: &NotifyMethod, files: &[ChangedFile]) -> Vec<Vec<String>> {
+        way.commands(files).into_iter().map(|run| run.arguments).collect()
     }
 
     #[test]
     fn a_command_gets_what_it_names_as_it_is() {
         let way = command(&["{root}|{path}:{line}", "{file}", "{other} {", "}"]);
-        let run = way.runs(&[changed("/w", "a {line}'; $(x).rs", 7)]);
+        let run = way.commands(&[changed("/w", "a {line}'; $(x).rs", 7)]);
         let [run] = &run[..] else { panic!() };
         let expected = ["/w|a {line}'; $(x).rs:7", "/w/a {line}'; $(x).rs", "{other} {", "}"];
         assert_eq!(run.arguments, expected.map(str::to_owned));
@@ -255,17 +262,17 @@ mod tests {
         let once = arguments(&command(&["{root}"]), &files);
         assert_eq!(once, [["/v"], ["/w"]]);
         for (words, concerned) in [(["x", "{file}"], false), (["x", "{files}"], false), (["x", "y"], true)] {
-            assert_eq!(command(&words).concerns(&[gone("/w", "b")]), concerned);
+            assert_eq!(command(&words).is_concerned_by(&[gone("/w", "b")]), concerned);
         }
-        let many: Vec<Changed> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
-        assert_eq!(arguments(&command(&["{path}"]), &many).len(), RUNS);
+        let many: Vec<ChangedFile> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
+        assert_eq!(arguments(&command(&["{path}"]), &many).len(), RUNS_PER_COMMAND);
     }
 
     #[test]
     fn no_argument_is_longer_than_the_system_takes() {
-        let files: Vec<Changed> =
+        let files: Vec<ChangedFile> =
             (0..2_000).map(|n| changed("/w", &format!("{n}{}", "'\u{1}é".repeat(400)), 1)).collect();
-        for way in [Way::Neovim("x".into()), Way::Emacs(None)] {
+        for way in [NotifyMethod::Neovim("x".into()), NotifyMethod::Emacs(None)] {
             let runs = arguments(&way, &files);
             assert!(runs.len() > 1 && runs.iter().flatten().all(|argument| argument.len() < 128 * 1024));
         }
@@ -276,21 +283,21 @@ mod tests {
 
     #[test]
     fn names_stay_data() {
-        let neovim = Way::Neovim("/s".into());
+        let neovim = NotifyMethod::Neovim("/s".into());
         let all = arguments(&neovim, &[changed("/w", "it's \" \n | é", 1)]);
         let expression = all[0].last().unwrap();
         assert!(expression.ends_with(r#", json_decode('[{"is_gone":false,"path":"/w/it''s \" \n | é"}]'))"#));
-        let emacs = arguments(&Way::Emacs(None), &[gone("/w", "\")é")]);
-        let told = r#" '(("/w/\U00000022\U00000029\U000000e9" . t)))"#;
-        assert!(emacs[0].last().unwrap().ends_with(told));
+        let emacs = arguments(&NotifyMethod::Emacs(None), &[gone("/w", "\")é")]);
+        let expression = r#" '(("/w/\U00000022\U00000029\U000000e9" . t)))"#;
+        assert!(emacs[0].last().unwrap().ends_with(expression));
     }
 
     #[test]
     fn visual_studio_code_opens_what_is_there() {
         let files = [changed("/w", "a", 3), gone("/w", "b"), changed("/w", "c:4", 5)];
-        let opened = arguments(&Way::VsCode, &files);
+        let opened = arguments(&NotifyMethod::VsCode, &files);
         assert_eq!(opened, [vec!["--reuse-window", "--goto", "/w/a:3"], vec!["--reuse-window", "/w/c:4"]]);
-        let many: Vec<Changed> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
-        assert_eq!(arguments(&Way::VsCode, &many).len(), OPENED);
+        let many: Vec<ChangedFile> = (0..100).map(|n| changed("/w", &n.to_string(), 1)).collect();
+        assert_eq!(arguments(&NotifyMethod::VsCode, &many).len(), FILES_OPENED);
     }
 }
