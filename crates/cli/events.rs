@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
-use emend_server::events::in_short;
+use emend_server::events::summary_line;
 use emend_workspace::approval::visible_line;
 use emend_workspace::event_log::{EventLog, Line, Position};
 use serde_json::Value;
@@ -150,7 +150,7 @@ impl Wanted {
 
 impl Reader {
     fn show(&mut self, line: &Line) -> io::Result<()> {
-        match in_short(&line.text).filter(|_| self.is_short) {
+        match summary_line(&line.text).filter(|_| self.is_short) {
             Some(short) => writeln!(self.out, "{}", visible_line(&short)),
             None => writeln!(self.out, "{}", line.text),
         }

@@ -115,7 +115,7 @@ impl Emend {
             self.shared.subscriptions.notify_tally(&self.session);
         }
         let cause = Cause { client: &client, session: caller.session(), tool: tool.about.name };
-        self.shared.events.outcome(cause, outcome);
+        self.shared.events.publish_outcome(cause, outcome);
     }
 
     /// Runs a tool, and where the policy holds the edit, asks a person and runs it again.

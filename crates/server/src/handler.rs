@@ -93,9 +93,11 @@ impl Emend {
             effects.follow(workspace);
         }
         let previews = Previews::default();
-        let subscriptions =
-            workspace.as_ref().map_or_else(|_| Arc::default(), |workspace| Subscriptions::of(workspace));
-        let events = workspace.as_ref().map_or_else(|_| Events::default(), |workspace| Events::of(workspace));
+        let subscriptions = workspace
+            .as_ref()
+            .map_or_else(|_| Arc::default(), |workspace| Subscriptions::for_workspace(workspace));
+        let events =
+            workspace.as_ref().map_or_else(|_| Events::default(), |workspace| Events::new(workspace));
         subscriptions::follow(&subscriptions, &events);
         let following = Arc::downgrade(&effects);
         let listening = Arc::downgrade(&subscriptions);

@@ -159,9 +159,9 @@ fn told_of(
         Err(problems) => Outcome::failure(problems),
     };
     let cause = Cause { client: &origin.client, session: &origin.session, tool: &origin.tool };
-    let is_told = Events::of(workspace).outcome(cause, &mut outcome);
+    let is_told = Events::new(workspace).publish_outcome(cause, &mut outcome);
     if let Some(made) = made.as_mut().ok().filter(|_| is_told) {
-        made.fired.push(events::FIRED.to_owned());
+        made.fired.push(events::SIDE_EFFECT.to_owned());
     }
     made
 }

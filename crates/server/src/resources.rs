@@ -62,7 +62,7 @@ pub(crate) fn list(
             let about = "How many edits were made and refused in this session, and of which files.";
             resources.push(of_text(SESSION, "session", "This session", about).with_mime_type(JSON));
         }
-        if events::are_on(workspace) {
+        if events::are_enabled(workspace) {
             let about =
                 "The outcomes of edits as lines of JSON, the newest last; ?after=N for those behind event N.";
             resources.push(of_text(EVENTS, "events", "Events", about).with_mime_type(JSON_LINES));
@@ -97,7 +97,7 @@ pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesR
         .with_title("Events behind a number")
         .with_description("The first events behind this one, as lines of JSON.")
         .with_mime_type(JSON_LINES);
-    let events = workspace.is_some_and(events::are_on).then_some(events);
+    let events = workspace.is_some_and(events::are_enabled).then_some(events);
     ListResourceTemplatesResult::with_all_items(
         roots.iter().map(of_root).chain([edit]).chain(events).collect(),
     )
@@ -130,16 +130,16 @@ pub(crate) fn read(
             let session = session(caller).ok_or_else(|| uri::unknown(workspace, uri))?;
             (format!("{session}\n"), JSON)
         }
-        Uri::Events(_) if !events::are_on(workspace) => {
+        Uri::Events(_) if !events::are_enabled(workspace) => {
             let off = "Events are off here. A person turns them on with emit_event = true in Emend's configuration, or \
                        --emit-event.\n";
             (off.to_owned(), "text/plain")
         }
         Uri::Events(after) => {
-            let listed = events::listed(workspace, after).map_err(|error| {
+            let listed = events::list(workspace, after).map_err(|error| {
                 ErrorData::internal_error(format!("The log of events cannot be read: {error}"), None)
             })?;
-            meta = facts(&json!({"emend/last": listed.last, "emend/more": listed.more}));
+            meta = facts(&json!({"emend/last": listed.last, "emend/more": listed.has_more}));
             (listed.lines, JSON_LINES)
         }
         Uri::Edit(id) => {

@@ -108,7 +108,7 @@ impl Session {
     pub fn with_events(owner: Owner, events: Events, contents: &Arc<Contents>) -> Self {
         let (mailbox, registrations) = Default::default();
         let readings = Arc::new(Mutex::new(Readings::sharing(contents)));
-        Self { owner, name: OnceLock::new(), readings, mailbox, registrations, tally: Tally::of(events) }
+        Self { owner, name: OnceLock::new(), readings, mailbox, registrations, tally: Tally::new(events) }
     }
 
     /// Whose it is.

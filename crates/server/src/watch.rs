@@ -17,9 +17,9 @@ use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher};
 /// Hints are gathered until none has come for so long,
 const QUIET: Duration = Duration::from_millis(20);
 /// but no longer than this.
-const LONGEST: Duration = Duration::from_millis(200);
+const LONGEST_GATHERING: Duration = Duration::from_millis(200);
 /// How many paths are gathered; more of them are as good as all.
-const PATHS: usize = 10_000;
+const GATHERED_PATHS: usize = 10_000;
 /// How often everything is looked at where folders cannot be watched.
 const POLL: Duration = Duration::from_secs(2);
 
@@ -39,7 +39,7 @@ impl Hints {
         self.paths.is_empty() && !self.all
     }
 
-    fn take_in(&mut self, event: notify::Result<Event>) {
+    fn add_event(&mut self, event: notify::Result<Event>) {
         let event = match event {
             Ok(event) => event,
             Err(error) => {
@@ -64,7 +64,7 @@ impl Hints {
             _ => false,
         };
         for path in event.paths {
-            if self.paths.len() >= PATHS {
+            if self.paths.len() >= GATHERED_PATHS {
                 self.paths.clear();
                 self.all = true;
             }
@@ -82,7 +82,7 @@ pub(crate) struct Watch {
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
     /// Whether a folder is not there and no folder around it tells when it is.
-    misses: bool,
+    has_missing_folders: bool,
     shared: Arc<Shared>,
 }
 
@@ -98,43 +98,44 @@ struct Gathering {
     /// When the latest of them came.
     latest: Option<Instant>,
     /// Whether some folders cannot be watched.
-    polls: bool,
+    is_polling: bool,
     is_over: bool,
 }
 
 impl Watch {
     /// Begins, with no folder. What may be new is told in a thread of its own, until `tell` says that it is over.
-    pub(crate) fn begin(tell: impl FnMut(Hints) -> bool + Send + 'static) -> Self {
+    pub(crate) fn start(observer: impl FnMut(Hints) -> bool + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
-        let hearing = Arc::clone(&shared);
+        let receiver = Arc::clone(&shared);
         let watcher = notify::recommended_watcher(move |event| {
-            let mut gathering = hearing.gathering.lock();
+            let mut gathering = receiver.gathering.lock();
             let is_first = gathering.hints.is_empty();
-            gathering.hints.take_in(event);
+            gathering.hints.add_event(event);
             gathering.latest = Some(Instant::now());
             // Whoever gathers wakes with the first and looks by itself whether it is quiet: an edit makes several.
             if is_first && !gathering.hints.is_empty() {
-                hearing.changed.notify_one();
+                receiver.changed.notify_one();
             }
         });
         let watcher = watcher.inspect_err(|error| {
             tracing::warn!(%error, "folders cannot be watched; subscribed files are looked at every two seconds");
         });
-        let telling = Arc::clone(&shared);
-        let thread = thread::Builder::new().name("watch".into()).spawn(move || telling.tell_all(tell));
+        let notifying = Arc::clone(&shared);
+        let thread =
+            thread::Builder::new().name("watch".into()).spawn(move || notifying.notify_until_over(observer));
         if let Err(error) = thread {
             tracing::warn!(%error, "changes by other programs are not told");
         }
-        Self { watcher: watcher.ok(), watched: BTreeSet::new(), misses: false, shared }
+        Self { watcher: watcher.ok(), watched: BTreeSet::new(), has_missing_folders: false, shared }
     }
 
     /// From now on watches these folders, as far as they exist, and no others. Outer folders come before those in them:
     /// one that is made meanwhile is heard of by the one around it. Where there is none, all is looked at now and then.
-    pub(crate) fn set(&mut self, folders: &BTreeSet<PathBuf>) {
-        let mut polls = self.watcher.is_none();
+    pub(crate) fn set_folders(&mut self, folders: &BTreeSet<PathBuf>) {
+        let mut is_polling = self.watcher.is_none();
         // It is said once, and not again with each subscription.
-        let is_known = self.shared.gathering.lock().polls;
-        self.misses = false;
+        let is_known = self.shared.gathering.lock().is_polling;
+        self.has_missing_folders = false;
         if let Some(watcher) = &mut self.watcher {
             for gone in self.watched.difference(folders) {
                 // It may have been removed, and then it is not watched any more.
@@ -148,32 +149,33 @@ impl Watch {
                 match watcher.watch(folder, RecursiveMode::NonRecursive) {
                     Ok(()) => drop(self.watched.insert(folder.clone())),
                     Err(error) if is_absent(&error) => {
-                        self.misses |= folder.parent().is_none_or(|outer| !folders.contains(outer));
+                        self.has_missing_folders |=
+                            folder.parent().is_none_or(|outer| !folders.contains(outer));
                     }
                     Err(error) => {
-                        if !polls && !is_known {
+                        if !is_polling && !is_known {
                             tracing::warn!(
                                 %error,
                                 "not every folder can be watched; subscribed files are looked at every two seconds"
                             );
                         }
-                        polls = true;
+                        is_polling = true;
                     }
                 }
             }
         }
-        self.shared.gathering.lock().polls = polls || self.misses;
+        self.shared.gathering.lock().is_polling = is_polling || self.has_missing_folders;
         self.shared.changed.notify_one();
     }
 
     /// Whether there are folders of which nothing is hinted at but that all may be new.
     pub(crate) fn is_partial(&self) -> bool {
-        self.shared.gathering.lock().polls
+        self.shared.gathering.lock().is_polling
     }
 
     /// Whether folders have to be set again to find out that they are there.
-    pub(crate) fn misses(&self) -> bool {
-        self.misses
+    pub(crate) fn has_missing_folders(&self) -> bool {
+        self.has_missing_folders
     }
 
     /// Something happened to this folder itself: what was watched in it may be another folder by now.
@@ -197,10 +199,10 @@ impl Drop for Watch {
 }
 
 impl Shared {
-    fn tell_all(&self, mut tell: impl FnMut(Hints) -> bool) {
+    fn notify_until_over(&self, mut observer: impl FnMut(Hints) -> bool) {
         while let Some(hints) = self.gather() {
             let begun = Instant::now();
-            if !tell(hints) {
+            if !observer(hints) {
                 return;
             }
             // A large file that is written to all the time is not read all the time.
@@ -214,15 +216,15 @@ impl Shared {
     fn gather(&self) -> Option<Hints> {
         let mut gathering = self.gathering.lock();
         while gathering.hints.is_empty() && !gathering.is_over {
-            let patience = if gathering.polls { POLL } else { Duration::MAX };
+            let patience = if gathering.is_polling { POLL } else { Duration::MAX };
             let (woken, is_late) = self.changed.wait_timeout(gathering, patience);
             gathering = woken;
-            if is_late && gathering.polls {
+            if is_late && gathering.is_polling {
                 gathering.hints.all = true;
             }
         }
         let first = Instant::now();
-        while !gathering.is_over && first.elapsed() < LONGEST {
+        while !gathering.is_over && first.elapsed() < LONGEST_GATHERING {
             let quiet = gathering.latest.map_or(QUIET, |latest| latest.elapsed());
             let Some(rest) = QUIET.checked_sub(quiet).filter(|rest| !rest.is_zero()) else { break };
             let (woken, _) = self.changed.wait_timeout(gathering, rest);
@@ -255,12 +257,12 @@ mod tests {
     fn many_events_of_a_path_are_one_hint_and_reading_is_none() {
         let mut hints = Hints::default();
         for _ in 0..3 {
-            hints.take_in(event(EventKind::Modify(ModifyKind::Data(DataChange::Any)), "/ws/a"));
+            hints.add_event(event(EventKind::Modify(ModifyKind::Data(DataChange::Any)), "/ws/a"));
         }
-        hints.take_in(event(EventKind::Create(CreateKind::File), "/ws/b"));
-        hints.take_in(event(EventKind::Modify(ModifyKind::Data(DataChange::Any)), "/ws/b"));
+        hints.add_event(event(EventKind::Create(CreateKind::File), "/ws/b"));
+        hints.add_event(event(EventKind::Modify(ModifyKind::Data(DataChange::Any)), "/ws/b"));
         for mode in [AccessMode::Any, AccessMode::Read] {
-            hints.take_in(event(EventKind::Access(AccessKind::Open(mode)), "/ws/c"));
+            hints.add_event(event(EventKind::Access(AccessKind::Open(mode)), "/ws/c"));
         }
         let paths: Vec<(&Path, bool)> =
             hints.paths.iter().map(|(path, new)| (path.as_path(), *new)).collect();
@@ -271,15 +273,15 @@ mod tests {
     #[test]
     fn what_the_system_lost_and_what_is_too_much_may_be_anything() {
         let mut hints = Hints::default();
-        hints.take_in(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)));
+        hints.add_event(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)));
         assert!(hints.all && hints.lost);
         let mut hints = Hints::default();
-        for number in 0..=PATHS {
-            hints.take_in(event(EventKind::Create(CreateKind::File), &format!("/ws/{number}")));
+        for number in 0..=GATHERED_PATHS {
+            hints.add_event(event(EventKind::Create(CreateKind::File), &format!("/ws/{number}")));
         }
         assert!(hints.all && !hints.lost && hints.paths.is_empty());
         let mut hints = Hints::default();
-        hints.take_in(Err(notify::Error::generic("broken")));
+        hints.add_event(Err(notify::Error::generic("broken")));
         assert!(hints.all && hints.lost);
     }
 
@@ -290,9 +292,9 @@ mod tests {
         let (inner, file) = (path.join("inner"), path.join("inner/file"));
         std::fs::create_dir(&inner).unwrap();
         let (send, receive) = std::sync::mpsc::channel();
-        let mut watch = Watch::begin(move |hints| send.send(hints).is_ok());
+        let mut watch = Watch::start(move |hints| send.send(hints).is_ok());
         let both = BTreeSet::from([path.clone(), inner.clone()]);
-        watch.set(&both);
+        watch.set_folders(&both);
         let hear = |wanted: &Path| loop {
             let hints = receive.recv_timeout(Duration::from_secs(30)).unwrap();
             if hints.paths.contains_key(wanted) {
@@ -304,11 +306,11 @@ mod tests {
         std::fs::remove_dir_all(&inner).unwrap();
         hear(&inner);
         watch.forget(&inner);
-        watch.set(&both);
+        watch.set_folders(&both);
         assert_eq!(watch.watched.len(), 1);
         std::fs::create_dir(&inner).unwrap();
         hear(&inner);
-        watch.set(&both);
+        watch.set_folders(&both);
         std::fs::write(&file, "2").unwrap();
         hear(&file);
     }

@@ -205,7 +205,7 @@ impl PendingDiagnostics {
         let later = session.map(Arc::downgrade);
         let (next, of_edit) = (later.clone(), self.edit.clone());
         let (edit, held, listeners) = (self.edit, Arc::downgrade(workspace), Arc::downgrade(subscriptions));
-        let events = events.while_told();
+        let events = events.downgrade();
         let files = answer.outcome().map(|outcome| outcome.changed_files.clone()).unwrap_or_default();
         self.pending.on_done(move |aftermath| {
             if let Some(listeners) = listeners.upgrade().filter(|_| has_changed(&aftermath)) {
@@ -214,7 +214,7 @@ impl PendingDiagnostics {
             if let Err(late) = send.send(aftermath) {
                 let Some(workspace) = held.upgrade() else { return };
                 let said = reports(&workspace, &late);
-                events().diagnostics(&edit, &files, &said);
+                events().publish_diagnostics(&edit, &files, &said);
                 post_to_mailbox(&edit, &said, later.as_ref());
             }
         });

@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn from_outcome(outcome: &Outcome) -> Self {
         match (&outcome.edit, outcome.is_failure()) {
             (_, true) => Self::Refused,
             (Some(_), _) => Self::Edit,
@@ -133,7 +133,7 @@ impl Event {
     }
 
     /// Leaves out what makes it long.
-    pub(super) fn cut(&mut self) {
+    pub(super) fn shorten(&mut self) {
         self.cut = true;
         self.diagnostics = None;
         if let Some(outcome) = &mut self.outcome {
@@ -161,7 +161,7 @@ impl Head {
 /// An event in a line for a person: `12 2026-11-21T14:03:22.120Z claude-code edit str_replace src/a.rs +2 -1`. `None` where
 /// the text is no event.
 #[must_use]
-pub fn in_short(event: &str) -> Option<String> {
+pub fn summary_line(event: &str) -> Option<String> {
     let event: Value = serde_json::from_str(event).ok()?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut line = format!("{} {} {}", event["event"], text(&event["time"]), text(&event["type"]));

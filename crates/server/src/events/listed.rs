@@ -14,11 +14,11 @@ use emend_workspace::event_log::{Line, Position};
 use super::event::EventRoot;
 
 /// How many events are told at once.
-const MOST: usize = 100;
+const LISTED_EVENTS: usize = 100;
 /// How many bytes, unless one has more.
-const MOST_BYTES: usize = 256 * 1024;
+const LISTED_BYTES: usize = 256 * 1024;
 /// How many of the newest are looked at for those of the workspace, where no number says from where on.
-const LOOKED_AT: u64 = 1_000;
+const NEWEST_LOOKED_AT: u64 = 1_000;
 
 /// Some events.
 #[derive(Debug, Default)]
@@ -28,34 +28,36 @@ pub(crate) struct ListedEvents {
     /// Up to which number was looked: who reads on begins behind it.
     pub(crate) last: u64,
     /// Whether there are more.
-    pub(crate) more: bool,
+    pub(crate) has_more: bool,
 }
 
 /// As much of an event as decides who is told of it.
 #[derive(Deserialize)]
-struct Glance {
+struct EventHead {
     roots: Vec<EventRoot>,
 }
 
 /// The first events behind this number, or else the newest.
-pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Result<ListedEvents> {
+pub(crate) fn list(workspace: &Workspace, after: Option<u64>) -> std::io::Result<ListedEvents> {
     let Some(log) = workspace.event_log() else { return Ok(ListedEvents::default()) };
     let begin = match after {
         Some(after) => after,
-        None => log.newest()?.saturating_sub(LOOKED_AT),
+        None => log.newest()?.saturating_sub(NEWEST_LOOKED_AT),
     };
-    let (mut position, mut lines, mut bytes, mut more) = (Position::after(begin), VecDeque::new(), 0, false);
+    let (mut position, mut lines, mut bytes, mut has_more) =
+        (Position::after(begin), VecDeque::new(), 0, false);
     let mut last = begin;
     log.read(&mut position, |line: Line| {
-        let Some(text) = told(workspace, line.text) else {
+        let Some(text) = readable_event(workspace, line.text) else {
             last = line.number;
             return true;
         };
         bytes += text.len();
-        let is_full =
-            |lines: &VecDeque<String>| lines.len() >= MOST || (bytes > MOST_BYTES && !lines.is_empty());
+        let is_full = |lines: &VecDeque<String>| {
+            lines.len() >= LISTED_EVENTS || (bytes > LISTED_BYTES && !lines.is_empty())
+        };
         if after.is_some() && is_full(&lines) {
-            more = true;
+            has_more = true;
             return false;
         }
         last = line.number;
@@ -63,8 +65,8 @@ pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Resu
         true
     })?;
     if after.is_none() {
-        let mut room = MOST_BYTES;
-        let fits = lines.iter().rev().take(MOST).take_while(|line| {
+        let mut room = LISTED_BYTES;
+        let fits = lines.iter().rev().take(LISTED_EVENTS).take_while(|line| {
             let fits = line.len() <= room;
             room = room.saturating_sub(line.len());
             fits
@@ -73,12 +75,12 @@ pub(crate) fn listed(workspace: &Workspace, after: Option<u64>) -> std::io::Resu
         lines.drain(..lines.len().saturating_sub(keep));
     }
     let lines = lines.into_iter().map(|line| line + "\n").collect();
-    Ok(ListedEvents { lines, last, more })
+    Ok(ListedEvents { lines, last, has_more })
 }
 
 /// What is told of an event: nothing unless all that it names may be read here.
-fn told(workspace: &Workspace, text: String) -> Option<String> {
-    let Glance { roots } = serde_json::from_str(&text).ok()?;
+fn readable_event(workspace: &Workspace, text: String) -> Option<String> {
+    let EventHead { roots } = serde_json::from_str(&text).ok()?;
     let is_here = |root: &EventRoot| {
         workspace
             .roots()

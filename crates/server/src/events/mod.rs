@@ -19,38 +19,38 @@ use emend_workspace::Workspace;
 use emend_workspace::roots::Root;
 
 use self::event::{Event, EventRoot, Kind};
-use self::queue::{Queue, Queued, Tell};
+use self::queue::{OnWritten, Queue, Queued};
 use crate::server_diagnostics::DiagnosticsReport;
 use crate::wire::Outcome;
 
 pub(crate) use self::event::Summary;
-pub use self::event::in_short;
-pub(crate) use self::listed::listed;
+pub use self::event::summary_line;
+pub(crate) use self::listed::list;
 pub(crate) use self::tally::Tally;
 
 /// What an edit's answer calls its event.
-pub(crate) const FIRED: &str = "event";
+pub(crate) const SIDE_EFFECT: &str = "event";
 /// The longest event; of a longer one only the most important is told.
-const LONGEST: usize = 1024 * 1024;
+const LONGEST_EVENT: usize = 1024 * 1024;
 /// How long the end of a process waits for what is not written yet.
-const FAREWELL: Duration = Duration::from_secs(2);
+const END_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where the events of this process go. A cheap handle: with the last one, what is queued is still written, if that is
 /// soon done.
 #[derive(Clone, Debug, Default)]
-pub struct Events(Option<Arc<Telling>>);
+pub struct Events(Option<Arc<Publisher>>);
 
 #[derive(Debug)]
-struct Telling {
-    roots: Vec<Known>,
+struct Publisher {
+    roots: Vec<KnownRoot>,
     queue: Queue,
 }
 
 /// A root of the workspace.
 #[derive(Debug)]
-struct Known {
+struct KnownRoot {
     root: EventRoot,
-    is_told: bool,
+    has_events: bool,
 }
 
 /// Who caused an event.
@@ -67,8 +67,8 @@ pub struct Cause<'a> {
 impl Events {
     /// The events of this workspace, as far as its policy wants them.
     #[must_use]
-    pub fn of(workspace: &Workspace) -> Self {
-        if !are_on(workspace) {
+    pub fn new(workspace: &Workspace) -> Self {
+        if !are_enabled(workspace) {
             return Self::default();
         }
         let Some(log) = workspace.event_log() else {
@@ -76,32 +76,32 @@ impl Events {
             return Self::default();
         };
         let roots = workspace.roots().all();
-        let known = |root: &Arc<Root>| Known {
+        let known = |root: &Arc<Root>| KnownRoot {
             root: EventRoot {
                 name: (roots.len() > 1).then(|| root.name.clone()),
                 path: root.path.to_string_lossy().into_owned(),
             },
-            is_told: root.policy.terms().emit_event,
+            has_events: root.policy.terms().emit_event,
         };
-        Self(Some(Arc::new(Telling { roots: roots.iter().map(known).collect(), queue: Queue::new(log) })))
+        Self(Some(Arc::new(Publisher { roots: roots.iter().map(known).collect(), queue: Queue::new(log) })))
     }
 
     /// Has this called with the number of each event that was written.
-    pub(crate) fn tell(&self, tell: impl Fn(u64) + Send + Sync + 'static) {
-        if let Some(telling) = &self.0 {
-            telling.queue.tell(Tell(Box::new(tell)));
+    pub(crate) fn on_written(&self, observer: impl Fn(u64) + Send + Sync + 'static) {
+        if let Some(publisher) = &self.0 {
+            publisher.queue.on_written(OnWritten(Box::new(observer)));
         }
     }
 
     /// An edit tool has this outcome. Yields whether there is an event of it; that of an edit names it among what followed.
-    pub(crate) fn outcome(&self, cause: Cause<'_>, outcome: &mut Outcome) -> bool {
-        let Some(telling) = &self.0 else { return false };
-        let kind = Kind::of(outcome);
+    pub(crate) fn publish_outcome(&self, cause: Cause<'_>, outcome: &mut Outcome) -> bool {
+        let Some(publisher) = &self.0 else { return false };
+        let kind = Kind::from_outcome(outcome);
         if kind == Kind::Edit {
-            outcome.side_effects_fired.push(FIRED.to_owned());
+            outcome.side_effects_fired.push(SIDE_EFFECT.to_owned());
         }
-        let queued = telling
-            .emit(kind, Some(cause), &names_in(outcome), |event| event.outcome = Some(outcome.clone()));
+        let queued = publisher
+            .emit(kind, Some(cause), &file_names(outcome), |event| event.outcome = Some(outcome.clone()));
         if !queued && kind == Kind::Edit {
             outcome.side_effects_fired.pop();
         }
@@ -109,35 +109,40 @@ impl Events {
     }
 
     /// Language servers say this of an edit of these files, too late for its outcome. Yields whether there is an event of it.
-    pub(crate) fn diagnostics(&self, edit: &str, files: &[String], servers: &[DiagnosticsReport]) -> bool {
-        let Some(telling) = &self.0 else { return false };
+    pub(crate) fn publish_diagnostics(
+        &self,
+        edit: &str,
+        files: &[String],
+        servers: &[DiagnosticsReport],
+    ) -> bool {
+        let Some(publisher) = &self.0 else { return false };
         let names: Vec<&str> = files.iter().map(String::as_str).collect();
         let said = json!({"edit": edit, "changed_files": files, "servers": servers});
-        telling.emit(Kind::Diagnostics, None, &names, |event| event.diagnostics = Some(said))
+        publisher.emit(Kind::Diagnostics, None, &names, |event| event.diagnostics = Some(said))
     }
 
     /// The same events for somebody who may outlive the process's wish to end.
-    pub(crate) fn while_told(&self) -> impl Fn() -> Self + use<> {
-        let telling = self.0.as_ref().map(Arc::downgrade);
-        move || Self(telling.as_ref().and_then(Weak::upgrade))
+    pub(crate) fn downgrade(&self) -> impl Fn() -> Self + use<> {
+        let publisher = self.0.as_ref().map(Arc::downgrade);
+        move || Self(publisher.as_ref().and_then(Weak::upgrade))
     }
 
     /// A session has ended.
-    pub(crate) fn session(&self, client: &str, session: &str, summary: &Summary) {
-        if let Some(telling) = &self.0 {
+    pub(crate) fn publish_session_end(&self, client: &str, session: &str, summary: &Summary) {
+        if let Some(publisher) = &self.0 {
             let cause = Cause { client, session, tool: "" };
             let files: Vec<&str> = summary.changed_files.iter().map(String::as_str).collect();
-            telling.emit(Kind::Session, Some(cause), &files, |event| event.summary = Some(summary.clone()));
+            publisher.emit(Kind::Session, Some(cause), &files, |event| event.summary = Some(summary.clone()));
         }
     }
 }
 
 /// Whether any root of this workspace has events.
-pub(crate) fn are_on(workspace: &Workspace) -> bool {
+pub(crate) fn are_enabled(workspace: &Workspace) -> bool {
     workspace.roots().any(|terms| terms.emit_event)
 }
 
-impl Telling {
+impl Publisher {
     /// Queues an event about these files. Yields whether it will be written, if that can be done.
     fn emit(
         &self,
@@ -146,15 +151,15 @@ impl Telling {
         files: &[&str],
         fill: impl FnOnce(&mut Event),
     ) -> bool {
-        let about = self.about(files);
-        if !about.iter().all(|known| known.is_told) {
+        let about = self.roots_concerned(files);
+        if !about.iter().all(|known| known.has_events) {
             return false;
         }
         let mut event = Event::new(kind, cause, about.iter().map(|known| known.root.clone()).collect());
         fill(&mut event);
         let mut text = event.text();
-        if text.len() > LONGEST {
-            event.cut();
+        if text.len() > LONGEST_EVENT {
+            event.shorten();
             text = event.text();
         }
         let session = cause.map(|cause| cause.session.to_owned());
@@ -162,12 +167,12 @@ impl Telling {
     }
 
     /// The roots of these files; all of them where that cannot be told.
-    fn about(&self, files: &[&str]) -> Vec<&Known> {
-        let is_of = |file: &str, known: &Known| match &known.root.name {
+    fn roots_concerned(&self, files: &[&str]) -> Vec<&KnownRoot> {
+        let is_of = |file: &str, known: &KnownRoot| match &known.root.name {
             Some(name) => file.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':')),
             None => true,
         };
-        let mut about: Vec<&Known> =
+        let mut about: Vec<&KnownRoot> =
             self.roots.iter().filter(|known| files.iter().any(|file| is_of(file, known))).collect();
         if !files.iter().all(|file| about.iter().any(|known| is_of(file, known))) || files.is_empty() {
             about = self.roots.iter().collect();
@@ -176,14 +181,14 @@ impl Telling {
     }
 }
 
-impl Drop for Telling {
+impl Drop for Publisher {
     fn drop(&mut self) {
-        self.queue.end(FAREWELL);
+        self.queue.end(END_PATIENCE);
     }
 }
 
 /// The files that an outcome names.
-fn names_in(outcome: &Outcome) -> Vec<&str> {
+fn file_names(outcome: &Outcome) -> Vec<&str> {
     let moved = outcome.files.iter().flatten().filter_map(|file| file.moved_from.as_deref());
     let changed = outcome.changed_files.iter().map(String::as_str);
     // A problem without a file may be about any.
@@ -218,7 +223,7 @@ mod tests {
             let (specs, state) = (specs.collect::<Vec<_>>(), folder.path().join("state"));
             let workspace =
                 Workspace::open_with_policy(disk::for_this_machine(), &specs, Some(state), &policy);
-            let events = Events::of(&workspace.unwrap());
+            let events = Events::new(&workspace.unwrap());
             Self { folder, events }
         }
 
@@ -250,7 +255,7 @@ mod tests {
     #[test]
     fn an_event_is_told_only_if_every_root_that_it_may_be_about_wants_that() {
         let served = Served::new(&[("open", true), ("other", true), ("closed", false)]);
-        let is_told = |files: &[&str]| served.events.outcome(CAUSE, &mut edit(files));
+        let is_told = |files: &[&str]| served.events.publish_outcome(CAUSE, &mut edit(files));
         assert!(is_told(&["open:a"]));
         assert!(is_told(&["open:a", "other:b"]));
         for about_all in
@@ -258,7 +263,8 @@ mod tests {
         {
             assert!(!is_told(about_all), "{about_all:?}");
         }
-        let of_servers = |files: &[&str]| served.events.diagnostics("1", &edit(files).changed_files, &[]);
+        let of_servers =
+            |files: &[&str]| served.events.publish_diagnostics("1", &edit(files).changed_files, &[]);
         assert!(of_servers(&["other:a"]));
         assert!(!of_servers(&["closed:a"]));
         let names = |event: &Value| {
@@ -267,26 +273,26 @@ mod tests {
         let written: Vec<Vec<Value>> = served.written().iter().map(names).collect();
         assert_eq!(written, [vec!["open"], vec!["open", "other"], vec!["other"]]);
         let served = Served::new(&[("closed", false)]);
-        assert!(!served.events.outcome(CAUSE, &mut edit(&["a"])));
+        assert!(!served.events.publish_outcome(CAUSE, &mut edit(&["a"])));
     }
 
     #[test]
     fn an_edit_says_that_it_is_an_event_and_nothing_else_does() {
         let served = Served::new(&[("open", true)]);
         let mut outcome = edit(&["a"]);
-        served.events.outcome(CAUSE, &mut outcome);
-        assert_eq!(outcome.side_effects_fired, [FIRED]);
+        served.events.publish_outcome(CAUSE, &mut outcome);
+        assert_eq!(outcome.side_effects_fired, [SIDE_EFFECT]);
         let mut refused = Outcome::failure(&[]);
-        served.events.outcome(CAUSE, &mut refused);
+        served.events.publish_outcome(CAUSE, &mut refused);
         assert_eq!(refused.side_effects_fired, [""; 0]);
-        assert_eq!(served.written()[0]["outcome"]["side_effects_fired"], serde_json::json!([FIRED]));
+        assert_eq!(served.written()[0]["outcome"]["side_effects_fired"], serde_json::json!([SIDE_EFFECT]));
     }
 
     #[test]
     fn what_is_too_long_is_cut_and_still_says_what_happened() {
         let served = Served::new(&[("open", true)]);
-        let mut long = Outcome { diff: "+x\n".repeat(LONGEST), ..edit(&["a"]) };
-        assert!(served.events.outcome(CAUSE, &mut long));
+        let mut long = Outcome { diff: "+x\n".repeat(LONGEST_EVENT), ..edit(&["a"]) };
+        assert!(served.events.publish_outcome(CAUSE, &mut long));
         let written = served.written();
         assert_eq!((&written[0]["cut"], &written[0]["outcome"]["diff"]), (&Value::Bool(true), &"".into()));
         assert_eq!(written[0]["outcome"]["changed_files"][0], "a");
@@ -300,7 +306,7 @@ mod tests {
         let held = std::fs::File::create(log.file()).unwrap();
         // The thread that writes now waits for this.
         held.lock().unwrap();
-        let queued = (0..3_000).filter(|_| served.events.outcome(CAUSE, &mut edit(&["a"]))).count();
+        let queued = (0..3_000).filter(|_| served.events.publish_outcome(CAUSE, &mut edit(&["a"]))).count();
         // That, and perhaps the one that the thread has.
         assert!((1_000..=1_001).contains(&queued), "{queued}");
         held.unlock().unwrap();
@@ -309,7 +315,7 @@ mod tests {
             assert!(std::time::Instant::now() < until, "they are not written");
             std::thread::yield_now();
         }
-        assert!(served.events.outcome(CAUSE, &mut edit(&["a"])));
+        assert!(served.events.publish_outcome(CAUSE, &mut edit(&["a"])));
         let written = served.written();
         assert_eq!(written.len(), queued + 1);
         assert_eq!(written[queued]["lost"], 3_000 - queued);

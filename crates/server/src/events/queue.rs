@@ -13,9 +13,9 @@ use emend_workspace::event_log::EventLog;
 use super::event::Head;
 
 /// How many events wait.
-const MOST: usize = 1_000;
+const QUEUE_EVENTS: usize = 1_000;
 /// How many bytes of them.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const QUEUE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The events that wait to be written.
 #[derive(Debug)]
@@ -23,11 +23,11 @@ pub(super) struct Queue {
     background: Background<Unwritten>,
     /// How many events were lost that no event has told of.
     lost: Arc<AtomicU64>,
-    tell: Arc<OnceLock<Tell>>,
+    observer: Arc<OnceLock<OnWritten>>,
 }
 
 /// Told the number of an event that was written.
-pub(super) struct Tell(pub(super) Box<dyn Fn(u64) + Send + Sync>);
+pub(super) struct OnWritten(pub(super) Box<dyn Fn(u64) + Send + Sync>);
 
 /// An event on its way.
 #[derive(Debug)]
@@ -63,28 +63,28 @@ struct Writer {
     sessions: HashMap<String, (u64, u64)>,
     has_failed: bool,
     lost: Arc<AtomicU64>,
-    tell: Arc<OnceLock<Tell>>,
+    observer: Arc<OnceLock<OnWritten>>,
 }
 
 impl Queue {
     pub(super) fn new(log: EventLog) -> Self {
-        let (lost, tell) = (Arc::default(), Arc::default());
+        let (lost, observer) = (Arc::default(), Arc::default());
         let (sessions, has_failed) = (HashMap::new(), false);
         let mut writer =
-            Writer { log, sessions, has_failed, lost: Arc::clone(&lost), tell: Arc::clone(&tell) };
+            Writer { log, sessions, has_failed, lost: Arc::clone(&lost), observer: Arc::clone(&observer) };
         let background = Background::new("events", Unwritten::default(), move |event| writer.write(&event));
-        Self { background, lost, tell }
+        Self { background, lost, observer }
     }
 
-    pub(super) fn tell(&self, tell: Tell) {
-        let _ = self.tell.set(tell);
+    pub(super) fn on_written(&self, observer: OnWritten) {
+        let _ = self.observer.set(observer);
     }
 
     /// Has this written. Returns whether there was room for it.
     pub(super) fn push(&self, mut event: Queued) -> bool {
         let pushed = self.background.push(|unwritten| {
             let bytes = unwritten.bytes + event.text.len();
-            if unwritten.events.len() >= MOST || (bytes > MOST_BYTES && unwritten.bytes > 0) {
+            if unwritten.events.len() >= QUEUE_EVENTS || (bytes > QUEUE_BYTES && unwritten.bytes > 0) {
                 return false;
             }
             event.lost = self.lost.swap(0, Ordering::Relaxed);
@@ -127,8 +127,8 @@ impl Writer {
                     }
                     None => {}
                 }
-                if let Some(Tell(tell)) = self.tell.get() {
-                    tell(number);
+                if let Some(OnWritten(observer)) = self.observer.get() {
+                    observer(number);
                 }
             }
             Err(error) => {
@@ -142,8 +142,8 @@ impl Writer {
     }
 }
 
-impl fmt::Debug for Tell {
+impl fmt::Debug for OnWritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Tell(..)")
+        f.write_str("OnWritten(..)")
     }
 }

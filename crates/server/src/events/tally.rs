@@ -7,7 +7,7 @@ use super::event::{Kind, Summary};
 use crate::wire::Outcome;
 
 /// How many files are named.
-const FILES: usize = 1_000;
+const NAMED_FILES: usize = 1_000;
 
 /// What a session has done so far.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ struct Counted {
 
 impl Tally {
     /// A tally that goes there in the end.
-    pub(crate) fn of(events: Events) -> Self {
+    pub(crate) fn new(events: Events) -> Self {
         Self { events, counted: Mutex::default() }
     }
 
@@ -40,12 +40,12 @@ impl Tally {
     /// An edit tool has had this outcome.
     pub(crate) fn count(&self, outcome: &Outcome) {
         let summary = &mut self.counted.lock().summary;
-        match Kind::of(outcome) {
+        match Kind::from_outcome(outcome) {
             Kind::Edit => {
                 summary.edits += 1;
                 summary.had_edits = true;
                 for name in &outcome.changed_files {
-                    if summary.changed_files.len() < FILES {
+                    if summary.changed_files.len() < NAMED_FILES {
                         summary.changed_files.insert(name.clone());
                     } else {
                         summary.more_files |= !summary.changed_files.contains(name);
@@ -66,7 +66,7 @@ impl Tally {
     pub(crate) fn end<'a>(&self, session: impl FnOnce() -> &'a String) {
         let counted = std::mem::take(&mut *self.counted.lock());
         if let Some(client) = &counted.client {
-            self.events.session(client, session(), &counted.summary);
+            self.events.publish_session_end(client, session(), &counted.summary);
         }
     }
 }

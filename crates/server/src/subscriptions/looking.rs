@@ -42,7 +42,7 @@ impl Subscriptions {
 
     fn watch_anew(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         let mut watch = self.watch.lock();
-        if self.state.lock().has_unwatched_events() && events::are_on(workspace) {
+        if self.state.lock().has_unwatched_events() && events::are_enabled(workspace) {
             self.follow_events(workspace);
         }
         let (folders, is_over_limit) = {
@@ -57,7 +57,7 @@ impl Subscriptions {
         }
         let begin = || {
             let (subscriptions, workspace) = (Arc::downgrade(self), Arc::clone(workspace));
-            Watch::begin(move |hints| match subscriptions.upgrade() {
+            Watch::start(move |hints| match subscriptions.upgrade() {
                 Some(subscriptions) => {
                     subscriptions.look(&workspace, &hints);
                     true
@@ -66,7 +66,7 @@ impl Subscriptions {
             })
         };
         let watch = watch.get_or_insert_with(begin);
-        watch.set(&folders);
+        watch.set_folders(&folders);
         self.is_partial.store(is_over_limit || watch.is_partial(), Ordering::Release);
         // Only now, so that what changes meanwhile is hinted at.
         let unknown = self.state.lock().unknown_folders();
@@ -118,14 +118,14 @@ impl Subscriptions {
     /// Looks at what may be new, and has told what is. Blocks.
     pub(super) fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
         let swapped = self.state.lock().swapped_folders(hints);
-        let misses = match self.watch.lock().as_mut() {
+        let has_missing_folders = match self.watch.lock().as_mut() {
             Some(watch) => {
                 swapped.iter().for_each(|folder| watch.forget(folder));
-                watch.misses()
+                watch.has_missing_folders()
             }
             None => false,
         };
-        if !swapped.is_empty() || misses {
+        if !swapped.is_empty() || has_missing_folders {
             self.watch_anew(workspace);
             self.look_at_files_to_check(workspace);
         }

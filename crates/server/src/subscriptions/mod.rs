@@ -214,7 +214,7 @@ pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session
 /// From now on tells of these events.
 pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     let told = Arc::downgrade(subscriptions);
-    events.tell(move |number| {
+    events.on_written(move |number| {
         if let Some(subscriptions) = told.upgrade() {
             subscriptions.state.lock().set_newest_event(number);
         }
@@ -247,7 +247,7 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
 
 impl Subscriptions {
     /// Those of this workspace, which tells of each of its edits.
-    pub(crate) fn of(workspace: &Workspace) -> Arc<Self> {
+    pub(crate) fn for_workspace(workspace: &Workspace) -> Arc<Self> {
         Self::with_patience(workspace, remarks::LOOK_PATIENCE)
     }
 
