@@ -55,7 +55,7 @@ impl From<Answer> for Response {
 struct ToolCall {
     tool: &'static ToolSpec,
     client: String,
-    lasts: bool,
+    is_lasting: bool,
     approval: Option<Approval>,
     cancelled: CancellationToken,
 }
@@ -76,9 +76,9 @@ impl Emend {
                 Response::Question(question) => return Ok(question.into()),
             };
         let client = client_name(context);
-        let caller = Caller::new(&self.session, &client, self.lasts(context));
+        let caller = Caller::new(&self.session, &client, self.is_lasting(context));
         if let (Some(pending_diagnostics), Ok(workspace)) = (pending_diagnostics, &self.shared.workspace) {
-            let session = caller.lasts().then_some(&self.session);
+            let session = caller.is_lasting().then_some(&self.session);
             let Shared { subscriptions, events, .. } = &*self.shared;
             let recipients = Recipients { workspace, subscriptions, events, session };
             pending_diagnostics.report_in(&mut answer, recipients, &context.ct).await;
@@ -96,12 +96,12 @@ impl Emend {
             // That answer is not sent any more; the next one says it.
             self.session.mailbox().post(Topic::Calls, late);
         }
-        self.tell(tool, &mut answer, caller);
+        self.publish(tool, &mut answer, caller);
         Ok(answer.into_result().into())
     }
 
     /// Counts and tells the outcome of an edit tool. Waits for nobody.
-    fn tell(&self, tool: &ToolSpec, answer: &mut Answer, caller: Caller<'_>) {
+    fn publish(&self, tool: &ToolSpec, answer: &mut Answer, caller: Caller<'_>) {
         let client = caller.client();
         if let Some(tally) = caller.tally() {
             tally.begin(&client);
@@ -166,7 +166,7 @@ impl Emend {
             Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held)),
             Err(problem) => Answer::refusal(std::slice::from_ref(problem)),
         });
-        job.await.unwrap_or_else(|_| broken())
+        job.await.unwrap_or_else(|_| internal_error())
     }
 
     /// The same for an edit that was declined, by a person or by their client alone.
@@ -181,7 +181,7 @@ impl Emend {
             let command = waits.unwrap_or_default().iter().find_map(command);
             Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command })])
         });
-        job.await.unwrap_or_else(|_| broken())
+        job.await.unwrap_or_else(|_| internal_error())
     }
 
     /// Runs a tool, here or on another thread.
@@ -196,7 +196,7 @@ impl Emend {
         let call = ToolCall {
             tool,
             client: client_name(context),
-            lasts: self.lasts(context),
+            is_lasting: self.is_lasting(context),
             approval,
             cancelled: context.ct.clone(),
         };
@@ -219,25 +219,25 @@ impl Emend {
             Effect::Reads | Effect::Shows => None,
         };
         let effort = room.as_ref().map_or(Effort::Patient, |room| room.effort);
-        let (teller, told) = progress::channel();
-        let teller = token.is_some().then_some(teller);
+        let (sender, receiver) = progress::channel();
+        let sender = token.is_some().then_some(sender);
         let (emend, arguments) = (self.clone(), Arc::clone(arguments));
         let job = tokio::task::spawn_blocking(move || {
-            let tell = |progress| teller.iter().for_each(|teller| teller.tell(progress));
-            let result = emend.run(&call, effort, Arc::unwrap_or_clone(arguments), &tell);
+            let send = |progress| sender.iter().for_each(|sender| sender.send(progress));
+            let result = emend.run(&call, effort, Arc::unwrap_or_clone(arguments), &send);
             // Counted until the work is done, also where nobody waits for it any more.
             drop((in_flight, room));
             result
         });
         if let Some(token) = token {
-            told.pass_on(&context.peer, &token).await;
+            receiver.notify_client(&context.peer, &token).await;
         }
         match job.await {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(Unanswered::AwaitingApproval(held))) => Err(held),
             failed => {
                 tracing::error!(tool = tool.about.name, ?failed, "a tool failed");
-                Ok(broken().into())
+                Ok(internal_error().into())
             }
         }
     }
@@ -256,8 +256,9 @@ impl Emend {
             Ok(workspace) => self.run_in(workspace, call, effort, arguments, progress),
             Err(problem) => Ok(Answer::refusal(std::slice::from_ref(problem)).into()),
         };
-        let ended =
-            span.in_scope(|| catch_unwind(AssertUnwindSafe(run))).unwrap_or_else(|_| Ok(broken().into()));
+        let ended = span
+            .in_scope(|| catch_unwind(AssertUnwindSafe(run)))
+            .unwrap_or_else(|_| Ok(internal_error().into()));
         if let Ok(answered) = &ended {
             span.record("code", answered.answer.code());
         }
@@ -282,7 +283,7 @@ impl Emend {
                 workspace,
                 previews: &self.shared.previews,
                 effects: &self.shared.effects,
-                caller: Caller::new(&self.session, &call.client, call.lasts),
+                caller: Caller::new(&self.session, &call.client, call.is_lasting),
                 effort,
                 approval: call.approval.as_ref(),
                 cancelled: &|| call.cancelled.is_cancelled(),
@@ -294,13 +295,13 @@ impl Emend {
         let subscriptions = &self.shared.subscriptions;
         subscriptions.after_call(workspace, &self.session);
         // Of a call that was cancelled, nobody gets the answer: the next one says all that.
-        let is_heard = call.lasts && !call.cancelled.is_cancelled();
-        let remarks = if is_heard { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
+        let has_reader = call.is_lasting && !call.cancelled.is_cancelled();
+        let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
         Ok(Answered { answer, pending_diagnostics, remarks })
     }
 }
 
-fn broken() -> Answer {
+fn internal_error() -> Answer {
     let message =
         "Emend has a bug: this call failed. Read the files that it names before you send it again.".into();
     Answer::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])

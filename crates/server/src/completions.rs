@@ -12,7 +12,7 @@ use crate::resources;
 use crate::uri;
 
 /// How many edits are looked through for their ids.
-const EDITS: usize = 1_000;
+const EDITS_LOOKED_THROUGH: usize = 1_000;
 
 /// What the argument may become. Blocks.
 pub(crate) fn complete(
@@ -20,18 +20,18 @@ pub(crate) fn complete(
     reference: &Reference,
     argument: &ArgumentInfo,
 ) -> Result<CompletionInfo, ErrorData> {
-    let asked = asked(workspace, reference, &argument.name)?;
+    let kind = argument_kind(workspace, reference, &argument.name)?;
     let typed = argument.value.as_str();
-    let found = match asked {
-        Wanted::Nothing => Vec::new(),
-        Wanted::Path { below } => paths(workspace, below.as_deref(), typed),
-        Wanted::Edit => edits(workspace, typed),
+    let found = match kind {
+        ArgumentKind::Nothing => Vec::new(),
+        ArgumentKind::Path { below } => complete_path(workspace, below.as_deref(), typed),
+        ArgumentKind::Edit => complete_edit_id(workspace, typed),
     };
-    Ok(cut(found))
+    Ok(truncate(found))
 }
 
 /// What an argument is to be.
-enum Wanted {
+enum ArgumentKind {
     /// A path: from this folder on, or as the tools take it.
     Path { below: Option<String> },
     /// The id of an edit.
@@ -40,36 +40,40 @@ enum Wanted {
     Nothing,
 }
 
-fn asked(workspace: &Workspace, reference: &Reference, name: &str) -> Result<Wanted, ErrorData> {
+fn argument_kind(
+    workspace: &Workspace,
+    reference: &Reference,
+    name: &str,
+) -> Result<ArgumentKind, ErrorData> {
     let unknown = |message: String| Err(ErrorData::invalid_params(message, None));
     match reference {
         Reference::Prompt(prompt) if prompt.name != prompts::EDIT => {
             unknown(format!("Unknown prompt '{}'. There is one: {}.", prompt.name, prompts::EDIT))
         }
-        Reference::Prompt(_) if name == prompts::PATH => Ok(Wanted::Path { below: None }),
-        Reference::Prompt(_) => Ok(Wanted::Nothing),
+        Reference::Prompt(_) if name == prompts::PATH => Ok(ArgumentKind::Path { below: None }),
+        Reference::Prompt(_) => Ok(ArgumentKind::Nothing),
         Reference::Resource(template) if template.uri == resources::EDIT_TEMPLATE => {
-            Ok(if name == "id" { Wanted::Edit } else { Wanted::Nothing })
+            Ok(if name == "id" { ArgumentKind::Edit } else { ArgumentKind::Nothing })
         }
         Reference::Resource(template) => {
             let roots = workspace.roots().all();
             match roots.iter().find(|root| uri::file_template(root) == template.uri) {
                 Some(root) if name == "path" => {
-                    Ok(Wanted::Path { below: Some(format!("{}/", root.path.display())) })
+                    Ok(ArgumentKind::Path { below: Some(format!("{}/", root.path.display())) })
                 }
-                Some(_) => Ok(Wanted::Nothing),
+                Some(_) => Ok(ArgumentKind::Nothing),
                 None => unknown(format!(
                     "Unknown resource template '{}': resources/templates/list has all of them.",
                     template.uri
                 )),
             }
         }
-        _ => Ok(Wanted::Nothing),
+        _ => Ok(ArgumentKind::Nothing),
     }
 }
 
 /// Paths that go on from the one that was typed by one name. Those of folders end in a slash.
-fn paths(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec<String> {
+fn complete_path(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec<String> {
     let roots = workspace.roots().all();
     let (folder, begun) = typed.rfind('/').map_or(("", typed), |at| typed.split_at(at + 1));
     // Where several roots are open, a path begins with the name of one.
@@ -80,17 +84,17 @@ fn paths(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec<String>
     };
     if is_at_roots && folder.is_empty() {
         let names = roots.iter().filter(|root| root.policy.may_read(&[]).is_ok());
-        return begin_with(names.map(|root| format!("{}:", root.name)).collect(), begun);
+        return filter_by_prefix(names.map(|root| format!("{}:", root.name)).collect(), begun);
     }
     let written = format!("{}{folder}", below.unwrap_or_default());
     let Ok(children) = workspace.files().children(&written) else { return Vec::new() };
     let name = |Child { name, is_folder }| if is_folder { name + "/" } else { name };
-    let found = begin_with(children.into_iter().map(name).collect(), begun);
+    let found = filter_by_prefix(children.into_iter().map(name).collect(), begun);
     found.into_iter().map(|name| format!("{folder}{name}")).collect()
 }
 
 /// The names that begin so; where there are none, those that do if case does not count.
-fn begin_with(names: Vec<String>, begun: &str) -> Vec<String> {
+fn filter_by_prefix(names: Vec<String>, begun: &str) -> Vec<String> {
     let exact: Vec<String> = names.iter().filter(|name| name.starts_with(begun)).cloned().collect();
     if !exact.is_empty() {
         return exact;
@@ -100,13 +104,16 @@ fn begin_with(names: Vec<String>, begun: &str) -> Vec<String> {
 }
 
 /// The ids of edits, the newest first.
-fn edits(workspace: &Workspace, typed: &str) -> Vec<String> {
-    let edits = workspace.past_edits().newest(&Asked { path: None, limit: EDITS }, "").unwrap_or_default();
+fn complete_edit_id(workspace: &Workspace, typed: &str) -> Vec<String> {
+    let edits = workspace
+        .past_edits()
+        .newest(&Asked { path: None, limit: EDITS_LOOKED_THROUGH }, "")
+        .unwrap_or_default();
     edits.into_iter().map(|edit| edit.id).filter(|id| id.starts_with(typed)).collect()
 }
 
 /// As many as an answer may have, and how many there are.
-fn cut(mut found: Vec<String>) -> CompletionInfo {
+fn truncate(mut found: Vec<String>) -> CompletionInfo {
     let total = found.len();
     found.truncate(CompletionInfo::MAX_VALUES);
     let more = total > found.len();

@@ -34,7 +34,7 @@ pub(crate) struct Room {
 impl Editing {
     /// Waits for room for one more edit of this owner.
     pub(crate) async fn room(&self, owner: &Owner, cancelled: &CancellationToken) -> Result<Room, Problem> {
-        let share = (EDITS / owner.among()).max(1);
+        let share = (EDITS / owner.sharers()).max(1);
         let permits = self.permits(owner, share);
         // Most often there is room, and no clock is asked.
         if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
@@ -66,7 +66,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_has_taken_all_its_share_waits_and_others_do_not() {
-        let [ann, ben] = ["ann", "ben"].map(|name| Owner::Token(Token::new(name).among(2)));
+        let [ann, ben] = ["ann", "ben"].map(|name| Owner::Token(Token::new(name).shared_by(2)));
         let (editing, cancelled) = (Editing::default(), CancellationToken::new());
         let mut hers = Vec::new();
         for _ in 0..EDITS / 2 {
@@ -87,7 +87,7 @@ mod tests {
     #[tokio::test]
     async fn however_many_there_are_each_has_some_room() {
         let (editing, cancelled) = (Editing::default(), CancellationToken::new());
-        let many = Owner::Token(Token::new("ann").among(1_000));
+        let many = Owner::Token(Token::new("ann").shared_by(1_000));
         editing.room(&many, &cancelled).await.unwrap();
     }
 

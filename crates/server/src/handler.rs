@@ -135,7 +135,7 @@ impl Emend {
 
     /// Whether this session was there before the request and is there after it. Requests of 2026 over HTTP stand
     /// alone.
-    pub(crate) fn lasts(&self, context: &RequestContext<RoleServer>) -> bool {
+    pub(crate) fn is_lasting(&self, context: &RequestContext<RoleServer>) -> bool {
         *self.session.owner() == Owner::Process || !is_modern(context)
     }
 }
@@ -322,7 +322,7 @@ impl ServerHandler for Emend {
 /// Who asks for something that is not a call of a tool.
 struct Asker {
     client: String,
-    lasts: bool,
+    is_lasting: bool,
     is_modern: bool,
     peer: Peer<RoleServer>,
     cancelled: CancellationToken,
@@ -330,7 +330,7 @@ struct Asker {
 
 impl Asker {
     fn caller<'a>(&'a self, session: &'a Session) -> Caller<'a> {
-        Caller::new(session, &self.client, self.lasts)
+        Caller::new(session, &self.client, self.is_lasting)
     }
 }
 
@@ -347,7 +347,7 @@ impl Emend {
         };
         let asker = Asker {
             client: client_name(context),
-            lasts: self.lasts(context),
+            is_lasting: self.is_lasting(context),
             is_modern: is_modern(context),
             peer: context.peer.clone(),
             cancelled: context.ct.clone(),

@@ -18,7 +18,7 @@ use crate::wire::Outcome;
 /// How long a handle lives.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// How many previews an owner may keep; the oldest goes first.
-const PER_OWNER: usize = 100;
+const PREVIEWS_PER_OWNER: usize = 100;
 /// How many bytes of files those may hold; the newest always may.
 const BYTES_PER_OWNER: usize = 256 * 1024 * 1024;
 
@@ -27,11 +27,11 @@ const BYTES_PER_OWNER: usize = 256 * 1024 * 1024;
 pub struct Previews {
     lifetime: Duration,
     bytes_per_owner: usize,
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<HashMap<String, KeptPreview>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptPreview {
     owner: Owner,
     born: Instant,
     /// What the plan holds, until it is used.
@@ -39,7 +39,7 @@ struct Kept {
     slot: Arc<Mutex<Slot>>,
 }
 
-impl Kept {
+impl KeptPreview {
     fn bytes(&self) -> usize {
         let is_used = self.slot.try_lock().is_some_and(|slot| !matches!(*slot, Slot::Waiting(_)));
         if is_used { 0 } else { self.bytes }
@@ -79,16 +79,16 @@ impl Previews {
         loop {
             let mine = kept.iter().filter(|(_, preview)| preview.owner == *owner);
             let held: usize = mine.clone().map(|(_, preview)| preview.bytes()).sum();
-            let is_room =
-                mine.clone().count() < PER_OWNER && held.saturating_add(bytes) <= self.bytes_per_owner;
+            let has_room = mine.clone().count() < PREVIEWS_PER_OWNER
+                && held.saturating_add(bytes) <= self.bytes_per_owner;
             let oldest = mine.min_by_key(|(_, preview)| preview.born).map(|(handle, _)| handle.clone());
-            match oldest.filter(|_| !is_room) {
+            match oldest.filter(|_| !has_room) {
                 Some(oldest) => drop(kept.remove(&oldest)),
                 None => break,
             }
         }
         let slot = Arc::new(Mutex::new(Slot::Waiting(Box::new(plan))));
-        kept.insert(handle.clone(), Kept { owner: owner.clone(), born: Instant::now(), bytes, slot });
+        kept.insert(handle.clone(), KeptPreview { owner: owner.clone(), born: Instant::now(), bytes, slot });
         Ok(handle)
     }
 

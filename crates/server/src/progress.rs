@@ -12,33 +12,33 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use emend_workspace::{Phase, Progress};
 
 /// Tells from the thread that does the work.
-pub(crate) struct Teller {
-    send: UnboundedSender<(usize, Progress)>,
+pub(crate) struct ProgressSender {
+    channel: UnboundedSender<(usize, Progress)>,
     last: Cell<usize>,
 }
 
 /// Hears it where notifications are sent.
-pub(crate) struct Told(UnboundedReceiver<(usize, Progress)>);
+pub(crate) struct ProgressReceiver(UnboundedReceiver<(usize, Progress)>);
 
 /// Both ends.
-pub(crate) fn channel() -> (Teller, Told) {
-    let (send, receive) = unbounded_channel();
-    (Teller { send, last: Cell::new(0) }, Told(receive))
+pub(crate) fn channel() -> (ProgressSender, ProgressReceiver) {
+    let (channel, receiver) = unbounded_channel();
+    (ProgressSender { channel, last: Cell::new(0) }, ProgressReceiver(receiver))
 }
 
-impl Teller {
-    pub(crate) fn tell(&self, progress: Progress) {
+impl ProgressSender {
+    pub(crate) fn send(&self, progress: Progress) {
         let percent = percent(progress);
         if percent > self.last.replace(percent.max(self.last.get())) {
             // The other end only goes when nobody waits for the answer any more.
-            let _ = self.send.send((percent, progress));
+            let _ = self.channel.send((percent, progress));
         }
     }
 }
 
-impl Told {
+impl ProgressReceiver {
     /// Notifies the client until the work is done and its teller gone.
-    pub(crate) async fn pass_on(mut self, client: &Peer<RoleServer>, token: &ProgressToken) {
+    pub(crate) async fn notify_client(mut self, client: &Peer<RoleServer>, token: &ProgressToken) {
         while let Some((percent, progress)) = self.0.recv().await {
             let notification = ProgressNotificationParam::new(token.clone(), percent as f64)
                 .with_total(100.0)
@@ -74,25 +74,26 @@ mod tests {
 
     #[test]
     fn whole_percents_are_told_once_and_only_upwards() {
-        let (teller, mut told) = channel();
+        let (sender, mut receiver) = channel();
         for what in Phase::ALL {
             for done in 0..5_000 {
-                teller.tell(Progress { what, done, total: 5_000 });
+                sender.send(Progress { what, done, total: 5_000 });
             }
         }
         // Somebody begins anew.
-        teller.tell(Progress { what: Phase::Read, done: 2_500, total: 5_000 });
-        drop(teller);
-        let percents: Vec<usize> = std::iter::from_fn(|| told.0.try_recv().ok()).map(|told| told.0).collect();
+        sender.send(Progress { what: Phase::Read, done: 2_500, total: 5_000 });
+        drop(sender);
+        let percents: Vec<usize> =
+            std::iter::from_fn(|| receiver.0.try_recv().ok()).map(|sent| sent.0).collect();
         assert_eq!(percents, (1..100).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_few_files_are_told_too() {
-        let (teller, mut told) = channel();
-        teller.tell(Progress { what: Phase::Read, done: 0, total: 0 });
-        teller.tell(Progress { what: Phase::Place, done: 0, total: 1 });
-        assert_eq!(told.0.try_recv().map(|told| told.0).ok(), Some(66));
-        assert!(told.0.try_recv().is_err());
+        let (sender, mut receiver) = channel();
+        sender.send(Progress { what: Phase::Read, done: 0, total: 0 });
+        sender.send(Progress { what: Phase::Place, done: 0, total: 1 });
+        assert_eq!(receiver.0.try_recv().map(|sent| sent.0).ok(), Some(66));
+        assert!(receiver.0.try_recv().is_err());
     }
 }

@@ -27,9 +27,9 @@ use crate::tools;
 use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
 
 /// How many files a page of the list has.
-const PAGE: usize = 200;
+const FILES_PER_PAGE: usize = 200;
 /// The largest text that is sent as one resource.
-const LARGEST: usize = 4 * 1024 * 1024;
+const LARGEST_TEXT: usize = 4 * 1024 * 1024;
 /// How long the templates may be kept; they never change while a server runs.
 const TEMPLATES_FRESH_MS: u64 = 60 * 60 * 1_000;
 /// The template of the diffs of edits.
@@ -49,30 +49,32 @@ pub(crate) fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut resources = Vec::new();
     if cursor.is_none() {
-        resources.push(of_text(HISTORY, "history", "Past edits", "What was edited, the newest first."));
+        resources.push(text_resource(HISTORY, "history", "Past edits", "What was edited, the newest first."));
         if workspace.roots().any(|terms| terms.notify_lsp) {
             let about = "What language servers find wrong in the files that were edited lately.";
-            resources
-                .push(of_text(DIAGNOSTICS, "diagnostics", "Errors and warnings", about).with_mime_type(JSON));
+            resources.push(
+                text_resource(DIAGNOSTICS, "diagnostics", "Errors and warnings", about).with_mime_type(JSON),
+            );
         }
-        if caller.lasts() {
+        if caller.is_lasting() {
             let about =
                 "The files that were read with read_file in this session, and whether they still are so.";
-            resources.push(of_text(READINGS, "readings", "What was read", about));
+            resources.push(text_resource(READINGS, "readings", "What was read", about));
             let about = "How many edits were made and refused in this session, and of which files.";
-            resources.push(of_text(SESSION, "session", "This session", about).with_mime_type(JSON));
+            resources.push(text_resource(SESSION, "session", "This session", about).with_mime_type(JSON));
         }
         if events::are_enabled(workspace) {
             let about =
                 "The outcomes of edits as lines of JSON, the newest last; ?after=N for those behind event N.";
-            resources.push(of_text(EVENTS, "events", "Events", about).with_mime_type(JSON_LINES));
+            resources.push(text_resource(EVENTS, "events", "Events", about).with_mime_type(JSON_LINES));
         }
     }
-    let after = cursor.map(|cursor| place(workspace, cursor)).transpose()?;
+    let after = cursor.map(|cursor| parse_cursor(workspace, cursor)).transpose()?;
     let after = after.as_ref().map(|(root, path)| After { root, path: Path::new(path) });
-    let (files, more) = workspace.files().page(after, PAGE, cancelled).map_err(|problem| failed(&problem))?;
-    let last = files.last().map(|file| uri::of_file(&file.root.path.join(&file.path)));
-    resources.extend(files.iter().map(of_file));
+    let (files, more) =
+        workspace.files().page(after, FILES_PER_PAGE, cancelled).map_err(|problem| read_error(&problem))?;
+    let last = files.last().map(|file| uri::for_file(&file.root.path.join(&file.path)));
+    resources.extend(files.iter().map(file_resource));
     let mut result = ListResourcesResult::with_all_items(resources);
     // The last file of a page says where the next one begins, whatever has changed until then.
     result.next_cursor = last.filter(|_| more);
@@ -82,7 +84,7 @@ pub(crate) fn list(
 /// The templates.
 pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesResult {
     let roots = workspace.map_or(&[][..], |workspace| workspace.roots().all());
-    let of_root = |root: &Arc<Root>| {
+    let root_template = |root: &Arc<Root>| {
         ResourceTemplate::new(uri::file_template(root), root.name.clone())
             .with_title(format!("Files of {}", root.name))
             .with_description("A file by its path in this folder.")
@@ -99,7 +101,7 @@ pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesR
         .with_mime_type(JSON_LINES);
     let events = workspace.is_some_and(events::are_enabled).then_some(events);
     ListResourceTemplatesResult::with_all_items(
-        roots.iter().map(of_root).chain([edit]).chain(events).collect(),
+        roots.iter().map(root_template).chain([edit]).chain(events).collect(),
     )
     .with_ttl_ms(TEMPLATES_FRESH_MS)
     .with_cache_scope(CacheScope::Private)
@@ -117,14 +119,14 @@ pub(crate) fn read(
         Uri::File(path) => {
             let (text, facts) = file(workspace, uri, &path)?;
             meta = Some(facts);
-            (text, mime_of(Path::new(&path)))
+            (text, mime_type(Path::new(&path)))
         }
         Uri::History => {
-            let listed = tools::recent_edits(workspace, caller).map_err(|problem| failed(&problem))?;
+            let listed = tools::recent_edits(workspace, caller).map_err(|problem| read_error(&problem))?;
             (listed, "text/plain")
         }
         Uri::Diagnostics => (format!("{}\n", diagnostics(workspace, effects)), JSON),
-        Uri::Readings | Uri::Session if !caller.lasts() => return Err(needs_session(uri)),
+        Uri::Readings | Uri::Session if !caller.is_lasting() => return Err(needs_session(uri)),
         Uri::Readings => (readings(workspace, caller), "text/plain"),
         Uri::Session => {
             let session = session(caller).ok_or_else(|| uri::unknown(workspace, uri))?;
@@ -139,11 +141,11 @@ pub(crate) fn read(
             let listed = events::list(workspace, after).map_err(|error| {
                 ErrorData::internal_error(format!("The log of events cannot be read: {error}"), None)
             })?;
-            meta = facts(&json!({"emend/last": listed.last, "emend/more": listed.has_more}));
+            meta = metadata(&json!({"emend/last": listed.last, "emend/more": listed.has_more}));
             (listed.lines, JSON_LINES)
         }
         Uri::Edit(id) => {
-            let edited = workspace.past_edits().find(&id, caller.own()).ok();
+            let edited = workspace.past_edits().find(&id, caller.visible_session()).ok();
             let diff = edited.and_then(|edited| edited.diff).ok_or_else(|| uri::unknown(workspace, uri))?;
             (diff, "text/x-diff")
         }
@@ -167,25 +169,25 @@ fn needs_session(uri: &str) -> ErrorData {
 /// The text of a file, and the facts about it that `read_file` gives too.
 fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObject), ErrorData> {
     let refused = |problem: Problem| match problem.code() {
-        Code::NotText | Code::TooLarge | Code::IoError => failed(&problem),
+        Code::NotText | Code::TooLarge | Code::IoError => read_error(&problem),
         _ => uri::unknown(workspace, uri),
     };
     let (name, snapshot) = workspace.files().read(path).map_err(refused)?;
     let text = &snapshot.text;
     let body = &text.bytes()[text.body()];
-    if body.len() > LARGEST {
+    if body.len() > LARGEST_TEXT {
         let message = format!(
-            "{name} has {} bytes, and a resource at most {LARGEST}. Read a part of it with read_file \
+            "{name} has {} bytes, and a resource at most {LARGEST_TEXT}. Read a part of it with read_file \
              {{\"path\": \"{name}\", \"offset\": LINE, \"limit\": LINES}}.",
             body.len()
         );
         return Err(ErrorData::invalid_params(message, Some(json!({"code": Code::TooLarge.to_string()}))));
     }
-    let facts = facts(&json!({"emend/path": name, "emend/version": text.version().short()}));
+    let facts = metadata(&json!({"emend/path": name, "emend/version": text.version().short()}));
     Ok((String::from_utf8_lossy(body).into_owned(), facts.unwrap_or_default()))
 }
 
-fn facts(facts: &Value) -> Option<MetaObject> {
+fn metadata(facts: &Value) -> Option<MetaObject> {
     facts.as_object().cloned().map(MetaObject)
 }
 
@@ -230,7 +232,7 @@ fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
     text
 }
 
-fn failed(problem: &Problem) -> ErrorData {
+fn read_error(problem: &Problem) -> ErrorData {
     let code = problem.code();
     let message = match code {
         Code::NotText | Code::TooLarge => {
@@ -246,7 +248,7 @@ fn failed(problem: &Problem) -> ErrorData {
 }
 
 /// Where the page after this cursor begins.
-fn place(workspace: &Workspace, cursor: &str) -> Result<(Arc<Root>, String), ErrorData> {
+fn parse_cursor(workspace: &Workspace, cursor: &str) -> Result<(Arc<Root>, String), ErrorData> {
     let unknown =
         || ErrorData::invalid_params("This cursor is not from resources/list; begin without one.", None);
     let Ok(Some(Uri::File(path))) = Uri::parse(cursor) else { return Err(unknown()) };
@@ -257,18 +259,18 @@ fn place(workspace: &Workspace, cursor: &str) -> Result<(Arc<Root>, String), Err
     workspace.roots().all().iter().find_map(inside).ok_or_else(unknown)
 }
 
-fn of_text(uri: &str, name: &str, title: &str, description: &str) -> Resource {
+fn text_resource(uri: &str, name: &str, title: &str, description: &str) -> Resource {
     Resource::new(uri, name).with_title(title).with_description(description).with_mime_type("text/plain")
 }
 
-fn of_file(file: &Listed) -> Resource {
-    Resource::new(uri::of_file(&file.root.path.join(&file.path)), file.name.clone())
-        .with_mime_type(mime_of(&file.path))
+fn file_resource(file: &Listed) -> Resource {
+    Resource::new(uri::for_file(&file.root.path.join(&file.path)), file.name.clone())
+        .with_mime_type(mime_type(&file.path))
         .with_size(file.size)
 }
 
 /// The type of a file by the ending of its name, which is all that is known without reading it.
-fn mime_of(path: &Path) -> &'static str {
+fn mime_type(path: &Path) -> &'static str {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending.to_ascii_lowercase().as_str() {
         "css" => "text/css",

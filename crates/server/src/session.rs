@@ -24,10 +24,10 @@ pub enum Owner {
 
 impl Owner {
     /// How many of its kind share what the server has room for.
-    pub(crate) fn among(&self) -> usize {
+    pub(crate) fn sharers(&self) -> usize {
         match self {
             Self::Process => 1,
-            Self::Token(token) => token.among,
+            Self::Token(token) => token.sharers,
         }
     }
 
@@ -47,7 +47,7 @@ pub struct Token {
     /// What requests without a session are called in the history.
     session: Arc<str>,
     /// How many there are.
-    among: usize,
+    sharers: usize,
     /// What the next answer to a request without a session is to say.
     mailbox: Mailbox,
 }
@@ -70,13 +70,13 @@ impl Token {
     /// A token of this name, in this process, that has it for itself.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), session: new_name().into(), among: 1, mailbox: Mailbox::default() }
+        Self { name: name.into(), session: new_name().into(), sharers: 1, mailbox: Mailbox::default() }
     }
 
     /// The same token, one of so many.
     #[must_use]
-    pub fn among(self, tokens: usize) -> Self {
-        Self { among: tokens.max(1), ..self }
+    pub fn shared_by(self, tokens: usize) -> Self {
+        Self { sharers: tokens.max(1), ..self }
     }
 }
 
@@ -149,14 +149,14 @@ impl Drop for Session {
 pub struct Caller<'a> {
     session: &'a Session,
     client: &'a str,
-    lasts: bool,
+    is_lasting: bool,
 }
 
 impl<'a> Caller<'a> {
     /// A client of this name. Where its session does not last, it ends with the call.
     #[must_use]
-    pub fn new(session: &'a Session, client: &'a str, lasts: bool) -> Self {
-        Self { session, client, lasts }
+    pub fn new(session: &'a Session, client: &'a str, is_lasting: bool) -> Self {
+        Self { session, client, is_lasting }
     }
 
     /// To whom belongs what is kept for them.
@@ -175,30 +175,30 @@ impl<'a> Caller<'a> {
     #[must_use]
     pub fn mailbox(&self) -> &'a Mailbox {
         match &self.session.owner {
-            Owner::Token(token) if !self.lasts => &token.mailbox,
+            Owner::Token(token) if !self.is_lasting => &token.mailbox,
             _ => &self.session.mailbox,
         }
     }
 
     /// Whether there was something before this call, and will be something after it.
     #[must_use]
-    pub fn lasts(&self) -> bool {
-        self.lasts
+    pub fn is_lasting(&self) -> bool {
+        self.is_lasting
     }
 
     /// What their session is called in the history. Requests without one share a name for each token.
     #[must_use]
     pub fn session(&self) -> &'a str {
         match &self.session.owner {
-            Owner::Token(token) if !self.lasts => &token.session,
+            Owner::Token(token) if !self.is_lasting => &token.session,
             _ => self.session.name.get_or_init(new_name),
         }
     }
 
     /// The session whose edits are theirs to see: none where there was nothing before this call.
     #[must_use]
-    pub fn own(&self) -> &'a str {
-        if self.lasts { self.session() } else { "" }
+    pub fn visible_session(&self) -> &'a str {
+        if self.is_lasting { self.session() } else { "" }
     }
 
     /// What they are called. Two clients with the same name and different tokens are not the same.
@@ -212,7 +212,7 @@ impl<'a> Caller<'a> {
 
     /// What their session has done; `None` where it ends with this call.
     pub(crate) fn tally(&self) -> Option<&'a Tally> {
-        self.lasts.then_some(&self.session.tally)
+        self.is_lasting.then_some(&self.session.tally)
     }
 
     /// Who asks for an edit, and how.
@@ -236,7 +236,7 @@ mod tests {
     fn the_history_knows_sessions_apart_and_joins_the_requests_of_a_token_that_have_none() {
         let (ann, ben) = (Owner::Token(Token::new("ann")), Owner::Token(Token::new("ben")));
         let sessions = [&ann, &ann, &ben, &Owner::Process].map(|owner| Session::new(owner.clone()));
-        let name = |at: usize, lasts| Caller::new(&sessions[at], "x", lasts).session().to_owned();
+        let name = |at: usize, is_lasting| Caller::new(&sessions[at], "x", is_lasting).session().to_owned();
         assert_eq!(name(0, false), name(1, false));
         assert_ne!(name(0, false), name(2, false));
         let lasting: std::collections::BTreeSet<String> = (0..4).map(|at| name(at, true)).collect();

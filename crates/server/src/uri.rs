@@ -78,7 +78,7 @@ impl Uri {
 }
 
 /// The URI of a file.
-pub(crate) fn of_file(path: &Path) -> String {
+pub(crate) fn for_file(path: &Path) -> String {
     // Names that are no text are no resources: no call could name them.
     format!("file://{}", utf8_percent_encode(&path.to_string_lossy(), ENCODED))
 }
@@ -90,7 +90,7 @@ pub(crate) fn of_edit(id: &str) -> String {
 
 /// The template of a root's files.
 pub(crate) fn file_template(root: &Root) -> String {
-    format!("{}/{{+path}}", of_file(&root.path).trim_end_matches('/'))
+    format!("{}/{{+path}}", for_file(&root.path).trim_end_matches('/'))
 }
 
 /// The link to the diff of an edit, for an answer that shows only its beginning.
@@ -168,7 +168,7 @@ mod tests {
             ("/ws/ä{x}[1]+&='\"~", "file:///ws/%C3%A4%7Bx%7D%5B1%5D%2B%26%3D%27%22~"),
             ("/ws/%41", "file:///ws/%2541"),
         ] {
-            assert_eq!(of_file(Path::new(path)), uri);
+            assert_eq!(for_file(Path::new(path)), uri);
             assert_eq!(Uri::parse(uri), Ok(Some(Uri::File(path.into()))));
         }
     }

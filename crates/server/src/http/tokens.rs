@@ -72,7 +72,7 @@ impl Tokens {
         if number == 0 {
             return Err("there is no token in it".into());
         }
-        let share = |key: Key| Key { token: key.token.among(number), ..key };
+        let share = |key: Key| Key { token: key.token.shared_by(number), ..key };
         Ok(Self(keys.into_iter().map(share).collect()))
     }
 

@@ -174,11 +174,13 @@ pub(crate) fn accept(
     asked: &SubscriptionFilter,
 ) -> SubscriptionFilter {
     // Over HTTP, a request of 2026 stands alone.
-    let lasts = *session.owner() == Owner::Process;
+    let is_lasting = *session.owner() == Owner::Process;
     let room = subscriptions.state.lock().room(session);
     let uris = asked.resource_subscriptions.iter().flatten();
-    let subjects: BTreeMap<String, Subject> =
-        uris.filter_map(|uri| Some((uri.clone(), subject(workspace, lasts, uri).ok()?))).take(room).collect();
+    let subjects: BTreeMap<String, Subject> = uris
+        .filter_map(|uri| Some((uri.clone(), subject(workspace, is_lasting, uri).ok()?)))
+        .take(room)
+        .collect();
     let list = if asked.resources_list_changed == Some(true) { ListWish::Active } else { ListWish::None };
     let mut accepted = SubscriptionFilter::default();
     accepted.resources_list_changed = (list == ListWish::Active).then_some(true);
@@ -222,7 +224,7 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
 }
 
 /// What this URI stands for, if it can be subscribed to.
-fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, ErrorData> {
+fn subject(workspace: &Workspace, is_lasting: bool, uri: &str) -> Result<Subject, ErrorData> {
     let unknown = || uri::unknown(workspace, uri);
     match uri::understood(workspace, uri)? {
         Uri::File(path) => {
@@ -234,8 +236,8 @@ fn subject(workspace: &Workspace, lasts: bool, uri: &str) -> Result<Subject, Err
         }
         Uri::History => Ok(Subject::History),
         Uri::Diagnostics => Ok(Subject::Diagnostics),
-        Uri::Readings if lasts => Ok(Subject::Readings),
-        Uri::Session if lasts => Ok(Subject::Session),
+        Uri::Readings if is_lasting => Ok(Subject::Readings),
+        Uri::Session if is_lasting => Ok(Subject::Session),
         Uri::Readings | Uri::Session => Err(unknown()),
         Uri::Events(_) => Ok(Subject::Events),
         Uri::Edit(id) => {
@@ -365,7 +367,7 @@ mod tests {
 
     impl Served {
         fn uri(&self, file: &str) -> String {
-            crate::uri::of_file(&self.folder.path().canonicalize().unwrap().join(file))
+            crate::uri::for_file(&self.folder.path().canonicalize().unwrap().join(file))
         }
 
         /// Has the session listen to these files. Yields the listener.

@@ -52,7 +52,7 @@ fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, N
         let message = "give either edit or path".into();
         return Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message }).into());
     }
-    if asked.edit.is_none() && !call.caller.lasts() {
+    if asked.edit.is_none() && !call.caller.is_lasting() {
         return Err(needs_session("edit", "name it, by its id from the answer or from edit_history").into());
     }
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
@@ -92,14 +92,14 @@ fn tell(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
         if asked.path.is_some() || asked.limit.is_some() || is_net {
             return invalid("edit", "it stands alone");
         }
-        return Ok(in_full(&call.workspace.past_edits().find(id.trim(), call.caller.own())?));
+        return Ok(in_full(&call.workspace.past_edits().find(id.trim(), call.caller.visible_session())?));
     }
     let path = asked.path.as_deref();
     if is_net && call.workspace.past_edits().are_tracked() {
         if asked.limit.is_some() {
             return invalid("limit", "with net, all edits count");
         }
-        if !call.caller.lasts() {
+        if !call.caller.is_lasting() {
             return Err(needs_session("net", "name one edit"));
         }
         return Ok(net(&call.workspace.past_edits().net(path, call.caller.session())?));
@@ -117,7 +117,7 @@ fn list(workspace: &Workspace, caller: Caller<'_>, asked: &Asked<'_>) -> Result<
     if !workspace.past_edits().are_tracked() {
         return Ok("There is no history: track_history is off.\n".to_owned());
     }
-    let edits = workspace.past_edits().newest(asked, caller.own())?;
+    let edits = workspace.past_edits().newest(asked, caller.visible_session())?;
     if edits.is_empty() {
         let of = asked.path.map(|path| format!(" of {path}")).unwrap_or_default();
         return Ok(format!("No edits{of} in the history.\n"));

@@ -68,7 +68,7 @@ impl Call<'_> {
     /// The same, and that nothing is remembered of who has no session.
     fn explained(&self, mut not_committed: NotCommitted) -> NotCommitted {
         if let NotCommitted::Problems(problems) = &mut not_committed
-            && !self.caller.lasts()
+            && !self.caller.is_lasting()
         {
             for problem in problems {
                 if let Kind::NotRead { seen, .. } = &mut *problem.kind {
