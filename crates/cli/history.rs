@@ -187,7 +187,7 @@ fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, 
 
 /// An edit in a line, and its files.
 fn told(edit: &Edited, files: usize, output: Output) -> String {
-    let text = local::told(edit, files);
+    let text = local::summary(edit, files);
     let text = output.plain(&text);
     let (id, rest) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{} {rest}", output.colours.yellow(id))

@@ -34,18 +34,18 @@ pub enum Answer {
 
 impl Answer {
     /// The answer of an edit that was made, or would be.
-    pub(crate) fn of(outcome: Outcome, tense: Tense) -> Self {
+    pub(crate) fn from_outcome(outcome: Outcome, tense: Tense) -> Self {
         Self::Outcome(Box::new(outcome), tense)
     }
 
     /// The answer to a request that was refused.
     pub(crate) fn refusal(problems: &[Problem]) -> Self {
         tracing::debug!(code = problems.first().map(|first| first.code().as_str()), "refused");
-        Self::of(Outcome::failure(problems), Tense::Done)
+        Self::from_outcome(Outcome::failure(problems), Tense::Done)
     }
 
     /// The answer to an edit that was not made, if it has one.
-    pub(crate) fn unmade(not_committed: NotCommitted) -> Result<Self, Unanswered> {
+    pub(crate) fn from_not_committed(not_committed: NotCommitted) -> Result<Self, Unanswered> {
         match not_committed {
             NotCommitted::AwaitingApproval(held) => Err(Unanswered::AwaitingApproval(held)),
             NotCommitted::NotQuick => Err(Unanswered::NotQuick),

@@ -19,7 +19,7 @@ use crate::approval::{ApprovalLoop, Decision, Step};
 use crate::effects::Effects;
 use crate::events::{self, Cause, Events};
 use crate::render::{self, Tense};
-use crate::tools::{in_short, parse_patch};
+use crate::tools::{self, parse_patch};
 use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
 
 /// An edit that was made, or that would be.
@@ -34,7 +34,7 @@ pub struct Made {
 impl Made {
     /// What a report says.
     #[must_use]
-    pub fn of(report: Report) -> Self {
+    pub fn from_report(report: Report) -> Self {
         let tense = if report.edit.is_some() { Tense::Done } else { Tense::Previewed };
         Self { report, tense, fired: Vec::new() }
     }
@@ -83,7 +83,9 @@ pub fn apply_patch(
     ask: &Ask<'_>,
 ) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "apply_patch", &json!(asked))?;
-    told_of(workspace, &origin, || OwnedRequest::patch(asked, origin.clone())?.edit(workspace, effects, ask))
+    publish_outcome(workspace, &origin, || {
+        OwnedRequest::patch(asked, origin.clone())?.edit(workspace, effects, ask)
+    })
 }
 
 /// Shows what the patch would do.
@@ -100,7 +102,7 @@ pub fn write_file(
     ask: &Ask<'_>,
 ) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "write_file", &json!(asked))?;
-    told_of(workspace, &origin, || {
+    publish_outcome(workspace, &origin, || {
         OwnedRequest::whole(asked, origin.clone()).edit(workspace, &Effects::none(), ask)
     })
 }
@@ -113,20 +115,20 @@ pub fn preview_write(workspace: &Workspace, asked: WriteFile, client: &str) -> R
 
 /// An edit of the past in a line, and a line for each of its files, or so many of them.
 #[must_use]
-pub fn told(edit: &Edited, files: usize) -> String {
-    in_short(edit, files)
+pub fn summary(edit: &Edited, files: usize) -> String {
+    tools::summary(edit, files)
 }
 
 /// The same as a document.
 #[must_use]
 pub fn document(edit: &Edited) -> Value {
-    json!(PastEdit::of(edit))
+    json!(PastEdit::from_edit(edit))
 }
 
 /// Shows what taking this edit back would do.
 pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
-    workspace.past_edits().preview_undo(edit, &origin).map(Made::of)
+    workspace.past_edits().preview_undo(edit, &origin).map(Made::from_report)
 }
 
 /// Takes this edit back.
@@ -143,12 +145,12 @@ pub fn undo(
         let readings = Mutex::default();
         workspace.undo(&undo, &EditContext { approval, ..EditContext::patient(&readings, &origin) })
     };
-    told_of(workspace, &origin, || make_once_approved(workspace, effects, ask, make))
+    publish_outcome(workspace, &origin, || make_once_approved(workspace, effects, ask, make))
 }
 
 /// Makes an edit and tells what came of it. Whoever holds the workspace may end right afterwards, so it is waited for that,
 /// as long as a server waits in its end.
-fn told_of(
+fn publish_outcome(
     workspace: &Workspace,
     origin: &Origin,
     make: impl FnOnce() -> Result<Made, Vec<Problem>>,
@@ -159,8 +161,8 @@ fn told_of(
         Err(problems) => Outcome::failure(problems),
     };
     let cause = Cause { client: &origin.client, session: &origin.session, tool: &origin.tool };
-    let is_told = Events::new(workspace).publish_outcome(cause, &mut outcome);
-    if let Some(made) = made.as_mut().ok().filter(|_| is_told) {
+    let has_event = Events::new(workspace).publish_outcome(cause, &mut outcome);
+    if let Some(made) = made.as_mut().ok().filter(|_| has_event) {
         made.fired.push(events::SIDE_EFFECT.to_owned());
     }
     made
@@ -209,7 +211,7 @@ impl OwnedRequest {
     fn preview(&self, workspace: &Workspace) -> Result<Made, Vec<Problem>> {
         let preview = self.run(workspace, None, |request, context| workspace.preview(request, context));
         let preview = preview.map_err(NotCommitted::into_problems)?;
-        Ok(Made::of(preview.report().clone()))
+        Ok(Made::from_report(preview.report().clone()))
     }
 
     fn run<T>(
@@ -241,7 +243,7 @@ fn make_once_approved(
             Step::Make(approval) => match make(approval.as_ref()) {
                 Ok(report) => {
                     let fired = effects.fired(&report);
-                    return Ok(Made { fired, ..Made::of(report) });
+                    return Ok(Made { fired, ..Made::from_report(report) });
                 }
                 Err(NotCommitted::AwaitingApproval(held)) => approvals.after_held(held),
                 Err(not_committed) => return Err(not_committed.into_problems()),

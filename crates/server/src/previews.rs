@@ -36,19 +36,19 @@ struct KeptPreview {
     born: Instant,
     /// What the plan holds, until it is used.
     bytes: usize,
-    slot: Arc<Mutex<Slot>>,
+    state: Arc<Mutex<PreviewState>>,
 }
 
 impl KeptPreview {
     fn bytes(&self) -> usize {
-        let is_used = self.slot.try_lock().is_some_and(|slot| !matches!(*slot, Slot::Waiting(_)));
+        let is_used = self.state.try_lock().is_some_and(|state| !matches!(*state, PreviewState::Waiting(_)));
         if is_used { 0 } else { self.bytes }
     }
 }
 
 /// What is under a handle. Whoever holds it applies it; a second call waits and gets the same outcome.
 #[derive(Debug)]
-pub enum Slot {
+pub enum PreviewState {
     /// A plan.
     Waiting(Box<Preview>),
     /// What came of it, and of which hunks.
@@ -87,18 +87,18 @@ impl Previews {
                 None => break,
             }
         }
-        let slot = Arc::new(Mutex::new(Slot::Waiting(Box::new(plan))));
-        kept.insert(handle.clone(), KeptPreview { owner: owner.clone(), born: Instant::now(), bytes, slot });
+        let state = Arc::new(Mutex::new(PreviewState::Waiting(Box::new(plan))));
+        kept.insert(handle.clone(), KeptPreview { owner: owner.clone(), born: Instant::now(), bytes, state });
         Ok(handle)
     }
 
     /// What is under this owner's handle.
-    pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<Slot>>, Problem> {
+    pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<PreviewState>>, Problem> {
         let mut kept = self.kept.lock();
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
         kept.get(handle.trim())
             .filter(|preview| preview.owner == *owner)
-            .map(|preview| Arc::clone(&preview.slot))
+            .map(|preview| Arc::clone(&preview.state))
             .ok_or_else(|| Problem::new(Kind::UnknownPreview))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// The schema of `T`, made plain.
 #[must_use]
-pub fn of<T: JsonSchema>() -> JsonObject {
+pub fn generate<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value();
     make_plain(&mut schema);
@@ -49,8 +49,8 @@ fn without_descriptions(schema: JsonObject) -> JsonObject {
 /// The schema of an answer: its fields and their types. What is in the lists and records among them is left out,
 /// since the list of tools repeats this for each tool.
 #[must_use]
-pub fn of_answer<T: JsonSchema>() -> JsonObject {
-    let mut schema = of::<T>();
+pub fn generate_for_answer<T: JsonSchema>() -> JsonObject {
+    let mut schema = generate::<T>();
     for (_, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         let Value::Object(field) = field else { continue };
         field.retain(|keyword, _| keyword == "type");

@@ -34,9 +34,9 @@ const KEPT_BUFFER: usize = 1024 * 1024;
 /// How many requests may be under way whose answers are not written yet; as many as of one token over HTTP.
 const REQUESTS: usize = 256;
 /// How many bytes of answers may wait to be written before no more requests are taken. Those under way may still add theirs.
-const UNWRITTEN: usize = 64 * 1024 * 1024;
+const UNWRITTEN_BYTES: usize = 64 * 1024 * 1024;
 /// How many requests wait for their turn while the input is read on, for what ends one of them or answers a question,
-const HELD: usize = 64;
+const HELD_REQUESTS: usize = 64;
 /// and how many bytes of them.
 const HELD_BYTES: usize = 256 * 1024;
 /// How long a request waits for its turn once the input has ended: a little longer than an edit waits for a lock.
@@ -63,7 +63,7 @@ struct Lines<R, W> {
     line: Vec<u8>,
     longest: usize,
     /// Whether the rest of a line that is too long is being passed over.
-    skipping: bool,
+    is_skipping: bool,
     /// Requests that wait until others have been answered, with the lengths of their lines.
     held: VecDeque<(RxJsonRpcMessage<RoleServer>, usize)>,
     unwritten: Arc<Unwritten>,
@@ -92,9 +92,9 @@ where
             input: Input::new(input),
             line: Vec::new(),
             longest,
-            skipping: false,
+            is_skipping: false,
             held: VecDeque::new(),
-            unwritten: Unwritten::new(REQUESTS, UNWRITTEN),
+            unwritten: Unwritten::new(REQUESTS, UNWRITTEN_BYTES),
             last_turn: LAST_TURN,
             output: Arc::new(Mutex::new(Some(output))),
             replies: JoinSet::new(),
@@ -107,18 +107,18 @@ where
             let available = self.input.fill().await;
             if available.is_empty() {
                 // The last line may lack its end.
-                let rest = !self.line.is_empty() && !self.skipping;
-                return if rest { Read::Line } else { Read::End };
+                let has_rest = !self.line.is_empty() && !self.is_skipping;
+                return if has_rest { Read::Line } else { Read::End };
             }
             let end = memchr::memchr(b'\n', available);
             let taken = end.unwrap_or(available.len());
             let fits = self.line.len() + taken <= self.longest;
-            if fits && !self.skipping {
+            if fits && !self.is_skipping {
                 self.line.extend_from_slice(&available[..taken]);
             }
             self.input.consume(end.map_or(taken, |end| end + 1));
-            let was_skipping = self.skipping;
-            self.skipping = (was_skipping || !fits) && end.is_none();
+            let was_skipping = self.is_skipping;
+            self.is_skipping = (was_skipping || !fits) && end.is_none();
             match (fits && !was_skipping, end) {
                 (true, Some(_)) => return Read::Line,
                 (true, None) => {}
@@ -154,19 +154,20 @@ where
     /// Whether nothing more is read until a request has had its turn.
     fn is_held_up(&self) -> bool {
         let bytes = self.held.iter().map(|(_, length)| length).sum::<usize>();
-        !self.held.is_empty() && (self.held.len() >= HELD || bytes >= HELD_BYTES || self.input.has_ended())
+        !self.held.is_empty()
+            && (self.held.len() >= HELD_REQUESTS || bytes >= HELD_BYTES || self.input.has_ended())
     }
 
     /// What is read and no request is not held up by requests, of which it may end one that has had no turn.
-    fn pass(&mut self, message: &mut RxJsonRpcMessage<RoleServer>) {
-        if let Some(id) = unwritten::cancelled(message) {
+    fn receive_uncounted(&mut self, message: &mut RxJsonRpcMessage<RoleServer>) {
+        if let Some(id) = unwritten::cancelled_request(message) {
             self.held.retain(|(held, _)| !matches!(held, JsonRpcMessage::Request(held) if held.id == *id));
         }
         self.unwritten.receive(message);
     }
 
     /// The message on the line; or its answer is on the way, if it gets one.
-    fn message(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+    fn parse_line(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
             return None;
@@ -185,7 +186,7 @@ where
 
 /// Waits for this, though once the input has ended no longer than that: of a client that sends no more and reads nothing
 /// either, nothing is to be expected. Yields whether it came.
-async fn wait<R: AsyncRead + Unpin>(
+async fn wait_while_open<R: AsyncRead + Unpin>(
     input: &mut Input<R>,
     limit: Duration,
     awaited: impl Future<Output = ()>,
@@ -213,7 +214,7 @@ async fn send<W: AsyncWrite + Unpin>(
     drop(message);
     line.push(b'\n');
     if let Some(writing) = &mut writing {
-        writing.weighs(line.len());
+        writing.add_bytes(line.len());
     }
     let mut output = output.lock().await;
     let output = output.as_mut().ok_or(io::ErrorKind::NotConnected)?;
@@ -243,31 +244,31 @@ where
             }
             // One after another, so that a flood of them is held up by whoever sends it.
             let replied = async { while self.replies.join_next().await.is_some() {} };
-            if !wait(&mut self.input, self.last_turn, replied).await {
+            if !wait_while_open(&mut self.input, self.last_turn, replied).await {
                 return None;
             }
             let unwritten = Arc::clone(&self.unwritten);
             if self.is_held_up() {
-                if !wait(&mut self.input, self.last_turn, unwritten.room()).await {
+                if !wait_while_open(&mut self.input, self.last_turn, unwritten.wait_for_room()).await {
                     return None;
                 }
                 continue;
             }
-            let waits = !self.held.is_empty();
+            let has_held = !self.held.is_empty();
             let read = tokio::select! {
                 biased;
-                () = unwritten.room(), if waits => continue,
+                () = unwritten.wait_for_room(), if has_held => continue,
                 read = self.read() => read,
             };
             match read {
                 Read::Line => {
                     let length = self.line.len();
-                    match self.message() {
+                    match self.parse_line() {
                         Some(message) if Unwritten::is_counted(&message) => {
                             self.held.push_back((message, length));
                         }
                         Some(mut message) => {
-                            self.pass(&mut message);
+                            self.receive_uncounted(&mut message);
                             return Some(message);
                         }
                         None => {}
@@ -448,7 +449,7 @@ mod tests {
         let (_theirs, ours) = tokio::io::duplex(1 << 20);
         let input: String = [1, 1, 2, 3].map(list).concat();
         let mut lines = Lines::new(input.as_bytes(), ours, 1_000);
-        lines.unwritten = Unwritten::new(2, UNWRITTEN);
+        lines.unwritten = Unwritten::new(2, UNWRITTEN_BYTES);
         let first = lines.receive().await;
         let second = lines.receive().await;
         assert!(now(lines.receive()).await.is_none(), "each of the two is under way");

@@ -492,7 +492,7 @@ impl Outcome {
             mtime_check_passed: report.mtime_check_passed,
             side_effects_fired: report.fired.clone(),
             edit: report.edit.clone(),
-            files: Some(report.files.iter().map(WireFile::of).collect()),
+            files: Some(report.files.iter().map(WireFile::from_report).collect()),
             notes: (!report.notes.is_empty()).then(|| report.notes.clone()),
             ..Self::default()
         }
@@ -506,7 +506,7 @@ impl Outcome {
 }
 
 impl WireFile {
-    fn of(file: &FileReport) -> Self {
+    fn from_report(file: &FileReport) -> Self {
         let Diff { added, removed, .. } = file.diff;
         let hunk = |hunk: &emend_edit::plan::PlacedHunk| WireHunk {
             hunk: hunk.number,
@@ -531,7 +531,7 @@ impl WireFile {
 impl PastEdit {
     /// What is known of an edit.
     #[must_use]
-    pub fn of(edit: &Edited) -> Self {
+    pub fn from_edit(edit: &Edited) -> Self {
         let file = |file: &EditedFile| PastFile {
             path: file.name.clone(),
             change: change(file.change),

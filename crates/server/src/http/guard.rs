@@ -9,7 +9,7 @@ use http::uri::Authority;
 use http::{HeaderMap, Uri};
 
 /// The names of this machine for itself.
-const HERE: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// Under which names the server is spoken to, and by which pages.
 #[derive(Clone, Debug, Default)]
@@ -29,21 +29,23 @@ impl Guard {
             host.parse::<Authority>().map_err(|_| format!("'{host}' is no host: give NAME or NAME:PORT"))?;
         }
         for origin in &origins {
-            split(origin).ok_or_else(|| format!("'{origin}' is no origin: give SCHEME://NAME:PORT"))?;
+            split_origin(origin)
+                .ok_or_else(|| format!("'{origin}' is no origin: give SCHEME://NAME:PORT"))?;
         }
         Ok(Self { hosts, origins })
     }
 
     /// Why a request to this target with these headers is not listened to.
     pub(super) fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), String> {
-        let host = only(headers, &HOST)?.ok_or("The request has no Host.")?;
+        let host = single_value(headers, &HOST)?.ok_or("The request has no Host.")?;
         self.check_host(&host)?;
         // A target may name a host, too, and then that is the one that is asked.
         if let Some(host) = target.authority() {
             self.check_host(&host.as_str().to_ascii_lowercase())?;
         }
-        let Some(origin) = only(headers, &ORIGIN)? else { return Ok(()) };
-        let is_here = split(&origin).is_some_and(|(_, host)| HERE.contains(&without_port(host)));
+        let Some(origin) = single_value(headers, &ORIGIN)? else { return Ok(()) };
+        let is_here =
+            split_origin(&origin).is_some_and(|(_, host)| LOCAL_HOSTS.contains(&without_port(host)));
         if is_here || self.origins.contains(&origin) {
             return Ok(());
         }
@@ -54,7 +56,7 @@ impl Guard {
     fn check_host(&self, host: &str) -> Result<(), String> {
         let name = without_port(host);
         let is_named = |known: &String| known == host || (known == name && without_port(known) == known);
-        if HERE.contains(&name) || self.hosts.iter().any(is_named) {
+        if LOCAL_HOSTS.contains(&name) || self.hosts.iter().any(is_named) {
             return Ok(());
         }
         if host.parse::<Authority>().is_err() || host.contains('@') {
@@ -71,7 +73,7 @@ fn without_port(host: &str) -> &str {
 }
 
 /// The one value of a header, in lower case.
-fn only(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String> {
+fn single_value(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
@@ -84,7 +86,7 @@ fn only(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String
 }
 
 /// An origin's scheme and host. There is nothing behind those.
-fn split(origin: &str) -> Option<(&str, &str)> {
+fn split_origin(origin: &str) -> Option<(&str, &str)> {
     let (scheme, host) = origin.split_once("://")?;
     let authority: Authority = host.parse().ok()?;
     let is_whole = !authority.host().is_empty() && !host.contains('@');

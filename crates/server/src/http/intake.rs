@@ -8,17 +8,17 @@ use hyper::body::Incoming;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// So much of each body does not count, so that an ordinary call comes in whatever others send.
-const FREE: usize = 64 * 1024;
+const UNCOUNTED_BYTES: usize = 64 * 1024;
 
 /// So much is read of a body that is refused unseen.
-const PASSED_OVER: usize = 1024 * 1024;
+const DISCARDED_BYTES: usize = 1024 * 1024;
 
 /// How many bytes of bodies may be there.
 #[derive(Clone)]
 pub(super) struct Intake(Arc<Semaphore>);
 
 /// A body, which counts until this is dropped.
-pub(super) struct Taken {
+pub(super) struct TakenBody {
     pub(super) bytes: Bytes,
     pub(super) counted: Counted,
 }
@@ -36,7 +36,7 @@ pub(super) enum Refusal {
 }
 
 impl Intake {
-    pub(super) fn of(bytes: usize) -> Self {
+    pub(super) fn new(bytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(bytes)))
     }
 }
@@ -58,14 +58,18 @@ impl Counted {
 
 /// Takes in a body of so many bytes at most, as far as both have room for it. What is refused is read to its end and not
 /// kept, unless it is twice as large: who sends hears no answer before.
-pub(super) async fn take(mut body: Incoming, most: usize, intakes: [&Intake; 2]) -> Result<Taken, Refusal> {
+pub(super) async fn take(
+    mut body: Incoming,
+    most: usize,
+    intakes: [&Intake; 2],
+) -> Result<TakenBody, Refusal> {
     let (mut bytes, mut counted, mut length) = (Vec::new(), Counted::default(), 0);
     let mut refusal = None;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(Refusal::Broken)?.into_data() else { continue };
         let before = length;
         length += data.len();
-        let more = length.saturating_sub(FREE) - before.saturating_sub(FREE);
+        let more = length.saturating_sub(UNCOUNTED_BYTES) - before.saturating_sub(UNCOUNTED_BYTES);
         if length > most {
             refusal = Some(Refusal::TooLarge);
         } else if refusal.is_none() && more > 0 && !counted.add(more, intakes) {
@@ -79,13 +83,13 @@ pub(super) async fn take(mut body: Incoming, most: usize, intakes: [&Intake; 2])
             (bytes, counted) = (Vec::new(), Counted::default());
         }
     }
-    refusal.map_or_else(|| Ok(Taken { bytes: bytes.into(), counted }), Err)
+    refusal.map_or_else(|| Ok(TakenBody { bytes: bytes.into(), counted }), Err)
 }
 
 /// Reads what is left of a body that nobody wants, as far as somebody may send it who has shown no token.
-pub(super) async fn pass_over(body: &mut Incoming) {
+pub(super) async fn discard(body: &mut Incoming) {
     let mut length = 0;
-    while length < PASSED_OVER
+    while length < DISCARDED_BYTES
         && let Some(Ok(frame)) = body.frame().await
     {
         length += frame.data_ref().map_or(0, Bytes::len);

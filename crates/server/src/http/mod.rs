@@ -21,7 +21,7 @@ use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use rmcp::ServerHandler;
 use tokio::net::{TcpListener, TcpStream};
 
-use self::connections::{Connections, Place};
+use self::connections::{Connections, Slot};
 use self::service::HttpService;
 use self::unread::Unread;
 use crate::session::Token;
@@ -31,7 +31,7 @@ pub use self::tokens::Tokens;
 
 /// How much of the head of a request is read before it is too large: whoever sends it may have no token. hyper looks before
 /// it reads on, so that up to twice as much is there in the end.
-const HEAD: usize = 32 * 1024;
+const REQUEST_HEAD_BYTES: usize = 32 * 1024;
 
 /// Where the protocol is spoken.
 pub const ENDPOINT: &str = "/mcp";
@@ -112,16 +112,16 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
             () = &mut stop => break,
         };
         match accepted {
-            Ok((stream, place)) => {
-                let place = Arc::new(place);
+            Ok((stream, slot)) => {
+                let slot = Arc::new(slot);
                 let serving =
-                    graceful.watch(connection(stream, Arc::clone(&place), Arc::clone(&service), &limits));
+                    graceful.watch(connection(stream, Arc::clone(&slot), Arc::clone(&service), &limits));
                 tokio::spawn(async move {
                     tokio::select! {
                         served = serving => if let Err(error) = served {
                             tracing::debug!(%error, "a connection ended");
                         },
-                        () = place.ends(limits.token) => tracing::debug!("a connection without a token was closed"),
+                        () = slot.wait_until_expired(limits.token) => tracing::debug!("a connection without a token was closed"),
                     }
                 });
             }
@@ -140,7 +140,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
 
 fn connection<H: ServerHandler + Send + Sync + 'static>(
     stream: TcpStream,
-    place: Arc<Place>,
+    slot: Arc<Slot>,
     service: Arc<HttpService<H>>,
     limits: &Limits,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send + use<H> {
@@ -149,12 +149,12 @@ fn connection<H: ServerHandler + Send + Sync + 'static>(
         tracing::debug!(%error, "TCP_NODELAY");
     }
     let service = service_fn(move |request| {
-        let (service, place) = (Arc::clone(&service), Arc::clone(&place));
-        async move { Ok::<_, std::convert::Infallible>(service.answer(request, &place).await) }
+        let (service, slot) = (Arc::clone(&service), Arc::clone(&slot));
+        async move { Ok::<_, std::convert::Infallible>(service.answer(request, &slot).await) }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.arrival)
-        .max_buf_size(HEAD)
+        .max_buf_size(REQUEST_HEAD_BYTES)
         .serve_connection(Unread::new(TokioIo::new(stream), limits.unread), service)
 }

@@ -21,8 +21,8 @@ use serde::de::IgnoredAny;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::connections::Place;
-use super::intake::{self, Counted, Intake, Refusal, Taken};
+use super::connections::Slot;
+use super::intake::{self, Counted, Intake, Refusal, TakenBody};
 use super::{ENDPOINT, Guard, Limits, Tokens};
 use crate::malformed;
 use crate::session::Token;
@@ -63,7 +63,7 @@ struct TokenService<H> {
 
 /// As much of a message as is looked at here.
 #[derive(Deserialize)]
-struct Glance {
+struct MessageHead {
     #[serde(default)]
     method: Option<String>,
     #[serde(default)]
@@ -97,7 +97,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                 sessions,
                 requests: permits(limits.requests),
                 listeners: permits(limits.listeners),
-                intake: Intake::of(limits.bytes_of_token),
+                intake: Intake::new(limits.bytes_of_token),
                 protocol,
             }
         };
@@ -106,15 +106,15 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             tokens,
             guard,
             limits,
-            intake: Intake::of(limits.bytes_of_all),
+            intake: Intake::new(limits.bytes_of_all),
             closing: CancellationToken::new(),
             closed,
         }
     }
 
-    pub(super) async fn answer(&self, request: Request<Incoming>, place: &Place) -> Answer {
+    pub(super) async fn answer(&self, request: Request<Incoming>, slot: &Slot) -> Answer {
         let (head, mut body) = request.into_parts();
-        let admitted = self.admit(&head, place);
+        let admitted = self.admit(&head, slot);
         if let Ok(service) = admitted
             && head.method == Method::POST
         {
@@ -122,15 +122,15 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         }
         // What is in it is of no use, but whoever still sends it would lose the answer: a connection that is closed with
         // something unread is reset.
-        let _ = tokio::time::timeout(self.limits.rest, intake::pass_over(&mut body)).await;
+        let _ = tokio::time::timeout(self.limits.rest, intake::discard(&mut body)).await;
         match admitted {
-            Ok(service) => self.pass(service, head).await,
+            Ok(service) => self.forward(service, head).await,
             Err(refusal) => *refusal,
         }
     }
 
     /// The service of whoever asks; or the answer where the head suffices for one.
-    fn admit(&self, head: &Parts, place: &Place) -> Result<&TokenService<H>, Box<Answer>> {
+    fn admit(&self, head: &Parts, slot: &Slot) -> Result<&TokenService<H>, Box<Answer>> {
         let path = head.uri.path();
         if path == "/healthz" {
             return Err(self.health(&head.method).into());
@@ -147,12 +147,12 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return Err(answer.into());
         };
-        if !place.belongs_to(token) {
-            return Err(later("This token has too many connections open.").into());
+        if !slot.assign_token(token) {
+            return Err(retry_later("This token has too many connections open.").into());
         }
         // What is posted may be the answer that a request which has begun waits for.
         if head.method != Method::POST && self.closing.is_cancelled() {
-            return Err(later("The server is stopping.").into());
+            return Err(retry_later("The server is stopping.").into());
         }
         Ok(service)
     }
@@ -165,7 +165,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             return answer;
         }
         if self.closing.is_cancelled() {
-            return later("The server is stopping.");
+            return retry_later("The server is stopping.");
         }
         Response::new(Full::new(Bytes::from_static(b"ok\n")).boxed())
     }
@@ -181,9 +181,9 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     }
 
     /// What opens a stream, or ends a session: there is nothing in it to look at.
-    async fn pass(&self, service: &TokenService<H>, head: Parts) -> Answer {
+    async fn forward(&self, service: &TokenService<H>, head: Parts) -> Answer {
         let is_end = head.method == Method::DELETE;
-        let mut answer = service.ask(Request::from_parts(head, Empty::<Bytes>::new())).await;
+        let mut answer = service.handle(Request::from_parts(head, Empty::<Bytes>::new())).await;
         // rmcp says 202, which some clients warn of.
         if is_end && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -194,7 +194,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     async fn post(&self, service: &TokenService<H>, head: Parts, body: Incoming) -> Answer {
         let most = self.limits.body_bytes;
         let taking = intake::take(body, most, [&service.intake, &self.intake]);
-        let Taken { bytes: body, counted: sent } = match tokio::time::timeout(self.limits.arrival, taking)
+        let TakenBody { bytes: body, counted: sent } = match tokio::time::timeout(self.limits.arrival, taking)
             .await
         {
             Ok(Ok(taken)) => taken,
@@ -204,7 +204,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                     format!("A request has at most {most} bytes."),
                 );
             }
-            Ok(Err(Refusal::TooMuch)) => return later("Too much is being sent at once."),
+            Ok(Err(Refusal::TooMuch)) => return retry_later("Too much is being sent at once."),
             Ok(Err(Refusal::Broken(error))) => {
                 return refused(StatusCode::BAD_REQUEST, format!("The request broke off: {error}."));
             }
@@ -212,37 +212,39 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
                 return refused(StatusCode::REQUEST_TIMEOUT, "The request took too long to arrive.".into());
             }
         };
-        let Ok(glance) = serde_json::from_slice::<Glance>(&body) else { return no_message(&body) };
-        if glance.method.as_deref() == Some("initialize")
+        let Ok(message_head) = serde_json::from_slice::<MessageHead>(&body) else {
+            return not_a_message(&body);
+        };
+        if message_head.method.as_deref() == Some("initialize")
             && service.sessions.sessions.read().await.len() >= self.limits.sessions
         {
-            return later("This token has too many sessions open; end some with DELETE.");
+            return retry_later("This token has too many sessions open; end some with DELETE.");
         }
         // An answer to a question of ours, or a cancellation, is no work of its own: it ends some, which waits for it.
-        let is_request = glance.id.is_some() && glance.method.is_some();
+        let is_request = message_head.id.is_some() && message_head.method.is_some();
         if is_request && self.closing.is_cancelled() {
-            return later("The server is stopping.");
+            return retry_later("The server is stopping.");
         }
         // Whoever only listens would never be through.
-        let (counted, too_many) = match glance.method.as_deref() {
+        let (counted, too_many) = match message_head.method.as_deref() {
             Some("subscriptions/listen") => {
                 (&service.listeners, "This token listens too many times at once.")
             }
             _ => (&service.requests, "Too many requests of this token are being answered."),
         };
         let Ok(permit) = is_request.then(|| Arc::clone(counted).try_acquire_owned()).transpose() else {
-            return later(too_many);
+            return retry_later(too_many);
         };
         let is_json = head
             .headers
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let answer = service.ask(Request::from_parts(head, Full::new(body.clone()))).await;
+        let answer = service.handle(Request::from_parts(head, Full::new(body.clone()))).await;
         if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // So rmcp says that it is JSON but no message.
-            return no_message(&body);
+            return not_a_message(&body);
         }
-        answer.map(|body| Held { body, _permit: permit, _counted: sent }.boxed())
+        answer.map(|body| CountedBody { body, _permit: permit, _counted: sent }.boxed())
     }
 
     /// Begins no request any more, waits for those that have begun, and then ends every stream.
@@ -264,7 +266,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
 
 impl<H: ServerHandler + Send + Sync + 'static> TokenService<H> {
     /// rmcp's answer. It fails inside where a session is ended in this moment.
-    async fn ask<B>(&self, request: Request<B>) -> Answer
+    async fn handle<B>(&self, request: Request<B>) -> Answer
     where
         B: hyper::body::Body + Send + 'static,
         B::Error: std::fmt::Display,
@@ -282,13 +284,13 @@ impl<H: ServerHandler + Send + Sync + 'static> TokenService<H> {
 }
 
 /// A body that counts as being answered until it is sent.
-struct Held {
+struct CountedBody {
     body: Body,
     _permit: Option<OwnedSemaphorePermit>,
     _counted: Counted,
 }
 
-impl hyper::body::Body for Held {
+impl hyper::body::Body for CountedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -314,14 +316,14 @@ fn refused(status: StatusCode, message: String) -> Answer {
 }
 
 /// An answer for now.
-fn later(message: &str) -> Answer {
+fn retry_later(message: &str) -> Answer {
     let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, message.into());
     answer.headers_mut().insert(RETRY_AFTER, http::HeaderValue::from_static("1"));
     answer
 }
 
 /// The answer to a body that is no message.
-fn no_message(body: &[u8]) -> Answer {
+fn not_a_message(body: &[u8]) -> Answer {
     let (id, error) = malformed::answer(body)
         .unwrap_or_else(|| (None, ErrorData::invalid_request("This is no JSON-RPC message.", None)));
     error_answer(StatusCode::BAD_REQUEST, id, error)

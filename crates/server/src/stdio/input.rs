@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
 /// How much is read ahead: more than a pipe holds, so that the end of an input is seen by which nothing more can come.
-const AHEAD: usize = 256 * 1024;
+const READ_AHEAD: usize = 256 * 1024;
 
 /// See the module.
 pub(super) struct Input<R> {
@@ -43,7 +43,7 @@ impl<R: AsyncRead + Unpin> Input<R> {
 
     /// Reads on without need, until enough is there or it is over. May be dropped at any time.
     pub(super) async fn look_ahead(&mut self) {
-        while !self.is_over && self.bytes.len() - self.taken < AHEAD {
+        while !self.is_over && self.bytes.len() - self.taken < READ_AHEAD {
             self.read().await;
         }
     }

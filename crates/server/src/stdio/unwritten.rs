@@ -40,7 +40,7 @@ struct State {
 #[derive(Debug)]
 pub(super) struct Writing {
     unwritten: Arc<Unwritten>,
-    what: What,
+    kind: MessageKind,
     bytes: usize,
 }
 
@@ -52,7 +52,7 @@ struct Running {
 }
 
 #[derive(Debug)]
-enum What {
+enum MessageKind {
     Answer,
     Question(RequestId),
     Other,
@@ -64,7 +64,7 @@ impl Unwritten {
     }
 
     /// Waits until one more request may be taken. May be dropped at any time.
-    pub(super) async fn room(&self) {
+    pub(super) async fn wait_for_room(&self) {
         loop {
             let changed = self.changed.notified();
             if self.has_room() {
@@ -106,7 +106,7 @@ impl Unwritten {
             }
             // It gets no answer.
             JsonRpcMessage::Notification(_) => {
-                cancelled(message).map(|id| state.taken.remove(id));
+                cancelled_request(message).map(|id| state.taken.remove(id));
             }
             JsonRpcMessage::Request(_) => {}
         }
@@ -120,23 +120,23 @@ impl Unwritten {
         let mut answer = |id: &RequestId| match state.taken.remove(id) {
             true => {
                 state.writing += 1;
-                What::Answer
+                MessageKind::Answer
             }
-            false => What::Other,
+            false => MessageKind::Other,
         };
-        let what = match message {
+        let kind = match message {
             JsonRpcMessage::Response(response) => answer(&response.id),
-            JsonRpcMessage::Error(error) => error.id.as_ref().map_or(What::Other, answer),
-            JsonRpcMessage::Request(question) => What::Question(question.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.as_ref().map_or(MessageKind::Other, answer),
+            JsonRpcMessage::Request(question) => MessageKind::Question(question.id.clone()),
             JsonRpcMessage::Notification(it) => {
                 if let ServerNotification::CancelledNotification(cancelled) = &it.notification {
                     cancelled.params.request_id.as_ref().map(|id| state.asked.remove(id));
                 }
-                What::Other
+                MessageKind::Other
             }
         };
         drop(state);
-        Writing { unwritten: Arc::clone(self), what, bytes: 0 }
+        Writing { unwritten: Arc::clone(self), kind, bytes: 0 }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -145,7 +145,7 @@ impl Unwritten {
 }
 
 /// The request that this message ends.
-pub(super) fn cancelled(message: &RxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+pub(super) fn cancelled_request(message: &RxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     let JsonRpcMessage::Notification(it) = message else { return None };
     let ClientNotification::CancelledNotification(cancelled) = &it.notification else { return None };
     cancelled.params.request_id.as_ref()
@@ -153,7 +153,7 @@ pub(super) fn cancelled(message: &RxJsonRpcMessage<RoleServer>) -> Option<&Reque
 
 impl Writing {
     /// It is of this size, and waits to be written.
-    pub(super) fn weighs(&mut self, bytes: usize) {
+    pub(super) fn add_bytes(&mut self, bytes: usize) {
         self.bytes += bytes;
         self.unwritten.state().bytes += bytes;
     }
@@ -176,12 +176,12 @@ impl Drop for Writing {
     fn drop(&mut self) {
         let mut state = self.unwritten.state();
         state.bytes -= self.bytes;
-        match std::mem::replace(&mut self.what, What::Other) {
-            What::Answer => state.writing -= 1,
-            What::Question(id) => {
+        match std::mem::replace(&mut self.kind, MessageKind::Other) {
+            MessageKind::Answer => state.writing -= 1,
+            MessageKind::Question(id) => {
                 state.asked.insert(id);
             }
-            What::Other => {}
+            MessageKind::Other => {}
         }
         drop(state);
         self.unwritten.changed.notify_one();

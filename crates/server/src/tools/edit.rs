@@ -17,17 +17,17 @@ pub(super) fn tools() -> &'static [ToolSpec] {
     static TOOLS: OnceLock<[ToolSpec; 6]> = OnceLock::new();
     TOOLS.get_or_init(|| {
         [
-            ToolSpec::of_edit::<StrReplace>(),
-            ToolSpec::of_edit::<ReplaceLines>(),
-            ToolSpec::of_edit::<ApplyPatch>(),
-            ToolSpec::of_edit::<WriteFile>(),
-            ToolSpec::of_edit::<MoveFile>(),
-            ToolSpec::of_edit::<DeleteFile>(),
+            ToolSpec::for_edit::<StrReplace>(),
+            ToolSpec::for_edit::<ReplaceLines>(),
+            ToolSpec::for_edit::<ApplyPatch>(),
+            ToolSpec::for_edit::<WriteFile>(),
+            ToolSpec::for_edit::<MoveFile>(),
+            ToolSpec::for_edit::<DeleteFile>(),
         ]
     })
 }
 
-fn one(problem: impl Into<Problem>) -> Vec<Problem> {
+fn single_problem(problem: impl Into<Problem>) -> Vec<Problem> {
     vec![problem.into()]
 }
 
@@ -46,9 +46,9 @@ white space or curly quotes. Several changes in one file: edits.",
 
 impl EditTool for StrReplace {
     fn request(mut self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        let changes = self.changes().map_err(one)?;
-        let patch = Patch::replace(&self.path, changes).map_err(one)?;
-        Ok(EditRequest::one(patch, &self.path, self.version, origin))
+        let changes = self.changes().map_err(single_problem)?;
+        let patch = Patch::replace(&self.path, changes).map_err(single_problem)?;
+        Ok(EditRequest::for_file(patch, &self.path, self.version, origin))
     }
 }
 
@@ -68,8 +68,8 @@ impl EditTool for ReplaceLines {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let path = self.path.clone();
         let version = self.version.clone();
-        let patch = Patch::replace_range(&path, self.change().map_err(one)?);
-        Ok(EditRequest::one(patch, &path, Some(version), origin))
+        let patch = Patch::replace_range(&path, self.change().map_err(single_problem)?);
+        Ok(EditRequest::for_file(patch, &path, Some(version), origin))
     }
 }
 
@@ -126,7 +126,7 @@ shorter and safer.",
 
 impl EditTool for WriteFile {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        Ok(EditRequest::one(Patch::write(&self.path, self.content), &self.path, self.version, origin))
+        Ok(EditRequest::for_file(Patch::write(&self.path, self.content), &self.path, self.version, origin))
     }
 }
 
@@ -143,8 +143,8 @@ To change it too, use apply_patch.",
 
 impl EditTool for MoveFile {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        let patch = Patch::rename(&self.from, &self.to).map_err(one)?;
-        Ok(EditRequest::one(patch, &self.from, None, origin))
+        let patch = Patch::rename(&self.from, &self.to).map_err(single_problem)?;
+        Ok(EditRequest::for_file(patch, &self.from, None, origin))
     }
 }
 
@@ -160,7 +160,7 @@ impl ToolArguments for DeleteFile {
 
 impl EditTool for DeleteFile {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        Ok(EditRequest::one(Patch::delete(&self.path), &self.path, self.version, origin))
+        Ok(EditRequest::for_file(Patch::delete(&self.path), &self.path, self.version, origin))
     }
 }
 

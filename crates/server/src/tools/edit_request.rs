@@ -22,7 +22,7 @@ pub(super) struct EditRequest {
 
 impl EditRequest {
     /// A change of one file, perhaps of a version that the call names.
-    pub(super) fn one(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
+    pub(super) fn for_file(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
         let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
         Self { patch, versions, validate_only: false, origin }
     }
@@ -39,8 +39,8 @@ pub(super) fn run(
     understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
 ) -> Result<Answer, Unanswered> {
     match edit(call, understand) {
-        Ok((outcome, tense)) => Ok(Answer::of(outcome, tense)),
-        Err(not_committed) => Answer::unmade(call.explained(not_committed)),
+        Ok((outcome, tense)) => Ok(Answer::from_outcome(outcome, tense)),
+        Err(not_committed) => Answer::from_not_committed(call.explained(not_committed)),
     }
 }
 

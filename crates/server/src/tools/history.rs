@@ -41,8 +41,8 @@ impl Tool for UndoEdit {
         }
         let origin = call.origin(Self::ABOUT, given.raw());
         match given.read().map_err(NotCommitted::from).and_then(|asked| undo(call, &origin, &asked)) {
-            Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
-            Err(not_committed) => Answer::unmade(not_committed),
+            Ok(outcome) => Ok(Answer::from_outcome(outcome, Tense::Done)),
+            Err(not_committed) => Answer::from_not_committed(not_committed),
         }
     }
 }
@@ -122,7 +122,7 @@ fn list(workspace: &Workspace, caller: Caller<'_>, asked: &Asked<'_>) -> Result<
         let of = asked.path.map(|path| format!(" of {path}")).unwrap_or_default();
         return Ok(format!("No edits{of} in the history.\n"));
     }
-    Ok(edits.iter().map(|edit| in_short(edit, FILES)).collect())
+    Ok(edits.iter().map(|edit| summary(edit, FILES)).collect())
 }
 
 /// What only means something to who was here before.
@@ -156,7 +156,7 @@ fn cut(text: &str) -> String {
 }
 
 /// `ID  3 minutes ago, apply_patch by claude-code (you)` and a line for each file.
-pub(crate) fn in_short(edit: &Edited, files: usize) -> String {
+pub(crate) fn summary(edit: &Edited, files: usize) -> String {
     let you = if edit.is_own { " (you)" } else { "" };
     let mut text = format!("{}  {}, {} by {}{you}", edit.id, ago(edit.time), edit.tool, edit.client);
     if let Some(undone) = &edit.undoes {
@@ -189,7 +189,7 @@ fn line(file: &EditedFile) -> String {
 }
 
 fn in_full(edit: &Edited) -> String {
-    let mut text = in_short(edit, SHOWN / 100);
+    let mut text = summary(edit, SHOWN / 100);
     match &edit.diff {
         Some(diff) => {
             let _ = write!(text, "\n{}", cut(diff));

@@ -20,8 +20,8 @@ use emend_workspace::{Approval, EditContext, Effort, NotCommitted, Origin, Progr
 
 pub(crate) use self::diagnostics::PATIENCE as DIAGNOSTICS_PATIENCE;
 pub(crate) use self::edit::parse_patch;
-pub(crate) use self::history::in_short;
 pub(crate) use self::history::recent as recent_edits;
+pub(crate) use self::history::summary;
 pub use self::spec::{About, Effect, ToolSpec};
 use crate::effects::Effects;
 use crate::previews::Previews;
@@ -89,15 +89,18 @@ impl Call<'_> {
 pub fn all() -> &'static [ToolSpec] {
     static TOOLS: OnceLock<Vec<ToolSpec>> = OnceLock::new();
     TOOLS.get_or_init(|| {
-        let mut tools =
-            vec![ToolSpec::of::<ReadFile>(), ToolSpec::of::<ListFiles>(), ToolSpec::of::<SearchText>()];
+        let mut tools = vec![
+            ToolSpec::for_tool::<ReadFile>(),
+            ToolSpec::for_tool::<ListFiles>(),
+            ToolSpec::for_tool::<SearchText>(),
+        ];
         tools.extend_from_slice(edit::tools());
         tools.extend([
-            ToolSpec::of::<EditPreview>(),
-            ToolSpec::of::<ApplyPreview>(),
-            ToolSpec::of::<UndoEdit>(),
-            ToolSpec::of::<EditHistory>(),
-            ToolSpec::of::<Diagnostics>(),
+            ToolSpec::for_tool::<EditPreview>(),
+            ToolSpec::for_tool::<ApplyPreview>(),
+            ToolSpec::for_tool::<UndoEdit>(),
+            ToolSpec::for_tool::<EditHistory>(),
+            ToolSpec::for_tool::<Diagnostics>(),
         ]);
         tools
     })

@@ -8,7 +8,7 @@ use emend_workspace::{Effort, Mode, NotCommitted, Origin};
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find};
 use crate::answer::{Answer, Unanswered};
-use crate::previews::Slot;
+use crate::previews::PreviewState;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
 use crate::{arguments, schema};
@@ -25,7 +25,7 @@ handle for apply_preview.",
 
     /// The arguments of all edit tools, beside the name of one.
     fn schema() -> JsonObject {
-        let mut own = schema::of::<Self>();
+        let mut own = schema::generate::<Self>();
         let tools = edit::tools();
         if let Some(tool) = own.get_mut("properties").and_then(|all| all.get_mut("tool")) {
             tool["enum"] = tools.iter().map(|tool| tool.about.name).collect();
@@ -38,8 +38,8 @@ handle for apply_preview.",
 impl Tool for EditPreview {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
         match preview(call, given) {
-            Ok(outcome) => Ok(Answer::of(outcome, Tense::Previewed)),
-            Err(why) => Answer::unmade(call.explained(why)),
+            Ok(outcome) => Ok(Answer::from_outcome(outcome, Tense::Previewed)),
+            Err(why) => Answer::from_not_committed(call.explained(why)),
         }
     }
 }
@@ -83,30 +83,30 @@ impl Tool for ApplyPreview {
         }
         let origin = call.origin(Self::ABOUT, given.raw());
         match given.read().map_err(NotCommitted::from).and_then(|asked| apply(call, &origin, asked)) {
-            Ok(outcome) => Ok(Answer::of(outcome, Tense::Done)),
-            Err(not_committed) => Answer::unmade(not_committed),
+            Ok(outcome) => Ok(Answer::from_outcome(outcome, Tense::Done)),
+            Err(not_committed) => Answer::from_not_committed(not_committed),
         }
     }
 }
 
 fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
-    let slot = call.previews.find(call.caller.owner(), &asked.preview)?;
+    let state = call.previews.find(call.caller.owner(), &asked.preview)?;
     // Held while applying: a second call with the same handle waits here for the first one's outcome.
-    let mut slot = slot.lock();
-    let preview = match std::mem::replace(&mut *slot, Slot::Lost) {
-        Slot::Waiting(preview) => *preview,
-        Slot::Used(outcome, hunks) => {
+    let mut state = state.lock();
+    let preview = match std::mem::replace(&mut *state, PreviewState::Lost) {
+        PreviewState::Waiting(preview) => *preview,
+        PreviewState::Used(outcome, hunks) => {
             let same = hunks == asked.hunks;
-            *slot = Slot::Used(outcome.clone(), hunks);
+            *state = PreviewState::Used(outcome.clone(), hunks);
             return if same { Ok(outcome.again()) } else { Err(Problem::new(used_up()).into()) };
         }
-        Slot::Lost => return Err(Problem::new(Kind::UnknownPreview).into()),
+        PreviewState::Lost => return Err(Problem::new(Kind::UnknownPreview).into()),
     };
-    let keep = |preview| Slot::Waiting(Box::new(preview));
+    let keep = |preview| PreviewState::Waiting(Box::new(preview));
     if let Some(hunks) = &asked.hunks
         && let Err(problem) = preview.has_hunks(hunks)
     {
-        *slot = keep(preview);
+        *state = keep(preview);
         return Err(problem.into());
     }
     let hunks = asked.hunks.as_deref();
@@ -114,12 +114,12 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
     let outcome = match applied {
         Ok(report) => call.done(&report),
         Err((not_committed, Some(unused))) => {
-            *slot = keep(*unused);
+            *state = keep(*unused);
             return Err(not_committed);
         }
         Err((not_committed, None)) => Outcome::failure(&not_committed.into_problems()),
     };
-    *slot = Slot::Used(Box::new(outcome.clone()), asked.hunks);
+    *state = PreviewState::Used(Box::new(outcome.clone()), asked.hunks);
     Ok(outcome)
 }
 

@@ -53,7 +53,7 @@ pub(super) trait ToolArguments: DeserializeOwned + JsonSchema {
 
     /// Their schema.
     fn schema() -> JsonObject {
-        schema::of::<Self>()
+        schema::generate::<Self>()
     }
 }
 
@@ -123,13 +123,13 @@ impl fmt::Debug for ToolSpec {
 
 impl ToolSpec {
     /// A tool with a function of its own.
-    pub(super) fn of<T: Tool>() -> Self {
+    pub(super) fn for_tool<T: Tool>() -> Self {
         let run: Run = |tool, call, arguments| T::answer(call, tool.given(arguments));
         Self { about: T::ABOUT, input: Arc::new(T::schema()), run, as_edit: None }
     }
 
     /// A tool that makes a patch.
-    pub(super) fn of_edit<T: EditTool>() -> Self {
+    pub(super) fn for_edit<T: EditTool>() -> Self {
         let as_edit: AsEdit = |tool, call, arguments| understand::<T>(call, tool.given(arguments));
         let run: Run =
             |tool, call, arguments| edit_request::run(call, || understand::<T>(call, tool.given(arguments)));
@@ -192,5 +192,5 @@ fn understand<T: EditTool>(
 
 fn outcome_schema() -> Arc<JsonObject> {
     static SCHEMA: OnceLock<Arc<JsonObject>> = OnceLock::new();
-    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::of_answer::<Outcome>())))
+    Arc::clone(SCHEMA.get_or_init(|| Arc::new(schema::generate_for_answer::<Outcome>())))
 }
