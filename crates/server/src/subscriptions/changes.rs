@@ -1,4 +1,4 @@
-//! What became of the files that a session has read, as far as its answers have not said so.
+//! Changes to the files that a session has read, kept until one of its answers has reported them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,58 +6,58 @@ use emend_workspace::edit::Version;
 use emend_workspace::readings::Reading;
 use emend_workspace::{Readings, Sight, Stat};
 
-/// How many files one answer looks at.
+/// The number of files that one answer looks at.
 const FILES_PER_LOOK: usize = 200;
-/// How many changes an answer names; of more it says the number.
+/// The number of changes that an answer names; the rest it only counts.
 const NAMED_CHANGES: usize = 20;
 
-/// What the answers of a session have still to say.
+/// The changes that the answers of a session still have to report.
 #[derive(Debug, Default)]
 pub(super) struct Remarks {
-    /// What became of files.
+    /// The changes that no answer has reported yet, by the name of the file.
     changes: BTreeMap<String, Change>,
-    /// What was last said of a file, so that it is said once.
+    /// The last report about each file, so that no change is reported twice.
     said: HashMap<String, Said>,
-    /// How many files had come into the readings when it was last arranged what is watched.
+    /// The number of files that the session had read when the watched folders were last arranged.
     pub(super) arrivals: u64,
-    /// How often anything may have changed.
+    /// The number of times that any file may have changed unseen.
     doubts: u64,
-    /// How many of these doubts were there when this round of looking began.
+    /// The value of `doubts` when the current round of looking began.
     round: u64,
-    /// How many of these doubts a whole round of looking has settled.
+    /// The value of `doubts` up to which a whole round has looked at every file.
     settled: u64,
-    /// The file up to which has been looked at in this round.
+    /// The last file that the current round has looked at; `None` between two rounds.
     pub(super) looked_up_to: Option<String>,
 }
 
 #[derive(Debug)]
 struct Change {
     seen: Seen,
-    /// Whether it is still that, for all that the next answer knows.
+    /// Whether the file was found in this state again right before the next answer.
     is_certain: bool,
-    /// Where it was moved to, if that is known.
+    /// The new name of a file that was moved, if it is known.
     to: Option<String>,
 }
 
-/// What looking at a file has shown.
+/// The state of a file, as a look at it has shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
     pub(super) now: Sight,
-    /// What the file system said of it before that, if it was asked.
+    /// The metadata from before the content was read, if it was asked for.
     pub(super) stat: Option<Stat>,
 }
 
 #[derive(Debug)]
 struct Said {
-    /// The version that the client had read.
+    /// The version that the client had read at the time of the report.
     read: Version,
     now: Sight,
-    /// What the file system said of it then, if it was asked.
+    /// The file's metadata at the time of the report, if it was asked for.
     stat: Option<Stat>,
 }
 
 impl Remarks {
-    /// A file is this by now, and this is what was read of it.
+    /// Records the present state of a file, of which the client has read `read`.
     pub(super) fn record_sight(
         &mut self,
         name: &str,
@@ -65,7 +65,7 @@ impl Remarks {
         stat: Option<Stat>,
         read: Option<&Reading>,
     ) {
-        // Without a reading, its client has never read it, or has removed it.
+        // Without a reading, the client has never read the file, or has removed it.
         let before = self.changes.remove(name);
         let Some(read) = read.map(|read| read.version) else { return };
         let now = now.clone();
@@ -74,36 +74,36 @@ impl Remarks {
             let seen = Seen { now, stat };
             self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to });
         } else if stat.is_some() {
-            // No answer need read it again.
+            // The file is as it was read: no answer has to read it again.
             self.said.insert(name.to_owned(), Said { read, now, stat });
         } else {
             self.said.remove(name);
         }
     }
 
-    /// Anything may have changed.
+    /// Records that any file may have changed unseen, so that the answers look for themselves.
     pub(super) fn doubt_everything(&mut self) {
         self.doubts += 1;
     }
 
-    /// Whether an answer has to look for itself.
+    /// Returns whether an answer has to look at files itself.
     pub(super) fn has_to_look(&self) -> bool {
         self.doubts != self.settled
     }
 
-    /// A file that went was moved there.
+    /// Records that the file called `name` was moved to `to`.
     pub(super) fn record_move(&mut self, name: &str, to: &str) {
         if let Some(change) = self.changes.get_mut(name) {
             change.to = Some(to.to_owned());
         }
     }
 
-    /// Whether there is nothing to say, and nothing to look at for that.
+    /// Returns whether there is nothing to report and no file to look at.
     pub(super) fn is_silent(&self) -> bool {
         self.changes.is_empty() && !self.has_to_look()
     }
 
-    /// What the next answer names, as far as that is known.
+    /// Returns the changes that the next answer will name, as far as they are known.
     pub(super) fn unsaid(&self, readings: &Readings) -> Vec<(String, Seen)> {
         let unsaid = self
             .changes
@@ -112,13 +112,14 @@ impl Remarks {
         unsaid.take(NAMED_CHANGES).map(|(name, change)| (name.clone(), change.seen.clone())).collect()
     }
 
-    /// What was read of a file, if an answer has still to say what became of it.
+    /// Returns the version that was read of a file, if an answer still has to report that it is another one `now`.
     fn unsaid_reading(&self, name: &str, now: &Sight, readings: &Readings) -> Option<Version> {
         let read = readings.of(name).filter(|reading| reading.is_read())?.version;
         (*now != Sight::Text(read) && !self.has_said(name, read, now)).then_some(read)
     }
 
-    /// A file that was seen so is this now, or nobody knows. What has come to be known meanwhile is not touched.
+    /// Records a second look at a file that was seen as `before`; `None` where the look gave nothing certain. A change
+    /// that was recorded in the meantime stays as it is.
     pub(super) fn record_second_sight(&mut self, name: &str, before: &Seen, now: Option<Seen>) {
         let Some(change) = self.changes.get_mut(name).filter(|change| change.seen == *before) else { return };
         change.is_certain = now.is_some();
@@ -128,7 +129,7 @@ impl Remarks {
         }
     }
 
-    /// What the next answer says of what is known.
+    /// Takes the changes out and returns a note about each for the next answer.
     pub(super) fn take_notes(&mut self, readings: &Readings) -> Vec<String> {
         let mut news = Vec::new();
         for (name, Change { seen, is_certain, to }) in std::mem::take(&mut self.changes) {
@@ -144,7 +145,7 @@ impl Remarks {
         self.said.get(name).is_some_and(|said| said.read == read && said.now == *now)
     }
 
-    /// Which files this answer looks at, with what was read of each. Yields also whether the round ends with them.
+    /// Returns the files that this answer looks at, with what was read of each, and whether the round ends with them.
     pub(super) fn select_next_files(&mut self, readings: &Readings) -> (Vec<(String, Version, Stat)>, bool) {
         if self.looked_up_to.is_none() {
             self.round = self.doubts;
@@ -155,7 +156,7 @@ impl Remarks {
         (some, rest.next().is_none())
     }
 
-    /// Everything up to this file was looked at in this round, or all.
+    /// Ends a look that has reached the file `last`, or every file if it `is_whole`.
     pub(super) fn end_look(&mut self, last: Option<String>, is_whole: bool) {
         self.looked_up_to = last.filter(|_| !is_whole);
         if is_whole {
@@ -163,13 +164,13 @@ impl Remarks {
         }
     }
 
-    /// Whether it was said of the file that looks so.
+    /// Returns whether an answer has already reported the state that goes with this metadata.
     pub(super) fn knows(&self, name: &str, read: Version, stat: Option<Stat>) -> bool {
         self.said.get(name).is_some_and(|said| said.read == read && said.stat == stat && stat.is_some())
             || stat.is_none() && self.has_said(name, read, &Sight::Nothing)
     }
 
-    /// Looking at a file has shown this.
+    /// Records what an answer has seen when it looked at a file itself.
     pub(super) fn record_sight_in_answer(
         &mut self,
         name: &str,
@@ -182,7 +183,7 @@ impl Remarks {
             let seen = Seen { now, stat };
             self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to: None });
         } else {
-            // The next answer need not read it again.
+            // The next answer does not have to read the file again.
             self.said.insert(name.to_owned(), Said { read, now, stat });
         }
     }

@@ -1,4 +1,5 @@
-//! What is watched for the listeners, and looking at what is hinted at: only what looking shows is told.
+//! Watching files for the listeners, and looking at those that the system hints at. A listener is notified of a change
+//! only if a look has shown it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,7 +14,7 @@ use super::Subscriptions;
 use crate::events;
 use crate::watch::{Hints, Watch};
 
-/// Arranging what is watched, in a thread of its own.
+/// The background queue that decides anew which folders are watched.
 #[derive(Debug)]
 pub(super) struct ArrangeQueue(Background<Option<(Arc<Subscriptions>, Arc<Workspace>)>>);
 
@@ -31,7 +32,7 @@ impl Default for ArrangeQueue {
 }
 
 impl Subscriptions {
-    /// Watches what the listeners want, and nothing else. Blocks.
+    /// Has exactly the folders watched that the listeners need. Blocks.
     pub(super) fn arrange(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         self.watch_anew(workspace);
         let has_files_to_check = !self.state.lock().to_check.is_empty();
@@ -50,7 +51,7 @@ impl Subscriptions {
             (state.arrange(workspace), state.is_over_limit)
         };
         if folders.is_empty() {
-            // It ends with the last who wanted it.
+            // The watch ends with its last listener.
             *watch = None;
             self.is_partial.store(false, Ordering::Release);
             return;
@@ -68,7 +69,7 @@ impl Subscriptions {
         let watch = watch.get_or_insert_with(begin);
         watch.set_folders(&folders);
         self.is_partial.store(is_over_limit || watch.is_partial(), Ordering::Release);
-        // Only now, so that what changes meanwhile is hinted at.
+        // The folders are listed after the watch has begun, so that no change between the two is missed.
         let unknown = self.state.lock().unknown_folders();
         for folder in unknown {
             let names = names_in(workspace, &folder);
@@ -78,7 +79,7 @@ impl Subscriptions {
         }
     }
 
-    /// From now on the log of events is watched. Its folder is made, since what is not there is looked for all the time.
+    /// Begins to watch the log of events. Its folder is created, since a missing folder would have to be polled for.
     fn follow_events(&self, workspace: &Workspace) {
         let Some(log) = workspace.event_log() else { return };
         if let Err(error) = log.make() {
@@ -89,7 +90,7 @@ impl Subscriptions {
         self.state.lock().follow_events(log.file(), newest);
     }
 
-    /// Looks at what was read and may have changed before it was watched, or is large.
+    /// Looks at the files that may have changed before they were watched, and at those too large for an answer to read.
     fn look_at_files_to_check(&self, workspace: &Workspace) {
         let to_check = std::mem::take(&mut self.state.lock().to_check);
         for (path, name) in to_check {
@@ -107,15 +108,15 @@ impl Subscriptions {
         }
     }
 
-    /// Has what is watched arranged in the background, once for all who go at that time: a listener ends where everybody's
-    /// requests are answered, and with hundreds of others left arranging takes a while.
+    /// Has the watched folders arranged in the background, once for all requests that come at the same time. A listener
+    /// ends on a thread that answers everybody's requests, and with hundreds of others left arranging takes a while.
     pub(super) fn arrange_later(self: &Arc<Self>, workspace: &Arc<Workspace>) {
-        // Whoever goes while that is being done may be too late for it, and has it done once more.
+        // A listener that ends while folders are being arranged may come too late, and has it done once more.
         let due = (Arc::clone(self), Arc::clone(workspace));
         self.arrange_queue.0.push(|waiting| waiting.replace(due));
     }
 
-    /// Looks at what may be new, and has told what is. Blocks.
+    /// Looks at everything that the system has hinted at, and notifies the listeners of what has changed. Blocks.
     pub(super) fn look(self: &Arc<Self>, workspace: &Arc<Workspace>, hints: &Hints) {
         let swapped = self.state.lock().swapped_folders(hints);
         let has_missing_folders = match self.watch.lock().as_mut() {
@@ -130,15 +131,15 @@ impl Subscriptions {
             self.look_at_files_to_check(workspace);
         }
         let (files, folders, history, events) = self.state.lock().select_hinted(hints, &swapped);
-        // A hint of an edit of our own comes while that is being finished; then the edit itself tells, and it is known who
-        // made it.
+        // Our own edits are hinted at before they are finished. The edit itself notifies the listeners, and only then is
+        // it known whose edit it is.
         workspace.running_commits().settle();
         if hints.all {
             self.state.lock().doubt_everything();
         }
         let mut changed = Vec::new();
         for (path, name) in files {
-            // Our own edits are hinted at, too, and a large file is not read for each.
+            // Our own edits cause hints, too: a large file is not read after each of them.
             let stat = workspace.files().glance(&name);
             if stat.is_some_and(|stat| self.state.lock().is_large_and_known(&path, &stat)) {
                 continue;
@@ -146,7 +147,7 @@ impl Subscriptions {
             let edits = self.state.lock().edits(&path);
             let now = workspace.files().look(&name);
             let mut state = self.state.lock();
-            // What was seen is not known to be older or newer than an edit that was made meanwhile; that has told.
+            // An edit that was made during the look has notified the listeners itself, and the look may be older than it.
             if state.edits(&path) == edits && state.record_sight(&path, stat, now) {
                 changed.push(path);
             }
@@ -182,12 +183,12 @@ impl Subscriptions {
     }
 }
 
-/// The number of the newest event, where it can be told.
+/// Returns the number of the newest event, if the log can be read.
 fn newest_event(workspace: &Workspace) -> Option<u64> {
     workspace.event_log()?.newest().ok()
 }
 
-/// What is to be seen right in a folder.
+/// Returns the names of the visible entries of a folder.
 fn names_in(workspace: &Workspace, folder: &Path) -> BTreeSet<String> {
     let children = workspace.files().children(&folder.to_string_lossy()).unwrap_or_default();
     children.into_iter().map(|child| child.name).collect()

@@ -1,9 +1,9 @@
-//! Subscriptions: who is to be told that a resource has changed, and telling them.
+//! Subscriptions: clients that want to hear of changes to resources, and the notifications that they are sent.
 //!
-//! A listener is a session of 2025 or one `subscriptions/listen` of 2026. What it still has to be told is a set, not a
-//! queue, and each has a task of its own that sends it: a slow client hears later and of several changes once, and holds
-//! up nobody. An edit of this process is told at once; what others do is hinted at by [`Watch`] and looked at.
-//! A listener that ends is forgotten with its [`Registration`], and what only it wanted is watched no more.
+//! A listener is a session of 2025 or one `subscriptions/listen` of 2026. Its unsent notifications are a set, not a queue,
+//! and each listener has a task of its own that sends them: a slow client hears later, and of several changes once, and
+//! holds up nobody. Edits of this process are notified at once; [`Watch`] hints at the changes of others, and only a look
+//! at the file decides. A listener ends with its [`Registration`], and so does the watch over what only it wanted.
 
 mod changes;
 mod looking;
@@ -33,24 +33,24 @@ use crate::session::{Owner, Session};
 use crate::uri::{self, DIAGNOSTICS, Uri};
 use crate::watch::Watch;
 
-/// How many accepted listen requests of a session wait for their turn at most.
+/// The number of accepted listen requests of a session that may wait for their turn.
 const ACCEPTED_REQUESTS: usize = 16;
 
 /// All listeners, and the watch over what they listen to.
 #[derive(Debug, Default)]
 pub(crate) struct Subscriptions {
     state: Mutex<State>,
-    /// Held before `state` where both are.
+    /// The watch, if there are listeners. Where both are locked, it is locked before `state`.
     watch: Mutex<Option<Watch>>,
     arrange_queue: ArrangeQueue,
-    /// Whether not all of what was read is watched, so that answers have to look for themselves.
+    /// Whether some files that were read are not watched, so that answers have to look at them.
     is_partial: AtomicBool,
-    /// For how long an answer looks for itself.
+    /// The time that an answer may spend looking at files.
     looking: Duration,
     outside: Outside,
 }
 
-/// Who is told of files that others have changed.
+/// The observer of changes that other programs make to files.
 #[derive(Default)]
 struct Outside(OnceLock<Box<OnOutsideChange>>);
 
@@ -62,14 +62,14 @@ impl fmt::Debug for Outside {
     }
 }
 
-/// Where notifications go.
+/// The receiver of a listener's notifications.
 enum Client {
     Session(Peer<RoleServer>),
     Listen(SubscriptionSink),
 }
 
 impl Client {
-    /// Sends what is unsent. `Err` where nobody hears it any more.
+    /// Sends the notifications; `Err` where the client is gone.
     async fn send(&self, unsent: Unsent) -> Result<(), ()> {
         for uri in unsent.updated {
             match self {
@@ -131,7 +131,7 @@ pub(crate) fn unsubscribe(
     subscriptions.arrange(workspace);
 }
 
-/// A session of 2025 has asked for the list: it will be told that another one is true by now.
+/// Has a session of 2025, which has asked for the list of resources, notified when the list changes.
 pub(crate) fn subscribe_to_list(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
@@ -142,11 +142,11 @@ pub(crate) fn subscribe_to_list(
     if let Some(listener) = subscriptions.state.lock().listeners.get_mut(&id) {
         listener.list = ListWish::Passive;
     }
-    // What it has subscribed to already is watched for this, too.
+    // The folders that are already watched for its subscriptions serve for this, too.
     subscriptions.arrange(workspace);
 }
 
-/// The listener that is the session itself; one that tells its client from now on if there was none.
+/// Returns the id of the listener that stands for the session itself, which is registered if there is none yet.
 fn own_listener(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
@@ -161,12 +161,13 @@ fn own_listener(
     let id = registration.id();
     registrations.own = Some(registration);
     let (subscriptions, client) = (Arc::clone(subscriptions), Client::Session(peer.clone()));
-    // It holds neither the session nor the registration, and so ends with them.
+    // The task holds neither the session nor the registration, and so ends with them.
     tokio::spawn(async move { subscriptions.send_until_end(id, &client).await });
     id
 }
 
-/// What of a filter is accepted. From now on changes of that are gathered for whoever listens with it. Blocks.
+/// Returns the part of a filter that is accepted, and begins to gather changes for the request that will listen with it.
+/// Blocks.
 pub(crate) fn accept(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
@@ -196,12 +197,12 @@ pub(crate) fn accept(
         waiting.push_back((accepted.clone(), registration));
         if waiting.len() > ACCEPTED_REQUESTS { waiting.pop_front() } else { None }
     };
-    // Of a client that went before it could be told that it was accepted.
+    // The oldest registration belongs to a client that went before its request began to listen.
     drop(forgotten);
     accepted
 }
 
-/// Tells the client of what was accepted, until the request ends.
+/// Sends notifications to the client of an accepted request until the request ends.
 pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session, sink: &SubscriptionSink) {
     let registration = {
         let mut registrations = session.registrations();
@@ -213,7 +214,7 @@ pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session
     }
 }
 
-/// From now on tells of these events.
+/// Has listeners notified of these events.
 pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     let told = Arc::downgrade(subscriptions);
     events.on_written(move |number| {
@@ -223,7 +224,7 @@ pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
     });
 }
 
-/// What this URI stands for, if it can be subscribed to.
+/// Returns what this URI stands for, if it can be subscribed to.
 fn subject(workspace: &Workspace, is_lasting: bool, uri: &str) -> Result<Subject, ErrorData> {
     let unknown = || uri::unknown(workspace, uri);
     match uri::understood(workspace, uri)? {
@@ -248,7 +249,7 @@ fn subject(workspace: &Workspace, is_lasting: bool, uri: &str) -> Result<Subject
 }
 
 impl Subscriptions {
-    /// Those of this workspace, which tells of each of its edits.
+    /// Creates the subscriptions of a workspace, whose edits they observe.
     pub(crate) fn for_workspace(workspace: &Workspace) -> Arc<Self> {
         Self::with_patience(workspace, remarks::LOOK_PATIENCE)
     }
@@ -286,7 +287,7 @@ impl Subscriptions {
         Registration::new(id, move || subscriptions.forget(id, &workspace))
     }
 
-    /// Ends a listener.
+    /// Removes a listener.
     fn forget(self: &Arc<Self>, id: u64, workspace: &Arc<Workspace>) {
         let forgotten = self.state.lock().listeners.remove(&id);
         if let Some(listener) = forgotten {
@@ -295,7 +296,7 @@ impl Subscriptions {
         self.arrange_later(workspace);
     }
 
-    /// Tells a listener of what there is to tell, until it is forgotten or its client is gone.
+    /// Sends a listener its notifications until it is removed or its client is gone.
     async fn send_until_end(&self, id: u64, client: &Client) {
         loop {
             let Some(wake) = self.state.lock().listeners.get(&id).map(|listener| Arc::clone(&listener.wake))
@@ -313,8 +314,8 @@ impl Subscriptions {
         }
     }
 
-    /// Watches what a call has made worth it. The session may have read more, and if it listens to what becomes of that, it is watched; or
-    /// it has made the first edit, so that there is a log to watch. Blocks.
+    /// Arranges the watched folders anew after a call, if it may have made a difference: the session may have read more
+    /// files and have subscribed to its readings, or the call has made the first edit and so the history. Blocks.
     pub(crate) fn after_call(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) {
         let listens = self.state.lock().listeners.values().any(|listener| {
             Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Readings)
@@ -324,18 +325,17 @@ impl Subscriptions {
         }
     }
 
-    /// Has listeners told that language servers find something else wrong than before.
+    /// Notifies the listeners that the diagnostics of language servers have changed.
     pub(crate) fn notify_diagnostics(&self) {
         self.state.lock().notify(&Subject::Diagnostics, DIAGNOSTICS);
     }
 
-    /// Has this called with the files that others have changed, as far as they are watched. Only the first who asks for
-    /// it gets it.
+    /// Has `tell` called with the watched files that other programs have changed. Only the first observer is kept.
     pub(crate) fn on_outside_change(&self, tell: impl Fn(&[PathBuf]) + Send + Sync + 'static) {
         let _ = self.outside.0.set(Box::new(tell));
     }
 
-    /// Has listeners told that a session counts one more outcome of an edit tool.
+    /// Notifies the listeners that a session counts one more outcome of an edit tool.
     pub(crate) fn notify_tally(&self, session: &Session) {
         self.state.lock().notify_tally(session);
     }

@@ -1,6 +1,6 @@
-//! What the answers of a session say of the files that were read in it: that somebody else has changed one since.
+//! Notes in the answers of a session about files that were read in it and that somebody else has changed since.
 //!
-//! Mostly a file was looked at long before, since the system has hinted at it, and an answer only takes what is here.
+//! Usually the system has hinted at a file and it was looked at long before the answer, which only collects the notes.
 //! Where hints were lost, or folders cannot be watched, the answer itself looks at what was read: a number of files, as
 //! long as that takes little time, and the next answer goes on from there. A change is said once, and not at all where the
 //! client knows it by then.
@@ -18,13 +18,14 @@ use super::changes::Seen;
 use super::state::{LARGE_FILE, ListWish, Listener};
 use crate::session::Session;
 
-/// How often one that changes is looked at again.
+/// The number of times that a file which keeps changing is looked at again.
 const LOOKS_PER_FILE: usize = 2;
-/// How long one answer looks at files.
+/// The time that one answer may spend looking at files.
 pub(super) const LOOK_PATIENCE: Duration = Duration::from_millis(5);
 
 impl Subscriptions {
-    /// What an answer of this session says of what others have done to files that were read in it. Waits for nobody.
+    /// Returns the notes for an answer of this session about files that others have changed since they were read in it.
+    /// Waits for nobody.
     pub(crate) fn remarks(self: &Arc<Self>, workspace: &Arc<Workspace>, session: &Session) -> Vec<String> {
         let arrivals = session.readings().lock().arrivals();
         if arrivals == 0 {
@@ -56,7 +57,7 @@ impl Subscriptions {
         state.listeners.get_mut(&id).map(Listener::take_notes).unwrap_or_default()
     }
 
-    /// Looks at some of what was read in a session, or at all, as it was not hinted at or may not have been.
+    /// Looks at some or all of the files that a session has read, where hints about them may have been lost.
     fn look_at_read_files(self: &Arc<Self>, workspace: &Arc<Workspace>, id: u64) {
         let (files, ends) = match self.state.lock().listeners.get_mut(&id) {
             Some(listener) => listener.select_next_files(),
@@ -81,8 +82,8 @@ impl Subscriptions {
         }
     }
 
-    /// Looks again at what the next answer names, where the file system says something else than when that was looked at:
-    /// a program that empties a file and then fills it may have been seen in between.
+    /// Looks again at the files that the next answer names and whose metadata has changed since the last look: a program
+    /// that empties a file and then fills it may have been seen in between.
     fn look_again(&self, workspace: &Workspace, id: u64, patience: Duration) {
         let unsaid = match self.state.lock().listeners.get(&id) {
             Some(listener) => listener.unsaid(),
@@ -101,7 +102,8 @@ impl Subscriptions {
     }
 }
 
-/// What a file is that looked so; `None` where that cannot be told while a client waits, since it is large or changes on.
+/// Returns the present state of a file that was last `seen` so; `None` where finding out takes too long for a client that
+/// waits, since the file is large or keeps changing.
 fn look_unless_known(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
     let mut stat = workspace.files().glance(name);
     if stat == seen.stat && (stat.is_some() || seen.now == Sight::Nothing) {
@@ -121,20 +123,20 @@ fn look_unless_known(workspace: &Workspace, name: &str, seen: &Seen, may_look: b
     None
 }
 
-/// What a look at the files in question has found.
+/// The result of a look at some files.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
     pub(super) seen: Vec<(String, Version, Option<Stat>, Sight)>,
-    /// What is too large to be read while a client waits.
+    /// The files that are too large to be read while a client waits.
     pub(super) large: Vec<String>,
-    /// The last that was looked at.
+    /// The last file that was looked at.
     pub(super) last: Option<String>,
-    /// Whether there was time for all of them.
+    /// Whether there was time for all the files.
     pub(super) is_whole: bool,
 }
 
-/// Looks at these files, as long as there is time: at what the file system says, and where that is another than was read,
-/// at the content.
+/// Looks at these files as long as there is time: at their metadata, and at the content of those whose metadata differs
+/// from when they were read.
 pub(super) fn look(
     workspace: &Workspace,
     files: Vec<(String, Version, Stat)>,

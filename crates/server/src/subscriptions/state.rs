@@ -1,6 +1,7 @@
-//! What is known of all listeners: what each wants to hear, what it has still to hear, and what of that was last told.
+//! The state of all listeners: what each has subscribed to, which notifications are still to be sent, and the last known
+//! state of each file.
 //!
-//! Nothing here waits for anybody or looks at a file: what has changed is put in, what is to be told is taken out.
+//! Nothing here waits for anybody or looks at a file: changes are recorded, and notifications are taken out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -19,48 +20,48 @@ use crate::watch::Hints;
 
 /// A file above this size is not read while a client waits.
 pub(super) const LARGE_FILE: u64 = 2 * 1024 * 1024;
-/// How many resources a session may subscribe to.
+/// The number of resources that a session may subscribe to.
 pub(super) const SUBSCRIPTIONS_PER_SESSION: usize = 1_000;
-/// How many folders are watched for files that were only read.
+/// The number of folders that are watched for files which were only read.
 const READ_FOLDERS: usize = 2_000;
 
-/// All listeners, and what is known of what they listen to.
+/// All listeners, and the last known state of what they listen to.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) listeners: BTreeMap<u64, Listener>,
     pub(super) last_id: u64,
     pub(super) files: HashMap<PathBuf, WatchedFile>,
-    /// The names in the watched folders, once they were looked at, while somebody wants to know of new ones.
+    /// The names in each watched folder, once it was listed, while a listener wants to hear of new files.
     pub(super) folders: BTreeMap<PathBuf, Option<BTreeSet<String>>>,
-    /// Every folder that is to be watched.
+    /// All folders that are to be watched.
     pub(super) watched: BTreeSet<PathBuf>,
-    /// Where edits are written down.
+    /// The files in which the histories of edits are kept.
     pub(super) logs: Vec<PathBuf>,
-    /// The newest edit that was told of.
+    /// The id of the newest edit of which the listeners were notified.
     pub(super) newest: Option<String>,
-    /// Where events are written, once somebody wants to know of them.
+    /// The log of events, while a listener wants to hear of events.
     pub(super) events: Option<PathBuf>,
-    /// The newest event that was told of.
+    /// The number of the newest event of which the listeners were notified.
     pub(super) newest_event: u64,
-    /// What was read and may have changed before it was watched, with the names.
+    /// Files that may have changed before they were watched, by path, with their names.
     pub(super) to_check: BTreeMap<PathBuf, String>,
-    /// Whether more was read than can be watched.
+    /// Whether more files were read than can be watched.
     pub(super) is_over_limit: bool,
-    /// Each root, and what stands before the names of its files.
+    /// The path of each root, and the prefix of the names of its files.
     pub(super) roots: Vec<(PathBuf, String)>,
 }
 
-/// Somebody who is told.
+/// A session or a listen request that is notified of changes.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// What its client has read, which also tells one session from another. It does not hold the session: that ends
-    /// by itself, and its listeners with it.
+    /// The readings of its session, which also identify the session. The session itself is not held: it ends on its own,
+    /// and its listeners with it.
     pub(super) readings: Arc<Mutex<Readings>>,
     pub(super) subjects: BTreeMap<String, Subject>,
     pub(super) list: ListWish,
     pub(super) unsent: Unsent,
     pub(super) wake: Arc<Notify>,
-    /// For the one that is a session's answers: it wants to hear of all that was read.
+    /// The notes for the answers of a session, if the listener stands for these: it hears of every file that was read.
     pub(super) remarks: Option<Remarks>,
 }
 
@@ -73,24 +74,24 @@ impl Listener {
         self.readings.lock()
     }
 
-    /// Which of the files that were read an answer looks at itself.
+    /// Returns the files that an answer looks at itself, and whether they are the last of the round.
     pub(super) fn select_next_files(&mut self) -> (Vec<(String, Version, Stat)>, bool) {
         let Some(remarks) = &mut self.remarks else { return Default::default() };
         remarks.select_next_files(&self.readings.lock())
     }
 
-    /// What an answer names, and is to be looked at again before it does.
+    /// Returns the changes that an answer will name, each of which is looked at again first.
     pub(super) fn unsaid(&self) -> Vec<(String, Seen)> {
         self.remarks.as_ref().map(|remarks| remarks.unsaid(&self.readings())).unwrap_or_default()
     }
 
-    /// What an answer says.
+    /// Takes out the notes for an answer.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         let Some(remarks) = &mut self.remarks else { return Vec::new() };
         remarks.take_notes(&self.readings.lock())
     }
 
-    /// Has the answers of a session say what became of a file, if that is what listens.
+    /// Records the state of a file for the answers of a session; returns whether the listener stands for these.
     fn record_for_answers(&mut self, name: &str, now: &Sight, stat: Option<Stat>) -> bool {
         let Some(remarks) = &mut self.remarks else { return false };
         let readings = self.readings.lock();
@@ -99,18 +100,18 @@ impl Listener {
     }
 }
 
-/// Whether a listener wants to know of files that come and go.
+/// Whether a listener wants to hear of files that are created and deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ListWish {
     #[default]
     None,
-    /// It has asked for the list: it hears what becomes known anyway.
+    /// The client has asked for the list of resources: it is notified of changes that become known anyway.
     Passive,
-    /// It has asked to be told: folders are watched for it.
+    /// The client has asked for notifications: folders are watched for it.
     Active,
 }
 
-/// What a URI that was subscribed to stands for.
+/// What a subscribed URI stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// A file: its path without links, and its name.
@@ -124,37 +125,37 @@ pub(super) enum Subject {
     Fixed,
 }
 
-/// What a listener has to be told.
+/// The notifications that a listener has not been sent yet.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
     pub(super) updated: BTreeSet<String>,
     pub(super) list: bool,
 }
 
-/// A file that somebody wants to know of.
+/// A file with at least one listener.
 #[derive(Debug)]
 pub(super) struct WatchedFile {
     pub(super) name: String,
-    /// What it was when it was last told of; unknown before.
+    /// The state of the file at the last notification; `None` before the first.
     pub(super) seen: Option<Sight>,
-    /// How many edits of this process have told of it.
+    /// The number of edits of this process that have changed the file.
     pub(super) edits: u64,
-    /// Who, and under which URI.
+    /// The ids of its listeners, each with the URI that it has subscribed to.
     pub(super) listeners: Vec<(u64, String)>,
 }
 
 impl State {
-    /// How many more subscriptions a session may have.
+    /// Returns how many more subscriptions a session may have.
     pub(super) fn room(&self, session: &Session) -> usize {
         let its = self.listeners.values().filter(|it| Arc::ptr_eq(&it.readings, session.readings()));
         SUBSCRIPTIONS_PER_SESSION.saturating_sub(its.map(|listener| listener.subjects.len()).sum())
     }
 
-    /// Gathers anew which files are listened to, and by whom. Yields which folders are to be watched for that.
+    /// Rebuilds the list of files with listeners, and returns the folders that have to be watched for them.
     pub(super) fn arrange(&mut self, workspace: &Workspace) -> BTreeSet<PathBuf> {
         let mut before = std::mem::take(&mut self.files);
         let mut files: HashMap<PathBuf, WatchedFile> = HashMap::new();
-        // Yields what was known of it, if it was watched before.
+        // Returns the last known state of the file, if it was watched before.
         let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, listener: (u64, String)| {
             let mut is_new = false;
             let watched = files.entry(path).or_insert_with_key(|path| {
@@ -190,7 +191,7 @@ impl State {
                     let path = self.path_of(&name);
                     let read = Sight::Text(version);
                     let known = want(path.clone(), &name, Some(read.clone()), (*id, READINGS.to_owned()));
-                    // What became of it before it was watched was not hinted at, or before this client had read it.
+                    // A change from before the file was watched, or before this client had read it, caused no hint.
                     if !known.is_some_and(|known| known == read || remarks.has_said(&name, version, &known)) {
                         self.to_check.insert(path, name);
                     }
@@ -236,31 +237,31 @@ impl State {
         self.listeners.values().any(|listener| listener.wants(subject))
     }
 
-    /// Whether somebody wants to know of events, and their log is not watched.
+    /// Returns whether a listener wants to hear of events and their log is not watched.
     pub(super) fn has_unwatched_events(&self) -> bool {
         self.events.is_none() && self.wants(&Subject::Events)
     }
 
-    /// From now on events that are written there are told of, if they come behind this one.
+    /// Begins to follow the events in `log` that come after `newest`.
     pub(super) fn follow_events(&mut self, log: PathBuf, newest: u64) {
         self.events = Some(log);
         self.newest_event = self.newest_event.max(newest);
     }
 
-    /// Every folder around a file: one of these may be moved away and another be put in its place.
+    /// Returns every folder around a file, since any of them may be replaced by another folder.
     fn folders_around(&self, path: &Path) -> Vec<PathBuf> {
         let top = self.roots.iter().find(|(root, _)| path.starts_with(root)).map(|(root, _)| root);
         let inside = |folder: &&Path| top.is_some_and(|top| folder.starts_with(top));
         path.ancestors().skip(1).take_while(inside).map(Path::to_path_buf).collect()
     }
 
-    /// Whether somebody is told of a file who has subscribed to it, and not only an answer.
+    /// Returns whether a file has a subscriber, and not only answers that report its changes.
     fn is_subscribed(&self, watched: &WatchedFile) -> bool {
         let subscribes = |listener: &Listener| listener.remarks.is_none();
         watched.listeners.iter().any(|(id, _)| self.listeners.get(id).is_some_and(subscribes))
     }
 
-    /// Whether there may be a log by now that is not watched.
+    /// Returns whether there may be a history by now that is not watched.
     pub(super) fn has_unwatched_logs(&self) -> bool {
         self.logs.is_empty() && self.wants(&Subject::History)
     }
@@ -269,13 +270,13 @@ impl State {
         self.folders.iter().filter(|(_, names)| names.is_none()).map(|(folder, _)| folder.clone()).collect()
     }
 
-    /// Which folders around what is listened to came, went or were moved.
+    /// Returns the watched folders that were created, deleted or moved.
     pub(super) fn swapped_folders(&self, hints: &Hints) -> Vec<PathBuf> {
         let came_or_went = hints.paths.iter().filter(|(_, new)| **new).map(|(path, _)| path);
         came_or_went.filter(|path| self.watched.contains(*path)).cloned().collect()
     }
 
-    /// Which files and folders have to be looked at, and whether the history and the log of events have.
+    /// Returns the files and folders to look at, and whether to look at the history and at the log of events.
     pub(super) fn select_hinted(
         &self,
         hints: &Hints,
@@ -286,7 +287,7 @@ impl State {
         };
         let is_hinted = |path: &Path| hints.all || is_named(path);
         let files = self.files.iter();
-        // What was only read is looked at when there is an answer to say it in.
+        // Files that were only read are looked at when there is an answer that can report their changes.
         let files =
             files.filter(|(path, watched)| is_named(path) || hints.all && self.is_subscribed(watched));
         let files = files.map(|(path, watched)| (path.clone(), watched.name.clone())).collect();
@@ -298,7 +299,7 @@ impl State {
         (files, folders.cloned().collect(), history, events)
     }
 
-    /// An edit of this process was made.
+    /// Records an edit of this process.
     pub(super) fn record_edit(&mut self, report: &Report) {
         if self.listeners.is_empty() {
             return;
@@ -325,7 +326,7 @@ impl State {
         }
     }
 
-    /// An edit of this process has made this of a file.
+    /// Records what an edit of this process has made of a file.
     fn record_own_change(&mut self, path: &Path, now: Sight) {
         if let Some(watched) = self.files.get_mut(path) {
             watched.edits += 1;
@@ -333,7 +334,7 @@ impl State {
         self.record_sight(path, None, now);
     }
 
-    /// A file that an edit of this process took away has this name now.
+    /// Records that an edit of this process has moved the file at `from`.
     fn record_move(&mut self, from: &Path, to: &str) {
         let Some(watched) = self.files.get(from) else { return };
         for (id, _) in &watched.listeners {
@@ -343,21 +344,21 @@ impl State {
         }
     }
 
-    /// These files that were read are to be looked at.
+    /// Marks these files, which were read, as to be looked at.
     pub(super) fn doubt(&mut self, names: Vec<String>) {
         let to_check = names.into_iter().map(|name| (self.path_of(&name), name));
         let to_check: Vec<_> = to_check.collect();
         self.to_check.extend(to_check);
     }
 
-    /// Hints were lost, or there are none.
+    /// Records that hints were lost, or that none come, so that every file may have changed.
     pub(super) fn doubt_everything(&mut self) {
         for remarks in self.listeners.values_mut().filter_map(|listener| listener.remarks.as_mut()) {
             remarks.doubt_everything();
         }
     }
 
-    /// Whether a file is large, and was told of as what it is by what the file system says.
+    /// Returns whether a file is large and its metadata shows that its last known state is still true.
     pub(super) fn is_large_and_known(&self, path: &Path, stat: &Stat) -> bool {
         let Some(watched) = self.files.get(path).filter(|_| stat.size > LARGE_FILE) else { return false };
         let mut listeners = watched.listeners.iter().filter_map(|(id, _)| self.listeners.get(id));
@@ -369,7 +370,7 @@ impl State {
         })
     }
 
-    /// Whether every answer that is to tell of a file knows it as it is, by what the file system says.
+    /// Returns whether the metadata of a file shows that each session which has read it has read its present state.
     pub(super) fn is_as_read(&self, path: &Path, stat: &Stat) -> bool {
         let Some(watched) = self.files.get(path) else { return true };
         let listeners = watched.listeners.iter().filter_map(|(id, _)| self.listeners.get(id));
@@ -377,7 +378,7 @@ impl State {
         listeners.all(|it| it.readings().of(&watched.name).is_some_and(|reading| reading.stat == *stat))
     }
 
-    /// A file is this by now, which answers may have to tell, whatever was told of it before.
+    /// Records the state of a file that was to be looked at, for the answers only, whatever the subscribers were told.
     pub(super) fn record_doubted_sight(&mut self, path: &Path, stat: Option<Stat>, now: &Sight) {
         let Some(watched) = self.files.get(path) else { return };
         for (id, _) in &watched.listeners {
@@ -387,12 +388,13 @@ impl State {
         }
     }
 
-    /// How many edits have told of a file.
+    /// Returns the number of edits of this process that have changed a file.
     pub(super) fn edits(&self, path: &Path) -> u64 {
         self.files.get(path).map_or(0, |watched| watched.edits)
     }
 
-    /// A file is this by now, of which the file system said that, if it was asked. Yields whether that is new.
+    /// Records the present state of a file, with its metadata if that was asked for, and notifies its listeners. Returns
+    /// whether the state is new.
     pub(super) fn record_sight(&mut self, path: &Path, stat: Option<Stat>, now: Sight) -> bool {
         let Some(watched) = self.files.get_mut(path) else { return false };
         if watched.seen.as_ref() == Some(&now) {
@@ -403,7 +405,7 @@ impl State {
             if listener.record_for_answers(&watched.name, &now, stat) {
                 continue;
             }
-            // Of its own edit a client has nothing to hear: it knows the new version.
+            // A client is not notified of its own edit: it knows the new version.
             let known = || listener.readings().of(&watched.name).map(|reading| Sight::Text(reading.version));
             let is_as_read = uri == READINGS && known().as_ref() == Some(&now);
             if !is_as_read {
@@ -415,7 +417,7 @@ impl State {
         true
     }
 
-    /// A file came or went by an edit of this process, which is told of without looking at its folders.
+    /// Adds or removes the name of a file that an edit of this process has created or deleted, without listing its folder.
     fn update_names(&mut self, path: &Path, comes: bool) {
         let mut inner = path;
         for folder in path.ancestors().skip(1) {
@@ -424,14 +426,14 @@ impl State {
                 let _ = if comes { names.insert(name) } else { names.remove(&name) };
             }
             if !comes {
-                // Its folders stay.
+                // The folders of a deleted file stay.
                 return;
             }
             inner = folder;
         }
     }
 
-    /// Files came or went.
+    /// Notifies the listeners that files were created or deleted.
     pub(super) fn notify_list(&mut self) {
         for listener in self.listeners.values_mut().filter(|listener| listener.list != ListWish::None) {
             listener.unsent.list = true;
@@ -439,7 +441,7 @@ impl State {
         }
     }
 
-    /// The newest edit is this.
+    /// Sets the newest edit, and notifies the listeners if it is another one than before.
     pub(super) fn set_newest_edit(&mut self, id: &str) {
         if self.newest.as_deref() == Some(id) {
             return;
@@ -453,7 +455,7 @@ impl State {
         }
     }
 
-    /// The newest event has this number.
+    /// Sets the number of the newest event, and notifies the listeners if it is another one than before.
     pub(super) fn set_newest_event(&mut self, number: u64) {
         if self.newest_event == number {
             return;
@@ -468,7 +470,7 @@ impl State {
         }
     }
 
-    /// Has listeners told that a session counts one more outcome.
+    /// Notifies the listeners that a session counts one more outcome.
     pub(super) fn notify_tally(&mut self, session: &Session) {
         for listener in self.listeners.values_mut() {
             if Arc::ptr_eq(&listener.readings, session.readings()) && listener.wants(&Subject::Session) {
@@ -478,7 +480,7 @@ impl State {
         }
     }
 
-    /// What stands for this is something else than before.
+    /// Notifies the listeners that the resource `uri` has changed.
     pub(super) fn notify(&mut self, subject: &Subject, uri: &str) {
         for listener in self.listeners.values_mut().filter(|listener| listener.wants(subject)) {
             listener.unsent.updated.insert(uri.to_owned());
@@ -486,7 +488,7 @@ impl State {
         }
     }
 
-    /// The path of a file by its name.
+    /// Returns the path of the file called `name`.
     fn path_of(&self, name: &str) -> PathBuf {
         let inside =
             |(root, prefix): &(PathBuf, String)| Some(root.join(name.strip_prefix(prefix.as_str())?));
