@@ -79,14 +79,14 @@ pub(crate) struct Shared {
 }
 
 impl Emend {
-    /// A server for this workspace, by which nothing but the edits themselves is run; or one that answers every call with
-    /// why there is none.
+    /// Creates a server for this workspace, without side effects of edits; or one that answers every call with the reason
+    /// why there is no workspace.
     #[must_use]
     pub fn new(workspace: Result<Workspace, Problem>) -> Self {
         Self::with_effects(workspace.map(Arc::new), Effects::none())
     }
 
-    /// The same, where this follows each edit.
+    /// Creates a server for this workspace whose edits have these side effects.
     #[must_use]
     pub fn with_effects(workspace: Result<Arc<Workspace>, Problem>, effects: Arc<Effects>) -> Self {
         if let Ok(workspace) = &workspace {
@@ -104,7 +104,7 @@ impl Emend {
         subscriptions.on_outside_change(move |paths| {
             if let (Some(effects), Some(listeners)) = (following.upgrade(), listening.upgrade()) {
                 effects.changed_outside(paths);
-                // What is wrong now may be something else.
+                // The diagnostics of a changed file may be others now.
                 listeners.notify_diagnostics();
             }
         });
@@ -125,7 +125,7 @@ impl Emend {
         Self { shared, session }
     }
 
-    /// The same server for a new session of whoever has this token.
+    /// Returns this server with a new session for a client that shows `token`.
     #[must_use]
     pub fn for_session_of(&self, token: &Token) -> Self {
         let Shared { events, contents, .. } = &*self.shared;
@@ -133,8 +133,8 @@ impl Emend {
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
     }
 
-    /// Whether this session was there before the request and is there after it. Requests of 2026 over HTTP stand
-    /// alone.
+    /// Returns whether this session was there before the request and will be there after it. Requests of 2026 over HTTP
+    /// stand alone.
     pub(crate) fn is_lasting(&self, context: &RequestContext<RoleServer>) -> bool {
         *self.session.owner() == Owner::Process || !is_modern(context)
     }
@@ -335,7 +335,7 @@ impl Asker {
 }
 
 impl Emend {
-    /// Does this where it may block.
+    /// Runs `work` on a thread that may block.
     async fn blocking<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -361,7 +361,7 @@ impl Emend {
     }
 }
 
-/// What a model reads first.
+/// Returns the instructions that a model reads first.
 fn instructions(mode: Mode) -> String {
     let said = match mode {
         Mode::Auto => return INSTRUCTIONS.into(),
@@ -378,19 +378,19 @@ fn instructions(mode: Mode) -> String {
 }
 
 impl Shared {
-    /// What becomes of edits.
+    /// Returns the mode of the workspace, which decides what becomes of edits.
     pub(crate) fn mode(&self) -> Mode {
         self.workspace.as_ref().map_or(Mode::Auto, |workspace| workspace.mode())
     }
 }
-/// What the client calls itself: in this request, or when it opened the session.
+/// Returns the client's own name: from this request, or from when it opened the session.
 pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);
     let before = || context.peer.peer_info().map(|peer| peer.client_info.name.clone());
     here.or_else(before).map_or_else(nameless, |name| named(&name))
 }
 
-/// It goes into questions and records.
+/// Shortens the name of a client to what fits into questions and records.
 fn named(name: &str) -> String {
     name.chars().take(LONGEST_NAME).collect()
 }

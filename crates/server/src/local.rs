@@ -1,5 +1,5 @@
-//! A way past the protocol for whoever holds the workspace itself: the command line. An edit goes the same path as a
-//! call of its tool, and comes out as the same outcome; only the diff is whole, since a person can scroll.
+//! The in-process client: edits for the command line, which holds the workspace itself and needs no connection. An edit
+//! takes the path of a call of its tool and has the outcome of one; only the diff is whole, since a person can scroll.
 
 use std::collections::BTreeMap;
 
@@ -27,38 +27,38 @@ use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
 pub struct Made {
     report: Report,
     tense: Tense,
-    /// What was begun for it.
+    /// The side effects that were begun for it.
     fired: Vec<String>,
 }
 
 impl Made {
-    /// What a report says.
+    /// Creates the result of an edit, or of its preview, from the report.
     #[must_use]
     pub fn from_report(report: Report) -> Self {
         let tense = if report.edit.is_some() { Tense::Done } else { Tense::Previewed };
         Self { report, tense, fired: Vec::new() }
     }
 
-    /// What happened, in words, without the diff and without how a model takes it back.
+    /// Returns what happened in words, without the diff and without the advice to a model on undoing it.
     #[must_use]
     pub fn prose(&self) -> String {
         let outcome = Outcome { edit: None, diff: String::new(), ..Outcome::success(&self.report) };
         render::outcome(&outcome, self.tense)
     }
 
-    /// The whole diff.
+    /// Returns the whole diff.
     #[must_use]
     pub fn diff(&self) -> String {
         self.report.diff()
     }
 
-    /// The edit's id, if it was made.
+    /// Returns the id of the edit, if it was made.
     #[must_use]
     pub fn edit(&self) -> Option<&str> {
         self.report.edit.as_deref()
     }
 
-    /// The outcome, as on the wire.
+    /// Returns the outcome as it is on the wire.
     #[must_use]
     pub fn document(&self) -> Value {
         json!(self.outcome())
@@ -71,10 +71,10 @@ impl Made {
     }
 }
 
-/// Asks the person at hand.
+/// The question to the person at the terminal whether to approve an edit.
 pub type Ask<'a> = dyn Fn(&AwaitingApproval) -> Decision + 'a;
 
-/// Applies a patch for somebody who calls himself `client`.
+/// Applies a patch on behalf of `client`.
 pub fn apply_patch(
     workspace: &Workspace,
     effects: &Effects,
@@ -88,13 +88,13 @@ pub fn apply_patch(
     })
 }
 
-/// Shows what the patch would do.
+/// Previews what the patch would do.
 pub fn preview_patch(workspace: &Workspace, asked: ApplyPatch, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "apply_patch", &json!(asked))?;
     OwnedRequest::patch(asked, origin)?.preview(workspace)
 }
 
-/// Writes a whole file, of the version that is named if it is there.
+/// Writes a whole file; one that exists only if it has the version that is named.
 pub fn write_file(
     workspace: &Workspace,
     asked: WriteFile,
@@ -107,31 +107,31 @@ pub fn write_file(
     })
 }
 
-/// Shows what writing the file would do.
+/// Previews what writing the file would do.
 pub fn preview_write(workspace: &Workspace, asked: WriteFile, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = origin(client, "write_file", &json!(asked))?;
     OwnedRequest::whole(asked, origin).preview(workspace)
 }
 
-/// An edit of the past in a line, and a line for each of its files, or so many of them.
+/// Returns a past edit as a line of text, and a line for each of its files up to `files`.
 #[must_use]
 pub fn summary(edit: &Edited, files: usize) -> String {
     tools::summary(edit, files)
 }
 
-/// The same as a document.
+/// Returns a past edit as a document.
 #[must_use]
 pub fn document(edit: &Edited) -> Value {
     json!(PastEdit::from_edit(edit))
 }
 
-/// Shows what taking this edit back would do.
+/// Previews what undoing this edit would do.
 pub fn preview_undo(workspace: &Workspace, edit: &str, client: &str) -> Result<Made, Vec<Problem>> {
     let origin = undo_origin(edit, client)?;
     workspace.past_edits().preview_undo(edit, &origin).map(Made::from_report)
 }
 
-/// Takes this edit back.
+/// Undoes this edit.
 pub fn undo(
     workspace: &Workspace,
     effects: &Effects,
@@ -148,8 +148,8 @@ pub fn undo(
     publish_outcome(workspace, &origin, || make_once_approved(workspace, effects, ask, make))
 }
 
-/// Makes an edit and tells what came of it. Whoever holds the workspace may end right afterwards, so it is waited for that,
-/// as long as a server waits in its end.
+/// Makes an edit and publishes its outcome as an event. Waits until the event is written, but no longer than a server
+/// does at its end: a command may exit right after its edit.
 fn publish_outcome(
     workspace: &Workspace,
     origin: &Origin,
@@ -172,18 +172,18 @@ fn undo_origin(edit: &str, client: &str) -> Result<Origin, Vec<Problem>> {
     origin(client, "undo_edit", &json!({"edit": edit}))
 }
 
-/// Who asks for an edit, in a session of its own.
+/// Creates the origin of an edit, in a session of its own.
 fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Vec<Problem>> {
     let session = Origin::new_session().map_err(|error| {
         let message = format!("Naming this session failed: {error}. Nothing was changed.");
         vec![Problem::new(Kind::IoError { message, states: Vec::new() })]
     })?;
     let (client, tool, request) = (client.into(), tool.into(), request.to_string());
-    // Nobody reads that mailbox: a command has one answer.
+    // Nothing reads this mailbox: a command has only one answer.
     Ok(Origin { client, session, tool, request, mailbox: Mailbox::default() })
 }
 
-/// What an edit asks for.
+/// A request for an edit, which owns its parts.
 struct OwnedRequest {
     patch: Patch,
     versions: BTreeMap<String, String>,
@@ -220,7 +220,7 @@ impl OwnedRequest {
         approval: Option<&Approval>,
         run: impl FnOnce(&Request<'_>, &EditContext<'_>) -> Result<T, NotCommitted>,
     ) -> Result<T, NotCommitted> {
-        // Where a client would have no tool for it.
+        // In this mode a client is not offered any edit tool.
         if workspace.mode() == Mode::ReadOnly {
             return Err(vec![Problem::new(Kind::NoEdits { mode: Mode::ReadOnly.as_str() })].into());
         }
@@ -230,7 +230,8 @@ impl OwnedRequest {
     }
 }
 
-/// Makes an edit, once the person at hand has approved it if it needs that. Where nobody can be asked, it waits.
+/// Makes an edit, after the person at the terminal has approved it if it needs approval. Where nobody can be asked, the
+/// edit is kept for a later approval.
 fn make_once_approved(
     workspace: &Workspace,
     effects: &Effects,

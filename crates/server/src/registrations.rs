@@ -1,23 +1,23 @@
-//! What a session listens to: as long as the session has a registration, its listener lives.
+//! The registrations of a session: a listener lives as long as the session holds its registration.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use rmcp::model::SubscriptionFilter;
 
-/// A listener, which is forgotten with this.
+/// The right of a listener to be notified, which ends when this is dropped.
 pub(crate) struct Registration {
     id: u64,
     forget: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Registration {
-    /// The registration of the listener of this id; `forget` ends that.
+    /// Creates the registration of the listener `id`, which `forget` removes.
     pub(crate) fn new(id: u64, forget: impl FnOnce() + Send + 'static) -> Self {
         Self { id, forget: Some(Box::new(forget)) }
     }
 
-    /// The id of its listener.
+    /// Returns the id of the listener.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -40,10 +40,10 @@ impl fmt::Debug for Registration {
 /// The registrations of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Registrations {
-    /// That of the session itself, as clients of 2025 have it.
+    /// The registration of the session itself, for clients of 2025.
     pub(crate) own: Option<Registration>,
-    /// That of the answers of the session, once something was read in it.
+    /// The registration of the session's answers, once a file was read in it.
     pub(crate) answers: Option<Registration>,
-    /// Those of listen requests that were accepted and do not run yet: changes count from then on.
+    /// The registrations of listen requests that were accepted and do not run yet; changes are gathered from then on.
     pub(crate) accepted: VecDeque<(SubscriptionFilter, Registration)>,
 }

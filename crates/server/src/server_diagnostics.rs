@@ -1,4 +1,4 @@
-//! What language servers say, on the wire and as prose: of an edit what it changed, of files what is wrong with them.
+//! Reports of language servers, on the wire and as prose: which errors an edit brought, or which ones files have.
 
 use std::fmt::Write;
 
@@ -7,9 +7,9 @@ use emend_workspace::approval::visible_line;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many of them are told at once.
+/// The number of findings in one report.
 const FINDINGS_PER_REPORT: usize = 30;
-/// How much of a message is.
+/// The number of bytes of a message that are kept.
 const LONGEST_MESSAGE: usize = 400;
 
 /// What one language server says.
@@ -67,7 +67,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl DiagnosticsReport {
-    /// A server in this state, which says nothing yet.
+    /// Creates the report of a server in this state, without findings yet.
     #[must_use]
     pub fn new(server: &str, state: &ServerState) -> Self {
         let (word, why) = match state {
@@ -93,7 +93,7 @@ impl DiagnosticsReport {
         }
     }
 
-    /// Servers that have not answered yet, and whether the next answer says what they do.
+    /// Creates the report of servers that have not answered yet, and may do so in the next answer.
     #[must_use]
     pub fn pending(is_told_later: bool) -> Self {
         let why = match is_told_later {
@@ -103,7 +103,7 @@ impl DiagnosticsReport {
         Self { state: "pending".to_owned(), why: Some(why.to_owned()), ..Self::default() }
     }
 
-    /// The same with these, as many as can be told at once, and so many that may not be told.
+    /// Adds findings, as many as fit into one report, and the number of those that the client may not read.
     pub(crate) fn with_findings(
         mut self,
         new: Option<Vec<Finding>>,
@@ -126,7 +126,7 @@ impl DiagnosticsReport {
 }
 
 impl Finding {
-    /// The same, of the file that is called so here.
+    /// Creates the finding from a diagnostic in the file called `path`.
     #[must_use]
     pub fn new(path: String, found: &emend_lsp::Diagnostic) -> Self {
         let severity = match found.severity {
@@ -144,7 +144,7 @@ impl Finding {
     }
 }
 
-/// A text of somebody else's in one line without control characters, and not too much of it.
+/// Returns foreign text as a single line without control characters, cut to a bounded length.
 pub(crate) fn single_line(text: &str) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
@@ -162,7 +162,7 @@ pub(crate) fn single_line(text: &str) -> String {
     words
 }
 
-/// What servers say, as prose: a line for each, and one for each error.
+/// Renders reports as prose: a line for each server, and one for each finding.
 #[must_use]
 pub fn prose(reports: &[DiagnosticsReport]) -> String {
     let mut text = String::new();

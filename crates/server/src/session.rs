@@ -1,8 +1,8 @@
-//! Who is calling, and what is remembered for them.
+//! Sessions: which client makes a call, and what is remembered for it.
 //!
-//! A session has one handler, and the handler has the session: on standard input and output that is the process, over
-//! HTTP a session of 2025 or else a single request, which remembers nothing. So what one client has read cannot
-//! be found by another, and goes with the handler: there is nothing to sweep.
+//! Each handler has one session: on standard input and output the process has one, over HTTP a session of 2025 has one or
+//! else each single request, which remembers nothing. So no client can find what another has read, and a session ends
+//! with its handler: there is nothing to sweep.
 
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, MutexGuard, OnceLock};
@@ -13,17 +13,17 @@ use emend_workspace::{Contents, Mailbox, Origin, Readings};
 use crate::events::{Events, Tally};
 use crate::registrations::Registrations;
 
-/// To whom belongs what outlives a session: previews, and questions that wait for their answer.
+/// The owner of what outlives a session: previews, and questions that wait for their answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// The one client at the other end of standard input and output.
     Process,
-    /// Whoever has this token.
+    /// All clients that show this token.
     Token(Token),
 }
 
 impl Owner {
-    /// How many of its kind share what the server has room for.
+    /// Returns how many owners share what the server has room for.
     pub(crate) fn sharers(&self) -> usize {
         match self {
             Self::Process => 1,
@@ -31,7 +31,7 @@ impl Owner {
         }
     }
 
-    /// What tells it from every other owner in this process.
+    /// Returns a key that no other owner in this process has.
     pub(crate) fn key(&self) -> String {
         match self {
             Self::Process => "process".to_owned(),
@@ -44,11 +44,11 @@ impl Owner {
 #[derive(Clone, Debug)]
 pub struct Token {
     name: Arc<str>,
-    /// What requests without a session are called in the history.
+    /// The name in the history of the requests that have no session.
     session: Arc<str>,
-    /// How many there are.
+    /// The number of tokens of the server.
     sharers: usize,
-    /// What the next answer to a request without a session is to say.
+    /// The notes for the next answer to a request without a session.
     mailbox: Mailbox,
 }
 
@@ -67,13 +67,13 @@ impl Hash for Token {
 }
 
 impl Token {
-    /// A token of this name, in this process, that has it for itself.
+    /// Creates the only token of a server.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.into(), session: new_name().into(), sharers: 1, mailbox: Mailbox::default() }
     }
 
-    /// The same token, one of so many.
+    /// Returns the token as one of several that share the server.
     #[must_use]
     pub fn shared_by(self, tokens: usize) -> Self {
         Self { sharers: tokens.max(1), ..self }
@@ -84,26 +84,26 @@ impl Token {
 #[derive(Debug)]
 pub struct Session {
     owner: Owner,
-    /// What it is called in the history, once that is needed.
+    /// The session's name in the history, made once it is needed.
     name: OnceLock<String>,
-    /// Shared with what listens to how it goes on.
+    /// The files that were read in it, shared with its listeners.
     readings: Arc<Mutex<Readings>>,
-    /// What the next answer is to say.
+    /// The notes for its next answer.
     mailbox: Mailbox,
-    /// To what it listens.
+    /// The registrations of its listeners, which end with the session.
     registrations: Mutex<Registrations>,
-    /// What it has done, which is told in the end.
+    /// The counts of its edits, which are published as an event when it ends.
     tally: Tally,
 }
 
 impl Session {
-    /// A session in which nothing has been read.
+    /// Creates a session in which nothing has been read.
     #[must_use]
     pub fn new(owner: Owner) -> Self {
         Self::with_events(owner, Events::default(), &Arc::default())
     }
 
-    /// The same, whose end is an event, and which shares what it remembers of files with others.
+    /// Creates a session that publishes its end as an event, and shares the remembered contents of files with others.
     #[must_use]
     pub fn with_events(owner: Owner, events: Events, contents: &Arc<Contents>) -> Self {
         let (mailbox, registrations) = Default::default();
@@ -111,28 +111,28 @@ impl Session {
         Self { owner, name: OnceLock::new(), readings, mailbox, registrations, tally: Tally::new(events) }
     }
 
-    /// Whose it is.
+    /// Returns the owner of the session.
     #[must_use]
     pub fn owner(&self) -> &Owner {
         &self.owner
     }
 
-    /// What it has done.
+    /// Returns the counts of its edits.
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// To what it listens.
+    /// Returns the registrations of its listeners.
     pub(crate) fn registrations(&self) -> MutexGuard<'_, Registrations> {
         self.registrations.lock()
     }
 
-    /// What has been read in it.
+    /// Returns the files that were read in it.
     pub(crate) fn readings(&self) -> &Arc<Mutex<Readings>> {
         &self.readings
     }
 
-    /// What its next answer is to say.
+    /// Returns the notes for its next answer.
     pub(crate) fn mailbox(&self) -> &Mailbox {
         &self.mailbox
     }
@@ -144,7 +144,7 @@ impl Drop for Session {
     }
 }
 
-/// Who makes a call.
+/// The client that makes a call, and its session.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'a> {
     session: &'a Session,
@@ -153,25 +153,25 @@ pub struct Caller<'a> {
 }
 
 impl<'a> Caller<'a> {
-    /// A client of this name. Where its session does not last, it ends with the call.
+    /// Creates the caller of this name. A session that is not lasting ends with the call.
     #[must_use]
     pub fn new(session: &'a Session, client: &'a str, is_lasting: bool) -> Self {
         Self { session, client, is_lasting }
     }
 
-    /// To whom belongs what is kept for them.
+    /// Returns the owner of what is kept for the caller.
     #[must_use]
     pub fn owner(&self) -> &'a Owner {
         &self.session.owner
     }
 
-    /// What they have read.
+    /// Returns the files that the caller has read.
     #[must_use]
     pub fn readings(&self) -> &'a Mutex<Readings> {
         &self.session.readings
     }
 
-    /// What their next answer is to say. Requests without a session share one for each token.
+    /// Returns the notes for the caller's next answer. Requests without a session share one mailbox for each token.
     #[must_use]
     pub fn mailbox(&self) -> &'a Mailbox {
         match &self.session.owner {
@@ -180,13 +180,13 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Whether there was something before this call, and will be something after it.
+    /// Returns whether the session was there before this call and will be there after it.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
         self.is_lasting
     }
 
-    /// What their session is called in the history. Requests without one share a name for each token.
+    /// Returns the name of the session in the history. Requests without a session share a name for each token.
     #[must_use]
     pub fn session(&self) -> &'a str {
         match &self.session.owner {
@@ -195,13 +195,13 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// The session whose edits are theirs to see: none where there was nothing before this call.
+    /// Returns the session whose edits the caller may see; empty where the session is not lasting.
     #[must_use]
     pub fn visible_session(&self) -> &'a str {
         if self.is_lasting { self.session() } else { "" }
     }
 
-    /// What they are called. Two clients with the same name and different tokens are not the same.
+    /// Returns the name of the client, with that of its token: clients with different tokens may call themselves the same.
     #[must_use]
     pub fn client(&self) -> String {
         match &self.session.owner {
@@ -210,12 +210,12 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// What their session has done; `None` where it ends with this call.
+    /// Returns the counts of the session's edits; `None` where it ends with this call.
     pub(crate) fn tally(&self) -> Option<&'a Tally> {
         self.is_lasting.then_some(&self.session.tally)
     }
 
-    /// Who asks for an edit, and how.
+    /// Returns the origin of an edit that the caller asks for with `tool`.
     #[must_use]
     pub fn origin(&self, tool: &str, request: String) -> Origin {
         let (session, mailbox) = (self.session().into(), self.mailbox().clone());
@@ -223,7 +223,7 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Without randomness nothing can be edited anyway, and every edit says so.
+/// Makes the name of a session; empty without randomness, without which every edit is refused anyway.
 fn new_name() -> String {
     Origin::new_session().unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! What language servers say of an edit: asked once it is made, told in its answer if they say it in time, else in the
-//! next answer.
+//! Diagnostics of an edit: language servers are asked once it is made. What they find is in its answer if they find it in
+//! time, else in the next answer.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
@@ -22,29 +22,29 @@ use crate::server_diagnostics::{self, DiagnosticsReport, Finding};
 use crate::session::Session;
 use crate::subscriptions::Subscriptions;
 
-/// A language server, for whoever wants to know which there are.
+/// A language server that is known, and whether it can be started.
 #[derive(Clone, Debug)]
 pub struct KnownServer {
     /// Its name.
     pub name: String,
     /// The endings of its files.
     pub extensions: Vec<String>,
-    /// Whether it can be started.
+    /// Whether the server can be started.
     pub availability: Availability,
 }
 
 /// Whether a language server can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Availability {
-    /// This is its program.
+    /// The server's program, which was found.
     Installed(PathBuf),
-    /// The configuration says that it is not to be.
+    /// The configuration disables the server.
     Disabled,
-    /// It has none, and why.
+    /// The server's program is missing, for this reason.
     Missing(String),
 }
 
-/// The language servers that are known and that a person has named. None is started.
+/// Lists the language servers that are known or that a person has configured. None is started.
 #[must_use]
 pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServer> {
     let servers = programs.servers.iter().map(setting).collect();
@@ -61,29 +61,29 @@ pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServ
     servers.list().into_iter().map(known).collect()
 }
 
-/// How long an answer waits for what servers say, unless the person says otherwise.
+/// The time that an answer waits for diagnostics, unless it is configured otherwise.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1_500);
 
-/// How clangd begins what it says, in one file, of an error in another that it includes,
+/// The words with which clangd begins its message about an error in an included file.
 const INCLUDED_FILE_PREFIX: &str = "In included file";
-/// and what is told instead where that may not be read.
+/// The message that replaces one about an included file that may not be read.
 const WITHHELD_MESSAGE: &str = "something is wrong in a file that may not be read here";
 
-/// How many of the files that were edited last are remembered.
+/// The number of files edited last that are remembered.
 const RECENT_FILES: usize = 50;
 
 /// The language servers of a workspace.
 #[derive(Debug)]
 pub(crate) struct Diagnostics {
     servers: Servers,
-    /// Those of the files that a known server is for.
+    /// The extensions of the files that a known server is for.
     endings: BTreeSet<String>,
-    /// The files that they were told of, the latest last.
+    /// The files that the servers were notified of, the latest last.
     recent: Mutex<VecDeque<PathBuf>>,
     patience: Duration,
 }
 
-/// What servers have been asked of an edit.
+/// The diagnostics of an edit that language servers were asked for.
 #[derive(Debug)]
 pub(crate) struct PendingDiagnostics {
     edit: String,
@@ -91,7 +91,7 @@ pub(crate) struct PendingDiagnostics {
     patience: Duration,
 }
 
-/// To whom it is told what servers say of an edit.
+/// The recipients of the diagnostics of an edit.
 pub(crate) struct Recipients<'a> {
     pub(crate) workspace: &'a Arc<Workspace>,
     pub(crate) subscriptions: &'a Arc<Subscriptions>,
@@ -101,7 +101,7 @@ pub(crate) struct Recipients<'a> {
 }
 
 impl Diagnostics {
-    /// Starts nothing yet.
+    /// Creates the language servers of a workspace. None is started yet.
     pub(super) fn new(workspace: &Workspace, programs: &Programs, patience: Option<Duration>) -> Self {
         let all = workspace.roots().all();
         let roots = all.iter().filter(|root| root.policy.terms().notify_lsp).map(|root| root.path.clone());
@@ -114,7 +114,7 @@ impl Diagnostics {
         Self { servers, endings, recent, patience: patience.unwrap_or(PATIENCE) }
     }
 
-    /// Asks of an edit that was made just now, if a server is there for one of its files.
+    /// Asks for the diagnostics of an edit that was just made, if there is a server for one of its files.
     pub(super) fn begin(&self, committed: &CommittedEdit<'_>) -> Option<PendingDiagnostics> {
         let edit = committed.report.edit.clone()?;
         let concerns = |path: &PathBuf| self.servers.concerns(path);
@@ -142,7 +142,7 @@ impl Diagnostics {
         Some(PendingDiagnostics { edit, pending, patience: self.patience })
     }
 
-    /// What the servers say now of these files, as far as they say it in time. Blocks.
+    /// Asks the servers for the present diagnostics of these files, and waits no longer than `patience`. Blocks.
     pub(crate) fn ask(
         &self,
         workspace: &Workspace,
@@ -161,12 +161,12 @@ impl Diagnostics {
             .collect()
     }
 
-    /// The files that they were told of lately.
+    /// Returns the files that the servers were notified of lately.
     pub(crate) fn recent(&self) -> Vec<PathBuf> {
         self.recent.lock().iter().cloned().collect()
     }
 
-    /// Others have changed these files. Nobody waits for that.
+    /// Notifies the servers that other programs have changed these files. Waits for nobody.
     pub(super) fn changed_outside(&self, paths: &[PathBuf]) {
         self.servers.notify_outside_changes(paths);
     }
@@ -179,7 +179,7 @@ impl Diagnostics {
         recent.drain(..surplus);
     }
 
-    /// Whether a server for such files is known, there or not.
+    /// Returns whether a server for such files is known, installed or not.
     pub(crate) fn is_known(&self, path: &Path) -> bool {
         let ending = path.extension().and_then(OsStr::to_str);
         ending.is_some_and(|ending| self.endings.contains(ending))
@@ -192,8 +192,8 @@ impl Diagnostics {
 }
 
 impl PendingDiagnostics {
-    /// Tells in this answer what the servers say, if they do in time; else in the next one of the session, if there is
-    /// one. Whoever listens to diagnostics hears of it in any case.
+    /// Adds the diagnostics to this answer if they come in time, else to the next answer of the session, if there is one.
+    /// Listeners to diagnostics are notified in any case.
     pub(crate) async fn report_in(
         self,
         answer: &mut Answer,
@@ -221,7 +221,7 @@ impl PendingDiagnostics {
         let aftermath = in_time(receive, self.patience, cancelled).await;
         let said = aftermath.map(|aftermath| reports(workspace, &aftermath));
         if let Some(said) = said.as_ref().filter(|_| cancelled.is_cancelled()) {
-            // Nobody gets this answer.
+            // The call was cancelled, so its answer is not sent.
             post_to_mailbox(&of_edit, said, next.as_ref());
         }
         let Some(outcome) = answer.outcome() else { return };
@@ -229,7 +229,7 @@ impl PendingDiagnostics {
     }
 }
 
-/// What comes before the time is over and nobody waits any more. What comes later cannot be sent.
+/// Waits for a value until `patience` is over or the call is cancelled. After that, sending the value fails.
 async fn in_time<T>(
     mut receive: oneshot::Receiver<T>,
     patience: Duration,
@@ -242,20 +242,20 @@ async fn in_time<T>(
     match came {
         Some(came) => came.ok(),
         None => {
-            // It may have been sent in this moment, and whoever did takes it for told.
+            // The value may have been sent in this very moment, and its sender counts on it being received.
             receive.close();
             receive.try_recv().ok()
         }
     }
 }
 
-/// Whether the servers find something else than before.
+/// Returns whether the servers find other diagnostics than before.
 fn has_changed(aftermath: &Aftermath) -> bool {
     let changes = aftermath.servers.iter().filter_map(|server| server.changes.as_ref());
     changes.into_iter().any(|changes| changes.gone > 0 || !changes.new.is_empty())
 }
 
-/// The next answer of the session says what comes too late for that of the edit.
+/// Posts diagnostics that came too late for the edit's answer to its session, whose next answer has them.
 fn post_to_mailbox(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak<Session>>) {
     if let Some(session) = session.and_then(Weak::upgrade) {
         let text = format!("Of edit {edit}: {}", server_diagnostics::prose(said).trim_end());
@@ -263,7 +263,7 @@ fn post_to_mailbox(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak
     }
 }
 
-/// What the servers say of an edit, as far as it may be told.
+/// Returns the reports of the servers about an edit, without findings in files that the client may not read.
 fn reports(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsReport> {
     let server = |said: &emend_lsp::ServerReport| {
         let mut report = DiagnosticsReport::new(&said.server, &said.state);
@@ -278,8 +278,8 @@ fn reports(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsRepor
     aftermath.servers.iter().map(server).collect()
 }
 
-/// What may be told of these, and how many may not: a server reads more than a client may, and includes any file as if it
-/// were C, of which it then quotes what is none.
+/// Returns the findings in files that the client may read, and the number of the others. A server reads more than a client
+/// may: it includes any file as if it were C, and quotes in its messages what is none.
 fn readable_findings(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Finding>, usize) {
     let name = |path: &Path| workspace.roots().admit(path.to_str()?).ok().map(|path| path.name);
     let finding = |found: &emend_lsp::Diagnostic| {
@@ -296,12 +296,12 @@ fn readable_findings(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic
     (told, hidden)
 }
 
-/// The text of a file, made when a server is told of it.
+/// Returns the text of a file, which is converted only when a server is notified of it.
 fn content(text: Arc<Text>) -> LazyContent {
     Box::new(move || String::from_utf8_lossy(text.bytes()).into_owned())
 }
 
-/// The same of what an edit makes of a file; none where it makes it go.
+/// Returns the text of a file after an edit; `None` where the edit deletes it.
 fn after(action: &Action) -> Option<LazyContent> {
     let action = action.clone();
     match action {

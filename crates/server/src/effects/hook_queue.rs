@@ -1,4 +1,4 @@
-//! The hooks that run after edits, one after the other. Nobody waits for them but the end of the process.
+//! The queue of hooks that run after edits, one after the other. Only the end of the process waits for them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use emend_threads::Background;
 
-/// How long what was given up may take to end.
+/// The time that a hook which was given up may take to end.
 const LAST_WORD: Duration = Duration::from_secs(2);
-/// How many runs may wait; what comes when there are more is left out.
+/// The number of runs that may wait; further ones are left out.
 const WAITING: usize = 100;
 
-/// Runs the hooks of one edit. It asks whether it is to be given up.
+/// A job that runs the hooks of one edit, and asks now and then whether it is given up.
 type Run = Box<dyn FnOnce(&dyn Fn() -> bool) + Send>;
 
-/// Where runs wait.
+/// The hooks that wait to be run.
 pub(super) struct HookQueue {
     background: Background<VecDeque<Run>>,
     is_given_up: Arc<AtomicBool>,
@@ -31,7 +31,7 @@ impl Default for HookQueue {
 }
 
 impl HookQueue {
-    /// Has this run when what was there before is done. Returns whether there is room for it.
+    /// Queues a run behind those that wait. Returns whether there was room for it.
     pub(super) fn push(&self, run: impl FnOnce(&dyn Fn() -> bool) + Send + 'static) -> bool {
         let pushed = self.background.push(|waiting| {
             let has_room = waiting.len() < WAITING;
@@ -43,14 +43,14 @@ impl HookQueue {
         pushed == Some(true)
     }
 
-    /// Waits until all is done, but no longer than this. What is not done then is given up.
+    /// Waits until all runs are done, but no longer than `patience`; then gives up the rest.
     pub(super) fn finish(&self, patience: Duration) {
         self.background.wait(patience);
         self.give_up();
         self.background.wait(LAST_WORD);
     }
 
-    /// Has what is being done given up, and the rest not begun.
+    /// Gives up the current run, and drops those that wait.
     pub(super) fn give_up(&self) {
         self.is_given_up.store(true, Ordering::Release);
         self.background.with_waiting(VecDeque::clear);

@@ -1,7 +1,7 @@
-//! What follows an edit: each part toggled, none of it able to delay or to undo what has happened.
+//! Side effects of edits: diagnostics, hooks and editors, each of them optional. None can delay or undo an edit.
 //!
-//! A commit tells of itself while its root is still locked. There, what follows is only begun: handed to a thread of its
-//! own with all that it needs. The answer then says what was begun, `side_effects_fired`.
+//! A commit notifies its observers while its root is still locked. There, a side effect is only begun: a thread of its own
+//! gets everything that it needs. The answer then names in `side_effects_fired` what was begun.
 
 mod diagnostics;
 mod hook_queue;
@@ -23,36 +23,36 @@ use crate::editors::Editors;
 pub use self::diagnostics::{Availability, KnownServer, language_servers};
 pub(crate) use self::diagnostics::{Diagnostics, PendingDiagnostics, Recipients};
 
-/// How long editors may still be told when nothing else is left to do.
+/// The time that editors get to be notified when nothing else is left to do.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// What follows each edit of a workspace.
+/// The side effects of each edit of a workspace.
 #[derive(Default)]
 pub struct Effects {
-    /// Set once it follows a workspace.
+    /// The workspace, once `follow` was called.
     workspace: OnceLock<Weak<Workspace>>,
     diagnostics: Option<Diagnostics>,
     hooks: HookQueue,
     editors: Editors,
-    /// By the ids of edits that have not been answered yet.
+    /// The side effects that were begun, by the ids of edits that have not been answered yet.
     begun: Mutex<BTreeMap<String, Begun>>,
 }
 
-/// What a person says of it.
+/// The side effects that a person has configured.
 #[derive(Clone, Debug, Default)]
 pub struct EffectSettings {
-    /// The programs that are run.
+    /// The hooks, editors and language servers that are run.
     pub programs: Programs,
-    /// Whether language servers are asked at all: a process that ends at once has no use for them.
+    /// Whether language servers are asked at all; a process that ends at once has no use for them.
     pub asks_language_servers: bool,
-    /// How long an answer waits for them, if not as usual.
+    /// The time that an answer waits for diagnostics, where it is not the default.
     pub diagnostics_wait: Option<Duration>,
 }
 
-/// What was begun for an edit.
+/// The side effects that were begun for an edit.
 #[derive(Debug, Default)]
 struct Begun {
-    /// What is called so in the answer.
+    /// The names of the side effects in the answer.
     fired: Vec<String>,
     pending_diagnostics: Option<PendingDiagnostics>,
 }
@@ -64,13 +64,13 @@ impl fmt::Debug for Effects {
 }
 
 impl Effects {
-    /// Nothing.
+    /// Returns effects that never do anything.
     #[must_use]
     pub fn none() -> Arc<Self> {
         Arc::default()
     }
 
-    /// What a person wishes of it. Nothing is started before an edit needs it.
+    /// Creates the side effects that `settings` ask for. No program is started before an edit needs it.
     #[must_use]
     pub fn new(workspace: &Workspace, settings: &EffectSettings) -> Arc<Self> {
         let ask = || Diagnostics::new(workspace, &settings.programs, settings.diagnostics_wait);
@@ -78,12 +78,12 @@ impl Effects {
         Arc::new(Self { diagnostics: settings.asks_language_servers.then(ask), editors, ..Self::default() })
     }
 
-    /// The language servers, unless nobody is to ask them.
+    /// Returns the language servers, if they are asked at all.
     pub(crate) fn diagnostics(&self) -> Option<&Diagnostics> {
         self.diagnostics.as_ref()
     }
 
-    /// From now on follows the edits of this workspace.
+    /// Begins to follow the edits of this workspace.
     pub fn follow(self: &Arc<Self>, workspace: &Arc<Workspace>) {
         let effects = Arc::downgrade(self);
         let _ = self.workspace.set(Arc::downgrade(workspace));
@@ -94,27 +94,27 @@ impl Effects {
         });
     }
 
-    /// Others have changed these files.
+    /// Notifies the language servers that other programs have changed these files.
     pub(crate) fn changed_outside(&self, paths: &[PathBuf]) {
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.changed_outside(paths);
         }
     }
 
-    /// What was begun for this edit, as its answer names it.
+    /// Returns the names of the side effects that were begun for this edit.
     pub(crate) fn fired(&self, report: &Report) -> Vec<String> {
         let edit = report.edit.as_deref().unwrap_or_default();
         self.begun.lock().get(edit).map(|begun| begun.fired.clone()).unwrap_or_default()
     }
 
-    /// What has been asked of the edit that this answers. From then on the edit is forgotten here.
+    /// Takes out the diagnostics that were asked for about the edit in this answer; the edit is forgotten here.
     pub(crate) fn pending_diagnostics(&self, answer: &Answer) -> Option<PendingDiagnostics> {
         self.begun.lock().remove(answer.edit()?)?.pending_diagnostics
     }
 
-    /// Waits for what still follows, hooks for no longer than this, and ends what runs.
+    /// Waits for the side effects that still run, for hooks no longer than `patience`, and then ends them.
     pub fn finish(&self, patience: Duration) {
-        // Servers first: who has asked for the end may not wait as long as hooks may take.
+        // Language servers are ended first: whoever ends this process may not wait as long as hooks may take.
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.stop();
         }
@@ -122,12 +122,12 @@ impl Effects {
         self.editors.wait(LAST_WORD);
     }
 
-    /// Whoever waits in [`finish`](Self::finish) waits no longer: hooks that run are ended.
+    /// Ends the hooks that run, so that [`finish`](Self::finish) waits no longer.
     pub fn give_up(&self) {
         self.hooks.give_up();
     }
 
-    /// Begins what follows an edit. Its root is locked.
+    /// Begins the side effects of an edit, whose root is still locked.
     fn begin(&self, committed: &CommittedEdit<'_>) {
         let mut begun = Begun::default();
         if committed.report.is_recorded {
@@ -146,7 +146,7 @@ impl Effects {
         }
     }
 
-    /// Has the hooks run that a person wants to be run after an edit. Yields their names.
+    /// Queues the hooks that run after this edit, and returns their names.
     fn begin_hooks(&self, committed: &CommittedEdit<'_>) -> Vec<String> {
         let Some(workspace) = self.workspace.get().and_then(Weak::upgrade) else { return Vec::new() };
         let names = workspace.hooks().would_run_after(committed.report);
@@ -168,7 +168,7 @@ impl Effects {
     }
 }
 
-/// Has the next answer of whoever asked for an edit say what failed.
+/// Posts what failed to the session of the edit, whose next answer reports it.
 fn post_failures(mailbox: &Mailbox, failed: Vec<String>) {
     for text in failed {
         tracing::warn!("{text}");
