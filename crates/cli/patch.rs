@@ -137,6 +137,6 @@ impl Arguments {
             Some(file) => Problem::new(kind).at(file),
         };
         let text = Text::new(bytes).map_err(name)?;
-        Ok(text.certain().map_err(name)?.to_owned())
+        Ok(text.known_characters().map_err(name)?.to_owned())
     }
 }

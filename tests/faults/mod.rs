@@ -81,7 +81,7 @@ pub(crate) fn many_files() -> Patch {
 }
 
 pub(crate) fn versions() -> BTreeMap<String, String> {
-    [("gone.txt".to_owned(), emend_edit::Version::of(b"bye\n").short())].into()
+    [("gone.txt".to_owned(), emend_edit::Version::hash(b"bye\n").short())].into()
 }
 
 /// Fails call after call until one run needs fewer calls; every run ends all-old or all-new.

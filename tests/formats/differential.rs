@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use emend_edit::find::Limits;
+use emend_edit::find::FindLimits;
 use emend_edit::patch::{Patch, context, ed, rcs, unified};
 use emend_edit::plan::{self, Source, Sources};
 use emend_edit::{Problem, Text, diff};
@@ -154,7 +154,7 @@ fn applied(patch: &Patch, before: &Files) -> Result<Files, Vec<Problem>> {
         };
         sources.insert(path, path, source);
     }
-    let plan = plan::build(patch, &sources, &Limits::default())?;
+    let plan = plan::build(patch, &sources, &FindLimits::default())?;
     let mut files = before.clone();
     for file in plan.files() {
         if let plan::Action::Move { from, .. } = &file.action {

@@ -25,7 +25,7 @@ fn read(bytes: &[u8], encoding: &str) -> (Folder, Client) {
     let mut client = serve(&folder);
     let answer = client.read("a.txt");
     assert!(answer.text.lines().next().unwrap().contains(&format!(" {encoding} ")), "{}", answer.text);
-    assert_eq!(answer.version(), Version::of(bytes).short());
+    assert_eq!(answer.version(), Version::hash(bytes).short());
     (folder, client)
 }
 
@@ -42,9 +42,9 @@ fn check(before: &[u8], encoding: &str, old: &str, new: &str, after: &[u8]) {
         };
         let file = answer.ok().structured["files"][0].clone();
         assert_eq!(folder.read("a.txt"), after, "by_patch: {by_patch}");
-        assert_eq!(file["version_before"], Version::of(before).short());
-        assert_eq!(file["version_after"], Version::of(after).short());
-        assert_eq!(client.read("a.txt").version(), Version::of(after).short());
+        assert_eq!(file["version_before"], Version::hash(before).short());
+        assert_eq!(file["version_after"], Version::hash(after).short());
+        assert_eq!(client.read("a.txt").version(), Version::hash(after).short());
     }
 }
 

@@ -42,7 +42,7 @@ fn a_thousand_files_are_created_changed_moved_and_deleted_by_one_patch() {
             }
             2 => {
                 writeln!(inner, "*** Delete File: {name}").unwrap();
-                versions.insert(name, Version::of(old.as_bytes()).short());
+                versions.insert(name, Version::hash(old.as_bytes()).short());
             }
             3 => {
                 writeln!(inner, "*** Move File: {name} -> moved/{name}").unwrap();

@@ -75,7 +75,7 @@ fn a_part_has_the_version_of_the_whole() {
 fn the_version_is_that_of_the_bytes() {
     let version = all("a\n").version();
     assert!(version.len() == 12 && version.bytes().all(|byte| byte.is_ascii_hexdigit()), "{version}");
-    assert_eq!(version, emend_edit::Version::of(b"a\n").short());
+    assert_eq!(version, emend_edit::Version::hash(b"a\n").short());
     for other in ["a", "a\r\n", "\u{feff}a\n", "b\n", ""] {
         assert_ne!(version, all(other).version(), "{other:?}");
     }

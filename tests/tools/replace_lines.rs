@@ -76,7 +76,7 @@ fn another_version_is_refused_with_the_current_one() {
     folder.write("a.txt", "new\na\nb\n");
     let call = json!({"path": "a.txt", "version": version, "start_line": 1, "end_line": 1, "new_text": "A"});
     let answer = client.call("replace_lines", call).refused("stale-file");
-    let now = emend_edit::Version::of(b"new\na\nb\n").short();
+    let now = emend_edit::Version::hash(b"new\na\nb\n").short();
     assert_eq!(answer.problems()[0]["current_version"], now);
     assert_eq!(folder.read("a.txt"), b"new\na\nb\n");
     client

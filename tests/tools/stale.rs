@@ -31,7 +31,7 @@ fn an_outside_change_is_refused_once_with_what_changed() {
     let answer = check_stale(client.replace("a.txt", "two", "2"));
     let message = answer.structured["error"]["message"].as_str().unwrap();
     assert!(message.contains("\n+from outside\n"), "a diff: {message}");
-    let current = emend_edit::Version::of(b"one\ntwo\nfrom outside\n").short();
+    let current = emend_edit::Version::hash(b"one\ntwo\nfrom outside\n").short();
     assert_eq!(answer.problems()[0]["current_version"], current);
     assert_eq!(folder.text("a.txt"), "one\ntwo\nfrom outside\n");
     let edited = client.replace("a.txt", "two", "2").ok();
@@ -143,7 +143,7 @@ fn a_named_version_is_refused_until_it_is_the_current_one() {
         let request = json!({"path": "a.txt", "old_string": "one", "new_string": "1", "version": version});
         client.call("str_replace", request)
     };
-    let old = emend_edit::Version::of(b"one\n").short();
+    let old = emend_edit::Version::hash(b"one\n").short();
     folder.write("a.txt", "one\nmore\n");
     let new = check_stale(edit(&old)).problems()[0]["current_version"].clone();
     check_stale(edit(&old));
@@ -155,7 +155,7 @@ fn a_named_version_is_refused_until_it_is_the_current_one() {
 fn the_current_version_is_good_whatever_was_read_before() {
     let (folder, mut client) = reader("one\n");
     folder.write("a.txt", "one\nmore\n");
-    let version = emend_edit::Version::of(b"one\nmore\n").short();
+    let version = emend_edit::Version::hash(b"one\nmore\n").short();
     let request = json!({"path": "a.txt", "old_string": "one", "new_string": "1", "version": version});
     client.call("str_replace", request).ok();
 }

@@ -114,7 +114,7 @@ fn a_text_that_is_not_there_is_refused_with_the_lines_that_are() {
     let request = json!({"old_string": "def g():\n\treturn two", "new_string": "def g():\n\treturn 3"});
     let answer = check_refused(before, &request, "search-not-found");
     let problem = &answer.problems()[0];
-    assert_eq!(problem["current_version"], emend_edit::Version::of(before.as_bytes()).short());
+    assert_eq!(problem["current_version"], emend_edit::Version::hash(before.as_bytes()).short());
     assert!(problem["lines"].as_array().unwrap().contains(&json!(5)), "{problem}");
     check_refused("", &json!({"old_string": "x", "new_string": "y"}), "search-not-found");
     check_refused("One\n", &json!({"old_string": "one", "new_string": "y"}), "search-not-found");
@@ -235,7 +235,7 @@ fn the_expected_count_must_be_the_real_one() {
 
 #[test]
 fn the_version_must_be_the_current_one() {
-    let version = emend_edit::Version::of(b"one\n");
+    let version = emend_edit::Version::hash(b"one\n");
     let with = |version: &str| json!({"old_string": "one", "new_string": "1", "version": version});
     for right in [version.short(), version.hex(), version.hex().to_uppercase()] {
         let (answer, after) = replace(b"one\n", &with(&right));
@@ -303,7 +303,7 @@ fn the_outcome_says_what_was_done() {
     assert_eq!((&file["path"], &file["change"]), (&json!("src/a.txt"), &json!("modify")));
     assert_eq!((&file["added"], &file["removed"]), (&json!(2), &json!(1)));
     assert_eq!(file["hunks"], json!([{"hunk": 1, "line": 2, "lines": 1, "layer": "exact"}]));
-    assert_eq!(file["version_before"], emend_edit::Version::of(b"one\ntwo\nthree\n").short());
+    assert_eq!(file["version_before"], emend_edit::Version::hash(b"one\ntwo\nthree\n").short());
     assert_eq!(file["version_after"], client.read("src/a.txt").version());
 }
 

@@ -42,7 +42,7 @@ fn what_was_not_read_is_not_replaced() {
     let before = folder.everything();
     let refused = write(&mut serve(&folder), "a.txt", "new\n").refused("not-read");
     // The key comes with a reading.
-    let version = emend_edit::Version::of(b"one\n").short();
+    let version = emend_edit::Version::hash(b"one\n").short();
     assert!(!refused.text.contains(&version) && !refused.structured.to_string().contains(&version));
     assert_eq!(folder.everything(), before);
 }

@@ -352,7 +352,7 @@ impl Target {
     /// The edit: of the file as it was read, and of no other.
     fn asked(&self, path: &OsStr, content: String) -> Result<WriteFile, Stop> {
         let path = path.to_str().ok_or_else(|| Stop::usage(format!("{} is not Unicode", self.shown())))?;
-        let version = self.text.as_ref().map(|text| Version::of(text.as_bytes()).short());
+        let version = self.text.as_ref().map(|text| Version::hash(text.as_bytes()).short());
         Ok(WriteFile { path: path.to_owned(), content, version })
     }
 }

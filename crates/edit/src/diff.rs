@@ -28,7 +28,7 @@ pub struct Diff {
 
 /// The diff of what a plan does to one file.
 #[must_use]
-pub fn of(file: &FilePlan) -> Diff {
+pub fn from_plan(file: &FilePlan) -> Diff {
     let mut diff = of_content(file);
     if let Some(executable) = file.executable {
         let mode = |executable| if executable { "100755" } else { "100644" };
@@ -79,7 +79,7 @@ fn whole(old: Option<&String>, new: Option<&String>, content: &[u8]) -> Diff {
 }
 
 /// Whole lines of the old content and the lines that take their place.
-struct Block<'a> {
+struct LineBlock<'a> {
     range: Range<usize>,
     new: Vec<u8>,
     old: &'a [u8],
@@ -134,9 +134,9 @@ fn header(old: usize, old_count: usize, new: usize, new_count: usize) -> String 
 }
 
 /// The edit's spans as blocks of whole lines, without the lines that both sides share at the edges.
-fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<Block<'a>> {
+fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<LineBlock<'a>> {
     let mut done: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
-    let mut open: Option<Open> = None;
+    let mut open: Option<OpenBlock> = None;
     for span in edit.spans() {
         let joins = open.as_mut().is_some_and(|block| block.reaches(bytes, span.range.start));
         if !joins {
@@ -144,7 +144,7 @@ fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<Block<'a>> {
         }
         let mut block = open.take().unwrap_or_else(|| {
             let start = line_start(bytes, span.range.start);
-            Open { start, at: start, new: Vec::new(), line_end: None }
+            OpenBlock { start, at: start, new: Vec::new(), line_end: None }
         });
         block.new.extend_from_slice(&bytes[block.at..span.range.start]);
         block.new.extend_from_slice(&span.new);
@@ -156,7 +156,7 @@ fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<Block<'a>> {
 }
 
 /// A block that may go on: the next span may stand on its last line.
-struct Open {
+struct OpenBlock {
     start: usize,
     /// Up to here the old content is dealt with.
     at: usize,
@@ -165,7 +165,7 @@ struct Open {
     line_end: Option<usize>,
 }
 
-impl Open {
+impl OpenBlock {
     /// Whether old and new both end with a whole line here, so that the next line is not concerned.
     fn is_whole(&self, bytes: &[u8]) -> bool {
         let old_ends = self.at == 0 || bytes[self.at - 1] == b'\n';
@@ -196,7 +196,7 @@ impl Open {
     }
 }
 
-fn trimmed<'a>(bytes: &'a [u8], range: &Range<usize>, new: &[u8]) -> Option<Block<'a>> {
+fn trimmed<'a>(bytes: &'a [u8], range: &Range<usize>, new: &[u8]) -> Option<LineBlock<'a>> {
     let old = &bytes[range.clone()];
     let head: usize =
         split_lines(old).zip(split_lines(new)).take_while(|(a, b)| a == b).map(|(line, _)| line.len()).sum();
@@ -215,11 +215,11 @@ fn trimmed<'a>(bytes: &'a [u8], range: &Range<usize>, new: &[u8]) -> Option<Bloc
     }
     let range = range.start + head..range.end - tail;
     let kept = new_rest[..new_rest.len() - tail].to_vec();
-    Some(Block { old: &bytes[range.clone()], range, new: kept })
+    Some(LineBlock { old: &bytes[range.clone()], range, new: kept })
 }
 
 /// Blocks whose contexts would touch or overlap share one hunk.
-fn groups<'b, 'a>(bytes: &[u8], blocks: &'b [Block<'a>]) -> Vec<&'b [Block<'a>]> {
+fn groups<'b, 'a>(bytes: &[u8], blocks: &'b [LineBlock<'a>]) -> Vec<&'b [LineBlock<'a>]> {
     blocks.chunk_by(|a, b| lines_after(bytes, a.range.end, CONTEXT * 2) >= b.range.start).collect()
 }
 

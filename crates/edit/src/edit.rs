@@ -41,7 +41,7 @@ pub struct Edit {
 impl Edit {
     /// The edit that changes nothing in this text.
     #[must_use]
-    pub fn nothing(text: &Text) -> Self {
+    pub fn empty(text: &Text) -> Self {
         Self {
             base: text.version(),
             base_len: text.bytes().len(),
@@ -71,7 +71,7 @@ impl Edit {
 
     /// Whether the edit leaves the file as it is.
     #[must_use]
-    pub fn changes_nothing(&self, base: &Text) -> bool {
+    pub fn is_no_op(&self, base: &Text) -> bool {
         let same_encoding = self.encoding == base.encoding() || self.is_all_view(base);
         same_encoding && self.spans.iter().all(|span| base.bytes()[span.range.clone()] == span.new[..])
     }
@@ -234,7 +234,7 @@ impl Edit {
     }
 
     /// The same edit without the spans that put in place what is there.
-    pub(crate) fn without_idle(mut self, base: &Text) -> Self {
+    pub(crate) fn without_no_ops(mut self, base: &Text) -> Self {
         if self.encoding == base.encoding() {
             self.spans.retain(|span| base.bytes()[span.range.clone()] != span.new[..]);
         }
@@ -259,7 +259,7 @@ impl Edit {
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut out = Spans::default();
-        let mut middle = Middle::of(self);
+        let mut middle = MiddleWalk::new(self);
         for span in &next.spans {
             middle.keep_to(span.range.start, &mut out);
             let start = middle.base_at();
@@ -273,7 +273,7 @@ impl Edit {
 }
 
 /// A walk over the content between two edits, made of base stretches and the first edit's new texts.
-struct Middle<'a> {
+struct MiddleWalk<'a> {
     edit: &'a Edit,
     /// The span that comes next.
     span: usize,
@@ -285,8 +285,8 @@ struct Middle<'a> {
     swallowed: bool,
 }
 
-impl<'a> Middle<'a> {
-    fn of(edit: &'a Edit) -> Self {
+impl<'a> MiddleWalk<'a> {
+    fn new(edit: &'a Edit) -> Self {
         Self { edit, span: 0, inside: None, base: 0, middle: 0, swallowed: false }
     }
 
@@ -539,7 +539,7 @@ mod tests {
             at = end;
         }
         let encoding = Encoding::UTF_8;
-        Edit { base: Version::of(base), base_len: base.len(), encoding, spans, joined: false }
+        Edit { base: Version::hash(base), base_len: base.len(), encoding, spans, joined: false }
     }
 
     proptest! {

@@ -446,7 +446,7 @@ mod tests {
         fn the_edit_of_nothing_gives_exactly_the_bytes(raw in any_raw()) {
             if let Ok(text) = Text::new(raw.clone()) {
                 prop_assert_eq!(text.raw(), &raw[..]);
-                prop_assert_eq!(Edit::nothing(&text).raw_pieces(&text).concat(), raw);
+                prop_assert_eq!(Edit::empty(&text).raw_pieces(&text).concat(), raw);
             }
         }
 

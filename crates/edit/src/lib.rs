@@ -8,14 +8,14 @@
 //! use std::sync::Arc;
 //!
 //! use emend_edit::Text;
-//! use emend_edit::find::Limits;
+//! use emend_edit::find::FindLimits;
 //! use emend_edit::patch::v4a;
 //! use emend_edit::plan::{self, Source, Sources};
 //!
 //! let patch = v4a::parse("*** Begin Patch\n*** Update File: a.txt\n-one\n+two\n*** End Patch\n").unwrap();
 //! let mut sources = Sources::default();
 //! sources.insert("a.txt", "a.txt", Source::Present(Arc::new(Text::new(b"zero\r\none\r\n".to_vec()).unwrap())));
-//! let plan = plan::build(&patch, &sources, &Limits::default()).unwrap();
+//! let plan = plan::build(&patch, &sources, &FindLimits::default()).unwrap();
 //! // The line keeps the line ending that the file has.
 //! assert_eq!(plan.files()[0].new_text().unwrap(), b"zero\r\ntwo\r\n");
 //! ```

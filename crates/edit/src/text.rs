@@ -42,28 +42,28 @@ impl Text {
     /// Accepts bytes that are UTF-8, UTF-16 with its mark, or another encoding that explains every one of
     /// them; anything else, and anything with NUL, is `not-text`.
     pub fn new(raw: Vec<u8>) -> Result<Self, Kind> {
-        let mut intake = Intake::default();
-        intake.take(&raw);
-        Self::taken(raw, intake)
+        let mut builder = TextBuilder::default();
+        builder.push(&raw);
+        Self::from_builder(raw, builder)
     }
 
     /// The same for bytes that were looked at while they came in: these, and no others.
-    pub fn taken(raw: Vec<u8>, intake: Intake) -> Result<Self, Kind> {
-        let Intake { hashing, has_others, len } = intake;
+    pub fn from_builder(raw: Vec<u8>, builder: TextBuilder) -> Result<Self, Kind> {
+        let TextBuilder { hashing, has_others, len } = builder;
         debug_assert_eq!(raw.len(), len);
         let seen = hashing.finish_with_blocks();
         if !has_others {
             // ASCII without NUL is UTF-8 and no other encoding.
-            return Ok(Self::of(raw, None, Encoding::UTF_8, seen));
+            return Ok(Self::from_parts(raw, None, Encoding::UTF_8, seen));
         }
         match Encoding::detect(&raw) {
-            Ok((encoding, None)) => Ok(Self::of(raw, None, encoding, seen)),
-            Ok((encoding, Some(view))) => Ok(Self::of(view, Some(raw), encoding, seen)),
+            Ok((encoding, None)) => Ok(Self::from_parts(raw, None, encoding, seen)),
+            Ok((encoding, Some(view))) => Ok(Self::from_parts(view, Some(raw), encoding, seen)),
             Err(why) => Err(Kind::NotText { why }),
         }
     }
 
-    fn of(bytes: Vec<u8>, raw: Option<Vec<u8>>, encoding: Encoding, seen: (Version, Blocks)) -> Self {
+    fn from_parts(bytes: Vec<u8>, raw: Option<Vec<u8>>, encoding: Encoding, seen: (Version, Blocks)) -> Self {
         let (version, blocks) = seen;
         Self { bytes, raw, encoding, version, blocks, tokens: OnceBox::new() }
     }
@@ -78,7 +78,7 @@ impl Text {
         };
         let mut hashing = Hashing::default();
         hashing.update(raw.as_deref().unwrap_or(&view));
-        Ok(Self::of(view, raw, encoding, hashing.finish_with_blocks()))
+        Ok(Self::from_parts(view, raw, encoding, hashing.finish_with_blocks()))
     }
 
     /// The view: all of the file as UTF-8, the BOM included. Only a file that is UTF-8 with invalid bytes
@@ -102,7 +102,7 @@ impl Text {
 
     /// The text without its mark, for whoever writes its characters elsewhere. A guess of the encoding does no harm to a
     /// file, which keeps its bytes, but what is made of this text would be wrong without anybody noticing.
-    pub fn certain(&self) -> Result<&str, Kind> {
+    pub fn known_characters(&self) -> Result<&str, Kind> {
         let text = core::str::from_utf8(&self.bytes[self.body()]).ok();
         text.filter(|_| self.encoding.is_unicode()).ok_or(Kind::NotText { why: NotText::Uncertain })
     }
@@ -147,7 +147,7 @@ impl Text {
     pub(crate) fn tokens(&self) -> &Tokens {
         self.tokens.get_or_init(|| {
             let lines = split_lines(&self.bytes[self.body()]);
-            Box::new(Tokens::of(lines.map(|line| split_ending(line).0)))
+            Box::new(Tokens::from_lines(lines.map(|line| split_ending(line).0)))
         })
     }
 
@@ -179,7 +179,7 @@ impl Text {
 
 /// What is found out about the bytes of a file while they come in, so that they are walked once.
 #[derive(Clone, Debug, Default)]
-pub struct Intake {
+pub struct TextBuilder {
     hashing: Hashing,
     /// Whether something came that is no ASCII, or NUL.
     has_others: bool,
@@ -189,9 +189,9 @@ pub struct Intake {
 /// So much is looked at in two ways while it is near.
 const BITE: usize = 64 * 1024;
 
-impl Intake {
+impl TextBuilder {
     /// Takes the next bytes.
-    pub fn take(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         self.len += bytes.len();
         for bite in bytes.chunks(BITE) {
             self.has_others = self.has_others || !bite.is_ascii() || memchr::memchr(0, bite).is_some();
@@ -215,7 +215,7 @@ pub enum LineEndings {
 
 /// The ending of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum LineEnding {
     /// The last line of a file may have none.
     None,
     /// `\n`
@@ -224,7 +224,7 @@ pub enum Ending {
     Crlf,
 }
 
-impl Ending {
+impl LineEnding {
     /// The bytes of this ending.
     #[must_use]
     pub fn bytes(self) -> &'static [u8] {
@@ -295,7 +295,7 @@ impl<'a> Lines<'a> {
 
     /// The ending of line `index`.
     #[must_use]
-    pub fn ending(&self, index: usize) -> Ending {
+    pub fn ending(&self, index: usize) -> LineEnding {
         split_ending(&self.bytes[self.with_ending(index)]).1
     }
 
@@ -308,11 +308,11 @@ impl<'a> Lines<'a> {
 
 /// Splits a line into its content and its ending.
 #[must_use]
-pub fn split_ending(line: &[u8]) -> (&[u8], Ending) {
+pub fn split_ending(line: &[u8]) -> (&[u8], LineEnding) {
     match line {
-        [content @ .., b'\r', b'\n'] => (content, Ending::Crlf),
-        [content @ .., b'\n'] => (content, Ending::Lf),
-        content => (content, Ending::None),
+        [content @ .., b'\r', b'\n'] => (content, LineEnding::Crlf),
+        [content @ .., b'\n'] => (content, LineEnding::Lf),
+        content => (content, LineEnding::None),
     }
 }
 
@@ -330,22 +330,22 @@ pub fn line_number(bytes: &[u8], offset: usize) -> usize {
 /// The ending that a new line at `offset` takes: that of the line it stands next to, the one that it
 /// follows before the one that it precedes. `None` in a file without any.
 #[must_use]
-pub fn ending_near(bytes: &[u8], offset: usize) -> Option<Ending> {
+pub fn ending_near(bytes: &[u8], offset: usize) -> Option<LineEnding> {
     let at = match memchr::memrchr(b'\n', &bytes[..offset]) {
         Some(at) => at,
         None => offset + memchr::memchr(b'\n', &bytes[offset..])?,
     };
-    Some(if at > 0 && bytes[at - 1] == b'\r' { Ending::Crlf } else { Ending::Lf })
+    Some(if at > 0 && bytes[at - 1] == b'\r' { LineEnding::Crlf } else { LineEnding::Lf })
 }
 
 /// `bytes` with every line ending replaced by `ending`.
 #[must_use]
-pub fn with_endings(bytes: &[u8], ending: Ending) -> Vec<u8> {
+pub fn with_endings(bytes: &[u8], ending: LineEnding) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 16);
     for line in split_lines(bytes) {
         let (content, own) = split_ending(line);
         out.extend_from_slice(content);
-        if own != Ending::None {
+        if own != LineEnding::None {
             out.extend_from_slice(ending.bytes());
         }
     }
@@ -366,8 +366,8 @@ mod tests {
         let lines = text.lines();
         let contents: Vec<&[u8]> = (0..lines.len()).map(|i| lines.content(i)).collect();
         assert_eq!(contents, [&b"a"[..], b"b\rc", b"", b"last"]);
-        assert_eq!(lines.ending(0), Ending::Crlf);
-        assert_eq!(lines.ending(3), Ending::None);
+        assert_eq!(lines.ending(0), LineEnding::Crlf);
+        assert_eq!(lines.ending(3), LineEnding::None);
         assert_eq!(lines.index_of(3), 1);
         assert_eq!(lines.start(4), text.bytes().len());
         assert_eq!(text.line_endings(), LineEndings::Mixed);
@@ -385,15 +385,15 @@ mod tests {
         let raw = b"\xff\xfea\0\r\0\n\0";
         let text = text(raw);
         assert_eq!((text.bytes(), text.body()), (&b"\xef\xbb\xbfa\r\n"[..], 3..6));
-        assert_eq!((text.raw(), text.version()), (&raw[..], Version::of(raw)));
+        assert_eq!((text.raw(), text.version()), (&raw[..], Version::hash(raw)));
         assert_eq!(text.line_endings(), LineEndings::Crlf);
     }
 
     #[test]
     fn a_new_line_takes_the_ending_of_the_line_before_it() {
-        assert_eq!(ending_near(b"a\r\nb\n", 3), Some(Ending::Crlf));
-        assert_eq!(ending_near(b"a\r\nb\n", 1), Some(Ending::Crlf));
-        assert_eq!(ending_near(b"a\r\nb\nc", 5), Some(Ending::Lf));
+        assert_eq!(ending_near(b"a\r\nb\n", 3), Some(LineEnding::Crlf));
+        assert_eq!(ending_near(b"a\r\nb\n", 1), Some(LineEnding::Crlf));
+        assert_eq!(ending_near(b"a\r\nb\nc", 5), Some(LineEnding::Lf));
         assert_eq!(ending_near(b"abc", 1), None);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// Takes the words of these lines, as far as there is room.
-    pub(crate) fn of<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
+    pub(crate) fn from_lines<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
         let (mut hashes, mut ends) = (Vec::new(), Vec::new());
         for line in lines {
             if hashes.len() >= PER_TEXT {
@@ -48,21 +48,21 @@ impl Tokens {
 
 /// What a byte is to the words.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Gap,
     Word,
     Wide,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Gap; 256];
+const CLASSES: [CharClass; 256] = {
+    let mut classes = [CharClass::Gap; 256];
     let mut byte = 0;
     while byte < 256 {
         let b = byte as u8;
         if b.is_ascii_alphanumeric() || b == b'_' {
-            classes[byte] = Class::Word;
+            classes[byte] = CharClass::Word;
         } else if b >= 0x80 {
-            classes[byte] = Class::Wide;
+            classes[byte] = CharClass::Wide;
         }
         byte += 1;
     }
@@ -87,17 +87,17 @@ pub(crate) fn push_words(line: &[u8], limit: usize, out: &mut Vec<u32>) {
     let mut at = 0;
     while at < line.len() && out.len() - before < limit {
         match CLASSES[line[at] as usize] {
-            Class::Gap => at += 1,
-            Class::Word => {
+            CharClass::Gap => at += 1,
+            CharClass::Word => {
                 let mut hash = SEED;
-                while at < line.len() && CLASSES[line[at] as usize] == Class::Word {
+                while at < line.len() && CLASSES[line[at] as usize] == CharClass::Word {
                     // The lower-case bit; a digit or an underscore only has to stay apart from the others.
                     hash = add(hash, line[at] | 0x20);
                     at += 1;
                 }
                 out.push(finish(hash));
             }
-            Class::Wide => {
+            CharClass::Wide => {
                 let start = at;
                 at += 1;
                 while at < line.len() && line[at] & 0xc0 == 0x80 {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn each_line_has_its_own_words() {
-        let tokens = Tokens::of([&b"a b"[..], b"", b"c"].into_iter());
+        let tokens = Tokens::from_lines([&b"a b"[..], b"", b"c"].into_iter());
         assert_eq!([0, 1, 2, 3].map(|i| tokens.line(i).len()), [2, 0, 1, 0]);
     }
 }

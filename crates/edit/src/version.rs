@@ -26,7 +26,7 @@ const BLOCK: usize = 128 * 1024;
 impl Version {
     /// The version of this content.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn hash(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
@@ -182,7 +182,7 @@ mod tests {
                 let mut hashing = Hashing::default();
                 content.chunks(50_000).for_each(|piece| hashing.update(piece));
                 let (version, known) = hashing.finish_with_blocks();
-                assert_eq!(version, Version::of(&content), "{blocks} {around}");
+                assert_eq!(version, Version::hash(&content), "{blocks} {around}");
                 let full = if content.len() > BLOCK { content.len() / BLOCK } else { 0 };
                 assert_eq!(known.0.len(), full, "{blocks} {around}");
             }
@@ -213,18 +213,18 @@ mod tests {
             hashing.update(&new);
             hashing.keep(&base, end..len, &known);
             let (version, blocks) = hashing.finish_with_blocks();
-            prop_assert_eq!(version, Version::of(&result));
+            prop_assert_eq!(version, Version::hash(&result));
             prop_assert_eq!(blocks.0.len(), if result.len() > BLOCK { result.len() / BLOCK } else { 0 });
         }
     }
 
     #[test]
     fn a_short_form_names_its_version_and_a_shorter_one_does_not() {
-        let version = Version::of(b"x");
+        let version = Version::hash(b"x");
         assert!(version.is_named_by(&version.short()));
         assert!(version.is_named_by(&version.hex().to_uppercase()));
         assert!(!version.is_named_by(&version.short()[..11]));
-        assert!(!version.is_named_by(&Version::of(b"y").short()));
+        assert!(!version.is_named_by(&Version::hash(b"y").short()));
         assert!(!version.is_named_by(""));
     }
 }

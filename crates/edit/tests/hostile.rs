@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use emend_edit::find::Limits;
+use emend_edit::find::FindLimits;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::patch::{Patch, TextChange};
 use emend_edit::plan::{self, Source, Sources};
@@ -21,7 +21,7 @@ fn outcome(patch: Result<Patch, Vec<Problem>>, file: &str, work: u64) -> Option<
     let planned = patch.and_then(|patch| {
         let mut sources = Sources::default();
         sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.into()).expect("text"))));
-        plan::build(&patch, &sources, &Limits { work, ..Limits::default() })
+        plan::build(&patch, &sources, &FindLimits { work, ..FindLimits::default() })
     });
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     planned.err().map(|problems| problems[0].code())
@@ -128,7 +128,7 @@ fn a_request_of_too_many_hunks_ends_at_the_first_that_is_too_much() {
         sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.clone().into()).expect("text"))));
         sources
     };
-    let limits = Limits { work: LITTLE, ..Limits::default() };
+    let limits = FindLimits { work: LITTLE, ..FindLimits::default() };
     let problems = plan::build(&v4a(&hunks).expect("a patch"), &sources(), &limits).expect_err("too much");
     assert_eq!(problems.len(), 1, "the others were not tried");
     assert_eq!((problems[0].code(), problems[0].fit.is_none()), (Code::WorkLimit, true));

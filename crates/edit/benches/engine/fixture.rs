@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use emend_edit::Text;
-use emend_edit::find::Form;
+use emend_edit::find::BlockForm;
 use emend_edit::patch::recognise::Format;
 use emend_edit::patch::{Line, Patch, TextChange};
 use emend_edit::plan::{Source, Sources};
@@ -115,7 +115,7 @@ pub(crate) enum Asked {
 /// A block of twenty lines from the middle of a file, one of them replaced.
 pub(crate) struct Request {
     pub(crate) lines: Vec<Line>,
-    pub(crate) form: Form,
+    pub(crate) form: BlockForm,
     /// Whether it is for the file with CRLF.
     pub(crate) crlf: bool,
 }
@@ -139,13 +139,13 @@ pub(crate) fn request(layer: &str, size: Size, asked: Asked) -> Request {
             lines.push(Line::Context(text));
         }
     }
-    let mut form = Form::Block;
+    let mut form = BlockForm::Block;
     let mut number = 7;
     match layer {
         "trailing-space" => each(&mut lines, |text| text.push(' ')),
         "edge-blanks" => lines.insert(0, Line::Context(String::new())),
         "bare-context" => {
-            form = Form::Diff;
+            form = BlockForm::Diff;
             for line in &mut lines {
                 if let Line::Context(text) = line {
                     *line = Line::Bare(std::mem::take(text));
@@ -158,7 +158,7 @@ pub(crate) fn request(layer: &str, size: Size, asked: Asked) -> Request {
             }
         }),
         "line-numbers" => {
-            form = Form::Diff;
+            form = BlockForm::Diff;
             for line in &mut lines {
                 if let Line::Context(text) | Line::Removed(text) = line {
                     *text = format!("{number}\t{text}");

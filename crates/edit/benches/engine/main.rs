@@ -9,7 +9,7 @@ use divan::{Bencher, black_box};
 
 use emend_edit::Text;
 use emend_edit::diff;
-use emend_edit::find::{self, Block, Budget, Haystack, LAYERS, LITERAL, Layer, Limits, Wanted};
+use emend_edit::find::{self, Block, Budget, FindLimits, Haystack, LAYERS, LITERAL, Layer, Needle};
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::plan::{self, Plan};
@@ -54,10 +54,10 @@ mod find_one {
 
     fn bytes(bencher: Bencher<'_, '_>, size: Size, wanted: &[u8]) {
         let text = fixture::text(size);
-        let limits = Limits::default();
+        let limits = FindLimits::default();
         bencher.bench(|| {
             let haystack = Haystack::new(black_box(text));
-            find::locate(&haystack, &Wanted::Bytes(wanted), LITERAL, &limits, &Budget::new(&limits))
+            find::locate(&haystack, &Needle::Bytes(wanted), LITERAL, &limits, &Budget::new(&limits))
         });
     }
 
@@ -73,7 +73,7 @@ mod find_one {
 
     /// One layer alone, on a file whose lines are not indexed yet.
     fn layer(bencher: Bencher<'_, '_>, (layer, size): (&str, Size), asked: Asked) {
-        let limits = Limits::default();
+        let limits = FindLimits::default();
         let request = request(layer, size, asked);
         let layers: Vec<Layer> = LAYERS.iter().filter(|known| known.name() == layer).copied().collect();
         let text = if request.crlf { fixture::crlf(size) } else { fixture::text(size) };
@@ -81,7 +81,7 @@ mod find_one {
         let block = Block::new(&request.lines, &starts, request.form, None);
         let look = || {
             let haystack = Haystack::new(black_box(text));
-            find::locate(&haystack, &Wanted::Block(&block), &layers, &limits, &Budget::new(&limits))
+            find::locate(&haystack, &Needle::Block(&block), &layers, &limits, &Budget::new(&limits))
         };
         let found = look();
         assert_eq!(matches!(found, Ok(Some(_))), asked == Asked::Hit, "{layer}: {found:?}");
@@ -130,7 +130,7 @@ mod refusal {
         let bytes = fixture::text(size).bytes();
         let input = || fixture::sources(Text::new(bytes.to_vec()).expect("it is text"));
         bencher.with_inputs(input).bench_values(|sources| {
-            plan::build(&patch, &sources, &Limits::default()).expect_err("it is not there").len()
+            plan::build(&patch, &sources, &FindLimits::default()).expect_err("it is not there").len()
         });
     }
 
@@ -141,7 +141,7 @@ mod refusal {
         let bytes = fixture::text(size).bytes();
         let input = || fixture::sources(Text::new(bytes.to_vec()).expect("it is text"));
         bencher.with_inputs(input).bench_values(|sources| {
-            plan::build(&patch, &sources, &Limits::default()).expect_err("it is not there").len()
+            plan::build(&patch, &sources, &FindLimits::default()).expect_err("it is not there").len()
         });
     }
 }
@@ -168,40 +168,40 @@ mod planned {
 
     fn build(patch: &Patch, size: Size) -> Plan {
         let sources = fixture::sources(fixture::text(size).clone());
-        plan::build(patch, &sources, &Limits::default()).expect("it fits")
+        plan::build(patch, &sources, &FindLimits::default()).expect("it fits")
     }
 
     #[divan::bench(args = SIZES)]
     fn one_str_replace(bencher: Bencher<'_, '_>, size: Size) {
         let patch = request("exact", size, Asked::Hit).str_replace();
         let sources = fixture::sources(fixture::text(size).clone());
-        bencher.bench(|| plan::build(black_box(&patch), &sources, &Limits::default()).is_ok());
+        bencher.bench(|| plan::build(black_box(&patch), &sources, &FindLimits::default()).is_ok());
     }
 
     #[divan::bench(args = SIZES)]
     fn edits_500(bencher: Bencher<'_, '_>, size: Size) {
         let patch = Edits::of(500, size).patch();
         let sources = fixture::sources(fixture::text(size).clone());
-        bencher.bench(|| plan::build(black_box(&patch), &sources, &Limits::default()).is_ok());
+        bencher.bench(|| plan::build(black_box(&patch), &sources, &FindLimits::default()).is_ok());
     }
 
     #[divan::bench(args = SIZES)]
     fn whole_file(bencher: Bencher<'_, '_>, size: Size) {
         let patch = Patch::write(PATH, Edits::of(20, size).applied());
         let sources = fixture::sources(fixture::text(size).clone());
-        bencher.bench(|| plan::build(black_box(&patch), &sources, &Limits::default()).is_ok());
+        bencher.bench(|| plan::build(black_box(&patch), &sources, &FindLimits::default()).is_ok());
     }
 
     #[divan::bench(args = SIZES)]
     fn diff_of_one(bencher: Bencher<'_, '_>, size: Size) {
         let plan = build(&request("exact", size, Asked::Hit).str_replace(), size);
-        bencher.bench(|| diff::of(black_box(&plan.files()[0])));
+        bencher.bench(|| diff::from_plan(black_box(&plan.files()[0])));
     }
 
     #[divan::bench(args = SIZES)]
     fn diff_of_500(bencher: Bencher<'_, '_>, size: Size) {
         let plan = build(&Edits::of(500, size).patch(), size);
-        bencher.bench(|| diff::of(black_box(&plan.files()[0])));
+        bencher.bench(|| diff::from_plan(black_box(&plan.files()[0])));
     }
 
     #[divan::bench(args = SIZES)]

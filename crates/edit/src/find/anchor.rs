@@ -6,7 +6,7 @@
 //! begin with the anchor line itself.
 //!
 //! Models also write the line that git shows as a hunk's function: the nearest one above that begins with
-//! a letter. Where no place is in the block, [`Scope::sections`] reach to the next such line.
+//! a letter. Where no place is in the block, [`SearchScope::sections`] reach to the next such line.
 //!
 //! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file by
 //! at least two lines, and the answer says so.
@@ -21,7 +21,7 @@ use crate::problem::Kind;
 
 /// Where a hunk may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
+pub struct SearchScope {
     /// The zero-based lines on which it may start; sorted and disjoint.
     pub starts: Vec<Range<usize>>,
     /// The lines that the innermost anchor found; empty if there was no anchor or it is not in the file.
@@ -33,9 +33,13 @@ pub struct Scope {
 }
 
 /// Narrows the whole file by these anchors, outermost first.
-pub fn scope(haystack: &Haystack<'_>, anchors: &[String], budget: &Budget) -> Result<Scope, Kind> {
+pub fn search_scope(
+    haystack: &Haystack<'_>,
+    anchors: &[String],
+    budget: &Budget,
+) -> Result<SearchScope, Kind> {
     let lines = haystack.lines();
-    let mut scope = Scope {
+    let mut scope = SearchScope {
         starts: vec![0..lines.len()],
         anchor_lines: Vec::new(),
         unknown: Vec::new(),
@@ -113,13 +117,13 @@ fn heads_a_section(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::Limits;
+    use crate::find::FindLimits;
     use crate::text::Text;
 
-    fn narrowed(file: &str, anchors: &[&str]) -> Scope {
+    fn narrowed(file: &str, anchors: &[&str]) -> SearchScope {
         let text = Text::new(file.as_bytes().to_vec()).unwrap();
         let anchors: Vec<String> = anchors.iter().map(|a| (*a).into()).collect();
-        scope(&Haystack::new(&text), &anchors, &Budget::new(&Limits::default())).unwrap()
+        search_scope(&Haystack::new(&text), &anchors, &Budget::new(&FindLimits::default())).unwrap()
     }
 
     #[test]

@@ -11,19 +11,19 @@ use alloc::vec::Vec;
 use memchr::memmem;
 
 use super::block::{Block, bytes_of, is_blank};
-use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
 pub(super) fn inner_blanks(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
     let telling: Vec<&[u8]> = block.old().iter().filter(|line| !is_blank(line)).copied().collect();
-    if block.has_bare() || telling.len() < 2 {
+    if block.has_bare_context() || telling.len() < 2 {
         return Ok(vec![]);
     }
     let pivot = (0..telling.len()).max_by_key(|&i| telling[i].len()).unwrap_or(0);
@@ -47,7 +47,10 @@ pub(super) fn inner_blanks(
             continue;
         }
         let (start, end) = (stand[0], stand[stand.len() - 1] + 1);
-        places.push(Place { range: bytes_of(h, start, end - start), reading: reading(block, stand) });
+        places.push(Candidate {
+            range: bytes_of(h, start, end - start),
+            interpretation: interpretation(block, stand),
+        });
         if places.len() == most {
             break;
         }
@@ -56,7 +59,7 @@ pub(super) fn inner_blanks(
 }
 
 /// The request with the file's blank lines, where its lines with text stand on these.
-fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
+fn interpretation(block: &Block<'_>, stand: &[usize]) -> Interpretation {
     let is_text = |line: &Line| line.before().is_some_and(|text| !text.trim().is_empty());
     let mut lines = Vec::new();
     // Blank context before the first and after the last line with text says nothing.
@@ -69,13 +72,13 @@ fn reading(block: &Block<'_>, stand: &[usize]) -> Reading {
         let blanks = if is_edge { 0 } else { stand[number] - stand[number - 1] - 1 };
         match gap_as_in_file(between, blanks, is_edge) {
             Some(between) => lines.extend(between),
-            None => return Reading::Unfit,
+            None => return Interpretation::Unfit,
         }
         lines.extend(after.first().cloned());
         number += usize::from(!after.is_empty());
         rest = after.get(1..).unwrap_or_default();
     }
-    Reading::Anew(lines)
+    Interpretation::Rewritten(lines)
 }
 
 /// What stands between two lines with text, with so many blank context lines as the file has.

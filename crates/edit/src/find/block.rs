@@ -1,7 +1,7 @@
 //! Whole lines of a request, and the layers that compare them line by line: `trailing-space`, `edge-blanks`
 //! and `bare-context`.
 //!
-//! A layer that is looser than equality says with each place how the request reads there: a [`Reading`] has
+//! A layer that is looser than equality says with each place how the request reads there: an [`Interpretation`] has
 //! exactly the file's lines as its old lines, one for one, so that whoever splices knows of no layer.
 
 use alloc::string::String;
@@ -11,13 +11,13 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
 /// What a request's lines came as, which decides what may be forgiven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum BlockForm {
     /// A diff: each line has a marker, or has lost it.
     Diff,
     /// Old and new lines, whole.
@@ -36,7 +36,7 @@ pub struct Block<'a> {
     /// The zero-based lines of the file on which the block may start.
     pub starts: &'a [Range<usize>],
     /// What they came as.
-    pub form: Form,
+    pub form: BlockForm,
     /// The line, counted from 1, at which they are said to stand.
     pub hint: Option<usize>,
 }
@@ -44,7 +44,7 @@ pub struct Block<'a> {
 impl<'a> Block<'a> {
     /// These lines, somewhere.
     #[must_use]
-    pub fn new(lines: &'a [Line], starts: &'a [Range<usize>], form: Form, hint: Option<usize>) -> Self {
+    pub fn new(lines: &'a [Line], starts: &'a [Range<usize>], form: BlockForm, hint: Option<usize>) -> Self {
         let old = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
         Self { lines, old, starts, form, hint }
     }
@@ -56,7 +56,7 @@ impl<'a> Block<'a> {
     }
 
     /// Whether a line has lost its marker: then only `bare-context` may match.
-    pub(super) fn has_bare(&self) -> bool {
+    pub(super) fn has_bare_context(&self) -> bool {
         self.lines.iter().any(|line| matches!(line, Line::Bare(_)))
     }
 
@@ -74,7 +74,7 @@ impl<'a> Block<'a> {
     }
 
     /// How it reads where its first line has lost this indentation.
-    pub(super) fn with_first_indented(&self, indent: &[u8]) -> Reading {
+    pub(super) fn with_first_indented(&self, indent: &[u8]) -> Interpretation {
         let indent = String::from_utf8_lossy(indent);
         let mut lines = self.lines.to_vec();
         let indented = |text: &str| [&indent, text].concat();
@@ -87,15 +87,17 @@ impl<'a> Block<'a> {
                     match line {
                         Line::Removed(text) if !old => (old, *text) = (true, indented(text)),
                         // It has its own: then the old line alone has lost it.
-                        Line::Added(text) if !new && text.starts_with([' ', '\t']) => return Reading::Unfit,
+                        Line::Added(text) if !new && text.starts_with([' ', '\t']) => {
+                            return Interpretation::Unfit;
+                        }
                         Line::Added(text) if !new => (new, *text) = (true, indented(text)),
                         _ => {}
                     }
                 }
             }
-            Line::Added(_) | Line::Bare(_) => return Reading::Unfit,
+            Line::Added(_) | Line::Bare(_) => return Interpretation::Unfit,
         }
-        Reading::Anew(lines)
+        Interpretation::Rewritten(lines)
     }
 }
 
@@ -220,17 +222,17 @@ fn stands(
 
 /// The places of a block that reads there as it is written. `same` only holds for lines that are equal but
 /// for white space at their ends.
-pub(super) fn places(
+pub(super) fn candidates(
     h: &Haystack<'_>,
     block: &Block<'_>,
     most: usize,
     budget: &Budget,
     same: impl Fn(&[u8], &[u8]) -> bool,
-) -> Result<Places, Kind> {
+) -> Result<Candidates, Kind> {
     let same = |_: usize, file: &[u8], wanted: &[u8]| same(file, wanted);
     let found = starts_of_trimmed(h, block.old(), block.starts, most, budget, same)?;
     let count = block.old().len();
-    Ok(found.into_iter().map(|start| Place::as_written(bytes_of(h, start, count))).collect())
+    Ok(found.into_iter().map(|start| Candidate::as_written(bytes_of(h, start, count))).collect())
 }
 
 /// The bytes of so many lines.
@@ -240,13 +242,13 @@ pub(super) fn bytes_of(h: &Haystack<'_>, start: usize, count: usize) -> Range<us
 
 pub(super) fn trailing_space(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    match wanted {
-        Wanted::Block(block) if !block.has_bare() => {
-            places(h, block, most, budget, same_but_for_trailing_space)
+) -> Result<Candidates, Kind> {
+    match needle {
+        Needle::Block(block) if !block.has_bare_context() => {
+            candidates(h, block, most, budget, same_but_for_trailing_space)
         }
         _ => Ok(vec![]),
     }
@@ -254,24 +256,27 @@ pub(super) fn trailing_space(
 
 pub(super) fn edge_blanks(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
     let mut lines = block.lines.to_vec();
-    if block.form != Form::Diff {
+    if block.form != BlockForm::Diff {
         end_with_context(&mut lines);
     }
-    let Some(kept) = without_edge_blanks(&lines).filter(|_| !block.has_bare()) else {
+    let Some(kept) = without_edge_blanks(&lines).filter(|_| !block.has_bare_context()) else {
         return Ok(vec![]);
     };
     let within = Block::new(&kept, block.starts, block.form, None);
     if within.old().is_empty() {
         return Ok(vec![]);
     }
-    let found = places(h, &within, most, budget, same_but_for_trailing_space)?;
-    Ok(found.into_iter().map(|place| Place { reading: Reading::Anew(kept.clone()), ..place }).collect())
+    let found = candidates(h, &within, most, budget, same_but_for_trailing_space)?;
+    Ok(found
+        .into_iter()
+        .map(|place| Candidate { interpretation: Interpretation::Rewritten(kept.clone()), ..place })
+        .collect())
 }
 
 /// Where old and new text both end with blank lines, takes these for the ones that stay, and not those with which the
@@ -305,12 +310,12 @@ fn without_edge_blanks(lines: &[Line]) -> Option<Vec<Line>> {
 
 pub(super) fn bare_context(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
-    if block.form != Form::Diff {
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
+    if block.form != BlockForm::Diff {
         return Ok(vec![]);
     }
     // Either those without a marker lost it, or all did and some begin with a space of their own.
@@ -323,17 +328,18 @@ pub(super) fn bare_context(
             })
         })
     };
-    let mut found: Places = Vec::new();
-    for reading in [bare(false).filter(|_| block.has_bare()), bare(true)].into_iter().flatten() {
+    let mut found: Candidates = Vec::new();
+    for reading in [bare(false).filter(|_| block.has_bare_context()), bare(true)].into_iter().flatten() {
         if reading == block.lines {
             continue;
         }
         let read = Block::new(&reading, block.starts, block.form, None);
-        let fits = !has_a_blank_too_many(&read) && (block.has_bare() || !is_shallow(&read));
-        for place in places(h, &read, most, budget, |file, wanted| file == wanted)? {
+        let fits = !has_a_blank_too_many(&read) && (block.has_bare_context() || !is_shallow(&read));
+        for place in candidates(h, &read, most, budget, |file, wanted| file == wanted)? {
             if found.iter().all(|other| other.range != place.range) {
-                let reading = if fits { Reading::Anew(reading.clone()) } else { Reading::Unfit };
-                found.push(Place { reading, ..place });
+                let interpretation =
+                    if fits { Interpretation::Rewritten(reading.clone()) } else { Interpretation::Unfit };
+                found.push(Candidate { interpretation, ..place });
             }
         }
     }
@@ -366,7 +372,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::Limits;
+    use super::super::FindLimits;
     use super::*;
     use crate::text::Text;
 
@@ -387,7 +393,7 @@ mod tests {
             let height = height.min(file.len().saturating_sub(place));
             let wanted: Vec<&[u8]> = file.iter().skip(place).take(height).map(|line| line.trim().as_bytes()).collect();
             let starts: Vec<Range<usize>> = starts.into_iter().map(|(a, b)| a..b).collect();
-            let budget = Budget::new(&Limits::default());
+            let budget = Budget::new(&FindLimits::default());
             type Same = fn(usize, &[u8], &[u8]) -> bool;
             let ways: [Same; 4] = [
                 |_, file, wanted| file == wanted,
@@ -420,7 +426,7 @@ mod tests {
         use super::super::tests::{hunk, read};
         let shallow = |request: &str| {
             let (lines, starts) = (hunk(request), [0..9]);
-            is_shallow(&Block::new(&lines, &starts, Form::Diff, None))
+            is_shallow(&Block::new(&lines, &starts, BlockForm::Diff, None))
         };
         assert!(shallow("   a\n+ b\n   c\n"));
         assert!(!shallow("   a\n+  b\n   c\n") && !shallow("   a\n+   b\n c\n"));

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use memchr::memmem;
 
 use super::block::{self, Block, bytes_of, has_substance};
-use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -37,12 +37,14 @@ const PROOF: usize = 2;
 
 pub(super) fn context_drift(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
-    let Some(core) = Core::of(block).filter(|_| !block.has_bare()) else { return Ok(vec![]) };
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
+    let Some(core) = RequiredLines::from_block(block).filter(|_| !block.has_bare_context()) else {
+        return Ok(vec![]);
+    };
     let old = block.old();
     let mut places = Vec::new();
     if memmem::find(h.text().bytes(), old[core.start]).is_none() {
@@ -59,7 +61,7 @@ pub(super) fn context_drift(
     if equal.len() > COMMON {
         return Ok(vec![]);
     }
-    let mut found: Vec<Aligned> = Vec::new();
+    let mut found: Vec<Alignment> = Vec::new();
     for at in equal {
         budget.spend(old.len() * (2 * DRIFT + 1) * 2)?;
         let Some(aligned) = core.align(h, old, at) else { continue };
@@ -78,14 +80,14 @@ pub(super) fn context_drift(
     for aligned in found {
         let fits = !alone || certain(h, block, &core, &aligned, budget)?;
         let (first, last) = aligned.span();
-        let reading = if fits { reading(h, block, &aligned) } else { Reading::Unfit };
-        places.push(Place { range: bytes_of(h, first, last + 1 - first), reading });
+        let interpretation = if fits { interpretation(h, block, &aligned) } else { Interpretation::Unfit };
+        places.push(Candidate { range: bytes_of(h, first, last + 1 - first), interpretation });
     }
     Ok(places)
 }
 
 /// What of a block must be in the file exactly.
-struct Core<'a> {
+struct RequiredLines<'a> {
     /// Which old lines are.
     must: Vec<bool>,
     /// The removed lines that are not blank.
@@ -98,9 +100,9 @@ struct Core<'a> {
     may_differ: usize,
 }
 
-impl<'a> Core<'a> {
+impl<'a> RequiredLines<'a> {
     /// `None` for a block that has no context to drift, or nothing certain to hold on to.
-    fn of(block: &Block<'a>) -> Option<Self> {
+    fn from_block(block: &Block<'a>) -> Option<Self> {
         let old = block.old();
         let mut must = vec![false; old.len()];
         let mut joined = vec![false; old.len()];
@@ -135,15 +137,15 @@ impl<'a> Core<'a> {
     }
 
     /// The block around this line of the file, if it fits there well enough.
-    fn align(&self, h: &Haystack<'_>, old: &[&[u8]], at: usize) -> Option<Aligned> {
+    fn align(&self, h: &Haystack<'_>, old: &[&[u8]], at: usize) -> Option<Alignment> {
         let lines = h.lines();
         let total = lines.len();
-        let after: Vec<Row<'_>> = (self.start + 1..old.len())
-            .map(|i| Row { text: old[i], must: self.must[i], joined: self.joined[i - 1] })
+        let after: Vec<RequestRow<'_>> = (self.start + 1..old.len())
+            .map(|i| RequestRow { text: old[i], must: self.must[i], joined: self.joined[i - 1] })
             .collect();
-        let before: Vec<Row<'_>> = (0..self.start)
+        let before: Vec<RequestRow<'_>> = (0..self.start)
             .rev()
-            .map(|i| Row { text: old[i], must: self.must[i], joined: self.joined[i] })
+            .map(|i| RequestRow { text: old[i], must: self.must[i], joined: self.joined[i] })
             .collect();
         let (below, cost_below) = walk(&after, |j| (at + 1 + j < total).then(|| lines.content(at + 1 + j)))?;
         let (above, cost_above) = walk(&before, |j| at.checked_sub(j + 1).map(|i| lines.content(i)))?;
@@ -152,14 +154,14 @@ impl<'a> Core<'a> {
         }
         let above = above.into_iter().rev().map(|j| j.map(|j| at - 1 - j));
         let below = below.into_iter().map(|j| j.map(|j| at + 1 + j));
-        Some(Aligned { at: above.chain([Some(at)]).chain(below).collect() })
+        Some(Alignment { at: above.chain([Some(at)]).chain(below).collect() })
     }
 }
 
-impl Core<'_> {
+impl RequiredLines<'_> {
     /// Whether a line that must be there stands a second time within reach, or the request has it a second time and
     /// the file has not: then which one is meant is a guess.
-    fn has_choice(&self, h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned) -> bool {
+    fn has_choice(&self, h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignment) -> bool {
         let (first, last) = aligned.span();
         let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
         let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
@@ -173,11 +175,11 @@ impl Core<'_> {
 }
 
 /// Where each old line of a block stands in the file; those that are not there have no line.
-struct Aligned {
+struct Alignment {
     at: Vec<Option<usize>>,
 }
 
-impl Aligned {
+impl Alignment {
     /// The first and the last line of the file that it covers.
     fn span(&self) -> (usize, usize) {
         let mut stand = self.at.iter().flatten();
@@ -187,7 +189,7 @@ impl Aligned {
 }
 
 /// An old line on the way through the file.
-struct Row<'a> {
+struct RequestRow<'a> {
     text: &'a [u8],
     must: bool,
     /// Whether the line before it on the way stands right beside it.
@@ -197,7 +199,7 @@ struct Row<'a> {
 /// The cheapest way to stand these rows on the lines that follow, and its cost: one for each row that is not
 /// there, each line passed over, and each of one in the place of the other.
 fn walk<'f>(
-    rows: &[Row<'_>],
+    rows: &[RequestRow<'_>],
     file: impl Fn(usize) -> Option<&'f [u8]>,
 ) -> Option<(Vec<Option<usize>>, usize)> {
     const FAR: usize = usize::MAX / 2;
@@ -214,30 +216,30 @@ fn walk<'f>(
             *cell = (k - DRIFT) * DIFFERENT;
         }
     }
-    let mut steps = vec![vec![Step::Match; width]; rows.len() + 1];
+    let mut steps = vec![vec![DriftStep::Match; width]; rows.len() + 1];
     for (i, row) in rows.iter().enumerate() {
         let next_joined = rows.get(i + 1).is_some_and(|next| next.joined);
         for k in 0..width {
             let Some(j) = lines_at(i + 1, k) else { continue };
             let line = j.checked_sub(1).and_then(&file);
-            let mut best = (FAR, Step::Match);
-            let mut offer = |cost: usize, step: Step| {
+            let mut best = (FAR, DriftStep::Match);
+            let mut offer = |cost: usize, step: DriftStep| {
                 if cost < best.0 {
                     best = (cost, step);
                 }
             };
             if let Some(line) = line {
                 if line == row.text {
-                    offer(cost[i][k], Step::Match);
+                    offer(cost[i][k], DriftStep::Match);
                 } else if !row.must {
-                    offer(cost[i][k].saturating_add(LOST), Step::Other);
+                    offer(cost[i][k].saturating_add(LOST), DriftStep::Other);
                 }
             }
             if !row.must && k + 1 < width {
-                offer(cost[i][k + 1].saturating_add(LOST), Step::Missing);
+                offer(cost[i][k + 1].saturating_add(LOST), DriftStep::Missing);
             }
             if k > 0 && line.is_some() && !next_joined {
-                offer(cost[i + 1][k - 1].saturating_add(DIFFERENT), Step::Passed);
+                offer(cost[i + 1][k - 1].saturating_add(DIFFERENT), DriftStep::Passed);
             }
             (cost[i + 1][k], steps[i + 1][k]) = best;
         }
@@ -250,23 +252,23 @@ fn walk<'f>(
     let mut i = rows.len();
     while i > 0 {
         match steps[i][k] {
-            Step::Match => {
+            DriftStep::Match => {
                 stand[i - 1] = lines_at(i, k).and_then(|j| j.checked_sub(1));
                 i -= 1;
             }
-            Step::Other => i -= 1,
-            Step::Missing => {
+            DriftStep::Other => i -= 1,
+            DriftStep::Missing => {
                 i -= 1;
                 k += 1;
             }
-            Step::Passed => k -= 1,
+            DriftStep::Passed => k -= 1,
         }
     }
     Some((stand, total / DIFFERENT))
 }
 
 #[derive(Clone, Copy)]
-enum Step {
+enum DriftStep {
     /// The row stands on the line.
     Match,
     /// The file has another line in its place.
@@ -281,8 +283,8 @@ enum Step {
 fn certain(
     h: &Haystack<'_>,
     block: &Block<'_>,
-    core: &Core<'_>,
-    aligned: &Aligned,
+    core: &RequiredLines<'_>,
+    aligned: &Alignment,
     budget: &Budget,
 ) -> Result<bool, Kind> {
     let old = block.old();
@@ -302,7 +304,7 @@ fn certain(
 }
 
 /// Whether a line that is not there resembles one of those passed over too much.
-fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Aligned) -> bool {
+fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignment) -> bool {
     let (first, last) = aligned.span();
     let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
     let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
@@ -391,7 +393,7 @@ fn has_rival(
     h: &Haystack<'_>,
     old: &[&[u8]],
     is_context: &[bool],
-    aligned: &Aligned,
+    aligned: &Alignment,
     score: Score,
     budget: &Budget,
 ) -> Result<bool, Kind> {
@@ -448,7 +450,7 @@ struct Score {
 }
 
 /// The request with the file's context.
-fn reading(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned) -> Reading {
+fn interpretation(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment) -> Interpretation {
     let (first, _) = aligned.span();
     let mut lines = Vec::new();
     let mut row = 0;
@@ -462,7 +464,7 @@ fn reading(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned) -> Reading {
     for run in block.lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         let old = run.iter().filter(|line| line.before().is_some()).count();
         if !run[0].is_context() && old > 0 {
-            let Some(to) = aligned.at[row] else { return Reading::Unfit };
+            let Some(to) = aligned.at[row] else { return Interpretation::Unfit };
             catch_up(&mut lines, &mut at, to);
         }
         for line in run {
@@ -478,7 +480,7 @@ fn reading(h: &Haystack<'_>, block: &Block<'_>, aligned: &Aligned) -> Reading {
             row += 1;
         }
     }
-    Reading::Anew(lines)
+    Interpretation::Rewritten(lines)
 }
 
 #[cfg(test)]

@@ -10,8 +10,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::block::{Block, Form, bytes_of, has_substance, indent, is_blank, starts_of, starts_of_trimmed};
-use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use super::block::{
+    Block, BlockForm, bytes_of, has_substance, indent, is_blank, starts_of, starts_of_trimmed,
+};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -22,7 +24,7 @@ const EXPLAINED: usize = 8;
 
 /// How the indentation in the file comes from that in the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shift {
+enum IndentShift {
     /// The file has this in front of it.
     In(Vec<u8>),
     /// The request has this in front of it.
@@ -35,13 +37,13 @@ enum Shift {
 
 pub(super) fn indentation(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
     let old = block.old();
-    if block.has_bare() || old.iter().all(|line| is_blank(line)) {
+    if block.has_bare_context() || old.iter().all(|line| is_blank(line)) {
         return Ok(vec![]);
     }
     let mut places = Vec::new();
@@ -58,7 +60,10 @@ pub(super) fn indentation(
         if shifts.is_empty() {
             continue;
         }
-        places.push(Place { range: bytes_of(h, start, old.len()), reading: reading(block, &shifts) });
+        places.push(Candidate {
+            range: bytes_of(h, start, old.len()),
+            interpretation: interpretation(block, &shifts),
+        });
         if places.len() == most {
             break;
         }
@@ -66,7 +71,7 @@ pub(super) fn indentation(
     if let [place] = &mut places[..]
         && is_meant_elsewhere(h, block, &place.range, budget)?
     {
-        place.reading = Reading::Unfit;
+        place.interpretation = Interpretation::Unfit;
     }
     Ok(places)
 }
@@ -100,12 +105,12 @@ fn is_meant_elsewhere(
 
 /// Tabs against spaces, as one hunk of a section has shown them to differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit(Shift);
+pub struct IndentUnit(IndentShift);
 
-impl Unit {
+impl IndentUnit {
     /// What the lines of a hunk show, which stand at this place: tabs against spaces by one width, if at all.
     #[must_use]
-    pub fn of(h: &Haystack<'_>, written: &[Line], place: &Range<usize>) -> Option<Self> {
+    pub fn from_hunk(h: &Haystack<'_>, written: &[Line], place: &Range<usize>) -> Option<Self> {
         let first = h.lines().index_of(place.start);
         let old = written.iter().filter_map(Line::before).enumerate();
         let pairs: Vec<(&[u8], &[u8])> = old
@@ -113,14 +118,14 @@ impl Unit {
             .map(|(i, line)| (indent(h.lines().content(first + i)), indent(line.as_bytes())))
             .collect();
         let mut shifts = if pairs.is_empty() { Vec::new() } else { shifts(&pairs) };
-        shifts.retain(|shift| matches!(shift, Shift::Tabs(_) | Shift::Spaces(_)));
+        shifts.retain(|shift| matches!(shift, IndentShift::Tabs(_) | IndentShift::Spaces(_)));
         let unit = shifts.pop().filter(|_| shifts.is_empty())?;
         Some(Self(unit))
     }
 
     /// A hunk that shows no indentation of its own, with its added lines in the file's way.
     #[must_use]
-    pub fn applied(&self, lines: &[Line]) -> Option<Vec<Line>> {
+    pub fn apply_to(&self, lines: &[Line]) -> Option<Vec<Line>> {
         let flat = |line: &str| indent(line.as_bytes()).is_empty() || line.trim().is_empty();
         if !lines.iter().filter_map(Line::before).all(flat) {
             return None;
@@ -138,22 +143,22 @@ impl Unit {
 }
 
 /// Every amount that explains all lines; each pair has the file's indentation and the request's.
-fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<Shift> {
+fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<IndentShift> {
     let (file, wanted) = pairs[0];
     let uniform = if file.len() > wanted.len() {
-        file.strip_suffix(wanted).map(|more| Shift::In(more.to_vec()))
+        file.strip_suffix(wanted).map(|more| IndentShift::In(more.to_vec()))
     } else {
-        wanted.strip_suffix(file).map(|more| Shift::Out(more.to_vec()))
+        wanted.strip_suffix(file).map(|more| IndentShift::Out(more.to_vec()))
     };
-    let widths = WIDTHS.flat_map(|width| [Shift::Tabs(width), Shift::Spaces(width)]);
-    let explains = |shift: &Shift| {
+    let widths = WIDTHS.flat_map(|width| [IndentShift::Tabs(width), IndentShift::Spaces(width)]);
+    let explains = |shift: &IndentShift| {
         pairs.iter().any(|(file, wanted)| file != wanted)
             && pairs.iter().all(|(file, wanted)| shift.apply(wanted).as_deref() == Some(file))
     };
     uniform.into_iter().chain(widths).filter(explains).collect()
 }
 
-impl Shift {
+impl IndentShift {
     /// The indentation in the file for this one in the request.
     fn apply(&self, wanted: &[u8]) -> Option<Vec<u8>> {
         match self {
@@ -173,21 +178,23 @@ impl Shift {
 
 /// The request with its added lines moved. Several amounts may explain the old lines; they must then agree
 /// about the new ones.
-fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
+fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
     if is_flat(block) && opens_a_block(block) {
-        return Reading::Unfit;
+        return Interpretation::Unfit;
     }
-    let is_unclear = |shift: &Shift| match shift {
-        Shift::In(more) => is_moved_already(block, more.len() as isize) || only_the_first_may_be_flat(block),
-        Shift::Out(less) => is_moved_already(block, -(less.len() as isize)) || is_shallower(block),
-        Shift::Tabs(_) | Shift::Spaces(_) => false,
+    let is_unclear = |shift: &IndentShift| match shift {
+        IndentShift::In(more) => {
+            is_moved_already(block, more.len() as isize) || only_the_first_may_be_flat(block)
+        }
+        IndentShift::Out(less) => is_moved_already(block, -(less.len() as isize)) || is_shallower(block),
+        IndentShift::Tabs(_) | IndentShift::Spaces(_) => false,
     };
     if shifts.iter().any(is_unclear) {
-        return Reading::Unfit;
+        return Interpretation::Unfit;
     }
-    let moved = |shift: &Shift| {
+    let moved = |shift: &IndentShift| {
         // White space alone is not moved, but a tab that is spaces here is so everywhere.
-        let whole = matches!(shift, Shift::Tabs(_) | Shift::Spaces(_));
+        let whole = matches!(shift, IndentShift::Tabs(_) | IndentShift::Spaces(_));
         block.map(|line| match line {
             Line::Added(text) if whole || !text.trim().is_empty() => {
                 let (own, rest) = text.split_at(indent(text.as_bytes()).len());
@@ -200,8 +207,8 @@ fn reading(block: &Block<'_>, shifts: &[Shift]) -> Reading {
     let mut readings: Vec<Option<Vec<Line>>> = shifts.iter().map(moved).collect();
     readings.dedup();
     match (readings.pop(), readings.is_empty()) {
-        (Some(Some(lines)), true) => Reading::Anew(lines),
-        _ => Reading::Unfit,
+        (Some(Some(lines)), true) => Interpretation::Rewritten(lines),
+        _ => Interpretation::Unfit,
     }
 }
 
@@ -249,7 +256,7 @@ fn is_shallower(block: &Block<'_>) -> bool {
 fn only_the_first_may_be_flat(block: &Block<'_>) -> bool {
     let telling =
         |lines: &mut dyn Iterator<Item = &str>| lines.filter(|text| !text.trim().is_empty()).count();
-    block.form == Form::Block
+    block.form == BlockForm::Block
         && telling(&mut block.lines.iter().filter_map(Line::before)) == 1
         && telling(&mut block.lines.iter().filter_map(Line::after)) > 1
 }
@@ -351,10 +358,10 @@ mod tests {
 
     #[test]
     fn new_lines_that_stand_deeper_by_just_so_much_are_moved_already() {
-        use super::super::block::{Block, Form};
+        use super::super::block::{Block, BlockForm};
         let is_moved = |request: &str, by: isize| {
             let (lines, starts) = (super::super::tests::hunk(request), [0..9]);
-            super::is_moved_already(&Block::new(&lines, &starts, Form::Diff, None), by)
+            super::is_moved_already(&Block::new(&lines, &starts, BlockForm::Diff, None), by)
         };
         assert!(is_moved("-a\n+  b\n", 2) && is_moved("-   a\n+ b\n", -2));
         assert!(!is_moved("-a\n+  b\n", -2) && !is_moved("-a\n+  b\n", 4) && !is_moved("-a\n+  b\n", 0));

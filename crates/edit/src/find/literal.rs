@@ -18,10 +18,10 @@ use core::ops::Range;
 
 use memchr::memmem;
 
-use super::block::{self, Block, Form};
-use super::{Budget, Haystack, Place, Places, Wanted};
+use super::block::{self, Block, BlockForm};
+use super::{Budget, Candidate, Candidates, Haystack, Needle};
 use crate::problem::Kind;
-use crate::text::{Ending, split_ending, split_lines};
+use crate::text::{LineEnding, split_ending, split_lines};
 
 /// So many bytes are searched in the time of one comparison.
 const SEARCHED: usize = 32;
@@ -30,28 +30,34 @@ type Ranges = Vec<Range<usize>>;
 
 pub(super) fn exact(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
+) -> Result<Candidates, Kind> {
     let bytes = h.text().bytes();
-    match *wanted {
-        Wanted::Bytes(old) if !old.contains(&b'\n') => {
+    match *needle {
+        Needle::Bytes(old) if !old.contains(&b'\n') => {
             Ok(as_written(occurrences(bytes, h.text().body(), old, most, budget)?))
         }
-        Wanted::Bytes(old) => {
-            let Some(segments) = Segments::of(old) else { return Ok(vec![]) };
+        Needle::Bytes(old) => {
+            let Some(segments) = Segments::from_text(old) else { return Ok(vec![]) };
             let literal = |place: &Range<usize>| bytes[place.clone()] == *old;
             // A request that writes CRLF has said which of the twins it means.
             if crlf_count(old) > 0 {
-                return Ok(as_written(segments.places(bytes, h.text().body(), most, budget, literal)?));
+                return Ok(as_written(segments.occurrences(
+                    bytes,
+                    h.text().body(),
+                    most,
+                    budget,
+                    literal,
+                )?));
             }
-            let twins = line_endings(h, wanted, most, budget)?;
+            let twins = line_endings(h, needle, most, budget)?;
             Ok(if twins.iter().any(|twin| literal(&twin.range)) { twins } else { vec![] })
         }
-        Wanted::Block(_) => {
-            let places = line_endings(h, wanted, most, budget)?;
-            let crlf = |place: &Place| crlf_count(&bytes[place.range.clone()]) > 0;
+        Needle::Block(_) => {
+            let places = line_endings(h, needle, most, budget)?;
+            let crlf = |place: &Candidate| crlf_count(&bytes[place.range.clone()]) > 0;
             // Lines of a patch have LF; a place that has CRLF is the next layer's, unless it has rivals.
             Ok(if places.len() == 1 && places.iter().any(crlf) { vec![] } else { places })
         }
@@ -60,32 +66,36 @@ pub(super) fn exact(
 
 pub(super) fn line_endings(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    match *wanted {
-        Wanted::Bytes(old) => match Segments::of(old) {
-            Some(segments) => {
-                Ok(as_written(segments.places(h.text().bytes(), h.text().body(), most, budget, |_| true)?))
-            }
+) -> Result<Candidates, Kind> {
+    match *needle {
+        Needle::Bytes(old) => match Segments::from_text(old) {
+            Some(segments) => Ok(as_written(segments.occurrences(
+                h.text().bytes(),
+                h.text().body(),
+                most,
+                budget,
+                |_| true,
+            )?)),
             None => Ok(vec![]),
         },
-        Wanted::Block(block) => {
-            if block.has_bare() {
+        Needle::Block(block) => {
+            if block.has_bare_context() {
                 return Ok(vec![]);
             }
-            let places = block::places(h, block, most, budget, |file, wanted| file == wanted)?;
+            let places = block::candidates(h, block, most, budget, |file, wanted| file == wanted)?;
             match block.form {
-                Form::Block if places.is_empty() => after_indentation(h, block, most, budget),
+                BlockForm::Block if places.is_empty() => after_indentation(h, block, most, budget),
                 _ => Ok(places),
             }
         }
     }
 }
 
-fn as_written(ranges: Ranges) -> Places {
-    ranges.into_iter().map(Place::as_written).collect()
+fn as_written(ranges: Ranges) -> Candidates {
+    ranges.into_iter().map(Candidate::as_written).collect()
 }
 
 /// Places where the block starts after the white space of its first line. The first line of what comes in
@@ -95,7 +105,7 @@ fn after_indentation(
     block: &Block<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
+) -> Result<Candidates, Kind> {
     let Some(&first) = block.old().first().filter(|first| block::indent(first).is_empty()) else {
         return Ok(vec![]);
     };
@@ -112,7 +122,7 @@ fn after_indentation(
     {
         let indent = block::indent(lines.content(place));
         let range = lines.start(place)..lines.start(place + block.old().len());
-        places.push(Place { range, reading: block.with_first_indented(indent) });
+        places.push(Candidate { range, interpretation: block.with_first_indented(indent) });
         if places.len() == most {
             break;
         }
@@ -200,13 +210,13 @@ struct Segments<'a> {
 
 impl<'a> Segments<'a> {
     /// `None` for text without a line ending, which `exact` has already dealt with.
-    fn of(old: &'a [u8]) -> Option<Self> {
+    fn from_text(old: &'a [u8]) -> Option<Self> {
         let mut segments: Vec<&[u8]> = Vec::new();
         let mut last_is_ended = false;
         for line in split_lines(old) {
             let (content, ending) = split_ending(line);
             segments.push(content);
-            last_is_ended = ending != Ending::None;
+            last_is_ended = ending != LineEnding::None;
         }
         if last_is_ended {
             segments.push(b"");
@@ -220,7 +230,7 @@ impl<'a> Segments<'a> {
     }
 
     /// Every place that counts.
-    fn places(
+    fn occurrences(
         &self,
         bytes: &[u8],
         body: Range<usize>,
@@ -296,14 +306,14 @@ impl<'a> Segments<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::find::{LITERAL, Limits, Match, locate, locate_all};
+    use crate::find::{FindLimits, LITERAL, Match, locate, locate_all};
     use crate::text::Text;
     use proptest::prelude::*;
 
     fn find(file: &[u8], old: &[u8]) -> Result<Option<Match>, Kind> {
         let text = Text::new(file.to_vec()).unwrap();
-        let limits = Limits::default();
-        locate(&Haystack::new(&text), &Wanted::Bytes(old), LITERAL, &limits, &Budget::new(&limits))
+        let limits = FindLimits::default();
+        locate(&Haystack::new(&text), &Needle::Bytes(old), LITERAL, &limits, &Budget::new(&limits))
     }
 
     fn found(file: &[u8], old: &[u8]) -> (&'static str, Range<usize>) {
@@ -341,7 +351,7 @@ mod tests {
         assert!(matches!(several, Err(Kind::AmbiguousMatch { ref lines, .. }) if lines == &[1, 4, 7]));
         assert_eq!(found(file, b"end)\n\nx('detect'"), ("exact", 20..36));
         let text = Text::new(file.to_vec()).unwrap();
-        let limits = Limits::default();
+        let limits = FindLimits::default();
         let all = |old: &[u8]| locate_all(&Haystack::new(&text), old, &limits, &Budget::new(&limits));
         assert!(matches!(all(b"end)\n\nx('detect"), Err(Kind::PartOfWord { line: 3, begins: false, .. })));
         assert_eq!(all(b"x('detect").map(|places| places.len()), Ok(3));
@@ -383,7 +393,7 @@ mod tests {
     #[test]
     fn replace_all_refuses_overlapping_places() {
         let text = Text::new(b"aaaa".to_vec()).unwrap();
-        let limits = Limits::default();
+        let limits = FindLimits::default();
         let all = locate_all(&Haystack::new(&text), b"aa", &limits, &Budget::new(&limits));
         assert!(matches!(all, Err(Kind::OverlappingPlaces { .. })));
     }
@@ -398,16 +408,16 @@ mod tests {
         let file = alloc::vec![b'}'; 400_000];
         let mut old = alloc::vec![b'}'; 100_000];
         old.push(b'\n');
-        let limits = Limits { work: 50_000_000, ..Limits::default() };
+        let limits = FindLimits { work: 50_000_000, ..FindLimits::default() };
         let text = Text::new(file).unwrap();
         let outcome =
-            locate(&Haystack::new(&text), &Wanted::Bytes(&old), LITERAL, &limits, &Budget::new(&limits));
+            locate(&Haystack::new(&text), &Needle::Bytes(&old), LITERAL, &limits, &Budget::new(&limits));
         assert!(matches!(outcome, Err(Kind::WorkLimit { .. })), "{outcome:?}");
     }
 
     /// Every place by brute force: the file's bytes with CRLF read as LF, at every offset.
     fn oracle(file: &[u8], old: &[u8]) -> usize {
-        let plain = |bytes: &[u8]| crate::text::with_endings(bytes, Ending::Lf);
+        let plain = |bytes: &[u8]| crate::text::with_endings(bytes, LineEnding::Lf);
         let old = plain(old);
         let lf = plain(file);
         (0..lf.len()).filter(|&i| lf[i..].starts_with(&old)).count()
@@ -424,7 +434,7 @@ mod tests {
             match find(file.as_bytes(), old.as_bytes()) {
                 Ok(None) => prop_assert_eq!(count, 0),
                 Ok(Some(place)) => {
-                    let lf = |b: &[u8]| crate::text::with_endings(b, Ending::Lf);
+                    let lf = |b: &[u8]| crate::text::with_endings(b, LineEnding::Lf);
                     prop_assert_eq!(lf(&file.as_bytes()[place.range.clone()]), lf(old.as_bytes()));
                     prop_assert!(count == 1 || literal_crlf);
                     let bytes = file.as_bytes();

@@ -16,7 +16,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
 use super::block::{Block, bytes_of, starts_of};
-use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -29,12 +29,12 @@ const FOLDED: usize = 4;
 
 pub(super) fn lookalikes(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
-    if block.has_bare() {
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
+    if block.has_bare_context() {
         return Ok(vec![]);
     }
     let folded: Vec<Cow<'_, [u8]>> = block.old().iter().map(|line| fold(line)).collect();
@@ -53,9 +53,10 @@ pub(super) fn lookalikes(
         let file: Option<Vec<&str>> = (start..start + block.old().len())
             .map(|i| core::str::from_utf8(h.lines().content(i)).ok())
             .collect();
-        let reading =
-            file.map_or(Reading::Unfit, |file| Reading::Anew(in_the_files_characters(block, &file)));
-        Place { range: bytes_of(h, start, block.old().len()), reading }
+        let interpretation = file.map_or(Interpretation::Unfit, |file| {
+            Interpretation::Rewritten(in_the_files_characters(block, &file))
+        });
+        Candidate { range: bytes_of(h, start, block.old().len()), interpretation }
     };
     Ok(found.into_iter().map(place).collect())
 }

@@ -44,11 +44,11 @@ use crate::patch::Line;
 use crate::problem::{Kind, Work};
 use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lines};
 
-pub use anchor::{Scope, scope};
-pub use block::{Block, Form};
-pub use indentation::Unit;
+pub use anchor::{SearchScope, search_scope};
+pub use block::{Block, BlockForm};
+pub use indentation::IndentUnit;
 pub(crate) use literal::is_word;
-pub use near::{near, nothing};
+pub use near::{near, version_only};
 
 /// One way to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,13 +114,13 @@ impl Layer {
     }
 
     /// All places where it matches, in order, up to a number of them. Overlapping ones count.
-    fn places(
+    fn candidates(
         self,
         h: &Haystack<'_>,
-        wanted: &Wanted<'_>,
+        needle: &Needle<'_>,
         most: usize,
         budget: &Budget,
-    ) -> Result<Places, Kind> {
+    ) -> Result<Candidates, Kind> {
         let find = match self {
             Self::Exact => literal::exact,
             Self::LineEndings => literal::line_endings,
@@ -133,7 +133,7 @@ impl Layer {
             Self::InnerBlanks => blanks::inner_blanks,
             Self::ContextDrift => drift::context_drift,
         };
-        find(h, wanted, most, budget)
+        find(h, needle, most, budget)
     }
 
     /// Whether it finds the text itself, whatever its line endings.
@@ -142,12 +142,12 @@ impl Layer {
     }
 
     /// Whether the line that a request names may choose among this layer's places.
-    fn takes_hints(self) -> bool {
+    fn is_narrowed_by_hint(self) -> bool {
         matches!(self, Self::Exact | Self::LineEndings | Self::TrailingSpace)
     }
 
     /// Whether text without its line numbers may match by this layer.
-    fn sees_through_numbers(self, new_too: bool) -> bool {
+    fn matches_without_numbers(self, new_too: bool) -> bool {
         match self {
             Self::Exact | Self::LineEndings | Self::TrailingSpace | Self::EdgeBlanks => true,
             Self::Indentation => new_too,
@@ -166,30 +166,30 @@ impl fmt::Display for Layer {
     }
 }
 
-type Places = Vec<Place>;
+type Candidates = Vec<Candidate>;
 
 /// A place that a layer found.
 #[derive(Clone, Debug)]
-struct Place {
+struct Candidate {
     /// The bytes there, endings of whole lines included.
     range: Range<usize>,
     /// How the request reads there.
-    reading: Reading,
+    interpretation: Interpretation,
 }
 
-impl Place {
+impl Candidate {
     fn as_written(range: Range<usize>) -> Self {
-        Self { range, reading: Reading::AsWritten }
+        Self { range, interpretation: Interpretation::AsWritten }
     }
 }
 
 /// How a request reads at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Reading {
+enum Interpretation {
     /// As it is written: its old lines stand for those of the file, one for one.
     AsWritten,
     /// Like this: these old lines stand for those of the file, one for one.
-    Anew(Vec<Line>),
+    Rewritten(Vec<Line>),
     /// It stands there, but what comes in its place cannot be said without a guess.
     Unfit,
 }
@@ -197,7 +197,7 @@ enum Reading {
 /// How much may be tried before a request is refused as too much work. Counted in comparisons and bytes,
 /// not in milliseconds, so that what passes once always passes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct FindLimits {
     /// Line comparisons and matched bytes, over one request.
     pub work: u64,
     /// How many places of a unique match are listed.
@@ -208,7 +208,7 @@ pub struct Limits {
     pub file_bytes: usize,
 }
 
-impl Limits {
+impl FindLimits {
     /// Whether a file may have so many bytes.
     pub fn check_file(&self, bytes: usize) -> Result<(), Kind> {
         if bytes <= self.file_bytes {
@@ -218,7 +218,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for FindLimits {
     fn default() -> Self {
         Self { work: 250_000_000, listed: 20, replaced: 1_000_000, file_bytes: 64 * 1024 * 1024 }
     }
@@ -231,7 +231,7 @@ pub struct Budget(Cell<u64>);
 impl Budget {
     /// A full budget.
     #[must_use]
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &FindLimits) -> Self {
         Self(Cell::new(limits.work))
     }
 
@@ -291,7 +291,7 @@ impl<'a> Haystack<'a> {
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
-pub enum Wanted<'a> {
+pub enum Needle<'a> {
     /// Any bytes, wherever they begin and end; must not be empty.
     Bytes(&'a [u8]),
     /// Whole lines, one after another.
@@ -306,28 +306,28 @@ pub struct Match {
     /// The layer that found it.
     pub layer: Layer,
     /// How a block reads there, where that is not as it is written.
-    pub reading: Option<Vec<Line>>,
+    pub interpretation: Option<Vec<Line>>,
 }
 
-/// Finds the one place of `wanted` by these layers. `Ok(None)` when none of them knows any, [`Kind::Unclear`] when
+/// Finds the one place of `needle` by these layers. `Ok(None)` when none of them knows any, [`Kind::Unclear`] when
 /// it stands somewhere, but what is to come in its place cannot be said.
 pub fn locate(
     haystack: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     layers: &[Layer],
-    limits: &Limits,
+    limits: &FindLimits,
     budget: &Budget,
 ) -> Result<Option<Match>, Kind> {
-    let hint = match wanted {
+    let hint = match needle {
         // Line 1 is what models write who do not know.
-        Wanted::Block(block) => block.hint.filter(|&hint| hint != 1),
-        Wanted::Bytes(_) => None,
+        Needle::Block(block) => block.hint.filter(|&hint| hint != 1),
+        Needle::Bytes(_) => None,
     };
     for &layer in layers {
         // One more than is listed, so that the answer can say "at least"; all where a hint may choose.
-        let hint = hint.filter(|_| layer.takes_hints());
+        let hint = hint.filter(|_| layer.is_narrowed_by_hint());
         let most = if hint.is_some() { usize::MAX } else { limits.listed + 1 };
-        let mut places = layer.places(haystack, wanted, most, budget)?;
+        let mut places = layer.candidates(haystack, needle, most, budget)?;
         if let Some(hint) = hint.filter(|_| places.len() > 1) {
             let lines = haystack.lines();
             if let Some(at) = places.iter().position(|place| lines.index_of(place.range.start) + 1 == hint) {
@@ -337,28 +337,30 @@ pub fn locate(
         match places.len() {
             0 => {}
             1 => {
-                let Place { range, reading } = places.remove(0);
-                if let Wanted::Bytes(old) = wanted {
+                let Candidate { range, interpretation } = places.remove(0);
+                if let Needle::Bytes(old) = needle {
                     literal::check_words(haystack, old, &range)?;
                 }
-                return Ok(match reading {
-                    Reading::AsWritten => Some(Match { range, layer, reading: None }),
-                    Reading::Anew(lines) => Some(Match { range, layer, reading: Some(lines) }),
+                return Ok(match interpretation {
+                    Interpretation::AsWritten => Some(Match { range, layer, interpretation: None }),
+                    Interpretation::Rewritten(lines) => {
+                        Some(Match { range, layer, interpretation: Some(lines) })
+                    }
                     // A looser look, or one at another place, would guess more.
-                    Reading::Unfit => return Err(Kind::Unclear),
+                    Interpretation::Unfit => return Err(Kind::Unclear),
                 });
             }
             found => {
                 let lines = places.iter().take(limits.listed).map(|p| haystack.line_number(p.range.start));
                 let mut lines: Vec<usize> = lines.collect();
                 // Lines can be laid from one line on in two ways. In one line, that the text stands there twice is told.
-                let is_block = matches!(wanted, Wanted::Block(_));
+                let is_block = matches!(needle, Needle::Block(_));
                 lines.dedup_by(|one, other| is_block && one == other);
                 return Err(Kind::AmbiguousMatch {
                     lines,
                     total: found.min(limits.listed),
                     more: found > limits.listed,
-                    in_patch: matches!(wanted, Wanted::Block(block) if block.form != Form::Text),
+                    in_patch: matches!(needle, Needle::Block(block) if block.form != BlockForm::Text),
                     loose: (!layer.is_literal()).then(|| layer.name()),
                     places: places
                         .iter()
@@ -397,11 +399,11 @@ pub(crate) fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize
 pub fn locate_all(
     haystack: &Haystack<'_>,
     old: &[u8],
-    limits: &Limits,
+    limits: &FindLimits,
     budget: &Budget,
 ) -> Result<Vec<Match>, Kind> {
     for &layer in LITERAL {
-        let places = layer.places(haystack, &Wanted::Bytes(old), limits.replaced + 1, budget)?;
+        let places = layer.candidates(haystack, &Needle::Bytes(old), limits.replaced + 1, budget)?;
         if places.len() > limits.replaced {
             return Err(Kind::WorkLimit { work: Work::Replacing });
         }
@@ -415,7 +417,7 @@ pub fn locate_all(
             for place in &places {
                 literal::check_words(haystack, old, &place.range)?;
             }
-            let found = |place: Place| Match { range: place.range, layer, reading: None };
+            let found = |place: Candidate| Match { range: place.range, layer, interpretation: None };
             return Ok(places.into_iter().map(found).collect());
         }
     }

@@ -9,8 +9,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::block::{Block, Form, is_blank};
-use super::{Budget, Haystack, Place, Places, Reading, Wanted};
+use super::block::{Block, BlockForm, is_blank};
+use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -19,22 +19,22 @@ const SEPARATORS: &[&str] = &["\t", "→", " | ", "| ", "|", ": ", ":"];
 
 pub(super) fn line_numbers(
     h: &Haystack<'_>,
-    wanted: &Wanted<'_>,
+    needle: &Needle<'_>,
     most: usize,
     budget: &Budget,
-) -> Result<Places, Kind> {
-    let Wanted::Block(block) = wanted else { return Ok(vec![]) };
+) -> Result<Candidates, Kind> {
+    let Needle::Block(block) = needle else { return Ok(vec![]) };
     if block.old().iter().all(|line| is_blank(line)) {
         return Ok(vec![]);
     }
-    let mut found: Places = Vec::new();
+    let mut found: Candidates = Vec::new();
     for separator in SEPARATORS {
         let Some((lines, new_too)) = without_numbers(block, separator) else { continue };
         let alone = block.old().len() < 3;
         let number = first_number(block, separator).filter(|_| alone);
-        let read = Wanted::Block(&Block::new(&lines, block.starts, block.form, None));
-        for layer in super::LAYERS.iter().copied().filter(|layer| layer.sees_through_numbers(new_too)) {
-            let mut places = layer.places(h, &read, most, budget)?;
+        let read = Needle::Block(&Block::new(&lines, block.starts, block.form, None));
+        for layer in super::LAYERS.iter().copied().filter(|layer| layer.matches_without_numbers(new_too)) {
+            let mut places = layer.candidates(h, &read, most, budget)?;
             if let (Some(number), [place]) = (number, &places[..])
                 && h.line_number(place.range.start) != number
             {
@@ -45,11 +45,11 @@ pub(super) fn line_numbers(
             }
             for place in places {
                 if found.iter().all(|other| other.range != place.range) {
-                    let reading = match place.reading {
-                        Reading::AsWritten => Reading::Anew(lines.clone()),
-                        reading => reading,
+                    let interpretation = match place.interpretation {
+                        Interpretation::AsWritten => Interpretation::Rewritten(lines.clone()),
+                        interpretation => interpretation,
                     };
-                    found.push(Place { range: place.range, reading });
+                    found.push(Candidate { range: place.range, interpretation });
                 }
             }
             break;
@@ -62,7 +62,7 @@ pub(super) fn line_numbers(
 /// The request without its line numbers, and whether the added lines had some.
 fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, bool)> {
     // A diff says of each line what it is; otherwise the numbers themselves made lines differ.
-    if block.form == Form::Diff {
+    if block.form == BlockForm::Diff {
         let mut expected = None;
         let numbered = |line: &&str| numbered(line, separator).is_some();
         let added: Vec<&str> = block.added().filter(|line| !line.trim().is_empty()).collect();

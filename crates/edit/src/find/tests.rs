@@ -25,12 +25,12 @@ pub(super) fn read(file: &str, request: &str) -> Option<(&'static str, String)> 
     let haystack = Haystack::new(&text);
     let lines = hunk(request);
     let starts = [0..haystack.lines().len()];
-    let limits = Limits::default();
-    let block = Block::new(&lines, &starts, Form::Diff, None);
-    let wanted = Wanted::Block(&block);
+    let limits = FindLimits::default();
+    let block = Block::new(&lines, &starts, BlockForm::Diff, None);
+    let wanted = Needle::Block(&block);
     let found = locate(&haystack, &wanted, LAYERS, &limits, &Budget::new(&limits)).ok()??;
     let old = String::from_utf8(text.bytes()[found.range.clone()].to_vec()).unwrap();
-    let reading = found.reading.unwrap_or(lines);
+    let reading = found.interpretation.unwrap_or(lines);
     let stand: Vec<&Line> = reading.iter().filter(|line| line.before().is_some()).collect();
     assert_eq!(stand.len(), old.lines().count(), "one line for each of the file's");
     let mut in_file = old.lines();
@@ -102,9 +102,9 @@ proptest! {
         let text = Text::new((file.join("\n") + "\n").into_bytes()).unwrap();
         let haystack = Haystack::new(&text);
         let starts = [0..haystack.lines().len()];
-        let block = Block::new(&request, &starts, Form::Diff, None);
-        let limits = Limits::default();
-        match locate(&haystack, &Wanted::Block(&block), LAYERS, &limits, &Budget::new(&limits)) {
+        let block = Block::new(&request, &starts, BlockForm::Diff, None);
+        let limits = FindLimits::default();
+        match locate(&haystack, &Needle::Block(&block), LAYERS, &limits, &Budget::new(&limits)) {
             Ok(Some(found)) => {
                 let at = haystack.lines().index_of(found.range.start);
                 let place = places.iter().find(|(place, _)| *place == at);

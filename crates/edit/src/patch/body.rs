@@ -10,14 +10,14 @@
 
 use alloc::vec::Vec;
 
-use super::lines::{Numbered, closes_fence, invalid};
+use super::lines::{NumberedLine, closes_fence, invalid};
 use super::{Line, git};
 use crate::problem::Problem;
 use crate::problem::malformed::Unified;
 
 /// The body of a hunk.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(super) struct HunkBody {
     pub(super) lines: Vec<Line>,
     /// Whether the last line of the old side was said to have no newline, and so is the last of the file.
     pub(super) old_unended: bool,
@@ -29,12 +29,12 @@ pub(super) struct Body {
 
 /// Where hunks are looked for: the lines, and the ticks of the fence around these if there is one.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'a, 'b> {
-    pub(super) lines: &'b [Numbered<'a>],
+pub(super) struct BodyScope<'a, 'b> {
+    pub(super) lines: &'b [NumberedLine<'a>],
     pub(super) fence: Option<usize>,
 }
 
-impl Scope<'_, '_> {
+impl BodyScope<'_, '_> {
     fn text(&self, at: usize) -> Option<&str> {
         self.lines.get(at).map(|line| line.text)
     }
@@ -64,7 +64,7 @@ impl Scope<'_, '_> {
     }
 
     /// Where the body that starts at `from` ends by its counts, if they fit it.
-    fn counted(&self, from: usize, (mut old, mut new): (usize, usize)) -> Option<usize> {
+    fn counted_end(&self, from: usize, (mut old, mut new): (usize, usize)) -> Option<usize> {
         let mut at = from;
         while (old, new) != (0, 0) {
             let line = self.text(at)?;
@@ -103,7 +103,7 @@ impl Scope<'_, '_> {
     }
 
     /// Where the body that starts at `from` ends by the look of what follows.
-    fn structural(&self, from: usize) -> usize {
+    fn structural_end(&self, from: usize) -> usize {
         let mut end = from;
         while !self.ends_hunk(end) {
             end += 1;
@@ -115,11 +115,11 @@ impl Scope<'_, '_> {
     }
 
     /// Reads the body from `at` on, which is left after it.
-    pub(super) fn read(&self, at: &mut usize, counts: Option<(usize, usize)>) -> Result<Body, Problem> {
+    pub(super) fn read(&self, at: &mut usize, counts: Option<(usize, usize)>) -> Result<HunkBody, Problem> {
         let from = *at;
-        let counted = counts.and_then(|counts| self.counted(from, counts));
-        *at = counted.unwrap_or_else(|| self.structural(from));
-        let mut body = Body { counted: counted.is_some(), ..Body::default() };
+        let counted = counts.and_then(|counts| self.counted_end(from, counts));
+        *at = counted.unwrap_or_else(|| self.structural_end(from));
+        let mut body = HunkBody { counted: counted.is_some(), ..HunkBody::default() };
         for line in &self.lines[from..*at] {
             let is_marker = is_no_newline(line.text);
             let again = match body.lines.last() {

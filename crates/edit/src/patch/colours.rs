@@ -16,7 +16,7 @@ const ESCAPE: char = '\u{1b}';
 const RESET: &str = "\u{1b}[m";
 
 /// The text without its colours; `None` where it has none, or has escapes that may be content.
-pub(super) fn taken_off(text: &str) -> Option<String> {
+pub(super) fn strip(text: &str) -> Option<String> {
     if !text.contains(ESCAPE) {
         return None;
     }
@@ -74,7 +74,7 @@ mod tests {
             ("\x1b[32m+\x1b[m\x1b[32mc\x1b[m\x1b[41m \r\x1b[m\n+d\n", "+c \r\n+d\n"),
             ("\x1b[1;32m+\x1b[m\n", "+\n"),
         ] {
-            assert_eq!(taken_off(coloured).as_deref(), Some(plain), "{coloured:?}");
+            assert_eq!(strip(coloured).as_deref(), Some(plain), "{coloured:?}");
         }
     }
 
@@ -89,7 +89,7 @@ mod tests {
             "\x1b[2J\n",
             "+\x1b\n",
         ] {
-            assert_eq!(taken_off(text), None, "{text:?}");
+            assert_eq!(strip(text), None, "{text:?}");
         }
     }
 }

@@ -17,7 +17,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::git::Header;
-use super::lines::{Numbered, invalid, numbered, shorten};
+use super::lines::{NumberedLine, invalid, numbered, shorten};
 use super::target::{Target, target};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
@@ -46,7 +46,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 }
 
 struct Parser<'a, 'b> {
-    lines: &'b [Numbered<'a>],
+    lines: &'b [NumberedLine<'a>],
     at: usize,
     hunks: usize,
     problems: Vec<Problem>,
@@ -64,7 +64,7 @@ struct Side<'a> {
 }
 
 /// A hunk as it was read.
-struct Raw {
+struct RawHunk {
     number: usize,
     lines: Vec<Line>,
     /// The line at which the old side begins.
@@ -139,7 +139,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn section(&mut self, file: &Target, raws: &[Raw]) -> Section {
+    fn section(&mut self, file: &Target, raws: &[RawHunk]) -> Section {
         let all = |wanted: fn(&Line) -> bool| raws.iter().all(|raw| raw.lines.iter().all(wanted));
         // Lines of one side only, so their order is that of the side.
         let content = |is_new: bool| {
@@ -172,11 +172,11 @@ impl<'a> Parser<'a, '_> {
             });
             Operation::Update { hunks: hunks.collect(), move_to: None }
         };
-        Section::of(&file.from, operation)
+        Section::new(&file.from, operation)
     }
 
-    fn hunk(&mut self) -> Result<Raw, Problem> {
-        let Numbered { number, cr, .. } = self.lines[self.at];
+    fn hunk(&mut self) -> Result<RawHunk, Problem> {
+        let NumberedLine { number, cr, .. } = self.lines[self.at];
         self.at += 1;
         let mut old = self.side("*** ", " ****", *b" -!")?;
         let mut new = self.side("--- ", " ----", *b" +!")?;
@@ -196,7 +196,7 @@ impl<'a> Parser<'a, '_> {
         let Some(lines) = merged(&old.lines, &new.lines) else {
             return refuse(Context::SidesDiffer);
         };
-        Ok(Raw {
+        Ok(RawHunk {
             number,
             lines,
             first: old.first,
@@ -226,7 +226,7 @@ impl<'a> Parser<'a, '_> {
         let mut side = Side { first, ..Side::default() };
         let clear = self.text(0).len() > 1 && marked(self.text(0), signs).is_some();
         let rest = &self.lines[self.at..];
-        let read = |line: &Numbered<'a>| marked(line.text, signs);
+        let read = |line: &NumberedLine<'a>| marked(line.text, signs);
         let lines: Vec<(u8, &str)> = rest.iter().take(count).map_while(read).collect();
         // A single number is that of one line, or of the line before none.
         let none = lines.is_empty() && !line.contains(',');
@@ -294,7 +294,7 @@ fn merged(old: &[(u8, &str)], new: &[(u8, &str)]) -> Option<Vec<Line>> {
     }
 }
 
-fn change(raw: &Raw) -> Change {
+fn change(raw: &RawHunk) -> Change {
     let no_old = raw.lines.iter().all(|line| line.before().is_none());
     if no_old && !raw.new_unended {
         let lines = raw.lines.iter().filter_map(Line::after).map(String::from).collect();

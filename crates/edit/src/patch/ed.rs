@@ -14,7 +14,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::lines::{Numbered, invalid, numbered, shorten, without_fence};
+use super::lines::{NumberedLine, invalid, numbered, shorten, without_fence};
 use super::rcs::addressed;
 use super::{Patch, RangeChange};
 use crate::problem::Problem;
@@ -42,13 +42,13 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 }
 
 struct Script<'a, 'b> {
-    lines: &'b [Numbered<'a>],
+    lines: &'b [NumberedLine<'a>],
     at: usize,
     problems: Vec<Problem>,
 }
 
 /// A command with its addresses.
-struct Command {
+struct EdCommand {
     first: usize,
     last: usize,
     verb: u8,
@@ -76,7 +76,7 @@ impl Script<'_, '_> {
                 // Whatever follows may be the text of it.
                 break;
             };
-            let Command { first, last, verb } = command;
+            let EdCommand { first, last, verb } = command;
             let lines = if verb == b'd' { Some(Vec::new()) } else { self.text(line) };
             let Some(lines) = lines else { break };
             let change = match verb {
@@ -98,7 +98,7 @@ impl Script<'_, '_> {
     }
 
     /// The text of a command, up to its dot.
-    fn text(&mut self, command: Numbered<'_>) -> Option<Vec<String>> {
+    fn text(&mut self, command: NumberedLine<'_>) -> Option<Vec<String>> {
         let mut text: Vec<String> = Vec::new();
         loop {
             let rest = &self.lines[self.at..];
@@ -133,7 +133,7 @@ impl Script<'_, '_> {
 
     /// After `w` and `q` nothing may follow.
     fn end(&mut self) {
-        let is_end = |line: &&Numbered<'_>| !matches!(line.text.trim_end(), "" | "q");
+        let is_end = |line: &&NumberedLine<'_>| !matches!(line.text.trim_end(), "" | "q");
         if let Some(line) = self.lines[self.at..].iter().find(is_end) {
             let (number, text) = (line.number, shorten(line.text));
             self.refuse(number, Ed::AfterEnd { text });
@@ -141,7 +141,7 @@ impl Script<'_, '_> {
     }
 }
 
-fn command(text: &str) -> Option<Command> {
+fn command(text: &str) -> Option<EdCommand> {
     let verb = *text.as_bytes().last()?;
     let addresses = text.get(..text.len() - 1)?;
     let number = |text: &str| -> Option<usize> {
@@ -156,7 +156,7 @@ fn command(text: &str) -> Option<Command> {
         b'c' | b'd' => first > 0 && first <= last && last < usize::MAX,
         _ => false,
     };
-    right.then_some(Command { first, last, verb })
+    right.then_some(EdCommand { first, last, verb })
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ impl<'a> Fence<'a> {
 
     /// These lines inside the fence without the indentation that all of them share with it, as in a list.
     /// Where one has less, the lines were not indented with the fence.
-    pub(super) fn freed<'l>(&self, lines: &[&'l str]) -> Vec<&'l str> {
+    pub(super) fn unwrapped<'l>(&self, lines: &[&'l str]) -> Vec<&'l str> {
         let white = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let is_indented = |line: &&str| line.trim().is_empty() || white(line) >= self.indent;
         let by = if lines.iter().all(is_indented) { self.indent } else { 0 };
@@ -116,14 +116,14 @@ impl<'a> Fence<'a> {
 }
 
 /// The name above line `at`, at most three lines up, past fences and blank lines, but not before `floor`.
-pub(super) fn name_above(lines: &[&str], at: usize, floor: usize) -> Option<Name> {
+pub(super) fn name_above(lines: &[&str], at: usize, floor: usize) -> Option<NameCandidate> {
     let mut apart = false;
     for &line in lines[floor.max(at.saturating_sub(REACH))..at].iter().rev() {
         if line.trim().is_empty() {
             apart = true;
         } else if let Some(fence) = Fence::opened_by(line) {
             if let Some(path) = name_in_info(fence.info) {
-                return Some(Name { path, bare: false });
+                return Some(NameCandidate { path, bare: false });
             }
         } else if !is_tag_fence(line) {
             return name_in(line).filter(|name| !(apart && name.bare));
@@ -187,14 +187,14 @@ pub(super) fn name_in_info(info: &str) -> Option<String> {
 }
 
 /// What a line says is the file's name.
-pub(super) struct Name {
+pub(super) struct NameCandidate {
     pub(super) path: String,
     /// Whether nothing but its place says that it is a name.
     pub(super) bare: bool,
 }
 
 /// The name that this line consists of, its decoration taken off.
-fn name_in(line: &str) -> Option<Name> {
+fn name_in(line: &str) -> Option<NameCandidate> {
     let mut rest = without_bullet(line.trim());
     let mut quoted = false;
     let mut decorated = false;
@@ -226,7 +226,7 @@ fn name_in(line: &str) -> Option<Name> {
     let prose = sentence
         || (!quoted && begins_as_prose)
         || (bare && (decorated || rest.contains(char::is_whitespace) || rest.starts_with('-')));
-    (!prose).then(|| Name { path: rest.into(), bare })
+    (!prose).then(|| NameCandidate { path: rest.into(), bare })
 }
 
 fn without_bullet(line: &str) -> &str {
@@ -257,7 +257,7 @@ fn is_named(path: &str) -> bool {
 
 /// The file that an edit is for, from the name in the text and the one in the call. Two names agree if one
 /// is the other's end; then the call's counts.
-pub(super) fn settled(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, Disagreement> {
+pub(super) fn only_name(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, Disagreement> {
     match (named, argument) {
         (Some(named), Some(path)) if !agree(named, path) => {
             Err(Disagreement { path: path.into(), named: named.into() })
@@ -377,11 +377,11 @@ mod tests {
 
     #[test]
     fn names_agree_if_one_is_the_others_end() {
-        assert_eq!(settled(Some("main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
-        assert_eq!(settled(Some("/w/src/main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
-        assert_eq!(settled(Some("./a"), None), Ok(Some("./a".into())));
-        assert!(settled(Some("main.py"), Some("domain.py")).is_err());
-        assert_eq!(settled(None, None), Ok(None));
+        assert_eq!(only_name(Some("main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
+        assert_eq!(only_name(Some("/w/src/main.py"), Some("src/main.py")), Ok(Some("src/main.py".into())));
+        assert_eq!(only_name(Some("./a"), None), Ok(Some("./a".into())));
+        assert!(only_name(Some("main.py"), Some("domain.py")).is_err());
+        assert_eq!(only_name(None, None), Ok(None));
     }
 
     #[test]

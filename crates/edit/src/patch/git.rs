@@ -13,8 +13,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::lines::{Numbered, invalid, shorten};
-use super::names::{self, Name};
+use super::lines::{NumberedLine, invalid, shorten};
+use super::names::{self, HeaderName};
 use crate::problem::Problem;
 use crate::problem::malformed::Header as Fault;
 
@@ -24,7 +24,7 @@ pub(super) struct Header {
     /// The number of its first line.
     pub(super) number: usize,
     /// The names of the `---` and `+++` lines.
-    pub(super) sides: Option<(Name, Name)>,
+    pub(super) sides: Option<(HeaderName, HeaderName)>,
     /// The names of the `diff --git` line.
     pub(super) git: Option<(String, String)>,
     /// The name of the `Index:` line.
@@ -43,7 +43,7 @@ pub(super) struct Header {
 }
 
 /// Whether a file's headers begin at this line.
-pub(super) fn begins(lines: &[Numbered<'_>], at: usize) -> bool {
+pub(super) fn begins(lines: &[NumberedLine<'_>], at: usize) -> bool {
     let Some(line) = lines.get(at).map(|line| line.text) else { return false };
     let next = lines.get(at + 1).map_or("", |line| line.text);
     line.starts_with("diff --git ")
@@ -70,7 +70,7 @@ fn is_mode(line: &str, prefix: &str) -> bool {
 }
 
 /// Reads the headers from `at` on, which is left after them. Of a refused file, all problems are reported.
-pub(super) fn read(lines: &[Numbered<'_>], at: &mut usize) -> Result<Header, Vec<Problem>> {
+pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header, Vec<Problem>> {
     let mut header = Header { number: lines.get(*at).map_or(0, |line| line.number), ..Header::default() };
     let mut problems = Vec::new();
     let first = *at;
@@ -106,11 +106,11 @@ impl Header {
     }
 
     /// Takes in one extended header; `false` if the line is none.
-    fn line(&mut self, line: Numbered<'_>) -> Result<bool, Problem> {
+    fn line(&mut self, line: NumberedLine<'_>) -> Result<bool, Problem> {
         let text = line.text;
         let value = |prefix: &str| text.strip_prefix(prefix);
         if let Some(names) = value("diff --git ") {
-            self.git = names::of_git_line(names);
+            self.git = names::from_git_line(names);
         } else if text.starts_with("diff --cc ") || text.starts_with("diff --combined ") {
             return Err(invalid(line.number, Fault::CombinedDiff));
         } else if let Some(path) = value("rename from ") {
@@ -148,7 +148,7 @@ impl Header {
 }
 
 /// Whether a mode is that of an executable file.
-fn mode_of(line: Numbered<'_>, mode: &str) -> Result<bool, Problem> {
+fn mode_of(line: NumberedLine<'_>, mode: &str) -> Result<bool, Problem> {
     let fault = match mode.trim() {
         "100755" => return Ok(true),
         "100644" | "100664" | "100600" => return Ok(false),

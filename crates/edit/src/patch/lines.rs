@@ -8,7 +8,7 @@ use crate::problem::{Kind, Malformed, Problem};
 
 /// A line of a request with its one-based number, its ending taken off.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Numbered<'a> {
+pub(super) struct NumberedLine<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
     /// Whether it ended in CRLF.
@@ -16,12 +16,12 @@ pub(super) struct Numbered<'a> {
 }
 
 /// The lines of a text. A final newline ends the last one, it does not begin another.
-pub(super) fn numbered(text: &str) -> Vec<Numbered<'_>> {
+pub(super) fn numbered(text: &str) -> Vec<NumberedLine<'_>> {
     let mut lines = Vec::new();
     for (i, line) in text.split_inclusive('\n').enumerate() {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let text = line.strip_suffix('\r').unwrap_or(line);
-        lines.push(Numbered { number: i + 1, text, cr: text.len() < line.len() });
+        lines.push(NumberedLine { number: i + 1, text, cr: text.len() < line.len() });
     }
     lines
 }
@@ -59,10 +59,10 @@ pub(super) fn closes_fence(line: &str, ticks: usize) -> bool {
 
 /// The lines inside of the one code fence that is around all of them, or all lines if there is none.
 pub(super) fn without_fence<'a, 'b>(
-    lines: &'b [Numbered<'a>],
+    lines: &'b [NumberedLine<'a>],
     not_around: impl Into<Malformed>,
-) -> Result<&'b [Numbered<'a>], Problem> {
-    let is_filled = |line: &Numbered<'_>| !line.text.trim().is_empty();
+) -> Result<&'b [NumberedLine<'a>], Problem> {
+    let is_filled = |line: &NumberedLine<'_>| !line.text.trim().is_empty();
     let first = lines.iter().position(is_filled);
     let Some((first, ticks)) = first.and_then(|at| Some((at, opens_fence(lines[at].text)?))) else {
         return Ok(lines);

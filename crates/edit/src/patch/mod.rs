@@ -228,7 +228,7 @@ impl Line {
 impl Section {
     /// What is to happen to the file at `path`, its mode left alone.
     #[must_use]
-    pub fn of(path: &str, operation: Operation) -> Self {
+    pub fn new(path: &str, operation: Operation) -> Self {
         Self { path: path.into(), executable: None, operation }
     }
 }
@@ -266,7 +266,7 @@ impl Patch {
             && old.is_empty()
         {
             // How many tools let a model create a file.
-            return Ok(Self { sections: vec![Section::of(path, Operation::Add(new.clone()))] });
+            return Ok(Self { sections: vec![Section::new(path, Operation::Add(new.clone()))] });
         }
         let mut hunks = Vec::with_capacity(changes.len());
         for (i, change) in changes.into_iter().enumerate() {
@@ -281,14 +281,14 @@ impl Patch {
             hunks.push(Hunk { number, change: Change::Text(change) });
         }
         let operation = Operation::Update { hunks, move_to: None };
-        Ok(Self { sections: vec![Section::of(path, operation)] })
+        Ok(Self { sections: vec![Section::new(path, operation)] })
     }
 
     /// Lines of one file, by their numbers.
     #[must_use]
     pub fn replace_range(path: &str, change: RangeChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Range(change) }];
-        Self { sections: vec![Section::of(path, Operation::Update { hunks, move_to: None })] }
+        Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
     }
 
     /// Another path for one file.
@@ -297,19 +297,19 @@ impl Patch {
             return Err(Problem::new(Kind::NoOp { why: NoChange::SamePath }).at(from));
         }
         let operation = Operation::Update { hunks: Vec::new(), move_to: Some(to.into()) };
-        Ok(Self { sections: vec![Section::of(from, operation)] })
+        Ok(Self { sections: vec![Section::new(from, operation)] })
     }
 
     /// The end of one file.
     #[must_use]
     pub fn delete(path: &str) -> Self {
-        Self { sections: vec![Section::of(path, Operation::Delete { content: None })] }
+        Self { sections: vec![Section::new(path, Operation::Delete { content: None })] }
     }
 
     /// The whole content of one file.
     #[must_use]
     pub fn write(path: &str, content: String) -> Self {
-        Self { sections: vec![Section::of(path, Operation::Write(content))] }
+        Self { sections: vec![Section::new(path, Operation::Write(content))] }
     }
 
     /// What the request wants, file by file, in its order.
@@ -355,7 +355,7 @@ impl Patch {
 
     /// The paths of the files that the request addresses by line numbers. Whoever asks must name their
     /// versions: numbers say nothing about another one.
-    pub fn addressed(&self) -> impl Iterator<Item = &str> {
+    pub fn paths_by_line_number(&self) -> impl Iterator<Item = &str> {
         let by_number = |hunk: &Hunk| matches!(hunk.change, Change::Range(_));
         self.sections.iter().filter_map(move |section| match &section.operation {
             Operation::Update { hunks, .. } if hunks.iter().any(by_number) => Some(section.path.as_str()),

@@ -14,7 +14,7 @@ const NOTHING: &str = "/dev/null";
 
 /// One side of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum HeaderName {
     /// No file: it is created or deleted.
     Nothing,
     /// A file, its prefix still on.
@@ -22,13 +22,13 @@ pub(super) enum Name {
 }
 
 /// The name after `--- ` or `+++ `, freed of quotes and timestamp.
-pub(super) fn read(text: &str) -> Name {
+pub(super) fn read(text: &str) -> HeaderName {
     let text = text.trim_start();
     let name = match unquote(text) {
         Some((name, _)) => name,
         None => text.split('\t').next().unwrap_or("").trim_end().to_string(),
     };
-    if name == NOTHING { Name::Nothing } else { Name::Path(name) }
+    if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name) }
 }
 
 /// Whether the timestamp after a name is the beginning of time, in whatever time zone.
@@ -106,7 +106,7 @@ pub(super) fn quote(name: &str) -> String {
 
 /// The two names of a `diff --git` line. Unquoted ones may hold spaces; then they are only known if they are
 /// the same but for their prefixes, as git has it for everything but renames.
-pub(super) fn of_git_line(text: &str) -> Option<(String, String)> {
+pub(super) fn from_git_line(text: &str) -> Option<(String, String)> {
     if let Some((old, rest)) = unquote(text) {
         return Some((old, plain(rest.strip_prefix(' ')?)));
     }
@@ -125,9 +125,11 @@ pub(super) fn of_git_line(text: &str) -> Option<(String, String)> {
 
 /// Takes `a/` and `b/`, or another of git's pairs, off two names: only where both carry them, or where the
 /// other is no file. A folder may well be called `a`.
-pub(super) fn without_prefixes(old: Name, new: Name) -> (Name, Name) {
-    let prefix = |name: &Name| match name {
-        Name::Path(path) if path.as_bytes().get(1) == Some(&b'/') && path.len() > 2 => path.bytes().next(),
+pub(super) fn without_prefixes(old: HeaderName, new: HeaderName) -> (HeaderName, HeaderName) {
+    let prefix = |name: &HeaderName| match name {
+        HeaderName::Path(path) if path.as_bytes().get(1) == Some(&b'/') && path.len() > 2 => {
+            path.bytes().next()
+        }
         _ => None,
     };
     // git's diff.mnemonicPrefix: index, worktree, commit, object; and the two sides of --no-index.
@@ -136,12 +138,12 @@ pub(super) fn without_prefixes(old: Name, new: Name) -> (Name, Name) {
         (Some(a), Some(b)) => {
             matches!((a, b), (b'a', b'b') | (b'b', b'a')) || (a != b && mnemonic(a) && mnemonic(b))
         }
-        (Some(a), None) => new == Name::Nothing && matches!(a, b'a' | b'b'),
-        (None, Some(b)) => old == Name::Nothing && matches!(b, b'a' | b'b'),
+        (Some(a), None) => new == HeaderName::Nothing && matches!(a, b'a' | b'b'),
+        (None, Some(b)) => old == HeaderName::Nothing && matches!(b, b'a' | b'b'),
         (None, None) => false,
     };
-    let cut = |name: Name| match name {
-        Name::Path(path) if strip => Name::Path(path[2..].into()),
+    let cut = |name: HeaderName| match name {
+        HeaderName::Path(path) if strip => HeaderName::Path(path[2..].into()),
         name => name,
     };
     (cut(old), cut(new))
@@ -165,15 +167,15 @@ pub(super) fn agree(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn path(text: &str) -> Name {
-        Name::Path(text.into())
+    fn path(text: &str) -> HeaderName {
+        HeaderName::Path(text.into())
     }
 
     #[test]
     fn quotes_escapes_and_timestamps_are_taken_off() {
         assert_eq!(read("a/x y.txt\t2024-01-01 00:00:00 +0000"), path("a/x y.txt"));
         assert_eq!(read("\"a/caf\\303\\251 \\\"q\\\".txt\""), path("a/café \"q\".txt"));
-        assert_eq!(read("/dev/null\tThu Jan  1"), Name::Nothing);
+        assert_eq!(read("/dev/null\tThu Jan  1"), HeaderName::Nothing);
         assert_eq!(read("\"broken"), path("\"broken"));
         for date in ["1970-01-01 02:00:00.0 +0200", "Thu Jan  1 00:00:00 1970", "Wed Dec 31 19:00:00 1969"] {
             assert!(is_dated_nothing(&format!("a/x\t{date}")), "{date}");
@@ -187,20 +189,20 @@ mod tests {
         let stripped = |old: &str, new: &str| without_prefixes(read(old), read(new));
         assert_eq!(stripped("a/x", "b/x"), (path("x"), path("x")));
         assert_eq!(stripped("i/x", "w/x"), (path("x"), path("x")));
-        assert_eq!(stripped("/dev/null", "b/x"), (Name::Nothing, path("x")));
+        assert_eq!(stripped("/dev/null", "b/x"), (HeaderName::Nothing, path("x")));
         assert_eq!(stripped("a/x", "a/x"), (path("a/x"), path("a/x")));
         assert_eq!(stripped("a/x", "x"), (path("a/x"), path("x")));
-        assert_eq!(stripped("/dev/null", "w/x"), (Name::Nothing, path("w/x")));
+        assert_eq!(stripped("/dev/null", "w/x"), (HeaderName::Nothing, path("w/x")));
     }
 
     #[test]
     fn a_git_line_is_split_where_both_names_are_the_same() {
-        let names = |text: &str| of_git_line(text).unwrap();
+        let names = |text: &str| from_git_line(text).unwrap();
         assert_eq!(names("a/x y b/x y"), ("a/x y".into(), "b/x y".into()));
         assert_eq!(names("a/old b/new"), ("a/old".into(), "b/new".into()));
         assert_eq!(names("\"a/\\\"q\" \"b/\\\"q\""), ("a/\"q".into(), "b/\"q".into()));
         assert_eq!(names("a/x \"b/\\t\""), ("a/x".into(), "b/\t".into()));
-        assert_eq!(of_git_line("a/x y b/z w"), None);
+        assert_eq!(from_git_line("a/x y b/z w"), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::body::Scope;
+use super::body::BodyScope;
 use super::lines::numbered;
 use super::v4a::anchor_text;
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section, names};
@@ -231,7 +231,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
 /// Whether no line of the hunk could be read as its end or as a marker.
 fn stays_whole(hunk: &str, counted: bool) -> bool {
     let lines = numbered(hunk);
-    let scope = Scope { lines: &lines, fence: None };
+    let scope = BodyScope { lines: &lines, fence: None };
     (1..lines.len()).all(|at| {
         let line = lines[at].text;
         let bare = !line.starts_with([' ', '-', '+']);

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::lines::{Numbered, invalid, numbered, shorten, without_fence};
+use super::lines::{NumberedLine, invalid, numbered, shorten, without_fence};
 use super::{Change, Hunk, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::Rcs;
@@ -39,10 +39,10 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 pub(super) fn addressed(path: &str, changes: Vec<RangeChange>) -> Patch {
     let number = |(i, change)| Hunk { number: i + 1, change: Change::Range(change) };
     let hunks = changes.into_iter().enumerate().map(number).collect();
-    Patch { sections: vec![Section::of(path, Operation::Update { hunks, move_to: None })] }
+    Patch { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
 }
 
-fn changes(lines: &[Numbered<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChange> {
+fn changes(lines: &[NumberedLine<'_>], problems: &mut Vec<Problem>) -> Vec<RangeChange> {
     let mut changes: Vec<RangeChange> = Vec::new();
     let (mut at, mut done) = (0, 0);
     while let Some(&line) = lines.get(at) {

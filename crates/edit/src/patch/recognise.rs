@@ -70,7 +70,7 @@ impl Format {
 /// Reads a request in this format, or in the one that it shows. `path` is its file where it names none; a
 /// V4A patch always does.
 pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
-    let plain = colours::taken_off(text).filter(|plain| is_unified(format.or_else(|| recognise(plain))));
+    let plain = colours::strip(text).filter(|plain| is_unified(format.or_else(|| recognise(plain))));
     let text = plain.as_deref().unwrap_or(text);
     match format.or_else(|| recognise(text)) {
         Some(Format::V4a) => v4a::parse(text),

@@ -20,7 +20,7 @@ mod block;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use self::block::{Block, Search};
+use self::block::{MarkedBlock, SearchMarker};
 use super::envelope::{self, Fence};
 use super::lines::{invalid, invalid_text, shorten};
 use super::{BlockChange, Change, Hunk, Operation, Patch, Piece, Section};
@@ -30,13 +30,13 @@ use crate::problem::malformed::SearchReplace as Fault;
 /// Reads SEARCH/REPLACE blocks. `path` is their file where the text names none. Every problem is reported.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = envelope::lines(text);
-    let mut request = Request { path, last: None, hunks: 0, sections: Vec::new() };
+    let mut request = SectionBuilder { path, last: None, hunks: 0, sections: Vec::new() };
     let mut problems = Vec::new();
     // Where the block before ended: names are not looked for above it.
     let mut floor = 0;
     let mut at = 0;
     while at < lines.len() {
-        if let Some(search) = Search::read(lines[at]) {
+        if let Some(search) = SearchMarker::read(lines[at]) {
             let (block, next) = block::read(&lines, at, search);
             let added = block.and_then(|block| request.add(&block, &lines, at, floor));
             problems.extend(added.err());
@@ -58,7 +58,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 
 /// Whether this line opens a block. Indented it does not count: it is the content of something else.
 pub(super) fn opens_block(line: &str) -> bool {
-    Search::read(line).is_some_and(|search| search.indent.is_empty())
+    SearchMarker::read(line).is_some_and(|search| search.indent.is_empty())
 }
 
 /// Whether this line was meant as a SEARCH or REPLACE marker, however many marks of whatever kind it has.
@@ -78,13 +78,13 @@ fn refusal(at: usize, fault: Fault) -> Problem {
 fn after_commands(lines: &[&str], at: usize) -> Option<usize> {
     let fence = Fence::opened_by(lines[at]).filter(Fence::is_shell)?;
     // Whatever comes first; so the lines of a text full of open fences are not read again for each.
-    let end =
-        (at + 1..lines.len()).find(|&i| fence.could_hold(lines[i]) || Search::read(lines[i]).is_some())?;
+    let end = (at + 1..lines.len())
+        .find(|&i| fence.could_hold(lines[i]) || SearchMarker::read(lines[i]).is_some())?;
     fence.is_closed_by(lines[end]).then_some(end + 1)
 }
 
 /// The sections so far.
-struct Request<'a> {
+struct SectionBuilder<'a> {
     path: Option<&'a str>,
     /// The name of the block before, even of one that was refused.
     last: Option<String>,
@@ -92,8 +92,14 @@ struct Request<'a> {
     sections: Vec<Section>,
 }
 
-impl Request<'_> {
-    fn add(&mut self, block: &Block<'_>, lines: &[&str], at: usize, floor: usize) -> Result<(), Problem> {
+impl SectionBuilder<'_> {
+    fn add(
+        &mut self,
+        block: &MarkedBlock<'_>,
+        lines: &[&str],
+        at: usize,
+        floor: usize,
+    ) -> Result<(), Problem> {
         let path = self.file_of(lines, at, floor)?;
         let (old, new) = (joined(&block.old), joined(&block.new));
         // A blank line alone is no place either: as much as nothing it is what stands where no file is yet.
@@ -103,7 +109,7 @@ impl Request<'_> {
             }
             let whole = block.search.is_cline() && old.is_empty();
             let operation = if whole { Operation::Write(new) } else { Operation::Add(new) };
-            self.sections.push(Section::of(&path, operation));
+            self.sections.push(Section::new(&path, operation));
             return Ok(());
         }
         let pieces = pieces(&block.old, &block.new).map_err(|fault| refusal(at, fault))?;
@@ -116,7 +122,7 @@ impl Request<'_> {
             }
             _ => {
                 let operation = Operation::Update { hunks: Vec::from([hunk]), move_to: None };
-                self.sections.push(Section::of(&path, operation));
+                self.sections.push(Section::new(&path, operation));
             }
         }
         Ok(())
@@ -125,7 +131,7 @@ impl Request<'_> {
     /// The file of the block at this line.
     fn file_of(&mut self, lines: &[&str], at: usize, floor: usize) -> Result<String, Problem> {
         let named = envelope::name_above(lines, at, floor).map(|name| name.path);
-        let settled = envelope::settled(named.as_deref(), self.path)
+        let settled = envelope::only_name(named.as_deref(), self.path)
             .map_err(|names| refusal(at, Fault::AnotherFile { path: names.path, named: names.named }))?;
         if let Some(path) = settled {
             self.last = Some(path.clone());
@@ -201,7 +207,7 @@ mod tests {
         parse(text, Some("a.py")).unwrap_err().iter().map(|problem| format!("{problem}\n")).collect()
     }
 
-    fn of(old: &str, new: &str) -> String {
+    fn block(old: &str, new: &str) -> String {
         format!("<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n")
     }
 
@@ -223,7 +229,7 @@ mod tests {
 
     #[test]
     fn blocks_of_one_file_form_a_section_until_it_is_left() {
-        let (one, two) = (of("x\n", "y\n"), of("z\n", ""));
+        let (one, two) = (block("x\n", "y\n"), block("z\n", ""));
         let patch =
             parse(&format!("a.py\n{one}\n...\n\n{two}b.py\n```\n{one}```\na.py\n{two}"), None).unwrap();
         let sections: Vec<(&str, Vec<usize>)> = patch
@@ -244,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_block_without_a_file_is_refused() {
-        let block = of("x\n", "y\n");
+        let block = block("x\n", "y\n");
         assert!(parse(&format!("Here it is:\n```\n{block}```"), None).is_err());
         let other = format!("a.py\n{block}\nNow edit `src/b.py`:\n\n{block}");
         assert_eq!(parse(&other, None).unwrap_err().len(), 1, "the sentence speaks of another file");
@@ -252,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_name_in_the_text_and_the_argument_must_agree() {
-        let block = of("x\n", "y\n");
+        let block = block("x\n", "y\n");
         let patch = parse(&format!("main.py\n{block}"), Some("src/main.py")).unwrap();
         assert_eq!(patch.sections()[0].path, "src/main.py");
         assert!(parse(&format!("The change:\n{block}"), Some("main.py")).is_ok(), "that is prose");
@@ -262,36 +268,38 @@ mod tests {
 
     #[test]
     fn hints_are_taken_off_and_a_rule_without_one_is_content() {
-        let hinted = blocks(&of(":start_line: 12\n:end_line:13\n-------\nx\n", "y\n"));
+        let hinted = blocks(&block(":start_line: 12\n:end_line:13\n-------\nx\n", "y\n"));
         assert_eq!((hinted[0].hint, hinted[0].pieces[0].old.as_str()), (Some(12), "x\n"));
-        assert_eq!(blocks(&of(":start_line:3\nx\n", "y\n"))[0].hint, Some(3));
-        assert_eq!(sides(&of("-------\nx\n", "y\n")).0, "-------\nx\n");
-        assert!(refused(&of("x\n", ":start_line:5\ny\n")).contains("line 4"));
-        assert!(refused(&of(":start_line:five\nx\n", "y\n")).contains("line 2"));
+        assert_eq!(blocks(&block(":start_line:3\nx\n", "y\n"))[0].hint, Some(3));
+        assert_eq!(sides(&block("-------\nx\n", "y\n")).0, "-------\nx\n");
+        assert!(refused(&block("x\n", ":start_line:5\ny\n")).contains("line 4"));
+        assert!(refused(&block(":start_line:five\nx\n", "y\n")).contains("line 2"));
     }
 
     #[test]
     fn escaped_markers_are_content() {
-        let text = of(
+        let text = block(
             "a\n\\<<<<<<< SEARCH\n\\=======\n\\>>>>>>> REPLACE\n",
             "\\:start_line:1\n\\-------\n\\\\=======\n",
         );
         let (old, new) = sides(&text);
         assert_eq!(old, "a\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n");
         assert_eq!(new, ":start_line:1\n-------\n\\=======\n");
-        assert_eq!(sides(&of("\\begin\n", "y\n")).0, "\\begin\n");
+        assert_eq!(sides(&block("\\begin\n", "y\n")).0, "\\begin\n");
     }
 
     #[test]
     fn markers_indented_otherwise_are_content() {
         let inner = "    <<<<<<< SEARCH\n    x\n    =======\n    y\n    >>>>>>> REPLACE\n";
-        assert_eq!(sides(&of(inner, "y\n")).0, inner);
+        assert_eq!(sides(&block(inner, "y\n")).0, inner);
     }
 
     #[test]
     fn the_separator_is_as_long_as_the_search_marks_or_the_only_one() {
-        assert_eq!(sides(&of("Title\n=====\nx\n", "Title\n=====\n")).0, "Title\n=====\nx\n");
-        assert!(refused(&of("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n", "b\n")).contains("lines: [4, 7]"));
+        assert_eq!(sides(&block("Title\n=====\nx\n", "Title\n=====\n")).0, "Title\n=====\nx\n");
+        assert!(
+            refused(&block("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> main\n", "b\n")).contains("lines: [4, 7]")
+        );
         assert!(refused("<<<<<<< SEARCH\nx\n=======\n=======\n>>>>>>> REPLACE").contains("lines: [3, 4]"));
     }
 
@@ -316,41 +324,42 @@ mod tests {
         ] {
             assert!(refused(text).contains(line), "{text}\n{}", refused(text));
         }
-        let several = format!("{}>>>>>>> REPLACE\n<<<<<<< SEARCH\nx", of("x\n", "y\n"));
+        let several = format!("{}>>>>>>> REPLACE\n<<<<<<< SEARCH\nx", block("x\n", "y\n"));
         assert_eq!(parse(&several, Some("a")).unwrap_err().len(), 2);
     }
 
     #[test]
     fn an_empty_search_creates_and_in_clines_dialect_writes() {
         let operation = |text: &str| parse(text, Some("a")).unwrap().sections()[0].operation.clone();
-        assert_eq!(operation(&of("", "x\n")), Operation::Add("x\n".into()));
-        assert_eq!(operation(&of("\n", "x\n")), Operation::Add("x\n".into()));
+        assert_eq!(operation(&block("", "x\n")), Operation::Add("x\n".into()));
+        assert_eq!(operation(&block("\n", "x\n")), Operation::Add("x\n".into()));
         let cline = "------- SEARCH\n=======\nx\n+++++++ REPLACE";
         assert_eq!(operation(cline), Operation::Write("x\n".into()));
-        assert!(refused(&of(":start_line:4\n-------\n", "x\n")).contains("EmptySearch"));
+        assert!(refused(&block(":start_line:4\n-------\n", "x\n")).contains("EmptySearch"));
     }
 
     #[test]
     fn elisions_part_a_block_and_stay_with_the_pieces() {
-        let parted = blocks(&of("a\n    ...\nb\n", "A\n    ...\nb\n"));
+        let parted = blocks(&block("a\n    ...\nb\n", "A\n    ...\nb\n"));
         let piece = |old: &str, new: &str, elision: Option<&str>| Piece {
             old: old.into(),
             new: new.into(),
             elision: elision.map(Into::into),
         };
         assert_eq!(parted[0].pieces, [piece("a\n", "A\n", None), piece("b\n", "b\n", Some("    ..."))]);
-        let edges = blocks(&of("...\na\n", "...\nA\n"));
+        let edges = blocks(&block("...\na\n", "...\nA\n"));
         assert_eq!(edges[0].pieces, [piece("", "", None), piece("a\n", "A\n", Some("..."))]);
-        assert_eq!(sides(&of("def f():\n    ...\n", "def f():\n    return 1\n")).0, "def f():\n    ...\n");
-        assert_eq!(blocks(&of("  ...\n", "    ...\n"))[0].pieces.len(), 1, "a statement indented anew");
-        assert!(refused(&of("a\n...\nb\n...\n", "a\n...\n")).contains("old: 2, new: 1"));
+        assert_eq!(sides(&block("def f():\n    ...\n", "def f():\n    return 1\n")).0, "def f():\n    ...\n");
+        assert_eq!(blocks(&block("  ...\n", "    ...\n"))[0].pieces.len(), 1, "a statement indented anew");
+        assert!(refused(&block("a\n...\nb\n...\n", "a\n...\n")).contains("old: 2, new: 1"));
     }
 
     #[test]
     fn commands_to_run_are_skipped() {
-        let text = format!("```sh\necho '>>>>>>> REPLACE'\n>>>>>>> REPLACE\n```\na.py\n{}", of("x\n", "y\n"));
+        let text =
+            format!("```sh\necho '>>>>>>> REPLACE'\n>>>>>>> REPLACE\n```\na.py\n{}", block("x\n", "y\n"));
         assert_eq!(parse(&text, None).unwrap().sections().len(), 1);
-        let script = format!("```sh\nrun.sh\n{}```", of("x\n", "y\n"));
+        let script = format!("```sh\nrun.sh\n{}```", block("x\n", "y\n"));
         assert_eq!(parse(&script, None).unwrap().sections()[0].path, "run.sh");
     }
 }

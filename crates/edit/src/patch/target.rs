@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 
 use super::git::Header;
 use super::lines::invalid;
-use super::names::{self, Name};
+use super::names::{self, HeaderName};
 use crate::problem::Problem;
 use crate::problem::malformed::Header as Fault;
 
@@ -49,7 +49,7 @@ fn of_headers(header: &Header) -> Result<Target, Fault> {
     let of = |name: String| Ok(Target { from: name.clone(), to: name, created, deleted });
     let sides = header.sides.clone().or_else(|| {
         let (old, new) = header.git.clone()?;
-        Some((Name::Path(old), Name::Path(new)))
+        Some((HeaderName::Path(old), HeaderName::Path(new)))
     });
     match (&header.rename_from, &header.rename_to) {
         (Some(from), Some(to)) if !created && !deleted => return renamed(header, from, to),
@@ -65,10 +65,10 @@ fn of_headers(header: &Header) -> Result<Target, Fault> {
         };
     };
     match prefixed(header, old, new) {
-        (Name::Nothing, Name::Nothing) => Err(Fault::BothSidesNothing),
-        (Name::Nothing, Name::Path(new)) => Ok(Target { created: true, ..of(relative(&new))? }),
-        (Name::Path(old), Name::Nothing) => Ok(Target { deleted: true, ..of(relative(&old))? }),
-        (Name::Path(old), Name::Path(new)) => {
+        (HeaderName::Nothing, HeaderName::Nothing) => Err(Fault::BothSidesNothing),
+        (HeaderName::Nothing, HeaderName::Path(new)) => Ok(Target { created: true, ..of(relative(&new))? }),
+        (HeaderName::Path(old), HeaderName::Nothing) => Ok(Target { deleted: true, ..of(relative(&old))? }),
+        (HeaderName::Path(old), HeaderName::Path(new)) => {
             let (old, new) = (relative(&old), relative(&new));
             if old.is_empty() || new.is_empty() {
                 Err(Fault::NoFileNamed)
@@ -86,10 +86,12 @@ fn of_headers(header: &Header) -> Result<Target, Fault> {
 fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Fault> {
     let (from, to) = (relative(from), relative(to));
     let target = |from: String, to: String| Target { from, to, created: false, deleted: false };
-    let Some((Name::Path(old), Name::Path(new))) = &header.sides else { return Ok(target(from, to)) };
+    let Some((HeaderName::Path(old), HeaderName::Path(new))) = &header.sides else {
+        return Ok(target(from, to));
+    };
     let raw = (relative(old), relative(new));
-    match prefixed(header, Name::Path(old.clone()), Name::Path(new.clone())) {
-        (Name::Path(old), Name::Path(new)) => {
+    match prefixed(header, HeaderName::Path(old.clone()), HeaderName::Path(new.clone())) {
+        (HeaderName::Path(old), HeaderName::Path(new)) => {
             let (old, new) = (relative(&old), relative(&new));
             if (&old, &new) == (&from, &to) || raw == (from.clone(), to.clone()) {
                 Ok(target(old, new))
@@ -104,16 +106,16 @@ fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Fault> {
 }
 
 /// The names without git's prefixes. Where one side is no file, the `diff --git` line knows which were used.
-fn prefixed(header: &Header, old: Name, new: Name) -> (Name, Name) {
-    let ((Some((git_old, git_new)), Name::Nothing, _) | (Some((git_old, git_new)), _, Name::Nothing)) =
-        (&header.git, &old, &new)
+fn prefixed(header: &Header, old: HeaderName, new: HeaderName) -> (HeaderName, HeaderName) {
+    let ((Some((git_old, git_new)), HeaderName::Nothing, _)
+    | (Some((git_old, git_new)), _, HeaderName::Nothing)) = (&header.git, &old, &new)
     else {
         return names::without_prefixes(old, new);
     };
     let (short_old, short_new) =
-        names::without_prefixes(Name::Path(git_old.clone()), Name::Path(git_new.clone()));
-    let cut = |name: Name, long: &str, short: Name| match &name {
-        Name::Path(path) if path == long => short,
+        names::without_prefixes(HeaderName::Path(git_old.clone()), HeaderName::Path(git_new.clone()));
+    let cut = |name: HeaderName, long: &str, short: HeaderName| match &name {
+        HeaderName::Path(path) if path == long => short,
         _ => name,
     };
     (cut(old, git_old, short_old), cut(new, git_new, short_new))

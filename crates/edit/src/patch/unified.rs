@@ -16,9 +16,9 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::body::{Body, Scope};
+use super::body::{BodyScope, HunkBody};
 use super::git::{self, Header};
-use super::lines::{Numbered, closes_fence, invalid, numbered, opens_fence, shorten};
+use super::lines::{NumberedLine, closes_fence, invalid, numbered, opens_fence, shorten};
 use super::target::{Target, target};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
@@ -47,7 +47,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 }
 
 struct Parser<'a, 'b> {
-    lines: &'b [Numbered<'a>],
+    lines: &'b [NumberedLine<'a>],
     at: usize,
     /// The ticks of the fence around this, and the number of the line that opened it.
     fence: Option<(usize, usize)>,
@@ -60,16 +60,16 @@ struct Parser<'a, 'b> {
 }
 
 /// A hunk as it was read.
-struct Raw {
+struct RawHunk {
     number: usize,
     numbers: Option<Numbers>,
     anchor: Option<String>,
-    body: Body,
+    body: HunkBody,
     /// For each line of the body, whether it ended in CRLF though the `@@` line did not.
     crs: Vec<bool>,
 }
 
-impl Raw {
+impl RawHunk {
     /// Whether more lines were to come on both sides, and the last one that came is a change: a diff ends with
     /// context, or where its counts say.
     fn is_cut_off(&self) -> bool {
@@ -91,8 +91,8 @@ struct Numbers {
 }
 
 impl<'a> Parser<'a, '_> {
-    fn scope(&self) -> Scope<'a, '_> {
-        Scope { lines: self.lines, fence: self.fence.map(|(ticks, _)| ticks) }
+    fn scope(&self) -> BodyScope<'a, '_> {
+        BodyScope { lines: self.lines, fence: self.fence.map(|(ticks, _)| ticks) }
     }
 
     fn read(&mut self) {
@@ -137,7 +137,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Refuses a line that is prose by its place but looks like a part of a diff.
-    fn stray(&mut self, line: Numbered<'_>, after_hunk: bool) {
+    fn stray(&mut self, line: NumberedLine<'_>, after_hunk: bool) {
         let next = self.lines.get(self.at).map_or("", |line| line.text);
         let half = (line.text.starts_with("--- ") || line.text.starts_with("+++ ")) && next.starts_with("@@");
         if half {
@@ -177,7 +177,7 @@ impl<'a> Parser<'a, '_> {
                 }
             }
         }
-        let mut raws: Vec<Raw> = Vec::new();
+        let mut raws: Vec<RawHunk> = Vec::new();
         loop {
             let rest = self.lines.get(self.at..).unwrap_or(&[]);
             let blank = rest.iter().take_while(|line| line.text.is_empty()).count();
@@ -197,12 +197,13 @@ impl<'a> Parser<'a, '_> {
             self.at = at;
             match body {
                 Ok(body) => {
-                    let own = |line: &&Numbered<'_>| !line.text.starts_with("\\ ") || line.text.len() < 12;
+                    let own =
+                        |line: &&NumberedLine<'_>| !line.text.starts_with("\\ ") || line.text.len() < 12;
                     let crs = self.lines[from..at].iter().filter(own).map(|line| line.cr && !cr).collect();
                     if body.lines.is_empty() {
                         self.problems.push(invalid(number, Unified::EmptyHunk));
                     }
-                    raws.push(Raw { number, numbers, anchor, body, crs });
+                    raws.push(RawHunk { number, numbers, anchor, body, crs });
                 }
                 Err(problem) => self.problems.push(problem),
             }
@@ -223,7 +224,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Hunks without headers: of the file that the caller named.
-    fn file_of_path(&mut self, raws: &[Raw]) {
+    fn file_of_path(&mut self, raws: &[RawHunk]) {
         let Some(path) = self.path else {
             let line = raws.first().map_or(1, |raw| raw.number);
             self.problems.push(invalid(line, Unified::NoFileNamed));
@@ -238,10 +239,10 @@ impl<'a> Parser<'a, '_> {
         }
         self.headerless = true;
         let operation = Operation::Update { hunks: more, move_to: None };
-        self.sections.push(Section::of(path, operation));
+        self.sections.push(Section::new(path, operation));
     }
 
-    fn file(&mut self, header: &Header, raws: &[Raw]) {
+    fn file(&mut self, header: &Header, raws: &[RawHunk]) {
         let Target { from, to, mut created, mut deleted } = match target(header, self.path) {
             Ok(target) => target,
             Err(problem) => {
@@ -249,12 +250,12 @@ impl<'a> Parser<'a, '_> {
                 return;
             }
         };
-        if let [Raw { numbers: Some(numbers), .. }] = raws {
+        if let [RawHunk { numbers: Some(numbers), .. }] = raws {
             created |= header.old_dated_nothing && numbers.old == (0, 0);
             deleted |= header.new_dated_nothing && numbers.new == (0, 0);
         }
-        let keeps = |raw: &Raw| raw.body.lines.iter().any(|line| !matches!(line, Line::Removed(_)));
-        let has_old = |raw: &Raw| raw.body.lines.iter().any(|line| line.before().is_some());
+        let keeps = |raw: &RawHunk| raw.body.lines.iter().any(|line| !matches!(line, Line::Removed(_)));
+        let has_old = |raw: &RawHunk| raw.body.lines.iter().any(|line| line.before().is_some());
         let operation = if deleted {
             if let Some(raw) = raws.iter().find(|raw| keeps(raw)) {
                 self.problems.push(invalid(raw.number, Unified::DeletedButKept));
@@ -278,7 +279,7 @@ impl<'a> Parser<'a, '_> {
         self.sections.push(Section { path: from, executable, operation });
     }
 
-    fn update(&mut self, raws: &[Raw]) -> Vec<Hunk> {
+    fn update(&mut self, raws: &[RawHunk]) -> Vec<Hunk> {
         let mut hunks = Vec::with_capacity(raws.len());
         for raw in raws {
             self.hunks += 1;
@@ -292,7 +293,7 @@ impl<'a> Parser<'a, '_> {
 }
 
 /// The text of a hunk that is one whole side of a file.
-fn content(raw: &Raw, unended: bool) -> String {
+fn content(raw: &RawHunk, unended: bool) -> String {
     let mut text = String::new();
     let count = raw.body.lines.len();
     for (i, line) in raw.body.lines.iter().enumerate() {
@@ -305,7 +306,7 @@ fn content(raw: &Raw, unended: bool) -> String {
 }
 
 /// What is on an `@@` line: the numbers, or an anchor.
-fn at_line(line: Numbered<'_>) -> Result<(Option<Numbers>, Option<String>), Problem> {
+fn at_line(line: NumberedLine<'_>) -> Result<(Option<Numbers>, Option<String>), Problem> {
     if line.text.starts_with("@@@") {
         return Err(invalid(line.number, Unified::CombinedDiff));
     }
@@ -333,7 +334,7 @@ fn range(word: &str, sign: char) -> Option<(usize, usize)> {
     }
 }
 
-fn change(raw: &Raw) -> Result<Change, Problem> {
+fn change(raw: &RawHunk) -> Result<Change, Problem> {
     let body = &raw.body;
     only_endings(raw)?;
     let no_old = body.lines.iter().all(|line| line.before().is_none());
@@ -368,7 +369,7 @@ fn change(raw: &Raw) -> Result<Change, Problem> {
 }
 
 /// A file keeps its line endings, so a hunk that would change nothing else must not seem to be applied.
-fn only_endings(raw: &Raw) -> Result<(), Problem> {
+fn only_endings(raw: &RawHunk) -> Result<(), Problem> {
     let body = &raw.body;
     // A last line without an ending has none to change.
     let last_old = body.lines.iter().rposition(|line| line.before().is_some()).filter(|_| body.old_unended);

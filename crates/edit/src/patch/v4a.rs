@@ -23,7 +23,7 @@ mod body;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use self::body::{Numbered, is_section_header};
+use self::body::{V4aLine, is_section_header};
 use super::lines::{invalid, invalid_text, shorten};
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, Section};
 use crate::problem::Problem;
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
 }
 
 struct Parser<'a> {
-    lines: Vec<Numbered<'a>>,
+    lines: Vec<V4aLine<'a>>,
     at: usize,
     /// The next line that is not empty, as far as it was looked for.
     filled: usize,
@@ -63,7 +63,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<Numbered<'a>> {
+    fn peek(&self) -> Option<V4aLine<'a>> {
         self.lines.get(self.at).copied()
     }
 
@@ -113,10 +113,10 @@ impl<'a> Parser<'a> {
         let path_of = |prefix: &str| header.strip_prefix(prefix).map(str::trim);
         if let Some(path) = path_of(ADD) {
             let path = self.path(number, path)?;
-            return Some(Section::of(&path, Operation::Add(self.added_lines())));
+            return Some(Section::new(&path, Operation::Add(self.added_lines())));
         }
         if let Some(path) = path_of(DELETE) {
-            return Some(Section::of(&self.path(number, path)?, Operation::Delete { content: None }));
+            return Some(Section::new(&self.path(number, path)?, Operation::Delete { content: None }));
         }
         if let Some(paths) = path_of(MOVE) {
             let Some((from, to)) = paths.split_once(" -> ") else {
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
             };
             let path = self.path(number, from.trim())?;
             let move_to = Some(self.path(number, to.trim())?);
-            return Some(Section::of(&path, Operation::Update { hunks: Vec::new(), move_to }));
+            return Some(Section::new(&path, Operation::Update { hunks: Vec::new(), move_to }));
         }
         if let Some(path) = path_of(UPDATE) {
             let path = self.path(number, path)?;
@@ -183,7 +183,7 @@ impl<'a> Parser<'a> {
             self.refuse(number, Fault::EmptySection { path: path.into() });
             return None;
         }
-        Some(Section::of(path, Operation::Update { hunks, move_to }))
+        Some(Section::new(path, Operation::Update { hunks, move_to }))
     }
 
     /// Whether nothing but empty lines stands before the next `@@`, header or end. A line of one space is

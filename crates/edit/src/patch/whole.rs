@@ -35,7 +35,7 @@ pub(super) fn parse_named(text: &str, path: Option<&str>) -> Result<Patch, Vec<P
 
 fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Problem>> {
     let lines = envelope::lines(text);
-    let mut files = Files::default();
+    let mut files = FileSections::default();
     let mut unnamed = Vec::new();
     let (mut at, mut floor) = (0, 0);
     while at < lines.len() {
@@ -47,7 +47,7 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
             files.problems.push(refusal(at, Fault::FenceNotClosed));
             break;
         };
-        let block = Block { lines: &lines, floor, fence, at, end };
+        let block = FencedBlock { lines: &lines, floor, fence, at, end };
         match block.name() {
             None => unnamed.push(block),
             Some(name) => files.take(at, block.section(&name, path)),
@@ -75,19 +75,19 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
     if files.is_empty() {
         files.take(0, only_file(&unnamed, path));
     }
-    let Files { sections, problems, .. } = files;
+    let FileSections { sections, problems, .. } = files;
     if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
 }
 
 /// The files of a request as they are found.
 #[derive(Default)]
-struct Files {
+struct FileSections {
     named: BTreeSet<String>,
     sections: Vec<Section>,
     problems: Vec<Problem>,
 }
 
-impl Files {
+impl FileSections {
     fn is_empty(&self) -> bool {
         self.sections.is_empty() && self.problems.is_empty()
     }
@@ -109,7 +109,7 @@ fn refusal(at: usize, fault: Fault) -> Problem {
 }
 
 /// The file that the argument names, if one fence alone can be its content.
-fn only_file(unnamed: &[Block<'_>], path: Option<&str>) -> Result<Section, Problem> {
+fn only_file(unnamed: &[FencedBlock<'_>], path: Option<&str>) -> Result<Section, Problem> {
     let Some(path) = path else {
         return Err(invalid_text(Fault::NoFileNamed));
     };
@@ -122,7 +122,7 @@ fn only_file(unnamed: &[Block<'_>], path: Option<&str>) -> Result<Section, Probl
 }
 
 /// A fenced block, from its opening to its closing line.
-struct Block<'a> {
+struct FencedBlock<'a> {
     lines: &'a [&'a str],
     /// The first line that no block above has.
     floor: usize,
@@ -131,7 +131,7 @@ struct Block<'a> {
     end: usize,
 }
 
-impl Block<'_> {
+impl FencedBlock<'_> {
     fn name(&self) -> Option<String> {
         envelope::name_in_info(self.fence.info)
             .or_else(|| {
@@ -181,7 +181,7 @@ impl Block<'_> {
     }
 
     fn section(&self, name: &str, argument: Option<&str>) -> Result<Section, Problem> {
-        let path = envelope::settled(Some(name), argument)
+        let path = envelope::only_name(Some(name), argument)
             .map_err(|names| refusal(self.at, Fault::AnotherFile { path: names.path, named: names.named }))?
             .unwrap_or_else(|| name.into());
         if self.fence.is_diff()
@@ -193,11 +193,11 @@ impl Block<'_> {
             return Err(refusal(line, Fault::UnclearEnd));
         }
         let mut content = String::new();
-        for line in self.fence.freed(&self.lines[self.at + 1..self.end]) {
+        for line in self.fence.unwrapped(&self.lines[self.at + 1..self.end]) {
             content.push_str(line);
             content.push('\n');
         }
-        Ok(Section::of(&path, Operation::Write(content)))
+        Ok(Section::new(&path, Operation::Write(content)))
     }
 
     /// A line that makes it unclear where the content ends: an opening fence inside, or a closing line right

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::text::{Ending, LineEndings, ending_near, split_ending, split_lines};
+use crate::text::{LineEnding, LineEndings, ending_near, split_ending, split_lines};
 
 /// Above this many line pairs the shared lines inside a changed block of mixed line endings are not looked
 /// for: its lines are then replaced one by one.
@@ -71,17 +71,17 @@ pub(super) fn replace(
     for (i, line) in new.iter().enumerate() {
         let (content, own) = split_ending(line);
         text.extend_from_slice(content);
-        if own == Ending::None {
+        if own == LineEnding::None {
             continue;
         }
         let replaced = gone.get(i).or(gone.last()).map(|line| ending(bytes, line));
         let ending = match replaced {
-            Some(ending @ (Ending::Lf | Ending::Crlf)) => ending,
+            Some(ending @ (LineEnding::Lf | LineEnding::Crlf)) => ending,
             // Only a mixed file must be searched for the neighbour.
             _ => match endings {
                 LineEndings::None => own,
-                LineEndings::Lf => Ending::Lf,
-                LineEndings::Crlf => Ending::Crlf,
+                LineEndings::Lf => LineEnding::Lf,
+                LineEndings::Crlf => LineEnding::Crlf,
                 LineEndings::Mixed => ending_near(bytes, at).unwrap_or(own),
             },
         };
@@ -94,14 +94,14 @@ fn end_of(lines: &[Range<usize>], at: usize) -> usize {
     lines.last().map_or(at, |line| line.end)
 }
 
-fn ending(bytes: &[u8], line: &Range<usize>) -> Ending {
+fn ending(bytes: &[u8], line: &Range<usize>) -> LineEnding {
     split_ending(&bytes[line.clone()]).1
 }
 
 /// What makes two lines the same: the content, and whether the line is ended at all.
 fn key(line: &[u8]) -> (&[u8], bool) {
     let (content, ending) = split_ending(line);
-    (content, ending != Ending::None)
+    (content, ending != LineEnding::None)
 }
 
 fn same_contents(old: &[&[u8]], new: &[&[u8]]) -> bool {

@@ -11,8 +11,8 @@ use alloc::{format, vec};
 
 use super::{Action, FilePlan, Plan, encoding_note, whole};
 use crate::edit::Edit;
-use crate::find::Limits;
-use crate::text::{Ending, LineEndings, Text, with_endings};
+use crate::find::FindLimits;
+use crate::text::{LineEnding, LineEndings, Text, with_endings};
 
 impl FilePlan {
     /// Whether it gets new text. One that is deleted or only moved does not.
@@ -49,7 +49,7 @@ impl Plan {
     /// else; the error says what is wrong with it.
     ///
     /// Who formats sees the whole file, so from now on its hunks belong together.
-    pub fn format(&mut self, file: usize, formatted: &[u8], limits: &Limits) -> Result<bool, String> {
+    pub fn format(&mut self, file: usize, formatted: &[u8], limits: &FindLimits) -> Result<bool, String> {
         let Some(planned) = self.files.get_mut(file) else { return Ok(false) };
         let Some(now) = planned.action.text().filter(|_| planned.has_new_text()) else { return Ok(false) };
         let wanted = fitted(&now, formatted)?;
@@ -87,8 +87,7 @@ impl Plan {
     pub fn drop_unchanged(&mut self) -> Vec<String> {
         let mut dropped = vec![];
         self.files.retain(|file| {
-            let is_unchanged =
-                matches!(&file.action, Action::Modify { base, edit } if edit.changes_nothing(base));
+            let is_unchanged = matches!(&file.action, Action::Modify { base, edit } if edit.is_no_op(base));
             if is_unchanged && file.executable.is_none() {
                 dropped.push(file.name.clone());
                 return false;
@@ -102,9 +101,9 @@ impl Plan {
 /// One edit of the base for both, whose hunks cannot be told apart.
 fn joined(base: &Text, edit: &Edit, rewrite: &Edit, content: &Text) -> Edit {
     if content.bytes() == base.bytes() && content.encoding() == base.encoding() {
-        return Edit::nothing(base).into_joined();
+        return Edit::empty(base).into_joined();
     }
-    edit.then(rewrite).without_idle(base).into_joined()
+    edit.then(rewrite).without_no_ops(base).into_joined()
 }
 
 /// What a formatter answers as the file's whole view: with its mark, and with its line endings where these were only
@@ -124,7 +123,7 @@ fn fitted(now: &Text, formatted: &[u8]) -> Result<Vec<u8>, String> {
     let mut wanted = now.bytes()[..now.body().start].to_vec();
     let forgot = now.line_endings() == LineEndings::Crlf && memchr::memchr(b'\r', formatted).is_none();
     match forgot {
-        true => wanted.extend(with_endings(formatted, Ending::Crlf)),
+        true => wanted.extend(with_endings(formatted, LineEnding::Crlf)),
         false => wanted.extend_from_slice(formatted),
     }
     Ok(wanted)
@@ -139,7 +138,7 @@ mod tests {
 
     fn planned(file: &[u8], patch: &str) -> Plan {
         let patch = v4a::parse(&format!("*** Begin Patch\n{patch}\n*** End Patch")).unwrap();
-        build(&patch, &sources(file), &Limits::default()).unwrap()
+        build(&patch, &sources(file), &FindLimits::default()).unwrap()
     }
 
     fn sources(file: &[u8]) -> Sources {
@@ -157,7 +156,7 @@ mod tests {
         let first = core::str::from_utf8(old).unwrap().lines().next().unwrap().trim_end();
         let mut plan = planned(file, &format!("*** Update File: a\n@@\n-{first}\n+new"));
         let before = plan.files()[0].action.pieces().unwrap().concat();
-        let told = plan.format(0, formatted, &Limits::default());
+        let told = plan.format(0, formatted, &FindLimits::default());
         let raw = plan.files()[0].action.pieces().unwrap().concat();
         match expected {
             Ok(expected) => {
@@ -198,20 +197,20 @@ mod tests {
         check(b"a\nb\n", b"a\0b", Err("not text"));
         check(b"caf\xe9 ol\xe9\nb\n", "new\n漢\n".as_bytes(), Err("lacks"));
         let mut plan = planned(b"a\nb\n", "*** Update File: a\n@@\n-a\n+new");
-        let limits = Limits { file_bytes: 10, ..Limits::default() };
+        let limits = FindLimits { file_bytes: 10, ..FindLimits::default() };
         assert!(plan.format(0, b"a long text, too long\n", &limits).unwrap_err().contains("large"));
         let broken = "grüße aus köln ".as_bytes().iter().chain(b"\xff\na\n").copied().collect::<Vec<u8>>();
         let mut plan = planned(&broken, "*** Update File: a\n@@\n-a\n+new");
-        assert!(plan.format(0, b"x\n", &Limits::default()).unwrap_err().contains("not UTF-8"));
+        assert!(plan.format(0, b"x\n", &FindLimits::default()).unwrap_err().contains("not UTF-8"));
     }
 
     #[test]
     fn hunks_of_a_formatted_file_belong_together() {
         let patch = "*** Update File: a\n@@\n-a\n+A\n@@\n-c\n+C";
         let mut plan = planned(b"a\nb\nc\n", patch);
-        assert_eq!(plan.format(0, b"A\nb\nC\n", &Limits::default()), Ok(false));
+        assert_eq!(plan.format(0, b"A\nb\nC\n", &FindLimits::default()), Ok(false));
         assert!(plan.can_take(&[1]).is_ok());
-        assert_eq!(plan.format(0, b"A\nB\nC\n", &Limits::default()), Ok(true));
+        assert_eq!(plan.format(0, b"A\nB\nC\n", &FindLimits::default()), Ok(true));
         assert!(plan.can_take(&[1]).is_err());
         let (plan, _) = plan.only(&[1, 2]).unwrap();
         assert_eq!(plan.files()[0].action.pieces().unwrap().concat(), b"A\nB\nC\n");
@@ -220,12 +219,12 @@ mod tests {
     #[test]
     fn what_a_formatter_undoes_is_no_change() {
         let mut plan = planned(b"a\nb\n", "*** Update File: a\n@@\n-a\n+a  \n*** Add File: b\n+x");
-        assert_eq!(plan.format(0, b"a\nb\n", &Limits::default()), Ok(true));
+        assert_eq!(plan.format(0, b"a\nb\n", &FindLimits::default()), Ok(true));
         assert_eq!(plan.drop_unchanged(), ["a"]);
         assert_eq!(plan.files().len(), 1);
         // What it leaves of two changes is the other.
         let mut plan = planned(b"a\nb\nc\n", "*** Update File: a\n@@\n-a\n+a  \n@@\n-c\n+C");
-        assert_eq!(plan.format(0, b"a\nb\nC\n", &Limits::default()), Ok(true));
+        assert_eq!(plan.format(0, b"a\nb\nC\n", &FindLimits::default()), Ok(true));
         let Action::Modify { edit, .. } = &plan.files()[0].action else { panic!() };
         assert_eq!(edit.spans().len(), 1);
     }
@@ -236,7 +235,7 @@ mod tests {
         assert_eq!(text_of("*** Delete File: a"), None);
         assert_eq!(text_of("*** Move File: a -> b"), None);
         assert_eq!(text_of("*** Update File: a\n*** Move to: b\n@@\n-a\n+A"), Some(b"A\nb\n".to_vec()));
-        let new = build(&Patch::write("b", "x\n".into()), &sources(b""), &Limits::default()).unwrap();
+        let new = build(&Patch::write("b", "x\n".into()), &sources(b""), &FindLimits::default()).unwrap();
         assert_eq!(new.files()[0].new_text(), Some(b"x\n".to_vec()));
     }
 }

@@ -4,18 +4,18 @@
 //! problem of the request. Sections are planned in order over an overlay, so that two may touch one file;
 //! what remains is one [`FilePlan`] for each file that ends up different.
 //!
-//! A plan is `#[must_use]`, not `Clone`, and made nowhere else, but for [`back`](fn@back), which takes an edit back: it
+//! A plan is `#[must_use]`, not `Clone`, and made nowhere else, but for [`undo`](fn@undo), which takes an edit back: it
 //! cannot be committed twice or come from outside. A preview is a plan that somebody keeps.
 
-mod back;
-mod beside;
 mod carry;
+mod fitting;
 mod format;
 mod overlay;
 mod place;
 mod replace;
 mod splice;
 mod suspect;
+mod undo;
 mod whole;
 
 use alloc::borrow::Cow;
@@ -25,11 +25,11 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-pub use self::back::{Back, back};
-use self::overlay::{Overlaid, Overlay};
+use self::overlay::{Overlay, OverlayFile};
+pub use self::undo::{UndoneFile, undo};
 use crate::edit::Edit;
 use crate::encoding::Encoding;
-use crate::find::{Layer, Limits};
+use crate::find::{FindLimits, Layer};
 use crate::patch::Patch;
 use crate::problem::{HunksThatFit, Kind, NoChange, NotText, Problem};
 use crate::text::{Text, line_number, split_lines};
@@ -280,7 +280,7 @@ impl Plan {
         }
         self.files.retain(|file| {
             let changes = match &file.action {
-                Action::Modify { base, edit } => !edit.changes_nothing(base) || file.executable.is_some(),
+                Action::Modify { base, edit } => !edit.is_no_op(base) || file.executable.is_some(),
                 _ => true,
             };
             changes && !file.hunks.is_empty()
@@ -306,7 +306,7 @@ impl Rest {
 }
 
 /// Finds every hunk of a request and checks the whole of it.
-pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, Vec<Problem>> {
+pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Plan, Vec<Problem>> {
     let mut overlay = Overlay::new(sources, limits);
     let mut problems = Vec::new();
     for section in patch.sections() {
@@ -322,7 +322,7 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &Limits) -> Result<Plan, 
         return Err(problems);
     }
     let Overlay { mut notes, discarded, files, .. } = overlay;
-    let mut files = settle_moves(files.into_iter().filter_map(Overlaid::into_plan).collect());
+    let mut files = settle_moves(files.into_iter().filter_map(OverlayFile::into_plan).collect());
     if files.is_empty() {
         let names = patch.sections().first().map(|section| section.path.clone()).unwrap_or_default();
         let why = NoChange::AlreadyHeld;

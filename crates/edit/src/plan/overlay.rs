@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::{Action, FilePlan, PlacedHunk, Source, Sources, place, suspect, whole};
 use crate::edit::Edit;
-use crate::find::{Budget, Haystack, Limits};
+use crate::find::{Budget, FindLimits, Haystack};
 use crate::patch::{Operation, Section};
 use crate::problem::{Kind, NotText, Problem};
 use crate::text::Text;
@@ -16,8 +16,8 @@ use crate::text::Text;
 pub(super) struct Overlay<'a> {
     sources: &'a Sources,
     budget: Budget,
-    limits: &'a Limits,
-    pub(super) files: Vec<Overlaid>,
+    limits: &'a FindLimits,
+    pub(super) files: Vec<OverlayFile>,
     /// Where each file stands among them.
     places: BTreeMap<String, usize>,
     /// What the reader should know.
@@ -27,10 +27,10 @@ pub(super) struct Overlay<'a> {
 }
 
 /// One file: what is on disk, and what it is by now.
-pub(super) struct Overlaid {
+pub(super) struct OverlayFile {
     name: String,
     before: Option<Arc<Text>>,
-    now: Now,
+    now: CurrentState,
     hunks: Vec<PlacedHunk>,
     /// Whether it is executable on disk, and whether it is to be.
     was_executable: bool,
@@ -38,7 +38,7 @@ pub(super) struct Overlaid {
 }
 
 /// What a file is by now.
-enum Now {
+enum CurrentState {
     /// As it is on disk.
     Untouched,
     /// Not there.
@@ -51,7 +51,7 @@ enum Now {
 }
 
 impl<'a> Overlay<'a> {
-    pub(super) fn new(sources: &'a Sources, limits: &'a Limits) -> Self {
+    pub(super) fn new(sources: &'a Sources, limits: &'a FindLimits) -> Self {
         Self {
             sources,
             budget: Budget::new(limits),
@@ -122,7 +122,7 @@ impl<'a> Overlay<'a> {
                     }
                     None => self.discard(at),
                 }
-                self.files[at].now = Now::Gone;
+                self.files[at].now = CurrentState::Gone;
                 Ok(())
             }
             Operation::Update { hunks, move_to } => {
@@ -130,7 +130,7 @@ impl<'a> Overlay<'a> {
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
                 // Numbers are those of the file as it was seen, which a section before may have moved, or somebody else.
                 let renumbered = self.sources.renumbered.contains(name);
-                let moved = renumbered || !matches!(self.files[at].now, Now::Untouched);
+                let moved = renumbered || !matches!(self.files[at].now, CurrentState::Untouched);
                 let found =
                     place::hunks(&text, hunks, moved, self.limits, &self.budget).map_err(|problems| {
                         problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
@@ -155,10 +155,10 @@ impl<'a> Overlay<'a> {
             Some(Source::Absent) | None => None,
         };
         let was_executable = self.sources.executables.contains(name);
-        self.files.push(Overlaid {
+        self.files.push(OverlayFile {
             name: name.into(),
             before,
-            now: Now::Untouched,
+            now: CurrentState::Untouched,
             hunks: Vec::new(),
             was_executable,
             executable: None,
@@ -172,10 +172,10 @@ impl<'a> Overlay<'a> {
     fn text(&self, at: usize) -> Option<Arc<Text>> {
         let file = &self.files[at];
         match &file.now {
-            Now::Untouched => file.before.clone(),
-            Now::Gone => None,
-            Now::New(text) => Some(Arc::clone(text)),
-            Now::Edited { base, edit, .. } => Some(Arc::new(edit.result(base))),
+            CurrentState::Untouched => file.before.clone(),
+            CurrentState::Gone => None,
+            CurrentState::New(text) => Some(Arc::clone(text)),
+            CurrentState::Edited { base, edit, .. } => Some(Arc::new(edit.result(base))),
         }
     }
 
@@ -183,9 +183,9 @@ impl<'a> Overlay<'a> {
     /// sections of one large file would otherwise cost their product.
     fn charge(&self, at: usize) -> Result<(), Kind> {
         match &self.files[at].now {
-            Now::Edited { edit, .. } => self.budget.spend(edit.new_len()),
-            Now::New(text) => self.budget.spend(text.bytes().len()),
-            Now::Untouched | Now::Gone => Ok(()),
+            CurrentState::Edited { edit, .. } => self.budget.spend(edit.new_len()),
+            CurrentState::New(text) => self.budget.spend(text.bytes().len()),
+            CurrentState::Untouched | CurrentState::Gone => Ok(()),
         }
     }
 
@@ -193,9 +193,9 @@ impl<'a> Overlay<'a> {
     fn discard(&mut self, at: usize) {
         let file = &self.files[at];
         let origin = match &file.now {
-            Now::Untouched => &file.name,
-            Now::Edited { from, .. } => from,
-            Now::Gone | Now::New(_) => return,
+            CurrentState::Untouched => &file.name,
+            CurrentState::Edited { from, .. } => from,
+            CurrentState::Gone | CurrentState::New(_) => return,
         };
         self.discarded.push(origin.clone());
     }
@@ -208,7 +208,7 @@ impl<'a> Overlay<'a> {
     fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
         self.limits.check_file(content.len())?;
         let text = Arc::new(Text::new(content)?);
-        self.files[at].now = Now::New(text);
+        self.files[at].now = CurrentState::New(text);
         Ok(())
     }
 
@@ -220,17 +220,19 @@ impl<'a> Overlay<'a> {
         })?;
         let file = &mut self.files[at];
         file.hunks.extend(placed);
-        file.now = match core::mem::replace(&mut file.now, Now::Untouched) {
-            Now::Untouched => match &file.before {
+        file.now = match core::mem::replace(&mut file.now, CurrentState::Untouched) {
+            CurrentState::Untouched => match &file.before {
                 Some(base) => {
                     let (from, base) = (file.name.clone(), Arc::clone(base));
-                    Now::Edited { from, edit: next, base }
+                    CurrentState::Edited { from, edit: next, base }
                 }
-                None => Now::Untouched,
+                None => CurrentState::Untouched,
             },
-            Now::Edited { from, base, edit } => Now::Edited { from, base, edit: edit.then(&next) },
-            Now::New(text) => Now::New(Arc::new(next.result(&text))),
-            Now::Gone => Now::Gone,
+            CurrentState::Edited { from, base, edit } => {
+                CurrentState::Edited { from, base, edit: edit.then(&next) }
+            }
+            CurrentState::New(text) => CurrentState::New(Arc::new(next.result(&text))),
+            CurrentState::Gone => CurrentState::Gone,
         };
         Ok(())
     }
@@ -269,14 +271,14 @@ impl<'a> Overlay<'a> {
             return Err(Problem::new(Kind::TargetExists).at(&name));
         }
         let hunks = core::mem::take(&mut self.files[at].hunks);
-        let moved = match core::mem::replace(&mut self.files[at].now, Now::Gone) {
-            Now::Untouched => match &self.files[at].before {
-                Some(base) => Now::Edited {
+        let moved = match core::mem::replace(&mut self.files[at].now, CurrentState::Gone) {
+            CurrentState::Untouched => match &self.files[at].before {
+                Some(base) => CurrentState::Edited {
                     from: self.files[at].name.clone(),
                     base: Arc::clone(base),
-                    edit: Edit::nothing(base),
+                    edit: Edit::empty(base),
                 },
-                None => Now::Gone,
+                None => CurrentState::Gone,
             },
             now => now,
         };
@@ -300,24 +302,24 @@ fn check_elisions(before: &Text, content: &str) -> Result<(), Kind> {
     suspect::elisions(&haystack, content.lines(), loses)
 }
 
-impl Overlaid {
+impl OverlayFile {
     /// What must happen on disk, if anything. A file that was moved away is part of its new name's plan.
     pub(super) fn into_plan(self) -> Option<FilePlan> {
         let Self { name, before, now, hunks, was_executable, executable } = self;
         // A file that is made anew where one was keeps that one's mode.
-        let was_executable = was_executable && (before.is_some() || !matches!(now, Now::New(_)));
+        let was_executable = was_executable && (before.is_some() || !matches!(now, CurrentState::New(_)));
         let executable = executable.filter(|&wanted| wanted != was_executable);
         let metadata_from = match &now {
-            Now::Edited { from, .. } if *from != name => Some(from.clone()),
+            CurrentState::Edited { from, .. } if *from != name => Some(from.clone()),
             _ => None,
         };
         let action = match (before, now) {
-            (_, Now::Untouched) | (None, Now::Gone) => return None,
-            (Some(base), Now::Gone) => Action::Delete { base },
-            (None, Now::New(text)) => Action::Create { content: text },
-            (None, Now::Edited { from, base, edit }) => Action::Move { from, base, edit },
-            (Some(before), Now::Edited { from, edit, .. }) if from == name => {
-                if edit.changes_nothing(&before) && executable.is_none() {
+            (_, CurrentState::Untouched) | (None, CurrentState::Gone) => return None,
+            (Some(base), CurrentState::Gone) => Action::Delete { base },
+            (None, CurrentState::New(text)) => Action::Create { content: text },
+            (None, CurrentState::Edited { from, base, edit }) => Action::Move { from, base, edit },
+            (Some(before), CurrentState::Edited { from, edit, .. }) if from == name => {
+                if edit.is_no_op(&before) && executable.is_none() {
                     return None;
                 }
                 Action::Modify { base: before, edit }
@@ -325,13 +327,13 @@ impl Overlaid {
             (Some(before), now) => {
                 // Another file takes its place, with that one's encoding.
                 let content = match &now {
-                    Now::Edited { base, edit, .. } => Arc::new(edit.result(base)),
-                    Now::New(text) => Arc::clone(text),
-                    Now::Gone | Now::Untouched => return None,
+                    CurrentState::Edited { base, edit, .. } => Arc::new(edit.result(base)),
+                    CurrentState::New(text) => Arc::clone(text),
+                    CurrentState::Gone | CurrentState::Untouched => return None,
                 };
                 let edit = whole::rewrite(&before, content.bytes()).into_joined();
                 let edit = edit.into_encoding(content.encoding());
-                if edit.changes_nothing(&before) && executable.is_none() {
+                if edit.is_no_op(&before) && executable.is_none() {
                     return None;
                 }
                 Action::Modify { base: before, edit }

@@ -8,10 +8,11 @@ use core::ops::Range;
 
 use super::splice;
 use super::suspect;
-use super::{PlacedHunk, beside};
+use super::{PlacedHunk, fitting};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
-    self, Block, Budget, FAITHFUL, Form, Haystack, LAYERS, Layer, Limits, Match, Unit, Wanted, contents,
+    self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
+    contents,
 };
 use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange};
 use crate::problem::{Kind, Near, NoChange, Problem};
@@ -23,7 +24,7 @@ const EXPECTED: usize = 3;
 const SHOWN_MISSES: usize = 10;
 
 /// The hunks of a section, found.
-pub(super) struct Found {
+pub(super) struct LocatedHunks {
     /// All of them as one edit.
     pub(super) edit: Edit,
     /// Where each landed.
@@ -38,9 +39,9 @@ pub(super) fn hunks(
     text: &Text,
     hunks: &[Hunk],
     moved: bool,
-    limits: &Limits,
+    limits: &FindLimits,
     budget: &Budget,
-) -> Result<Found, Vec<Problem>> {
+) -> Result<LocatedHunks, Vec<Problem>> {
     let mut placer = Placer {
         haystack: Haystack::new(text),
         limits,
@@ -81,12 +82,12 @@ pub(super) fn hunks(
     problems.extend(placer.leave_out_inert(hunks.len()));
     problems.sort_by_key(|problem| problem.hunk);
     if !problems.is_empty() {
-        problems[0].beside = beside::fitting(&placer.haystack, &placer.placed, &placer.builder);
+        problems[0].beside = fitting::fitting(&placer.haystack, &placer.placed, &placer.builder);
         return Err(problems);
     }
     let Placer { builder, placed, notes, .. } = placer;
     match builder.finish() {
-        Ok(edit) => Ok(Found { edit, hunks: placed, notes }),
+        Ok(edit) => Ok(LocatedHunks { edit, hunks: placed, notes }),
         Err(overlap) => Err(alloc::vec![Problem::new(Kind::OverlappingEdits {
             first: overlap.first,
             second: overlap.second,
@@ -97,13 +98,13 @@ pub(super) fn hunks(
 
 pub(super) struct Placer<'a> {
     pub(super) haystack: Haystack<'a>,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a FindLimits,
     pub(super) budget: &'a Budget,
     pub(super) builder: EditBuilder,
     placed: Vec<PlacedHunk>,
     notes: Vec<String>,
     /// Hunks of lines that were found and are not spliced yet.
-    found: Vec<FoundHunk>,
+    found: Vec<LocatedHunk>,
     /// Hunks of only context lines, and the line at which these stand.
     inert: Vec<(usize, usize)>,
     /// How many hunks were not found.
@@ -111,7 +112,7 @@ pub(super) struct Placer<'a> {
 }
 
 /// A hunk of whole lines, found.
-struct FoundHunk {
+struct LocatedHunk {
     number: usize,
     written: Vec<Line>,
     found: Match,
@@ -128,7 +129,7 @@ impl Placer<'_> {
     pub(super) fn near(&mut self, old: &[&[u8]], new: &[&[u8]]) -> Near {
         self.missed += 1;
         if self.missed > SHOWN_MISSES {
-            find::nothing(&self.haystack)
+            find::version_only(&self.haystack)
         } else {
             find::near(&self.haystack, old, new)
         }
@@ -142,7 +143,7 @@ impl Placer<'_> {
     }
 
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
-        let mut scope = find::scope(&self.haystack, &change.anchors, self.budget)?;
+        let mut scope = find::search_scope(&self.haystack, &change.anchors, self.budget)?;
         if !scope.unknown.is_empty() {
             // What stands beside a line that is not there says nothing: the hunk must be the only one of all.
             scope.starts = alloc::vec![0..self.haystack.lines().len()];
@@ -180,7 +181,7 @@ impl Placer<'_> {
     }
 
     /// The one place of a hunk's old lines.
-    fn hunk(&mut self, number: usize, change: &LineChange, scope: &find::Scope) -> Result<Match, Kind> {
+    fn hunk(&mut self, number: usize, change: &LineChange, scope: &find::SearchScope) -> Result<Match, Kind> {
         let last = self.haystack.lines().len();
         let old = change.lines.iter().filter_map(Line::before).count();
         let mut starts = scope.starts.clone();
@@ -192,8 +193,8 @@ impl Placer<'_> {
             });
         }
         let locate = |starts: &[Range<usize>], layers| {
-            let block = Block::new(&change.lines, starts, Form::Diff, change.hint);
-            find::locate(&self.haystack, &Wanted::Block(&block), layers, self.limits, self.budget)
+            let block = Block::new(&change.lines, starts, BlockForm::Diff, change.hint);
+            find::locate(&self.haystack, &Needle::Block(&block), layers, self.limits, self.budget)
         };
         if let Some(found) = locate(&starts, FAITHFUL)? {
             let end = self.haystack.text().body().end;
@@ -251,9 +252,9 @@ impl Placer<'_> {
             return Err(Kind::NoOp { why: NoChange::SameLines });
         }
         let starts = [0..self.haystack.lines().len()];
-        let block = Block::new(&whole, &starts, Form::Block, change.hint);
+        let block = Block::new(&whole, &starts, BlockForm::Block, change.hint);
         let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
-        let wanted = Wanted::Block(&block);
+        let wanted = Needle::Block(&block);
         let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
             Err(Kind::Unclear) => return Err(self.mismatch(&whole)),
             found => found?,
@@ -278,8 +279,8 @@ impl Placer<'_> {
                 continue;
             }
             let starts = [0..total];
-            let block = Block::new(&lines, &starts, Form::Block, None);
-            let wanted = Wanted::Block(&block);
+            let block = Block::new(&lines, &starts, BlockForm::Block, None);
+            let wanted = Needle::Block(&block);
             let found = match find::locate(&self.haystack, &wanted, FAITHFUL, self.limits, self.budget) {
                 Err(Kind::Unclear) => None,
                 found => found?,
@@ -298,7 +299,7 @@ impl Placer<'_> {
 
     /// Where a hunk of only added lines goes, and the number of the line that it follows: right after its
     /// anchor, or at the end of the file.
-    fn insertion(&self, change: &LineChange, scope: &find::Scope) -> Result<(usize, usize), Kind> {
+    fn insertion(&self, change: &LineChange, scope: &find::SearchScope) -> Result<(usize, usize), Kind> {
         let lines = self.haystack.lines();
         let Some(innermost) = change.anchors.last() else {
             if let Some(hint) = change.hint.filter(|&hint| hint != lines.len()) {
@@ -327,7 +328,7 @@ impl Placer<'_> {
         found: Match,
         final_newline: Option<bool>,
     ) -> Result<(), Kind> {
-        self.found.push(FoundHunk { number, written: written.to_vec(), found, final_newline });
+        self.found.push(LocatedHunk { number, written: written.to_vec(), found, final_newline });
         Ok(())
     }
 
@@ -336,15 +337,18 @@ impl Placer<'_> {
     fn splice_all(&mut self) -> Vec<Problem> {
         let found = core::mem::take(&mut self.found);
         let units = found.iter().filter(|hunk| hunk.found.layer == Layer::Indentation);
-        let mut units: Vec<Unit> =
-            units.filter_map(|hunk| Unit::of(&self.haystack, &hunk.written, &hunk.found.range)).collect();
+        let mut units: Vec<IndentUnit> = units
+            .filter_map(|hunk| IndentUnit::from_hunk(&self.haystack, &hunk.written, &hunk.found.range))
+            .collect();
         units.dedup();
         let unit = units.pop().filter(|_| units.is_empty());
         let mut problems = Vec::new();
-        for FoundHunk { number, written, found: Match { range, layer, reading }, final_newline } in found {
+        for LocatedHunk { number, written, found: Match { range, layer, interpretation }, final_newline } in
+            found
+        {
             let converted =
-                unit.as_ref().filter(|_| reading.is_none()).and_then(|unit| unit.applied(&written));
-            let lines = reading.or(converted).unwrap_or(written);
+                unit.as_ref().filter(|_| interpretation.is_none()).and_then(|unit| unit.apply_to(&written));
+            let lines = interpretation.or(converted).unwrap_or(written);
             match splice::block(&self.haystack, &lines, &range, final_newline) {
                 Ok(replacements) => {
                     self.builder.claim(number, range.clone());

@@ -10,10 +10,10 @@ use super::carry::carry;
 use super::place::Placer;
 use super::splice::is_telling;
 use super::suspect;
-use crate::find::{self, Block, Form, LAYERS, LITERAL, Match, Wanted, contents, is_word};
+use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Match, Needle, contents, is_word};
 use crate::patch::{Line, TextChange};
 use crate::problem::{Kind, NoChange};
-use crate::text::{Ending, LineEndings, split_lines, with_endings};
+use crate::text::{LineEnding, LineEndings, split_lines, with_endings};
 
 /// In so many places of the new text is the old one looked for.
 const REPEATED: usize = 16;
@@ -28,7 +28,7 @@ impl Placer<'_> {
         let matches = if many {
             find::locate_all(&self.haystack, old, self.limits, self.budget)?
         } else {
-            let wanted = Wanted::Bytes(old);
+            let wanted = Needle::Bytes(old);
             let one = find::locate(&self.haystack, &wanted, LITERAL, self.limits, self.budget)?;
             one.into_iter().collect()
         };
@@ -84,9 +84,9 @@ impl Placer<'_> {
     fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
         let lines = as_whole_lines(old, new);
         let starts = [0..self.haystack.lines().len()];
-        let block = Block::new(&lines, &starts, Form::Text, None);
+        let block = Block::new(&lines, &starts, BlockForm::Text, None);
         let layers = &LAYERS[LITERAL.len()..];
-        let wanted = Wanted::Block(&block);
+        let wanted = Needle::Block(&block);
         let found = match find::locate(&self.haystack, &wanted, layers, self.limits, self.budget) {
             Err(Kind::Unclear) => None,
             found => found?,
@@ -143,7 +143,7 @@ impl Placer<'_> {
     /// before, and making it again would write the added text twice.
     fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
         let (bytes, body) = (self.bytes(), self.haystack.text().body());
-        let (old, new) = (with_endings(old, Ending::Lf), with_endings(new, Ending::Lf));
+        let (old, new) = (with_endings(old, LineEnding::Lf), with_endings(new, LineEnding::Lf));
         let is_there = |before: usize| {
             let (above, below) = (&new[..before], &new[before + old.len()..]);
             let start = start_of(&bytes[body.start..place.start], above).map(|start| body.start + start);

@@ -10,7 +10,7 @@ use super::carry::{self, Replacement};
 use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::{Kind, NoChange};
-use crate::text::{Ending, ending_near, split_ending, split_lines};
+use crate::text::{LineEnding, ending_near, split_ending, split_lines};
 
 /// Whether a line says something: brackets, blank lines and `end` recur everywhere.
 pub(super) fn is_telling(line: &[u8]) -> bool {
@@ -111,7 +111,7 @@ pub(super) fn lines<'l>(
     let (range, mut text) = carry::replace(bytes, h.endings(), lines.start(line), &removed, &views);
     if becomes_last && gone == 0 && !text.is_empty() {
         // The line that was last gets the ending that it lacked.
-        let ending = ending_near(bytes, range.start).unwrap_or(Ending::Lf);
+        let ending = ending_near(bytes, range.start).unwrap_or(LineEnding::Lf);
         text.splice(0..0, ending.bytes().iter().copied());
     }
     (range, text)
@@ -120,7 +120,7 @@ pub(super) fn lines<'l>(
 /// Whether the last line has no ending.
 pub(super) fn is_unended(h: &Haystack<'_>) -> bool {
     let lines = h.lines();
-    lines.len().checked_sub(1).is_some_and(|last| lines.ending(last) == Ending::None)
+    lines.len().checked_sub(1).is_some_and(|last| lines.ending(last) == LineEnding::None)
 }
 
 /// Gives the end of the file the state that a hunk asks for, if its place reaches there.
@@ -140,7 +140,7 @@ fn settle_final_newline(
             text.truncate(kept);
         }
         None if wanted && is_unended(h) => {
-            let ending = ending_near(bytes, bytes.len()).unwrap_or(Ending::Lf);
+            let ending = ending_near(bytes, bytes.len()).unwrap_or(LineEnding::Lf);
             replacements.push((bytes.len()..bytes.len(), ending.bytes().to_vec()));
         }
         None if !wanted && !is_unended(h) && !h.lines().is_empty() => {

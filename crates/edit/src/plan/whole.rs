@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::edit::{Edit, EditBuilder};
-use crate::text::{Ending, LineEndings, Text, split_ending, split_lines, with_endings};
+use crate::text::{LineEnding, LineEndings, Text, split_ending, split_lines, with_endings};
 
 /// Above this many line pairs the middle is replaced as one block: it would be a rewrite anyway.
 const COMPARED: usize = 25_000_000;
@@ -20,7 +20,7 @@ pub(super) fn replacement(text: &Text, content: &str) -> Edit {
     let adapt = text.line_endings() == LineEndings::Crlf && !content.windows(2).any(|w| w == b"\r\n");
     let mut wanted = text.bytes()[..text.body().start].to_vec();
     if adapt {
-        wanted.extend(with_endings(content, Ending::Crlf));
+        wanted.extend(with_endings(content, LineEnding::Crlf));
     } else {
         wanted.extend_from_slice(content);
     }
@@ -45,7 +45,7 @@ fn keep_shared_endings(text: &Text, wanted: &[u8]) -> Vec<u8> {
             };
             out.extend_from_slice(content);
             // A final newline is the request's to give or take.
-            let ending = if own == Ending::None || kept == Ending::None { own } else { kept };
+            let ending = if own == LineEnding::None || kept == LineEnding::None { own } else { kept };
             out.extend_from_slice(ending.bytes());
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
         }
     }
     // The pieces of one comparison are disjoint by construction.
-    builder.finish().unwrap_or_else(|_| Edit::nothing(text))
+    builder.finish().unwrap_or_else(|_| Edit::empty(text))
 }
 
 /// The lines' difference, as operations that cover both sides.

@@ -173,7 +173,7 @@ impl Case {
 fn settle_versions(arguments: &mut Map<String, Value>, input: &Files) {
     let settle = |version: &mut Value, name: &str| {
         if version == "current" {
-            *version = json!(Version::of(input.get(name).map_or(&[], Vec::as_slice)).short());
+            *version = json!(Version::hash(input.get(name).map_or(&[], Vec::as_slice)).short());
         }
     };
     if let Some(versions) = arguments.get_mut("versions").and_then(Value::as_object_mut) {

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use emend_edit::find::{LAYERS, Layer, Limits};
+use emend_edit::find::{FindLimits, LAYERS, Layer};
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::plan::{self, Action, Plan, Source, Sources};
 use emend_edit::{Problem, Text};
@@ -74,7 +74,7 @@ fn plan(case: &Case) -> Result<Plan, Vec<Problem>> {
             None => sources.insert(path, path, Source::Absent),
         }
     }
-    plan::build(&patch, &sources, &Limits::default())
+    plan::build(&patch, &sources, &FindLimits::default())
 }
 
 /// The workspace as it is when a plan has been made true.

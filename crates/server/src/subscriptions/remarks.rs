@@ -271,7 +271,7 @@ mod tests {
         served.write("a", "");
         served.hint("a");
         served.write("a", "two\n");
-        let version = emend_workspace::edit::Version::of(b"two\n");
+        let version = emend_workspace::edit::Version::hash(b"two\n");
         let [said] = &served.remarks()[..] else { panic!() };
         assert!(said.contains(&format!("it is at version {} now", version.short())), "{said}");
         served.hint("a");

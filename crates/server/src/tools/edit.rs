@@ -183,7 +183,7 @@ fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, NotDone> {
         (Some(patch), None) => Ok(patch.clone()),
         (None, Some(path)) => {
             let (name, snapshot) = call.workspace.files().read_within(path, call.effort)?;
-            let patch = snapshot.text.certain();
+            let patch = snapshot.text.known_characters();
             Ok(patch.map(str::to_owned).map_err(|not_text| Problem::new(not_text).at(&name))?)
         }
         (None, None) => Err(invalid("it is required, or patch_path").into()),

@@ -128,7 +128,8 @@ mod tests {
         };
         file("src/a.py", "def f():\n    x = 1\n    return x\n");
         file("old.py", "");
-        let plan = emend_edit::plan::build(&patch, &sources, &emend_edit::find::Limits::default()).unwrap();
+        let plan =
+            emend_edit::plan::build(&patch, &sources, &emend_edit::find::FindLimits::default()).unwrap();
         assert_eq!(plan.files().len(), 3);
     }
 }

@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 
 use crate::problem::{Again, EditKind, Kind, Problem};
 use emend_edit::Text;
-use emend_edit::find::Limits;
+use emend_edit::find::FindLimits;
 use emend_edit::patch::{Operation, Patch};
 use emend_edit::plan::{self, Plan, Source, Sources};
 
@@ -199,7 +199,7 @@ impl Gathered {
     pub(crate) fn check_changed(
         &self,
         patch: &Patch,
-        limits: &Limits,
+        limits: &FindLimits,
         plan: &Plan,
         stale_check: &StaleCheck,
         readings: &mut Readings,
@@ -276,7 +276,7 @@ impl Gathered {
 
     /// Lines are addressed by number only in a version that the call names.
     pub(crate) fn check_numbers(&self, patch: &Patch, claimed: &ClaimedVersions) -> Vec<Problem> {
-        let names = patch.addressed().filter_map(|path| self.names.get(path));
+        let names = patch.paths_by_line_number().filter_map(|path| self.names.get(path));
         names
             .filter(|name| !claimed.contains_key(*name))
             .filter_map(|name| {

@@ -107,7 +107,7 @@ fn lines(text: &Text, range: Range<usize>) -> Range<usize> {
 mod tests {
     use std::sync::Arc;
 
-    use emend_edit::find::Limits;
+    use emend_edit::find::FindLimits;
     use emend_edit::patch::v4a;
     use emend_edit::plan::{Source, Sources};
 
@@ -123,7 +123,7 @@ mod tests {
         let text = Arc::new(Text::new(now.into()).unwrap());
         let mut sources = Sources::default();
         sources.insert("a", "a", Source::Present(Arc::clone(&text)));
-        let plan = plan::build(&patch, &sources, &Limits::default()).unwrap();
+        let plan = plan::build(&patch, &sources, &FindLimits::default()).unwrap();
         let old = Text::new(OLD.into()).unwrap();
         assert_eq!(is_elsewhere(&plan, "a", &old, &text), expected, "{now:?}");
     }

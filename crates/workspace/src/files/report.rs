@@ -99,7 +99,7 @@ impl FileReport {
             moved_from,
             before: file.action.base().map(|base| base.version()),
             after: file.action.version(),
-            diff: diff::of(file),
+            diff: diff::from_plan(file),
             bytes_changed,
             hunks: file.hunks.clone(),
         }

@@ -13,7 +13,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use crate::problem::{EditKind, Kind, Problem};
-use emend_edit::find::Limits;
+use emend_edit::find::FindLimits;
 
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
@@ -109,8 +109,8 @@ impl Root {
     }
 
     /// The limits of planning an edit in it.
-    pub(crate) fn planning_limits(&self) -> Limits {
-        Limits { file_bytes: self.policy.terms().max_file_bytes as usize, ..Limits::default() }
+    pub(crate) fn planning_limits(&self) -> FindLimits {
+        FindLimits { file_bytes: self.policy.terms().max_file_bytes as usize, ..FindLimits::default() }
     }
 
     /// Waits for the right to change files in it, for at most `patience`.

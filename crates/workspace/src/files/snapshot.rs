@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::problem::{EditKind, Kind, Problem};
 use emend_edit::Text;
-use emend_edit::text::Intake;
+use emend_edit::text::TextBuilder;
 
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
@@ -55,14 +55,14 @@ impl Opened<'_> {
     fn read(self, disk: &dyn Disk) -> Result<Snapshot, Problem> {
         let Self { path, file, stat } = self;
         let limit = path.root.policy.terms().max_file_bytes;
-        let mut intake = Intake::default();
-        let read = disk.read(&file, limit, &mut |bytes| intake.take(bytes));
+        let mut builder = TextBuilder::default();
+        let read = disk.read(&file, limit, &mut |bytes| builder.push(bytes));
         let bytes = read.map_err(|error| io_problem("Reading", &error).at(&path.name))?;
         let length = bytes.len() as u64;
         if length > limit {
             return Err(Problem::new(EditKind::TooLarge { bytes: length, limit }).at(&path.name));
         }
-        let text = Text::taken(bytes, intake).map_err(|kind| Problem::new(kind).at(&path.name))?;
+        let text = Text::from_builder(bytes, builder).map_err(|kind| Problem::new(kind).at(&path.name))?;
         Ok(Snapshot { text: Arc::new(text), stat })
     }
 }

@@ -410,7 +410,7 @@ pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) ->
 
 /// `STATE/roots/KEY`, if files can be renamed between it and the root; made if that is wanted.
 fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bool) -> Option<Home> {
-    let key = Version::of(root.path.as_os_str().as_encoded_bytes()).short();
+    let key = Version::hash(root.path.as_os_str().as_encoded_bytes()).short();
     let home = std::path::absolute(state).ok()?.join("roots").join(key);
     if home.starts_with(root.path) || home.starts_with(root.given) {
         // It would be part of the workspace; `.emend` is off limits there.

@@ -5,13 +5,13 @@ use alloc::string::ToString;
 use proptest::prelude::*;
 
 use super::*;
-use crate::find::Limits;
+use crate::find::FindLimits;
 use crate::find::tests::hunk;
 use crate::text::Text;
 
 /// The lowest cost and the fewest rows lost, of all ways to stand these rows on the lines from `at` on; the first `done`
 /// rows have their place already.
-fn cheapest(rows: &[Row<'_>], file: &[&[u8]], done: usize, at: usize) -> Option<(usize, usize)> {
+fn cheapest(rows: &[RequestRow<'_>], file: &[&[u8]], done: usize, at: usize) -> Option<(usize, usize)> {
     if at.abs_diff(done) > DRIFT {
         return None;
     }
@@ -37,11 +37,11 @@ fn cheapest(rows: &[Row<'_>], file: &[&[u8]], done: usize, at: usize) -> Option<
 fn block_of<T>(request: &str, lines: usize, ask: impl FnOnce(&Block<'_>) -> T) -> T {
     let lines_of_request = hunk(request);
     let starts = [0..lines];
-    ask(&Block::new(&lines_of_request, &starts, block::Form::Diff, None))
+    ask(&Block::new(&lines_of_request, &starts, block::BlockForm::Diff, None))
 }
 
-fn aligned(at: &[Option<usize>]) -> Aligned {
-    Aligned { at: at.to_vec() }
+fn aligned(at: &[Option<usize>]) -> Alignment {
+    Alignment { at: at.to_vec() }
 }
 
 const WORDS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
@@ -52,8 +52,8 @@ proptest! {
         rows in proptest::collection::vec((0..2usize, any::<bool>(), any::<bool>()), 0..6),
         file in proptest::collection::vec(0..2usize, 0..10),
     ) {
-        let row = |&(word, must, joined): &(usize, bool, bool)| Row { text: WORDS[word].as_bytes(), must, joined };
-        let rows: Vec<Row<'_>> = rows.iter().map(row).collect();
+        let row = |&(word, must, joined): &(usize, bool, bool)| RequestRow { text: WORDS[word].as_bytes(), must, joined };
+        let rows: Vec<RequestRow<'_>> = rows.iter().map(row).collect();
         let file: Vec<&[u8]> = file.iter().map(|&word| WORDS[word].as_bytes()).collect();
         let found = walk(&rows, |at| file.get(at).copied());
         let lost = |stand: &[Option<usize>]| stand.iter().filter(|at| at.is_none()).count();
@@ -83,7 +83,7 @@ proptest! {
         let (is_context, rows): (Vec<bool>, Vec<&str>) = old.iter().map(|&(word, is)| (is, WORDS[word])).unzip();
         let bytes: Vec<&[u8]> = rows.iter().map(|row| row.as_bytes()).collect();
         let stand = aligned(&[Some(taken)]);
-        let limits = Limits::default();
+        let limits = FindLimits::default();
         let h = Haystack::new(&text);
         let found =
             has_rival(&h, &bytes, &is_context, &stand, Score { lines, context }, &Budget::new(&limits)).unwrap();
@@ -108,7 +108,7 @@ proptest! {
         let text = Text::new(texts.join("\n").into_bytes()).unwrap();
         let line = |&(mark, word): &(usize, usize)| [["+", "-", " "][mark], WORDS[word], "\n"].concat();
         let request: alloc::string::String = request.iter().map(line).collect();
-        let limits = Limits::default();
+        let limits = FindLimits::default();
         let h = Haystack::new(&text);
         let found = block_of(&request, texts.len(), |block| stands_already(&h, block, &Budget::new(&limits)));
         let runs = request.lines().map(|line| line.strip_prefix('+')).collect::<Vec<_>>();
@@ -135,15 +135,17 @@ fn a_line_that_must_be_there_and_stands_once_more_within_the_drift_is_a_choice()
     for (place, is_choice) in [(12, false), (13, true), (18, true), (22, true), (27, true), (28, false)] {
         let text = numbered(&[(place, "number 20")]);
         let h = Haystack::new(&text);
-        let has_choice =
-            |block: &Block<'_>| Core::of(block).is_some_and(|core| core.has_choice(&h, &old, &stand));
+        let has_choice = |block: &Block<'_>| {
+            RequiredLines::from_block(block).is_some_and(|core| core.has_choice(&h, &old, &stand))
+        };
         assert_eq!(block_of(request, 40, has_choice), is_choice, "line {place}");
     }
     // The context may stand wherever it likes.
     let text = numbered(&[(18, "number 19")]);
     let h = Haystack::new(&text);
-    let has_choice =
-        |block: &Block<'_>| Core::of(block).is_some_and(|core| core.has_choice(&h, &old, &stand));
+    let has_choice = |block: &Block<'_>| {
+        RequiredLines::from_block(block).is_some_and(|core| core.has_choice(&h, &old, &stand))
+    };
     assert!(!block_of(request, 40, has_choice));
 }
 
@@ -167,7 +169,7 @@ fn a_line_of_other_spelling_is_looked_for_within_the_drift() {
 fn removed_lines_stand_together_and_the_neighbours_of_an_insertion_beside_each_other() {
     let core = |request: &str| {
         let core = block_of(request, 9, |block| {
-            Core::of(block)
+            RequiredLines::from_block(block)
                 .map(|core| (core.must, core.joined, core.start, core.may_differ, core.removed.len()))
         });
         core.unwrap()
@@ -184,6 +186,6 @@ fn removed_lines_stand_together_and_the_neighbours_of_an_insertion_beside_each_o
     let joined = [vec![false; 6], vec![true, false]].concat();
     assert_eq!(core(&long), (must, joined, 6, 2, 1));
     for request in ["+new\n alpha\n", " alpha\n+new\n", "-alpha\n-beta\n", " alpha\n-\n"] {
-        assert!(block_of(request, 9, |block| Core::of(block).is_none()), "{request}");
+        assert!(block_of(request, 9, |block| RequiredLines::from_block(block).is_none()), "{request}");
     }
 }

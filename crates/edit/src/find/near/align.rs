@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::fold;
-use super::request::Line;
+use super::request::RequestLine;
 use super::vote::Rarity;
 use crate::text::Lines;
 use crate::tokens::Tokens;
@@ -26,7 +26,7 @@ const COMPARED: usize = 4096;
 
 /// One step along both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum AlignStep {
     /// These lines answer to each other.
     Pair { file: usize, request: usize },
     /// The request lacks this line of the file.
@@ -41,14 +41,14 @@ pub(super) struct Alignment {
     /// How much of the request is there, in thousandths.
     pub(super) score: u32,
     /// From the first pair to the last, and what of the request stands before and after.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<AlignStep>,
 }
 
 impl Alignment {
     /// The first and the last line of the file that answer to a line of the request.
     pub(super) fn ends(&self) -> Option<(usize, usize)> {
         let mut files = self.steps.iter().filter_map(|step| match step {
-            Step::Pair { file, .. } => Some(*file),
+            AlignStep::Pair { file, .. } => Some(*file),
             _ => None,
         });
         let first = files.next()?;
@@ -56,10 +56,10 @@ impl Alignment {
     }
 
     /// Whether a line that the request changes answers to one of the file.
-    pub(super) fn has_changed(&self, request: &[Line<'_>], new: &[&[u8]]) -> bool {
+    pub(super) fn has_changed(&self, request: &[RequestLine<'_>], new: &[&[u8]]) -> bool {
         let new = &new[..new.len().min(1000)];
         self.steps.iter().any(|step| match step {
-            Step::Pair { request: i, .. } => !new.contains(&request[*i].sent),
+            AlignStep::Pair { request: i, .. } => !new.contains(&request[*i].sent),
             _ => false,
         })
     }
@@ -69,7 +69,7 @@ impl Alignment {
 pub(super) struct Aligner<'a> {
     pub(super) lines: &'a Lines<'a>,
     pub(super) tokens: &'a Tokens,
-    pub(super) request: &'a [Line<'a>],
+    pub(super) request: &'a [RequestLine<'a>],
     /// How much each line of the request says.
     weights: Vec<u32>,
     /// How many lines of the file the band is wide.
@@ -80,7 +80,7 @@ impl<'a> Aligner<'a> {
     pub(super) fn new(
         lines: &'a Lines<'a>,
         tokens: &'a Tokens,
-        request: &'a [Line<'a>],
+        request: &'a [RequestLine<'a>],
         rarity: &Rarity,
     ) -> Self {
         let weights = request.iter().map(|line| weight(line, rarity)).collect();
@@ -137,17 +137,17 @@ impl<'a> Aligner<'a> {
             match came[i * width + k] {
                 PAIR => {
                     i -= 1;
-                    steps.push(Step::Pair { file: file_at(i, k) as usize, request: i });
+                    steps.push(AlignStep::Pair { file: file_at(i, k) as usize, request: i });
                 }
                 LACKS => {
-                    steps.push(Step::Lacks { file: (file_at(i, k) - 1) as usize });
+                    steps.push(AlignStep::Lacks { file: (file_at(i, k) - 1) as usize });
                     k -= 1;
                 }
                 _ => {
                     let before = file_at(i, k).clamp(0, total) as usize;
                     i -= 1;
                     k = (k + 1).min(width - 1);
-                    steps.push(Step::Extra { request: i, before });
+                    steps.push(AlignStep::Extra { request: i, before });
                 }
             }
         }
@@ -186,7 +186,7 @@ impl<'a> Aligner<'a> {
     }
 
     /// Whether a line of the file has in it what the request's first or last line asks of it.
-    pub(super) fn is_part(theirs: &[u8], request: &[Line<'_>], i: usize) -> bool {
+    pub(super) fn is_part(theirs: &[u8], request: &[RequestLine<'_>], i: usize) -> bool {
         let (first, last) = (i == 0, i + 1 == request.len());
         let theirs = &theirs[..theirs.len().min(1 << 16)];
         let ours = &*request[i].content;
@@ -204,13 +204,13 @@ fn cut(line: &[u8]) -> &[u8] {
 }
 
 /// Lines of many rare words say more than a lone brace.
-fn weight(line: &Line<'_>, rarity: &Rarity) -> u32 {
+fn weight(line: &RequestLine<'_>, rarity: &Rarity) -> u32 {
     if line.elision || line.is_blank() {
         return 60;
     }
     let punctuation = !line.content.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80);
     let base = if punctuation { 100 } else { 300 };
-    let words = line.words.iter().map(|&word| 60 * rarity.of(word).unwrap_or(3));
+    let words = line.words.iter().map(|&word| 60 * rarity.weight(word).unwrap_or(3));
     base + words.sum::<u32>().min(if punctuation { 100 } else { 1700 })
 }
 
@@ -248,20 +248,20 @@ pub(super) fn alike_ends(theirs: &[u8], ours: &[u8]) -> u32 {
 
 /// Cuts off what lies before the first pair and after the last but belongs to the file alone, and lets lines
 /// answer to each other that stand in the same gap in the same number.
-fn tidy(steps: Vec<Step>) -> Vec<Step> {
-    let is_pair = |step: &Step| matches!(step, Step::Pair { .. });
+fn tidy(steps: Vec<AlignStep>) -> Vec<AlignStep> {
+    let is_pair = |step: &AlignStep| matches!(step, AlignStep::Pair { .. });
     let (Some(first), Some(last)) = (steps.iter().position(is_pair), steps.iter().rposition(is_pair)) else {
         return steps;
     };
-    let mut out: Vec<Step> = Vec::with_capacity(steps.len());
-    let mut gap: Vec<Step> = Vec::new();
+    let mut out: Vec<AlignStep> = Vec::with_capacity(steps.len());
+    let mut gap: Vec<AlignStep> = Vec::new();
     for (at, &step) in steps.iter().enumerate() {
         match step {
-            Step::Pair { .. } => {
+            AlignStep::Pair { .. } => {
                 close(&mut gap, &mut out);
                 out.push(step);
             }
-            Step::Lacks { .. } if at < first || at > last => {}
+            AlignStep::Lacks { .. } if at < first || at > last => {}
             _ => gap.push(step),
         }
     }
@@ -269,18 +269,18 @@ fn tidy(steps: Vec<Step>) -> Vec<Step> {
     out
 }
 
-fn close(gap: &mut Vec<Step>, out: &mut Vec<Step>) {
+fn close(gap: &mut Vec<AlignStep>, out: &mut Vec<AlignStep>) {
     let files: Vec<usize> = gap
         .iter()
-        .filter_map(|step| if let Step::Lacks { file } = step { Some(*file) } else { None })
+        .filter_map(|step| if let AlignStep::Lacks { file } = step { Some(*file) } else { None })
         .collect();
     let requests: Vec<usize> = gap
         .iter()
-        .filter_map(|step| if let Step::Extra { request, .. } = step { Some(*request) } else { None })
+        .filter_map(|step| if let AlignStep::Extra { request, .. } = step { Some(*request) } else { None })
         .collect();
     if files.len() == requests.len() {
         gap.clear();
-        out.extend(files.into_iter().zip(requests).map(|(file, request)| Step::Pair { file, request }));
+        out.extend(files.into_iter().zip(requests).map(|(file, request)| AlignStep::Pair { file, request }));
     } else {
         out.append(gap);
     }

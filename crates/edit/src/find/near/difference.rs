@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::fold::{self, equal_but_composition};
-use super::request::{Line, without_number};
+use super::request::{RequestLine, without_number};
 
 /// More of a line is not compared.
 const COMPARED: usize = 4096;
@@ -15,30 +15,38 @@ const QUOTED: usize = 60;
 
 /// One difference in words, and its kind: those of one kind are told once.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct NamedDifference {
     /// Empty for differences that are each told.
     pub(super) kind: &'static str,
     pub(super) what: String,
 }
 
 /// A way of looking at a line that leaves one kind of difference out of account.
-struct View {
+struct LineView {
     kind: &'static str,
     look: fn(&str) -> String,
     tell: fn(&str, &str) -> String,
 }
 
 /// From the most to the least precise; all but the last can be combined.
-const VIEWS: &[View] = &[
-    View { kind: "end", look: |line| line.trim_end().into(), tell: end },
-    View { kind: "indentation", look: |line| line.trim_start().into(), tell: indentation },
-    View { kind: "space", look: |line| map(line, fold::space), tell: |a, b| chars(a, b, fold::space, ' ') },
-    View { kind: "quotes", look: |line| map(line, fold::quote), tell: quotes },
-    View { kind: "dashes", look: |line| map(line, fold::dash), tell: |a, b| chars(a, b, fold::dash, '-') },
-    View { kind: "dots", look: |line| line.replace('\u{2026}', "..."), tell: dots },
-    View { kind: "invisible", look: visible, tell: invisible },
-    View { kind: "case", look: str::to_lowercase, tell: |a, b| words(a, b, "letter case: ") },
-    View {
+const VIEWS: &[LineView] = &[
+    LineView { kind: "end", look: |line| line.trim_end().into(), tell: end },
+    LineView { kind: "indentation", look: |line| line.trim_start().into(), tell: indentation },
+    LineView {
+        kind: "space",
+        look: |line| map(line, fold::space),
+        tell: |a, b| chars(a, b, fold::space, ' '),
+    },
+    LineView { kind: "quotes", look: |line| map(line, fold::quote), tell: quotes },
+    LineView {
+        kind: "dashes",
+        look: |line| map(line, fold::dash),
+        tell: |a, b| chars(a, b, fold::dash, '-'),
+    },
+    LineView { kind: "dots", look: |line| line.replace('\u{2026}', "..."), tell: dots },
+    LineView { kind: "invisible", look: visible, tell: invisible },
+    LineView { kind: "case", look: str::to_lowercase, tell: |a, b| words(a, b, "letter case: ") },
+    LineView {
         kind: "inner",
         look: fold::without_space,
         tell: |_, _| "the white space inside the line differs".into(),
@@ -46,7 +54,7 @@ const VIEWS: &[View] = &[
 ];
 
 /// What parts these lines; nothing if they are equal.
-pub(super) fn name(file: &[u8], line: &Line<'_>) -> Option<Named> {
+pub(super) fn name(file: &[u8], line: &RequestLine<'_>) -> Option<NamedDifference> {
     if file == line.sent {
         return None;
     }
@@ -63,7 +71,7 @@ fn lossy(line: &[u8]) -> Cow<'_, str> {
 }
 
 /// What was done to the line that was sent so that it reads as it may have been meant.
-fn mend(line: &Line<'_>) -> Option<Named> {
+fn mend(line: &RequestLine<'_>) -> Option<NamedDifference> {
     if line.sent == &*line.content {
         return None;
     }
@@ -97,34 +105,38 @@ fn mend(line: &Line<'_>) -> Option<Named> {
             whats.push(format!("the request has {escape} where the file has {stands_for}"));
         }
     }
-    if whats.is_empty() { None } else { Some(Named { kind, what: whats.join("; ") }) }
+    if whats.is_empty() { None } else { Some(NamedDifference { kind, what: whats.join("; ") }) }
 }
 
-fn compare(file: &str, request: &str) -> Named {
+fn compare(file: &str, request: &str) -> NamedDifference {
     if file == request {
-        return Named { kind: "", what: format!("the lines differ after their first {COMPARED} bytes") };
+        return NamedDifference {
+            kind: "",
+            what: format!("the lines differ after their first {COMPARED} bytes"),
+        };
     }
     let blank = |line: &str| line.trim().is_empty();
     if blank(request) && !blank(file) {
-        return Named { kind: "", what: "the request has a blank line there".into() };
+        return NamedDifference { kind: "", what: "the request has a blank line there".into() };
     }
     if blank(file) && !blank(request) {
-        return Named { kind: "", what: "the file has a blank line there".into() };
+        return NamedDifference { kind: "", what: "the file has a blank line there".into() };
     }
     for view in VIEWS {
         if (view.look)(file) == (view.look)(request) {
-            return Named { kind: view.kind, what: (view.tell)(file, request) };
+            return NamedDifference { kind: view.kind, what: (view.tell)(file, request) };
         }
     }
     if equal_but_composition(file, request) {
         let what =
             "accented letters that look the same are composed of other characters (Unicode NFC and NFD)";
-        return Named { kind: "composition", what: what.into() };
+        return NamedDifference { kind: "composition", what: what.into() };
     }
-    let look =
-        |line: &str, views: &[&View]| views.iter().fold(line.to_string(), |line, view| (view.look)(&line));
+    let look = |line: &str, views: &[&LineView]| {
+        views.iter().fold(line.to_string(), |line, view| (view.look)(&line))
+    };
     for count in [VIEWS.len() - 1, VIEWS.len()] {
-        let mut views: Vec<&View> = VIEWS[..count].iter().collect();
+        let mut views: Vec<&LineView> = VIEWS[..count].iter().collect();
         if look(file, &views) != look(request, &views) {
             continue;
         }
@@ -136,9 +148,9 @@ fn compare(file: &str, request: &str) -> Named {
             }
         }
         let whats: Vec<String> = views.iter().map(|view| (view.tell)(file, request)).collect();
-        return Named { kind: views.first().map_or("", |view| view.kind), what: whats.join("; ") };
+        return NamedDifference { kind: views.first().map_or("", |view| view.kind), what: whats.join("; ") };
     }
-    Named { kind: "", what: words(file, request, "") }
+    NamedDifference { kind: "", what: words(file, request, "") }
 }
 
 fn map(line: &str, char: fn(char) -> char) -> String {
@@ -281,18 +293,18 @@ fn middles<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::readings;
+    use super::super::request::interpretations;
     use super::*;
 
-    fn of(file: &str, request: &str) -> String {
+    fn named(file: &str, request: &str) -> String {
         let wanted = [request.as_bytes()];
-        name(file.as_bytes(), &readings(&wanted)[0][0]).map_or("".into(), |named| named.what)
+        name(file.as_bytes(), &interpretations(&wanted)[0][0]).map_or("".into(), |named| named.what)
     }
 
     /// As a request that was mended before it was compared.
     fn of_mended(file: &str, request: &str) -> String {
         let wanted = [request.as_bytes()];
-        name(file.as_bytes(), &readings(&wanted)[1][0]).map_or("".into(), |named| named.what)
+        name(file.as_bytes(), &interpretations(&wanted)[1][0]).map_or("".into(), |named| named.what)
     }
 
     #[test]
@@ -333,7 +345,7 @@ mod tests {
                 "at the end of the line the file has none, the request 1 space; indentation: the file has 1 tab, the request 4 spaces; the file has straight quotes, the request curly ones (\u{201c}\u{201d})",
             ),
         ] {
-            assert_eq!(of(file, request), what, "{file:?} {request:?}");
+            assert_eq!(named(file, request), what, "{file:?} {request:?}");
         }
     }
 

@@ -14,7 +14,7 @@ mod vote;
 use alloc::vec::Vec;
 
 use self::align::{Aligner, Alignment};
-use self::request::Line;
+use self::request::RequestLine;
 use super::Haystack;
 use crate::problem::{Near, NearPlace, Relation};
 
@@ -41,7 +41,7 @@ const NEW_WORK: usize = 200_000;
 
 /// Shows nothing but the version: enough was shown of this file already.
 #[must_use]
-pub fn nothing(haystack: &Haystack<'_>) -> Near {
+pub fn version_only(haystack: &Haystack<'_>) -> Near {
     answer(haystack, Relation::Head, Vec::new())
 }
 
@@ -51,8 +51,8 @@ pub fn nothing(haystack: &Haystack<'_>) -> Near {
 pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
     let total = haystack.lines().len();
     let already = already_there(haystack, wanted, new);
-    let readings = request::readings(wanted);
-    let mut best: Option<(&[Line<'_>], Vec<Alignment>)> = None;
+    let readings = request::interpretations(wanted);
+    let mut best: Option<(&[RequestLine<'_>], Vec<Alignment>)> = None;
     for reading in &readings {
         let places = places(haystack, reading);
         let score = |places: &[Alignment]| places.first().map_or(0, |place| place.score);
@@ -98,7 +98,7 @@ fn answer(haystack: &Haystack<'_>, relation: Relation, places: Vec<NearPlace>) -
 }
 
 /// The places where the request may stand, best first: one, or up to three that are about as good.
-fn places(haystack: &Haystack<'_>, request: &[Line<'_>]) -> Vec<Alignment> {
+fn places(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Vec<Alignment> {
     let (lines, tokens) = (haystack.lines(), haystack.text().tokens());
     let elided = request.iter().any(|line| line.elision);
     let compared = if elided { COMPARED_ELIDED } else { COMPARED };
@@ -128,7 +128,7 @@ fn places(haystack: &Haystack<'_>, request: &[Line<'_>]) -> Vec<Alignment> {
 }
 
 /// The place of the longest line where not one word is shared: that with the same beginning and end.
-fn misspelt(haystack: &Haystack<'_>, request: &[Line<'_>]) -> Option<isize> {
+fn misspelt(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Option<isize> {
     let (i, line) = request.iter().enumerate().rev().max_by_key(|(_, line)| line.content.len())?;
     let lines = haystack.lines();
     let best = (0..lines.len().min(SPELT))
@@ -139,7 +139,7 @@ fn misspelt(haystack: &Haystack<'_>, request: &[Line<'_>]) -> Option<isize> {
 }
 
 /// Where the new lines stand already.
-struct Stands {
+struct NewTextPlace {
     at: usize,
     /// Byte for byte, not but for white space.
     exact: bool,
@@ -148,7 +148,7 @@ struct Stands {
 }
 
 /// Where the new lines stand already, if they say anything.
-fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Option<Stands> {
+fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Option<NewTextPlace> {
     let tells = |line: &&[u8]| line.trim_ascii().len() > 3;
     let added = |line: &&[u8]| tells(line) && !wanted.iter().take(NEW_WORK / 100).any(|old| old == line);
     let is_part = || wanted.windows(new.len().max(1)).take(NEW_WORK / 100).any(|part| part == new);
@@ -159,7 +159,7 @@ fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Op
     let is_part = !adds && is_part();
     let equal: fn(&[u8], &[u8]) -> bool = |a, b| a == b;
     if let Some(at) = stands_at(haystack, new, telling, equal) {
-        return Some(Stands { at, exact: true, is_part });
+        return Some(NewTextPlace { at, exact: true, is_part });
     }
     // Where white space is what is to change, it counts.
     let same = |(a, b): (&&[u8], &&[u8])| fold::equal_but_space(a, b);
@@ -167,7 +167,7 @@ fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Op
         return None;
     }
     let at = stands_at(haystack, new, telling, fold::equal_but_space)?;
-    Some(Stands { at, exact: false, is_part })
+    Some(NewTextPlace { at, exact: false, is_part })
 }
 
 fn stands_at(

@@ -16,7 +16,7 @@ const WORDS: usize = 64;
 
 /// One line of the request.
 #[derive(Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct RequestLine<'a> {
     /// The line as it may have been meant.
     pub(super) content: Cow<'a, [u8]>,
     /// The line as it was sent.
@@ -27,7 +27,7 @@ pub(super) struct Line<'a> {
     pub(super) elision: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> RequestLine<'a> {
     fn new(content: Cow<'a, [u8]>, sent: &'a [u8]) -> Self {
         let mut words = Vec::new();
         push_words(&content, WORDS, &mut words);
@@ -43,22 +43,22 @@ impl<'a> Line<'a> {
 }
 
 /// The request, once as it was sent and, where that differs, once as it may have been meant.
-pub(super) fn readings<'a>(wanted: &[&'a [u8]]) -> Vec<Vec<Line<'a>>> {
+pub(super) fn interpretations<'a>(wanted: &[&'a [u8]]) -> Vec<Vec<RequestLine<'a>>> {
     let wanted = &wanted[..wanted.len().min(LINES)];
     let mut readings = Vec::new();
-    readings.push(wanted.iter().map(|&sent| Line::new(Cow::Borrowed(sent), sent)).collect());
+    readings.push(wanted.iter().map(|&sent| RequestLine::new(Cow::Borrowed(sent), sent)).collect());
     let numbered = are_numbered(wanted);
     let spaced = numbered && have_space_after_number(wanted);
-    let mut meant: Vec<Line<'a>> = Vec::new();
+    let mut meant: Vec<RequestLine<'a>> = Vec::new();
     for &sent in wanted {
         let line = if numbered { without_number(sent).unwrap_or(sent) } else { sent };
         let line = if spaced { line.strip_prefix(b" ").unwrap_or(line) } else { line };
         match unescaped(line) {
             Some(text) => {
                 let pieces = text.split(|&byte| byte == b'\n');
-                meant.extend(pieces.map(|piece| Line::new(Cow::Owned(piece.to_vec()), sent)));
+                meant.extend(pieces.map(|piece| RequestLine::new(Cow::Owned(piece.to_vec()), sent)));
             }
-            None => meant.push(Line::new(Cow::Borrowed(line), sent)),
+            None => meant.push(RequestLine::new(Cow::Borrowed(line), sent)),
         }
     }
     // A line break at the very end ends the last line, it does not begin another.
@@ -168,7 +168,7 @@ mod tests {
 
     fn meant(lines: &[&str]) -> Option<Vec<String>> {
         let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
-        let meant = readings(&lines).into_iter().nth(1)?;
+        let meant = interpretations(&lines).into_iter().nth(1)?;
         Some(meant.iter().map(|line| String::from_utf8_lossy(&line.content).into_owned()).collect())
     }
 

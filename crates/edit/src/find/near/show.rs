@@ -6,9 +6,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::align::{Aligner, Alignment, Step};
-use super::difference::{self, Named};
-use super::request::Line;
+use super::align::{AlignStep, Aligner, Alignment};
+use super::difference::{self, NamedDifference};
+use super::request::RequestLine;
 use crate::excerpt::{around, difference_within};
 use crate::find::Haystack;
 use crate::problem::{Difference, NearPlace};
@@ -40,13 +40,13 @@ pub(super) fn other(haystack: &Haystack<'_>, alignment: &Alignment) -> NearPlace
 /// The best place, with the differences named.
 pub(super) fn best(
     haystack: &Haystack<'_>,
-    request: &[Line<'_>],
+    request: &[RequestLine<'_>],
     alignment: &Alignment,
     new: &[&[u8]],
 ) -> NearPlace {
     let total = haystack.lines().len();
     let (first, last) = alignment.ends().unwrap_or_default();
-    let is_extra = |step: &&Step| matches!(step, Step::Extra { .. });
+    let is_extra = |step: &&AlignStep| matches!(step, AlignStep::Extra { .. });
     let before = alignment.steps.iter().take_while(is_extra).count().min(REACH);
     let after = alignment.steps.iter().rev().take_while(is_extra).count().min(REACH);
     let from = first.saturating_sub(before + 1);
@@ -55,18 +55,18 @@ pub(super) fn best(
 
     let kept: BTreeSet<&[u8]> = new.iter().take(1000).copied().collect();
     let changed = alignment.steps.iter().filter_map(|step| match step {
-        Step::Pair { file, request: i } if !kept.contains(request[*i].sent) => Some(*file),
+        AlignStep::Pair { file, request: i } if !kept.contains(request[*i].sent) => Some(*file),
         _ => None,
     });
     let wanted: BTreeSet<usize> = all.iter().map(|d| d.line.saturating_sub(1)).chain(changed).collect();
     let mut shown = place(haystack, first..last + 1, nearest(from..to, &wanted).into_iter(), &|at| {
         let answers = alignment.steps.iter().find_map(|step| match step {
-            Step::Pair { file, request } if *file == at => Some(*request),
+            AlignStep::Pair { file, request } if *file == at => Some(*request),
             _ => None,
         });
         answers.map_or(0, |i| difference_within(haystack.lines().content(at), &request[i].content).0)
     });
-    let (differences, more) = told(all);
+    let (differences, more) = grouped_by_kind(all);
     shown.differences = differences;
     shown.more = more;
     shown
@@ -103,38 +103,38 @@ fn place(
 }
 
 /// A difference, before it is known which are told.
-struct Found {
+struct FoundDifference {
     line: usize,
-    named: Named,
+    named: NamedDifference,
     file: Option<usize>,
     request: Option<usize>,
 }
 
-struct Told<'a> {
+struct QuotedDifference<'a> {
     line: usize,
-    named: Named,
+    named: NamedDifference,
     file: Option<&'a [u8]>,
     request: Option<&'a [u8]>,
 }
 
 fn differences<'r>(
     haystack: &'r Haystack<'_>,
-    request: &'r [Line<'r>],
+    request: &'r [RequestLine<'r>],
     alignment: &Alignment,
-) -> Vec<Told<'r>> {
+) -> Vec<QuotedDifference<'r>> {
     let lines = haystack.lines();
     let mut found = Vec::new();
     let mut parts = Vec::new();
-    let mut gap: Vec<Step> = Vec::new();
+    let mut gap: Vec<AlignStep> = Vec::new();
     for &step in &alignment.steps {
-        let Step::Pair { file, request: i } = step else {
+        let AlignStep::Pair { file, request: i } = step else {
             gap.push(step);
             continue;
         };
         close(haystack, request, &mut gap, &mut found);
         let part = part_of(lines.content(file), request, i);
         let Some(named) = difference::name(part, &request[i]) else { continue };
-        let one = Found { line: file + 1, named, file: Some(file), request: Some(i) };
+        let one = FoundDifference { line: file + 1, named, file: Some(file), request: Some(i) };
         let sent = *request[i].content == *request[i].sent;
         if sent && Aligner::is_part(lines.content(file), request, i) {
             parts.push(one);
@@ -150,14 +150,14 @@ fn differences<'r>(
     }
     if found.is_empty() {
         let line = alignment.ends().map_or(1, |(first, _)| first + 1);
-        found.push(Found {
+        found.push(FoundDifference {
             line,
-            named: Named { kind: "", what: elsewhere(haystack, alignment) },
+            named: NamedDifference { kind: "", what: elsewhere(haystack, alignment) },
             file: None,
             request: None,
         });
     }
-    let told = found.into_iter().map(|found| Told {
+    let told = found.into_iter().map(|found| QuotedDifference {
         line: found.line,
         named: found.named,
         file: found.file.map(|at| lines.content(at)),
@@ -168,7 +168,7 @@ fn differences<'r>(
 
 /// The stretch of a line of the file that the request's first or last line asks for, if but for white space
 /// it is there; else the whole line.
-fn part_of<'r>(theirs: &'r [u8], request: &[Line<'_>], i: usize) -> &'r [u8] {
+fn part_of<'r>(theirs: &'r [u8], request: &[RequestLine<'_>], i: usize) -> &'r [u8] {
     let (first, last) = (i == 0, i + 1 == request.len());
     let ours = request[i].content.trim_ascii();
     if !first && !last || ours.is_empty() || theirs.len() > 1 << 16 || Aligner::is_part(theirs, request, i) {
@@ -201,24 +201,29 @@ fn elsewhere(haystack: &Haystack<'_>, alignment: &Alignment) -> String {
 }
 
 /// Names the lines that stand on one side only.
-fn close(haystack: &Haystack<'_>, request: &[Line<'_>], gap: &mut Vec<Step>, found: &mut Vec<Found>) {
+fn close(
+    haystack: &Haystack<'_>,
+    request: &[RequestLine<'_>],
+    gap: &mut Vec<AlignStep>,
+    found: &mut Vec<FoundDifference>,
+) {
     let (mut lacking, mut extra) = (Vec::new(), Vec::new());
     let mut place = 0;
     for step in gap.drain(..) {
         match step {
-            Step::Lacks { file } => lacking.push(file),
-            Step::Extra { request, before } => {
+            AlignStep::Lacks { file } => lacking.push(file),
+            AlignStep::Extra { request, before } => {
                 place = before;
                 extra.push(request);
             }
-            Step::Pair { .. } => {}
+            AlignStep::Pair { .. } => {}
         }
     }
     let lines = haystack.lines();
     let elision = extra.iter().copied().find(|&i| request[i].elision);
     extra.retain(|&i| !request[i].elision);
     let mut push = |line: usize, kind: &'static str, what: String, file, request| {
-        found.push(Found { line, named: Named { kind, what }, file, request });
+        found.push(FoundDifference { line, named: NamedDifference { kind, what }, file, request });
     };
     if let Some(i) = elision {
         let (line, stands_for) = match (lacking.first(), lacking.last()) {
@@ -257,7 +262,7 @@ fn numbers(first: usize, last: usize) -> String {
 }
 
 /// The differences that are told, each kind once, and how many others there are.
-fn told(all: Vec<Told<'_>>) -> (Vec<Difference>, usize) {
+fn grouped_by_kind(all: Vec<QuotedDifference<'_>>) -> (Vec<Difference>, usize) {
     let mut told: Vec<(Difference, &'static str)> = Vec::new();
     let mut more = 0;
     for one in all {

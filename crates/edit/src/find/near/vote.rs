@@ -8,7 +8,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::request::Line;
+use super::request::RequestLine;
 use crate::tokens::Tokens;
 
 /// How many votes are counted.
@@ -27,7 +27,7 @@ pub(super) struct Rarity {
 
 impl Rarity {
     /// How telling a word is, from 0 (on every line, or unknown to the file) to about 20.
-    pub(super) fn of(&self, word: u32) -> Option<u32> {
+    pub(super) fn weight(&self, word: u32) -> Option<u32> {
         let at = self.words.binary_search_by_key(&word, |&(word, _)| word).ok()?;
         let count = self.words[at].1;
         (count > 0).then(|| telling(count, self.lines))
@@ -39,14 +39,14 @@ fn telling(count: u32, lines: usize) -> u32 {
 }
 
 /// A set of words that is asked once for each word of the file.
-struct Table {
+struct WordTable {
     slots: Vec<(u32, u32)>,
     mask: usize,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl Table {
+impl WordTable {
     fn new(words: &[u32]) -> Self {
         let size = (words.len() * 4).next_power_of_two().max(64);
         let mut table = Self { slots: vec![(0, NONE); size], mask: size - 1 };
@@ -76,7 +76,7 @@ impl Table {
 }
 
 /// The most likely diagonals, best first, at most `count`; and how rare the request's words are.
-pub(super) fn diagonals(tokens: &Tokens, request: &[Line<'_>], count: usize) -> (Vec<isize>, Rarity) {
+pub(super) fn diagonals(tokens: &Tokens, request: &[RequestLine<'_>], count: usize) -> (Vec<isize>, Rarity) {
     let mut words: Vec<u32> = request.iter().flat_map(|line| line.words.iter().copied()).collect();
     words.sort_unstable();
     words.dedup();
@@ -89,7 +89,7 @@ pub(super) fn diagonals(tokens: &Tokens, request: &[Line<'_>], count: usize) -> 
             }
         }
     }
-    let table = Table::new(&words);
+    let table = WordTable::new(&words);
     let frequency = frequency(tokens, &table, words.len());
     let weights = weights(&frequency, &in_request, tokens.len());
     if weights.iter().all(|&weight| weight == 0) {
@@ -101,7 +101,7 @@ pub(super) fn diagonals(tokens: &Tokens, request: &[Line<'_>], count: usize) -> 
 }
 
 /// On how many lines each word stands.
-fn frequency(tokens: &Tokens, table: &Table, words: usize) -> Vec<u32> {
+fn frequency(tokens: &Tokens, table: &WordTable, words: usize) -> Vec<u32> {
     let mut last = vec![NONE; words];
     let mut frequency = vec![0; words];
     for line in 0..tokens.len() {
@@ -136,7 +136,13 @@ fn weights(frequency: &[u32], in_request: &[Vec<u32>], lines: usize) -> Vec<u32>
 
 /// The votes by diagonal; the diagonal of index 0 is that of the request's last line on the first of the
 /// file.
-fn vote(tokens: &Tokens, table: &Table, in_request: &[Vec<u32>], weights: &[u32], height: usize) -> Vec<u32> {
+fn vote(
+    tokens: &Tokens,
+    table: &WordTable,
+    in_request: &[Vec<u32>],
+    weights: &[u32],
+    height: usize,
+) -> Vec<u32> {
     let mut last = vec![NONE; weights.len()];
     let mut votes = vec![0u32; tokens.len() + height];
     for line in 0..tokens.len() {
@@ -179,13 +185,13 @@ fn best(votes: &[u32], height: usize, count: usize) -> Vec<isize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::readings;
+    use super::super::request::interpretations;
     use super::*;
 
     fn diagonals_of(file: &[&str], wanted: &[&str]) -> Vec<isize> {
-        let tokens = Tokens::of(file.iter().map(|line| line.as_bytes()));
+        let tokens = Tokens::from_lines(file.iter().map(|line| line.as_bytes()));
         let wanted: Vec<&[u8]> = wanted.iter().map(|line| line.as_bytes()).collect();
-        diagonals(&tokens, &readings(&wanted)[0], 3).0
+        diagonals(&tokens, &interpretations(&wanted)[0], 3).0
     }
 
     #[test]
@@ -204,14 +210,14 @@ mod tests {
     #[test]
     fn a_word_tells_the_more_the_fewer_lines_it_is_on() {
         let rarity = Rarity { words: alloc::vec![(3, 0), (5, 1), (7, 4), (9, 16)], lines: 16 };
-        let told = [3, 4, 5, 7, 9].map(|word| rarity.of(word));
+        let told = [3, 4, 5, 7, 9].map(|word| rarity.weight(word));
         assert_eq!(told, [None, None, Some(4), Some(2), Some(0)]);
     }
 
     #[test]
     fn a_word_is_found_among_all_that_share_its_slot() {
         let words = [5, 5 + 64, 5 + 128, 63];
-        let table = Table::new(&words);
+        let table = WordTable::new(&words);
         assert_eq!(words.map(|word| table.id(word)), [Some(0), Some(1), Some(2), Some(3)]);
         assert_eq!([4, 6, 9, 5 + 256].map(|word| table.id(word)), [None; 4]);
     }

@@ -12,14 +12,14 @@ use crate::problem::malformed::{Found, SearchReplace as Fault};
 
 /// A SEARCH line: what it says about the other markers of its block.
 #[derive(Clone, Copy)]
-pub(super) struct Search<'a> {
+pub(super) struct SearchMarker<'a> {
     pub(super) indent: &'a str,
     /// `<` or `-`.
     mark: char,
     marks: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> SearchMarker<'a> {
     pub(super) fn read(line: &'a str) -> Option<Self> {
         let text = line.trim_start();
         let indent = &line[..line.len() - text.len()];
@@ -64,9 +64,9 @@ impl<'a> Search<'a> {
 }
 
 /// A block as it was written, its markers taken off.
-pub(super) struct Block<'a> {
+pub(super) struct MarkedBlock<'a> {
     /// How its markers look.
-    pub(super) search: Search<'a>,
+    pub(super) search: SearchMarker<'a>,
     /// The line at which it is said to stand.
     pub(super) hint: Option<usize>,
     /// The lines to find.
@@ -79,9 +79,9 @@ pub(super) struct Block<'a> {
 pub(super) fn read<'a>(
     lines: &[&'a str],
     at: usize,
-    search: Search<'a>,
-) -> (Result<Block<'a>, Problem>, usize) {
-    let opens = |line| Search::read(line).is_some_and(|other| other.indent == search.indent);
+    search: SearchMarker<'a>,
+) -> (Result<MarkedBlock<'a>, Problem>, usize) {
+    let opens = |line| SearchMarker::read(line).is_some_and(|other| other.indent == search.indent);
     let end = (at + 1..lines.len())
         .find(|&i| search.is_replace(lines[i]) || opens(lines[i]))
         .unwrap_or(lines.len());
@@ -118,7 +118,13 @@ pub(super) fn read<'a>(
     (content(&lines[..end], at, search, separator), next)
 }
 
-fn unterminated(lines: &[&str], at: usize, end: usize, search: Search<'_>, separators: usize) -> Problem {
+fn unterminated(
+    lines: &[&str],
+    at: usize,
+    end: usize,
+    search: SearchMarker<'_>,
+    separators: usize,
+) -> Problem {
     let found = |line: usize, is_marker| Found { line: line + 1, text: shorten(lines[line]), is_marker };
     let found = match lines.get(end) {
         Some(_) => Some(found(end, true)),
@@ -132,9 +138,9 @@ fn unterminated(lines: &[&str], at: usize, end: usize, search: Search<'_>, separ
 fn content<'a>(
     lines: &[&'a str],
     at: usize,
-    search: Search<'a>,
+    search: SearchMarker<'a>,
     separator: usize,
-) -> Result<Block<'a>, Problem> {
+) -> Result<MarkedBlock<'a>, Problem> {
     let mut first = at + 1;
     let mut hint = None;
     while let Some((name, number)) = line_hint(lines[first]) {
@@ -153,7 +159,12 @@ fn content<'a>(
         return Err(refusal(i, Fault::HintInside { text: shorten(lines[i]) }));
     }
     let plain = |lines: &[&'a str]| lines.iter().map(|line| unescaped(line)).collect();
-    Ok(Block { search, hint, old: plain(&lines[first..separator]), new: plain(&lines[separator + 1..]) })
+    Ok(MarkedBlock {
+        search,
+        hint,
+        old: plain(&lines[first..separator]),
+        new: plain(&lines[separator + 1..]),
+    })
 }
 
 /// The hint that this line is, however it is indented: it may have moved with the content around it.

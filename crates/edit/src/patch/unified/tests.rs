@@ -177,7 +177,7 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
     let gone = only(
         "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n",
     );
-    assert_eq!(gone, Section::of("f", Operation::Delete { content: Some("a\nb\n".into()) }));
+    assert_eq!(gone, Section::new("f", Operation::Delete { content: Some("a\nb\n".into()) }));
     let gone = only("diff --git a/f b/f\ndeleted file mode 100644\nindex e69de29..0000000\n");
     assert_eq!(gone.operation, Operation::Delete { content: None });
     // GNU diff names a file that is not there, and dates it to the beginning of time.
@@ -196,7 +196,7 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
 fn renames_and_modes_are_read() {
     let pure = only("diff --git a/x y b/z\nsimilarity index 100%\nrename from x y\nrename to z\n");
     let moved = Operation::Update { hunks: vec![], move_to: Some("z".into()) };
-    assert_eq!(pure, Section::of("x y", moved));
+    assert_eq!(pure, Section::new("x y", moved));
     let text = "diff --git a/x b/z\nsimilarity index 50%\nrename from x\nrename to z\nindex 1..2 100644\n--- a/x\n+++ \
                 b/z\n@@ -1 +1 @@\n-a\n+b\n";
     let Operation::Update { hunks, move_to } = only(text).operation else { panic!() };

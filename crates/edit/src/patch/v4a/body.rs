@@ -13,17 +13,17 @@ pub(super) const END: &str = "*** End Patch";
 
 /// A line of the patch with its one-based number, its CR taken off.
 #[derive(Clone, Copy)]
-pub(super) struct Numbered<'a> {
+pub(super) struct V4aLine<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
 }
 
 /// The lines between Begin and End, freed of what was put around them.
-pub(super) fn read(text: &str) -> Result<Vec<Numbered<'_>>, Problem> {
-    let mut lines: Vec<Numbered<'_>> = text
+pub(super) fn read(text: &str) -> Result<Vec<V4aLine<'_>>, Problem> {
+    let mut lines: Vec<V4aLine<'_>> = text
         .split('\n')
         .enumerate()
-        .map(|(i, line)| Numbered { number: i + 1, text: line.strip_suffix('\r').unwrap_or(line) })
+        .map(|(i, line)| V4aLine { number: i + 1, text: line.strip_suffix('\r').unwrap_or(line) })
         .collect();
     trim_blank(&mut lines);
     strip_fence(&mut lines);
@@ -51,7 +51,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Numbered<'_>>, Problem> {
     Ok(lines)
 }
 
-fn trim_blank(lines: &mut Vec<Numbered<'_>>) {
+fn trim_blank(lines: &mut Vec<V4aLine<'_>>) {
     while lines.last().is_some_and(|line| line.text.trim().is_empty()) {
         lines.pop();
     }
@@ -59,7 +59,7 @@ fn trim_blank(lines: &mut Vec<Numbered<'_>>) {
     lines.drain(..blank);
 }
 
-fn strip_fence(lines: &mut Vec<Numbered<'_>>) {
+fn strip_fence(lines: &mut Vec<V4aLine<'_>>) {
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
     let ticks = first.text.trim().bytes().take_while(|&b| b == b'`').count();
     let closing = last.text.trim();
@@ -71,7 +71,7 @@ fn strip_fence(lines: &mut Vec<Numbered<'_>>) {
 }
 
 /// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch`, with `EOF` as the last line.
-fn strip_here_document(lines: &mut Vec<Numbered<'_>>) {
+fn strip_here_document(lines: &mut Vec<V4aLine<'_>>) {
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
     if opens_here_document(first.text.trim()) && lines.len() > 1 && last.text.trim() == "EOF" {
         lines.pop();
@@ -86,9 +86,9 @@ fn opens_here_document(line: &str) -> bool {
 }
 
 /// What a model says before and after its only patch.
-fn strip_prose(lines: &mut Vec<Numbered<'_>>) -> Result<(), Problem> {
+fn strip_prose(lines: &mut Vec<V4aLine<'_>>) -> Result<(), Problem> {
     let at_margin = |marker: &'static str| {
-        let is_it = move |line: &Numbered<'_>| {
+        let is_it = move |line: &V4aLine<'_>| {
             !line.text.starts_with(char::is_whitespace) && is_marker(line.text, marker)
         };
         let mut places = lines.iter().enumerate().filter(move |(_, line)| is_it(line)).map(|(i, _)| i);
@@ -107,7 +107,7 @@ fn strip_prose(lines: &mut Vec<Numbered<'_>>) -> Result<(), Problem> {
     if let Some(astray) = before.iter().chain(after).find(|line| opens(line.text)) {
         return Err(invalid(astray.number, Fault::SectionOutside { text: shorten(astray.text) }));
     }
-    let parts = |line: &Numbered<'_>| {
+    let parts = |line: &V4aLine<'_>| {
         let text = line.text.trim();
         text.is_empty() || text.starts_with("```") || text == "EOF" || opens_here_document(text)
     };

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::problem::{Kind, Problem};
-use emend_edit::find::Limits;
+use emend_edit::find::FindLimits;
 use emend_edit::plan::FilePlan;
 
 use super::{Allowance, Armed, Hooks, told};
@@ -34,7 +34,7 @@ impl Hooks {
     pub(crate) fn format(
         &self,
         checked: &mut CheckedPlan,
-        limits: &Limits,
+        limits: &FindLimits,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Problem> {
         let known_notes = checked.plan.notes().len();
@@ -96,7 +96,7 @@ impl Hooks {
         checked: &mut CheckedPlan,
         at: usize,
         text: &[u8],
-        limits: &Limits,
+        limits: &FindLimits,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, String> {
         let most = (text.len() * 4 + SPARE).min(limits.file_bytes);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::problem::{Code, Kind, Problem};
-use emend_edit::find::Limits;
+use emend_edit::find::FindLimits;
 use emend_edit::patch::Patch;
 use emend_edit::plan;
 
@@ -83,7 +83,7 @@ fn read_and_plan(
     none(gathered.check_read(&claimed, &stale_check, &readings()))?;
     none(gathered.check_numbers(patch, &claimed))?;
     let unseen = |discarded| gathered.check_whole(discarded, &claimed, &readings());
-    let limits = gathered.root.as_ref().map_or_else(Limits::default, |root| root.planning_limits());
+    let limits = gathered.root.as_ref().map_or_else(FindLimits::default, |root| root.planning_limits());
     let plan = plan::build(patch, &gathered.sources, &limits).map_err(|problems| {
         let mut all = unseen(gathered.replaced(patch));
         all.extend(gathered.explained(problems));

@@ -243,7 +243,7 @@ fn undo_rename(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
 fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let Some(target) = site.target() else { return Ok(FileState::Theirs) };
     let Some(now) = read(disk, target)? else { return Ok(FileState::Theirs) };
-    let is_old = site.entry.is_base(&Version::of(&now));
+    let is_old = site.entry.is_base(&Version::hash(&now));
     let Some(copy) = stat(disk, site.displaced())? else {
         // Nothing is written over before its copy is there, nor is the copy thrown away before all is back.
         return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
@@ -255,7 +255,7 @@ fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let (Some(base), Some(after)) = (read(disk, site.displaced())?, read(disk, site.staged())?) else {
         return Ok(FileState::Unknown);
     };
-    let known = site.entry.is_base(&Version::of(&base)) && site.entry.is_after(&Version::of(&after));
+    let known = site.entry.is_base(&Version::hash(&base)) && site.entry.is_after(&Version::hash(&after));
     if !known || !is_old && !is_between(&now, &base, &after) {
         // There may be something of ours in it.
         return Ok(FileState::Mixed);

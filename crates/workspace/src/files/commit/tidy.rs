@@ -133,7 +133,7 @@ fn bring_one_home(disk: &dyn Disk, home: &Dir, site: &Site, slot: &str) -> io::R
     disk.sync_file(&copy)?;
     disk.sync_dir(home)?;
     // What somebody still writes into is not removed.
-    if site.entry.is_base(&Version::of(&content)) { disk.remove_file(at.0, at.1) } else { Ok(()) }
+    if site.entry.is_base(&Version::hash(&content)) { disk.remove_file(at.0, at.1) } else { Ok(()) }
 }
 
 /// Moves a transaction that is over into the history.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use emend_edit::plan::{self, Back};
+use emend_edit::plan::{self, UndoneFile};
 use emend_edit::{Text, diff};
 
 use super::History;
@@ -60,8 +60,9 @@ impl History<'_> {
             // The diff goes forward: what was is "now" to the plan, and what is, is what it comes to.
             match (then, now) {
                 (Ok(then), Ok(now)) => {
-                    let plan = plan::back(vec![Back { now: then, then: now, executable: None }]);
-                    diffs.extend(plan.files().iter().map(|file| diff::of(file).text));
+                    let plan =
+                        plan::undo(vec![UndoneFile { current: then, restored: now, executable: None }]);
+                    diffs.extend(plan.files().iter().map(|file| diff::from_plan(file).text));
                 }
                 _ => unknown.push(name),
             }

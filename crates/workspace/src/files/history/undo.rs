@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::problem::{Kind, Problem};
 use emend_edit::Text;
-use emend_edit::plan::Back;
+use emend_edit::plan::UndoneFile;
 
 use super::record::{Record, RecordedFile};
 use super::{History, ago, time_of, unknown};
@@ -28,7 +28,7 @@ pub struct Undo<'a> {
 /// An edit that can be taken back: its files as they are and as they were.
 #[derive(Default)]
 pub(crate) struct Undoable {
-    pub(crate) back: Vec<Back>,
+    pub(crate) back: Vec<UndoneFile>,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     /// The displaced files, by the name of the file that gets its metadata from there.
     pub(crate) metadata_sources: BTreeMap<String, File>,
@@ -90,9 +90,9 @@ impl History<'_> {
             }
         }
         for (name, text) in std::mem::take(&mut undoable.returns) {
-            let at = |back: &&mut Back| back.now.as_ref().is_some_and(|(now, _)| *now == name);
+            let at = |back: &&mut UndoneFile| back.current.as_ref().is_some_and(|(now, _)| *now == name);
             if let Some(back) = undoable.back.iter_mut().find(at) {
-                back.then = Some((name, text));
+                back.restored = Some((name, text));
             }
         }
         if problems.is_empty() { Ok(undoable) } else { Err(problems) }
@@ -189,7 +189,7 @@ impl History<'_> {
         }
         let executable = file.was_executable.filter(|_| now.is_some() && then.is_some());
         let now_named = now.as_ref().map(|now| (path.name.clone(), Arc::clone(&now.text)));
-        into.back.push(Back { now: now_named, then, executable });
+        into.back.push(UndoneFile { current: now_named, restored: then, executable });
         into.files.insert(path.name.clone(), (path, now));
         if let Some((path, snapshot)) = old {
             into.files.insert(path.name.clone(), (path, snapshot));

@@ -11,33 +11,33 @@ use crate::text::Text;
 
 /// A file as it is, and as it is to be again.
 #[derive(Clone, Debug)]
-pub struct Back {
+pub struct UndoneFile {
     /// What it is called now, and what it holds; `None` where it is gone.
-    pub now: Option<(String, Arc<Text>)>,
+    pub current: Option<(String, Arc<Text>)>,
     /// What it was called, and what it held; `None` where it was not there.
-    pub then: Option<(String, Arc<Text>)>,
+    pub restored: Option<(String, Arc<Text>)>,
     /// Whether it is to become executable again, or to be so no longer.
     pub executable: Option<bool>,
 }
 
 /// The plan that takes these files back.
-pub fn back(files: Vec<Back>) -> Plan {
-    let mut files: Vec<FilePlan> = files.into_iter().filter_map(Back::into_plan).collect();
+pub fn undo(files: Vec<UndoneFile>) -> Plan {
+    let mut files: Vec<FilePlan> = files.into_iter().filter_map(UndoneFile::into_plan).collect();
     number_whole_files(&mut files);
     Plan { files, notes: Vec::new(), discarded: Vec::new() }
 }
 
-impl Back {
+impl UndoneFile {
     fn into_plan(self) -> Option<FilePlan> {
-        let (name, action) = match (self.now, self.then) {
+        let (name, action) = match (self.current, self.restored) {
             (None, None) => return None,
             (None, Some((name, content))) => (name, Action::Create { content }),
             (Some((name, base)), None) => (name, Action::Delete { base }),
-            (Some((now, base)), Some((then, content))) => {
+            (Some((current, base)), Some((restored, content))) => {
                 let edit = rewrite(&base, &content);
-                match now == then {
-                    true => (then, Action::Modify { base, edit }),
-                    false => (then, Action::Move { from: now, base, edit }),
+                match current == restored {
+                    true => (restored, Action::Modify { base, edit }),
+                    false => (restored, Action::Move { from: current, base, edit }),
                 }
             }
         };
@@ -71,7 +71,11 @@ mod tests {
         for now in contents {
             for then in contents.into_iter().filter(|then| *then != now) {
                 let names = |content| Some(("a".into(), text(content)));
-                let plan = back(alloc::vec![Back { now: names(now), then: names(then), executable: None }]);
+                let plan = undo(alloc::vec![UndoneFile {
+                    current: names(now),
+                    restored: names(then),
+                    executable: None
+                }]);
                 let action = &plan.files()[0].action;
                 assert_eq!(action.pieces().unwrap().concat(), then);
                 assert_eq!(action.version(), Some(text(then).version()));
