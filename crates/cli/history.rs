@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use emend_server::local;
 use emend_workspace::Workspace;
-use emend_workspace::history::{Asked, Edited};
+use emend_workspace::history::{Edited, HistoryQuery};
 use emend_workspace::problem::{Kind, Problem};
 use serde_json::json;
 
@@ -71,7 +71,7 @@ pub(crate) struct DiffArguments {
 
 /// The newest edits of all, the newest first. Nobody's are one's own here: a person is no session.
 pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> Result<Vec<Edited>, Problem> {
-    workspace.past_edits().newest(&Asked { path, limit }, "")
+    workspace.past_edits().newest(&HistoryQuery { path, limit }, "")
 }
 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {

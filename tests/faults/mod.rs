@@ -19,7 +19,7 @@ use emend_workspace::disk::{self, Disk, Portable};
 use emend_workspace::problem::{Code, FileState, Kind, Problem};
 use emend_workspace::search::Query;
 use emend_workspace::{
-    EditContext, Mutex, NotCommitted, Origin, Report, Request, RootSpec, Scope, Workspace,
+    EditContext, Mutex, NotCommitted, Origin, Report, Request, RootSpec, WalkScope, Workspace,
 };
 
 const EIO: i32 = 5;
@@ -334,7 +334,7 @@ fn look_while_calls_fail(inner: fn() -> Arc<dyn Disk>) {
     let scene = Scene::new(inner(), EIO);
     scene.folder.write(".gitignore", "ignored\n");
     let workspace = scene.workspace();
-    let scope = || Scope { path: None, glob: None, cancelled: &|| false };
+    let scope = || WalkScope { path: None, glob: None, cancelled: &|| false };
     let list =
         || workspace.files().list(&scope(), None).map(|listing| (listing.files, listing.unseen.unreadable));
     let query = Query { pattern: "e", context: 0 };

@@ -5,7 +5,7 @@ use rmcp::model::{ArgumentInfo, CompletionInfo, Reference};
 
 use emend_workspace::Workspace;
 use emend_workspace::catalogue::Child;
-use emend_workspace::history::Asked;
+use emend_workspace::history::HistoryQuery;
 
 use crate::prompts;
 use crate::resources;
@@ -107,7 +107,7 @@ fn filter_by_prefix(names: Vec<String>, begun: &str) -> Vec<String> {
 fn complete_edit_id(workspace: &Workspace, typed: &str) -> Vec<String> {
     let edits = workspace
         .past_edits()
-        .newest(&Asked { path: None, limit: EDITS_LOOKED_THROUGH }, "")
+        .newest(&HistoryQuery { path: None, limit: EDITS_LOOKED_THROUGH }, "")
         .unwrap_or_default();
     edits.into_iter().map(|edit| edit.id).filter(|id| id.starts_with(typed)).collect()
 }

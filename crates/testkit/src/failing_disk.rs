@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
-use emend_workspace::disk::{Disk, FileKind, Seen, Stat, Taken};
+use emend_workspace::disk::{Disk, FileKind, ReadObserver, Stat, Taken};
 
 type Meddler = Box<dyn FnOnce() + Send>;
 
@@ -156,7 +156,7 @@ impl Disk for FailingDisk {
         self.inner.stat_file(file)
     }
 
-    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
+    fn read(&self, file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::Result<Vec<u8>> {
         self.call()?;
         self.inner.read(file, limit, seen)
     }

@@ -51,7 +51,7 @@ pub use files::mailbox::{Mailbox, Topic};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
 pub use files::sight::Sight;
-pub use files::walk::{Scope, Unseen};
+pub use files::walk::{Unseen, WalkScope};
 pub use files::{catalogue, list, lock, resolve, search, snapshot, survey, vault};
 pub use policy::{Mode, Policy, Settings};
 pub use problem::Problem;

@@ -209,7 +209,7 @@ impl Workspace {
                 NotCommitted::NotQuick
             }
             NotCommitted::Problems(problems) => {
-                meant::name_meant(&self.roots, problems, meant::Wanted::File, context.cancelled).into()
+                meant::name_meant(&self.roots, problems, meant::Meaning::File, context.cancelled).into()
             }
             other => other,
         }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use emend_threads::Background;
 use emend_workspace::Workspace;
-use emend_workspace::history::Asked;
+use emend_workspace::history::HistoryQuery;
 
 use super::Subscriptions;
 use crate::events;
@@ -170,7 +170,7 @@ impl Subscriptions {
             self.state.lock().notify_list();
         }
         if history {
-            let asked = Asked { path: None, limit: 1 };
+            let asked = HistoryQuery { path: None, limit: 1 };
             let newest =
                 workspace.past_edits().newest(&asked, "").ok().and_then(|edits| edits.into_iter().next());
             if let Some(newest) = newest {

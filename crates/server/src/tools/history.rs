@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use emend_workspace::history::undo::Undo;
-use emend_workspace::history::{Asked, Edited, EditedFile, ago};
+use emend_workspace::history::{Edited, EditedFile, HistoryQuery, ago};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, Effort, NotCommitted, Origin, Workspace};
 
@@ -105,15 +105,15 @@ fn tell(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
         return Ok(net(&call.workspace.past_edits().net(path, call.caller.session())?));
     }
     let limit = asked.limit.unwrap_or(LISTED).clamp(1, MOST);
-    list(call.workspace, call.caller, &Asked { path, limit })
+    list(call.workspace, call.caller, &HistoryQuery { path, limit })
 }
 
 /// What is listed unless a call says otherwise.
 pub(crate) fn recent(workspace: &Workspace, caller: Caller<'_>) -> Result<String, Problem> {
-    list(workspace, caller, &Asked { path: None, limit: LISTED })
+    list(workspace, caller, &HistoryQuery { path: None, limit: LISTED })
 }
 
-fn list(workspace: &Workspace, caller: Caller<'_>, asked: &Asked<'_>) -> Result<String, Problem> {
+fn list(workspace: &Workspace, caller: Caller<'_>, asked: &HistoryQuery<'_>) -> Result<String, Problem> {
     if !workspace.past_edits().are_tracked() {
         return Ok("There is no history: track_history is off.\n".to_owned());
     }

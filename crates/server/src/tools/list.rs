@@ -6,7 +6,7 @@ use std::sync::Arc;
 use emend_workspace::list::{Entry, Listing, What};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::roots::{Absent, Root, Roots};
-use emend_workspace::{Effort, Scope, Unseen};
+use emend_workspace::{Effort, Unseen, WalkScope};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
@@ -41,7 +41,8 @@ fn list(call: &Call<'_>, asked: &ListFiles) -> Result<String, Problem> {
         let message = "it is counted from 1, the files of the folder itself".into();
         return Err(Problem::new(Kind::InvalidArgument { name: "depth".into(), message }));
     }
-    let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
+    let scope =
+        WalkScope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let listing = call.workspace.files().list(&scope, asked.depth)?;
     let mut text = header(call, asked, &listing);
     listing.entries.iter().for_each(|entry| line(&mut text, entry));

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use emend_workspace::problem::Problem;
-use emend_workspace::search::{Found, FoundIn, Query};
-use emend_workspace::{Effort, Scope};
+use emend_workspace::search::{FileMatches, Query, SearchResults};
+use emend_workspace::{Effort, WalkScope};
 
 use super::Call;
 use super::list::{closed, counted, plain, plural, unseen};
@@ -34,7 +34,8 @@ impl Tool for SearchText {
 }
 
 fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
-    let scope = Scope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
+    let scope =
+        WalkScope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let query = Query { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
     let found = call.workspace.files().search(&scope, &query)?;
     let mut text = header(&found);
@@ -44,7 +45,7 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
         }
         lines(&mut text, file);
     }
-    let shown: usize = found.files.iter().map(FoundIn::matches).sum();
+    let shown: usize = found.files.iter().map(FileMatches::matches).sum();
     if shown < found.matches {
         let left = found.matches - shown;
         let (left, es) = (counted(left), if left == 1 { "" } else { "es" });
@@ -61,7 +62,7 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
     Ok(text)
 }
 
-fn header(found: &Found) -> String {
+fn header(found: &SearchResults) -> String {
     let searched = format!("{} file{}", counted(found.searched), plural(found.searched));
     if found.matches == 0 {
         return format!("No match in {searched} searched.\n");
@@ -70,7 +71,7 @@ fn header(found: &Found) -> String {
     format!("{matches} matching line{s} in {} of {searched}\n", counted(found.matching_files))
 }
 
-fn lines(text: &mut String, file: &FoundIn) {
+fn lines(text: &mut String, file: &FileMatches) {
     let name = plain(&file.name);
     let mut last = None;
     // Without context, what is not shown between two matches is plain from their numbers.

@@ -26,14 +26,14 @@ pub enum Ability {
 }
 
 /// Whether a file system has an ability.
-pub type Found = io::Result<bool>;
+pub type AbilityResult = io::Result<bool>;
 
 /// Tries an ability in an empty folder.
-type Attempt = fn(&Path) -> Found;
+type Attempt = fn(&Path) -> AbilityResult;
 
 /// What the file system of this folder can do. It is tried in a folder of its own there, which is gone afterwards.
-pub fn abilities(folder: &Path) -> io::Result<Vec<(Ability, Found)>> {
-    let place = Place::new(folder)?;
+pub fn abilities(folder: &Path) -> io::Result<Vec<(Ability, AbilityResult)>> {
+    let place = ProbeFolder::new(folder)?;
     let tries: [(Ability, Attempt); 8] = [
         (Ability::AtomicExchange, exchange),
         (Ability::RenameToFree, rename_to_free),
@@ -53,9 +53,9 @@ pub fn abilities(folder: &Path) -> io::Result<Vec<(Ability, Found)>> {
 }
 
 /// A folder that is removed in the end.
-struct Place(PathBuf);
+struct ProbeFolder(PathBuf);
 
-impl Place {
+impl ProbeFolder {
     fn new(folder: &Path) -> io::Result<Self> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ProbeFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -82,7 +82,7 @@ fn two_files(folder: &Path) -> io::Result<(PathBuf, PathBuf)> {
 }
 
 #[cfg(target_os = "linux")]
-fn exchange(folder: &Path) -> Found {
+fn exchange(folder: &Path) -> AbilityResult {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (one, other) = two_files(folder)?;
     known(renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE))
@@ -90,7 +90,7 @@ fn exchange(folder: &Path) -> Found {
 }
 
 #[cfg(target_os = "linux")]
-fn rename_to_free(folder: &Path) -> Found {
+fn rename_to_free(folder: &Path) -> AbilityResult {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let (one, other) = two_files(folder)?;
     match renameat_with(CWD, &one, CWD, &other, RenameFlags::NOREPLACE) {
@@ -104,7 +104,7 @@ fn rename_to_free(folder: &Path) -> Found {
 
 /// Whether the file system knows such a step at all.
 #[cfg(target_os = "linux")]
-fn known(done: rustix::io::Result<()>) -> Found {
+fn known(done: rustix::io::Result<()>) -> AbilityResult {
     match done {
         Ok(()) => Ok(true),
         Err(error) if super::linux::is_unknown(error) => Ok(false),
@@ -113,17 +113,17 @@ fn known(done: rustix::io::Result<()>) -> Found {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn exchange(_folder: &Path) -> Found {
+fn exchange(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn rename_to_free(_folder: &Path) -> Found {
+fn rename_to_free(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
 
 #[allow(clippy::unnecessary_wraps, reason = "as its neighbours")]
-fn open_beneath(_folder: &Path) -> Found {
+fn open_beneath(_folder: &Path) -> AbilityResult {
     #[cfg(target_os = "linux")]
     let can = super::Linux::is_supported();
     #[cfg(not(target_os = "linux"))]
@@ -131,14 +131,14 @@ fn open_beneath(_folder: &Path) -> Found {
     Ok(can)
 }
 
-fn sync(folder: &Path) -> Found {
+fn sync(folder: &Path) -> AbilityResult {
     let (one, _) = two_files(folder)?;
     File::options().write(true).open(one)?.sync_all()?;
     File::open(folder)?.sync_all()?;
     Ok(true)
 }
 
-fn locks(folder: &Path) -> Found {
+fn locks(folder: &Path) -> AbilityResult {
     let (one, other) = (File::open(folder)?, File::open(folder)?);
     let locked = |folder: &File| match folder.try_lock() {
         Ok(()) => Ok(true),
@@ -148,7 +148,7 @@ fn locks(folder: &Path) -> Found {
     Ok(locked(&one)? && !locked(&other)?)
 }
 
-fn hard_links(folder: &Path) -> Found {
+fn hard_links(folder: &Path) -> AbilityResult {
     let (one, _) = two_files(folder)?;
     match fs::hard_link(one, folder.join("link")) {
         Ok(()) => Ok(true),
@@ -158,7 +158,7 @@ fn hard_links(folder: &Path) -> Found {
 }
 
 #[cfg(target_os = "linux")]
-fn attributes(folder: &Path) -> Found {
+fn attributes(folder: &Path) -> AbilityResult {
     use rustix::fs::{XattrFlags, setxattr};
     use rustix::io::Errno;
     let (one, _) = two_files(folder)?;
@@ -170,11 +170,11 @@ fn attributes(folder: &Path) -> Found {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn attributes(_folder: &Path) -> Found {
+fn attributes(_folder: &Path) -> AbilityResult {
     Ok(false)
 }
 
-fn tells_case(folder: &Path) -> Found {
+fn tells_case(folder: &Path) -> AbilityResult {
     two_files(folder)?;
     Ok(!folder.join("ONE").try_exists()?)
 }

@@ -12,7 +12,7 @@ use emend_lease::Taken;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
-use super::{Disk, FileKind, Portable, Seen, Stat, metadata};
+use super::{Disk, FileKind, Portable, ReadObserver, Stat, metadata};
 
 /// The disk of a Linux machine, by `openat2` and `renameat2`.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,7 @@ impl Disk for Linux {
         Ok(metadata::from_stat(&fs::fstat(file)?))
     }
 
-    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
+    fn read(&self, file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::Result<Vec<u8>> {
         super::portable::read(file, limit, seen)
     }
 

@@ -84,7 +84,7 @@ impl Stat {
 }
 
 /// What gets the bytes of a file while it is read.
-pub type Seen<'a> = dyn FnMut(&[u8]) + Send + 'a;
+pub type ReadObserver<'a> = dyn FnMut(&[u8]) + Send + 'a;
 
 /// Every call that reads or changes the disk.
 pub trait Disk: Send + Sync + std::fmt::Debug {
@@ -101,7 +101,7 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn stat_file(&self, file: &File) -> io::Result<Stat>;
     /// Reads all of an open file, at most one byte more than `limit`. `seen` gets the bytes as they come, for
     /// a large file in a thread of its own.
-    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>>;
+    fn read(&self, file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::Result<Vec<u8>>;
     /// Whether an open file has exactly this in it.
     fn holds(&self, file: &File, content: &[u8]) -> io::Result<bool>;
     /// Creates `name`, which must not exist. With `like`, it gets that file's mode, owner and extended

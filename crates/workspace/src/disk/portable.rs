@@ -14,7 +14,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
 use emend_lease::Taken;
 
-use super::{Disk, FileKind, Seen, Stat};
+use super::{Disk, FileKind, ReadObserver, Stat};
 
 /// The disk of any machine, by cap-std.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl Disk for Portable {
         Ok(from_metadata(&Metadata::from_file(file)?))
     }
 
-    fn read(&self, file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
+    fn read(&self, file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::Result<Vec<u8>> {
         read(file, limit, seen)
     }
 
@@ -301,7 +301,7 @@ const TOGETHER: usize = 8 * 1024 * 1024;
 /// How much of it at once.
 const STEP: usize = 256 * 1024;
 
-pub(super) fn read(file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<Vec<u8>> {
+pub(super) fn read(file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::Result<Vec<u8>> {
     // Roughly what is to come; a file may grow or shrink meanwhile.
     let size = file.metadata()?.len().min(limit) as usize;
     let mut bytes = if size < TOGETHER { Vec::with_capacity(size + 1) } else { vec![0; size] };
@@ -317,7 +317,7 @@ pub(super) fn read(file: &File, limit: u64, seen: &mut Seen<'_>) -> io::Result<V
 }
 
 /// Fills `bytes`, and shows each part of them to `seen` while the next one is read. Yields how many came.
-fn read_together(file: &File, bytes: &mut [u8], seen: &mut Seen<'_>) -> io::Result<usize> {
+fn read_together(file: &File, bytes: &mut [u8], seen: &mut ReadObserver<'_>) -> io::Result<usize> {
     thread::scope(|scope| {
         let (send, receive) = mpsc::channel::<&[u8]>();
         let look = move || receive.into_iter().for_each(seen);

@@ -66,7 +66,7 @@ impl Preview {
     pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Whole), Problem> {
         self.has_hunks(hunks)?;
         let (plan, rest) = self.plan.only(hunks)?;
-        let report = Report::of(&plan, self.context.mtime_check_passed);
+        let report = Report::from_plan(&plan, self.context.mtime_check_passed);
         let whole = Whole { rest, report: std::mem::replace(&mut self.report, report) };
         Ok((Self { plan, ..self }, whole))
     }

@@ -19,7 +19,7 @@ use crate::files::effort::NotDone;
 use crate::files::history::History;
 use crate::files::history::record::{self, Details, Record, RecordedFile};
 use crate::files::lock::Locked;
-use crate::files::recovery::{self, Findings};
+use crate::files::recovery::{self, RecoveryFindings};
 use crate::files::roots::{Root, Roots};
 use crate::files::seal::Seal;
 use crate::files::vault::{self, Vault};
@@ -128,7 +128,7 @@ impl VaultAccess {
             );
             Problem::new(Kind::RecoveryNeeded { what })
         };
-        let mut findings = Findings::default();
+        let mut findings = RecoveryFindings::default();
         if let Some(vault) = root.vault.opened(disk) {
             findings = recovery::recover(disk, root, &vault).map_err(failed)?;
         } else {

@@ -66,7 +66,7 @@ pub(crate) fn page(
             Ok(()) => {}
         }
         let passed = after.filter(|_| passed == Some(at)).map(|after| after.path);
-        let mut walk = Walk::new(&**roots.disk(), cancelled, walk::Limits::default());
+        let mut walk = Walk::new(&**roots.disk(), cancelled, walk::WalkLimits::default());
         let mut forbidden = ForbiddenFiles::default();
         walk.start(root, Path::new(""), 0);
         while let Some(folder) = walk.next()? {
@@ -126,7 +126,7 @@ pub(crate) fn children(roots: &Roots, folder: &str) -> Result<Vec<Child>, Proble
             return Err(Problem::new(Kind::NotAFile { what: "a file, not a folder" }).at(&path.name));
         }
     };
-    let mut walk = Walk::new(&**roots.disk(), &|| false, walk::Limits::default());
+    let mut walk = Walk::new(&**roots.disk(), &|| false, walk::WalkLimits::default());
     walk.start(&root, &names.iter().collect::<PathBuf>(), 0);
     let entries = walk.next()?.map(|folder| folder.entries).unwrap_or_default();
     let child = |(name, kind): (OsString, FileKind)| {

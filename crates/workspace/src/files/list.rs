@@ -14,22 +14,22 @@ use crate::problem::Problem;
 use crate::disk::FileKind;
 use crate::files::roots::{Root, Roots, Start};
 use crate::files::snapshot::ForbiddenFiles;
-use crate::files::walk::{self, Folder, Scope, Unseen, Walk, Within};
+use crate::files::walk::{self, Folder, Unseen, Walk, WalkScope, Within};
 
 /// How much a listing has at most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct ListLimits {
     /// How many lines.
     pub(crate) lines: usize,
     /// How many bytes their paths have.
     pub(crate) bytes: usize,
     /// How much is walked.
-    pub(crate) walk: walk::Limits,
+    pub(crate) walk: walk::WalkLimits,
 }
 
-impl Default for Limits {
+impl Default for ListLimits {
     fn default() -> Self {
-        Self { lines: 500, bytes: 32_000, walk: walk::Limits::default() }
+        Self { lines: 500, bytes: 32_000, walk: walk::WalkLimits::default() }
     }
 }
 
@@ -85,9 +85,9 @@ struct Line {
 /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
 pub(crate) fn list(
     roots: &Roots,
-    scope: &Scope<'_>,
+    scope: &WalkScope<'_>,
     depth: Option<usize>,
-    limits: &Limits,
+    limits: &ListLimits,
 ) -> Result<Listing, Problem> {
     let disk = &**roots.disk();
     let within = Within::new(scope, roots)?;
@@ -297,8 +297,8 @@ mod tests {
         }
         let spec = RootSpec { name: None, path: folder.path().into() };
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
-        let scope = Scope { path: None, glob, cancelled: &|| false };
-        let listing = list(&roots, &scope, depth, &Limits { lines, ..Limits::default() }).unwrap();
+        let scope = WalkScope { path: None, glob, cancelled: &|| false };
+        let listing = list(&roots, &scope, depth, &ListLimits { lines, ..ListLimits::default() }).unwrap();
         assert_eq!(listing.files, if glob.is_none() { files.len() } else { listing.files });
         let shown = listing.entries.into_iter().map(|entry| match entry.what {
             What::Folder(files) => format!("{} {files}", entry.name),

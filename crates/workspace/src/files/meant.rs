@@ -31,7 +31,7 @@ const TELLING: usize = 5;
 
 /// What a path may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum Meaning {
     /// A file.
     File,
     /// A file or a folder.
@@ -47,7 +47,7 @@ pub(crate) fn has_lost_paths(roots: &Roots, problems: &[Problem]) -> bool {
 pub(crate) fn name_meant(
     roots: &Roots,
     mut problems: Vec<Problem>,
-    wanted: Wanted,
+    wanted: Meaning,
     cancelled: &dyn Fn() -> bool,
 ) -> Vec<Problem> {
     let lost: Vec<usize> =
@@ -79,10 +79,10 @@ fn is_lost(roots: &Roots, problem: &Problem) -> bool {
 fn walk_all(
     roots: &Roots,
     searched: &mut [Lost],
-    wanted: Wanted,
+    wanted: Meaning,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<(), Problem> {
-    let limits = walk::Limits { names: LOOKED_AT, ..walk::Limits::default() };
+    let limits = walk::WalkLimits { names: LOOKED_AT, ..walk::WalkLimits::default() };
     let mut walk = Walk::new(&**roots.disk(), cancelled, limits);
     let open = roots.all().iter().filter(|root| roots.check_open(root).is_ok());
     open.for_each(|root| walk.start(root, Path::new(""), 0));
@@ -92,7 +92,7 @@ fn walk_all(
             if is_folder {
                 walk.enter(&folder, name, 0);
             }
-            if is_folder && wanted == Wanted::File {
+            if is_folder && wanted == Meaning::File {
                 continue;
             }
             let Some(folded) = name.to_str().map(folded) else { continue };
@@ -185,10 +185,10 @@ impl Lost {
     }
 
     /// The best guesses that a listing would show: those with the longest common end, and what is beside.
-    fn best(self, roots: &Roots, wanted: Wanted) -> Vec<String> {
+    fn best(self, roots: &Roots, wanted: Meaning) -> Vec<String> {
         let is_there = |name: &str| match wanted {
-            Wanted::File => roots.admit(name).is_ok_and(|path| path.place.missing == 0),
-            Wanted::Any => roots.admit_start(name).is_ok(),
+            Meaning::File => roots.admit(name).is_ok_and(|path| path.place.missing == 0),
+            Meaning::Any => roots.admit_start(name).is_ok(),
         };
         let mut there = self.guesses.into_iter().filter(|guess| is_there(&guess.name)).peekable();
         let longest = there.peek().map_or(Reverse(0), |guess| guess.tail);
@@ -227,7 +227,7 @@ mod tests {
         let policy = Policy::new(&settings).unwrap();
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &policy).unwrap();
         let problem = Problem::new(EditKind::MissingOriginal).at(written);
-        name_meant(&roots, vec![problem], Wanted::File, &|| false).remove(0).meant
+        name_meant(&roots, vec![problem], Meaning::File, &|| false).remove(0).meant
     }
 
     #[test]

@@ -29,7 +29,7 @@ use crate::files::vault::Vault;
 
 /// What recovery has found.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
+pub(crate) struct RecoveryFindings {
     /// What somebody should know, in sentences.
     pub(crate) told: Vec<String>,
     /// Transactions that could be neither finished nor put back: why. Editing goes on once they are.
@@ -37,8 +37,8 @@ pub(crate) struct Findings {
 }
 
 /// Finishes or takes back everything that lies among the open transactions of a root.
-pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<Findings> {
-    let mut findings = Findings::default();
+pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<RecoveryFindings> {
+    let mut findings = RecoveryFindings::default();
     let names = disk.names(&vault.open)?;
     if names.is_empty() {
         return Ok(findings);
@@ -77,7 +77,7 @@ struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    fn run(&self, findings: &mut Findings) -> io::Result<()> {
+    fn run(&self, findings: &mut RecoveryFindings) -> io::Result<()> {
         let stat = self.disk.stat(&self.vault.open, self.name)?;
         let name = self.name.to_string_lossy();
         match stat.kind {
@@ -93,7 +93,7 @@ impl Recovery<'_> {
         }
     }
 
-    fn not_ours(&self, findings: &mut Findings) -> io::Result<()> {
+    fn not_ours(&self, findings: &mut RecoveryFindings) -> io::Result<()> {
         findings.told.push(format!(
             "{:?} among the open transactions of {} was not left there by this user's Emend; nothing was done with \
              it.",
@@ -104,7 +104,7 @@ impl Recovery<'_> {
     }
 
     /// A transaction with a journal.
-    fn folder(&self, id: &str, findings: &mut Findings) -> io::Result<()> {
+    fn folder(&self, id: &str, findings: &mut RecoveryFindings) -> io::Result<()> {
         let home = Arc::new(self.disk.open_dir(&self.vault.open, Path::new(self.name))?);
         let read = |name| Journal::read(self.disk, self.vault, &home, name, id);
         let (journal, is_over) = match (read(COMMITTED), read(PREPARED)) {
@@ -158,7 +158,7 @@ impl Recovery<'_> {
     }
 
     /// A transaction of one file, whose name is its journal.
-    fn file(&self, id: &str, entry: Entry, findings: &mut Findings) -> io::Result<()> {
+    fn file(&self, id: &str, entry: Entry, findings: &mut RecoveryFindings) -> io::Result<()> {
         let home = Arc::new(self.vault.open.try_clone()?);
         if self.is_forbidden(&entry) {
             return self.forbidden(id, findings);
@@ -215,7 +215,7 @@ impl Recovery<'_> {
         tx: &Tx<'_>,
         sites: &[Site],
         states: Vec<(String, FileState)>,
-        findings: &mut Findings,
+        findings: &mut RecoveryFindings,
     ) -> io::Result<()> {
         let ending = tidy::clear(self.disk, tx, sites, true, states);
         if let Some(error) = ending.open {
@@ -288,7 +288,7 @@ impl Recovery<'_> {
         trails.any(|trail| self.root.policy.may_read(trail.names()).is_err())
     }
 
-    fn forbidden(&self, id: &str, findings: &mut Findings) -> io::Result<()> {
+    fn forbidden(&self, id: &str, findings: &mut RecoveryFindings) -> io::Result<()> {
         findings.told.push(format!(
             "Edit {id} of {} was interrupted, and the policy forbids a path of it by now; it was left as it is, in {}.",
             self.root.path.display(),

@@ -62,7 +62,7 @@ pub enum ChangeKind {
 impl Report {
     /// The report of a plan that is not committed yet.
     #[must_use]
-    pub fn of(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
+    pub fn from_plan(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
         let files = plan.files().iter().map(FileReport::of).collect();
         let notes = plan.notes().to_vec();
         Self { edit: None, is_recorded: false, files, notes, mtime_check_passed, fired: Vec::new() }

@@ -23,7 +23,7 @@ use emend_edit::text::split_ending;
 use crate::disk::{Disk, FileKind};
 use crate::files::roots::{Root, Roots, Start};
 use crate::files::snapshot::ForbiddenFiles;
-use crate::files::walk::{self, Scope, Unseen, Walk, Within};
+use crate::files::walk::{self, Unseen, Walk, WalkScope, Within};
 use view::{PEEKED, View, is_binary};
 
 /// How many bytes a pattern may have.
@@ -46,7 +46,7 @@ pub struct Query<'a> {
 
 /// How much a search does and shows at most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct SearchLimits {
     /// How many matching lines are shown.
     pub(crate) shown: usize,
     /// How many of one file.
@@ -62,10 +62,10 @@ pub(crate) struct Limits {
     /// How many lines of context may be asked for.
     pub(crate) context: usize,
     /// How much is walked.
-    pub(crate) walk: walk::Limits,
+    pub(crate) walk: walk::WalkLimits,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self {
             shown: 250,
@@ -75,16 +75,16 @@ impl Default for Limits {
             counted: 10_000,
             searched: 4 * 1024 * 1024 * 1024,
             context: 20,
-            walk: walk::Limits::default(),
+            walk: walk::WalkLimits::default(),
         }
     }
 }
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResults {
     /// The files with lines that are shown, those nearest to the start first.
-    pub files: Vec<FoundIn>,
+    pub files: Vec<FileMatches>,
     /// How many lines match, in all files.
     pub matches: usize,
     /// In how many files.
@@ -99,16 +99,16 @@ pub struct Found {
 
 /// The matches of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FoundIn {
+pub struct FileMatches {
     /// What it is called, as the other tools take it.
     pub name: String,
     /// The lines that are shown: those that match and their neighbours.
-    pub lines: Vec<FoundLine>,
+    pub lines: Vec<MatchedLine>,
     /// How many more match.
     pub more: usize,
 }
 
-impl FoundIn {
+impl FileMatches {
     /// How many matching lines are shown.
     #[must_use]
     pub fn matches(&self) -> usize {
@@ -118,7 +118,7 @@ impl FoundIn {
 
 /// A line that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundLine {
+pub struct MatchedLine {
     /// Its number, as in a reading.
     pub number: usize,
     /// Whether it matches; otherwise it is context.
@@ -130,10 +130,10 @@ pub struct FoundLine {
 /// Searches what is in the scope.
 pub(crate) fn search(
     roots: &Roots,
-    scope: &Scope<'_>,
+    scope: &WalkScope<'_>,
     query: &Query<'_>,
-    limits: &Limits,
-) -> Result<Found, Problem> {
+    limits: &SearchLimits,
+) -> Result<SearchResults, Problem> {
     if query.context > limits.context {
         return Err(invalid(
             "context",
@@ -206,17 +206,17 @@ struct Search<'a> {
     disk: &'a dyn Disk,
     matcher: RegexMatcher,
     searcher: Searcher,
-    limits: Limits,
+    limits: SearchLimits,
     /// How many matching lines, and bytes of lines, may still be shown.
     room: (usize, usize),
     bytes: u64,
     is_enough: bool,
     forbidden: ForbiddenFiles,
-    found: Found,
+    found: SearchResults,
 }
 
 impl<'a> Search<'a> {
-    fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: Limits) -> Self {
+    fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: SearchLimits) -> Self {
         let mut builder = SearcherBuilder::new();
         // What is searched is the view: text, and UTF-8 already.
         builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
@@ -262,7 +262,7 @@ impl<'a> Search<'a> {
             self.is_enough |= self.found.matches >= self.limits.counted;
             if !shown.is_empty() {
                 let more = matches - shown_matches;
-                self.found.files.push(FoundIn { name: called(), lines: shown, more });
+                self.found.files.push(FileMatches { name: called(), lines: shown, more });
             }
         }
     }
@@ -309,11 +309,11 @@ impl<'a> Search<'a> {
 /// Takes the lines of one file as they are found.
 struct Lines<'a> {
     matcher: &'a RegexMatcher,
-    limits: &'a Limits,
+    limits: &'a SearchLimits,
     /// How many bytes stand beside the text of each line.
     beside: usize,
     room: &'a mut (usize, usize),
-    shown: Vec<FoundLine>,
+    shown: Vec<MatchedLine>,
     shown_matches: usize,
     matches: usize,
     /// How many may still be counted.
@@ -333,7 +333,7 @@ impl Lines<'_> {
         };
         let text = part(line, at, self.limits.line);
         self.room.1 = self.room.1.saturating_sub(self.beside + text.len());
-        self.shown.push(FoundLine { number: number.unwrap_or(0) as usize, matches, text });
+        self.shown.push(MatchedLine { number: number.unwrap_or(0) as usize, matches, text });
     }
 }
 
@@ -396,7 +396,7 @@ mod tests {
     use crate::files::roots::RootSpec;
 
     /// Searches eight files of four matching lines each, in four folders.
-    fn found(limits: Limits, cancelled: &dyn Fn() -> bool) -> Result<Found, Problem> {
+    fn found(limits: SearchLimits, cancelled: &dyn Fn() -> bool) -> Result<SearchResults, Problem> {
         let folder = tempfile::tempdir().unwrap();
         for name in ["1/a", "1/b", "2/a", "2/b", "3/a", "3/b", "4/a", "4/b"] {
             let path = folder.path().join(name);
@@ -405,31 +405,43 @@ mod tests {
         }
         let spec = RootSpec { name: None, path: folder.path().into() };
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &crate::Policy::default()).unwrap();
-        let scope = Scope { path: None, glob: None, cancelled };
+        let scope = WalkScope { path: None, glob: None, cancelled };
         search(&roots, &scope, &Query { pattern: "match", context: 0 }, &limits)
     }
 
     #[track_caller]
-    fn check(limits: Limits, searched: usize, matches: usize, shown: usize, is_all: bool) {
+    fn check(limits: SearchLimits, searched: usize, matches: usize, shown: usize, is_all: bool) {
         let found = found(limits, &|| false).unwrap();
-        let lines: usize = found.files.iter().map(FoundIn::matches).sum();
+        let lines: usize = found.files.iter().map(FileMatches::matches).sum();
         assert_eq!((found.searched, found.matches, lines), (searched, matches, shown));
         assert_eq!(found.unseen, Unseen { unreadable: 0, rest: !is_all });
     }
 
     #[test]
     fn every_limit_ends_the_search_or_what_is_shown_and_is_told() {
-        let limits = Limits::default();
+        let limits = SearchLimits::default();
         check(limits, 8, 32, 32, true);
-        check(Limits { shown: 10, ..limits }, 8, 32, 10, true);
-        check(Limits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
+        check(SearchLimits { shown: 10, ..limits }, 8, 32, 10, true);
+        check(SearchLimits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
         // A line has its five bytes, the four of "1/a:" and those beside.
-        check(Limits { bytes: 6 * (5 + 4 + BESIDE), ..limits }, 8, 32, 6, true);
-        check(Limits { counted: 10, ..limits }, 3, 10, 10, false);
-        check(Limits { searched: 100, ..limits }, 4, 16, 16, false);
+        check(SearchLimits { bytes: 6 * (5 + 4 + BESIDE), ..limits }, 8, 32, 6, true);
+        check(SearchLimits { counted: 10, ..limits }, 3, 10, 10, false);
+        check(SearchLimits { searched: 100, ..limits }, 4, 16, 16, false);
         // The names of the root, of the first two folders, and one of the third.
-        check(Limits { walk: walk::Limits { names: 9, ..limits.walk }, ..limits }, 5, 20, 20, false);
-        check(Limits { walk: walk::Limits { waiting: 2, ..limits.walk }, ..limits }, 4, 16, 16, false);
+        check(
+            SearchLimits { walk: walk::WalkLimits { names: 9, ..limits.walk }, ..limits },
+            5,
+            20,
+            20,
+            false,
+        );
+        check(
+            SearchLimits { walk: walk::WalkLimits { waiting: 2, ..limits.walk }, ..limits },
+            4,
+            16,
+            16,
+            false,
+        );
     }
 
     #[test]
@@ -437,7 +449,7 @@ mod tests {
         for calls in 0..10_usize {
             let left = std::cell::Cell::new(calls);
             let cancelled = || left.replace(left.get().saturating_sub(1)) == 0;
-            let problem = found(Limits::default(), &cancelled).unwrap_err();
+            let problem = found(SearchLimits::default(), &cancelled).unwrap_err();
             assert_eq!(*problem.kind, Kind::Cancelled);
         }
     }

@@ -228,7 +228,7 @@ impl Vault {
     }
 
     /// Whether this is the mark of something that was written for this root by this user.
-    pub(crate) fn bears(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
+    pub(crate) fn has_mark(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
         self.seal.holds(&self.here(purpose), content, mark)
     }
 

@@ -11,10 +11,10 @@ use crate::files::effort::{Effort, NotDone};
 use crate::files::list::{self, Listing};
 use crate::files::meant;
 use crate::files::roots::{Roots, WorkspacePath};
-use crate::files::search::{self, Found, Query};
+use crate::files::search::{self, Query, SearchResults};
 use crate::files::sight::{self, Sight};
 use crate::files::snapshot::{self, Snapshot};
-use crate::files::walk::Scope;
+use crate::files::walk::WalkScope;
 
 /// The files of a workspace. Nothing in here changes one.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl<'a> Files<'a> {
     /// Reads a file: what it is called, and what it holds.
     pub fn read(self, written: &str) -> Result<(String, Snapshot), Problem> {
         self.find_and(written, |path| snapshot::read(&**self.roots.disk(), path))
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::File, &|| false))
+            .map_err(|problem| self.name_meant(problem, meant::Meaning::File, &|| false))
     }
 
     /// Reads a file, if that is no more than may be done.
@@ -43,7 +43,7 @@ impl<'a> Files<'a> {
             {
                 NotDone::NotQuick
             }
-            NotDone::Refused(problem) => self.name_meant(problem, meant::Wanted::File, &|| false).into(),
+            NotDone::Refused(problem) => self.name_meant(problem, meant::Meaning::File, &|| false).into(),
         })
     }
 
@@ -60,15 +60,15 @@ impl<'a> Files<'a> {
     }
 
     /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
-    pub fn list(self, scope: &Scope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
-        list::list(self.roots, scope, depth, &list::Limits::default())
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, scope.cancelled))
+    pub fn list(self, scope: &WalkScope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
+        list::list(self.roots, scope, depth, &list::ListLimits::default())
+            .map_err(|problem| self.name_meant(problem, meant::Meaning::Any, scope.cancelled))
     }
 
     /// Searches the files in the scope for lines that match.
-    pub fn search(self, scope: &Scope<'_>, query: &Query<'_>) -> Result<Found, Problem> {
-        search::search(self.roots, scope, query, &search::Limits::default())
-            .map_err(|problem| self.name_meant(problem, meant::Wanted::Any, scope.cancelled))
+    pub fn search(self, scope: &WalkScope<'_>, query: &Query<'_>) -> Result<SearchResults, Problem> {
+        search::search(self.roots, scope, query, &search::SearchLimits::default())
+            .map_err(|problem| self.name_meant(problem, meant::Meaning::Any, scope.cancelled))
     }
 
     /// Returns so many files of all roots that come after this one, and whether there are more.
@@ -100,7 +100,7 @@ impl<'a> Files<'a> {
     }
 
     /// The same problem; that of a path that leads nowhere names what may be meant.
-    fn name_meant(self, problem: Problem, wanted: meant::Wanted, cancelled: &dyn Fn() -> bool) -> Problem {
+    fn name_meant(self, problem: Problem, wanted: meant::Meaning, cancelled: &dyn Fn() -> bool) -> Problem {
         meant::name_meant(self.roots, vec![problem], wanted, cancelled).remove(0)
     }
 }

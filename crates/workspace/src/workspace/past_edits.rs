@@ -9,7 +9,7 @@ use crate::problem::{Kind, Problem};
 use crate::edits::stages::plan_undo::UndoSource;
 use crate::edits::vault_access::VaultAccess;
 use crate::files::history::undo::Undo;
-use crate::files::history::{self, Asked, Edited, History, Origin};
+use crate::files::history::{self, Edited, History, HistoryQuery, Origin};
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
 
@@ -38,9 +38,9 @@ impl<'a> PastEdits<'a> {
     }
 
     /// Returns the newest edits of all roots, the newest first.
-    pub fn newest(self, asked: &Asked<'_>, session: &str) -> Result<Vec<Edited>, Problem> {
+    pub fn newest(self, asked: &HistoryQuery<'_>, session: &str) -> Result<Vec<Edited>, Problem> {
         let path = asked.path.map(|path| self.name_of(path));
-        let asked = Asked { path: path.as_deref(), limit: asked.limit };
+        let asked = HistoryQuery { path: path.as_deref(), limit: asked.limit };
         let mut edits = Vec::new();
         for history in self.vaults.histories(self.roots)? {
             edits.extend(history.edits(&asked, session));

@@ -84,7 +84,7 @@ impl Hooks {
                 ),
             });
         }
-        checked.report.files = Report::of(&checked.plan, None).files;
+        checked.report.files = Report::from_plan(&checked.plan, None).files;
         checked.report.notes.extend_from_slice(&checked.plan.notes()[known_notes..]);
         Ok(())
     }

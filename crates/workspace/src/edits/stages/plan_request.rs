@@ -94,7 +94,7 @@ fn read_and_plan(
     let whole = gathered.given(patch);
     let nothing = || Problem::new(Kind::EmptyRequest);
     let root = gathered.root.ok_or_else(nothing)?;
-    let mut report = Report::of(&plan, stale_check.checked.then_some(true));
+    let mut report = Report::from_plan(&plan, stale_check.checked.then_some(true));
     report.notes.extend(notes);
     let checked = CheckedPlan {
         plan,

@@ -49,7 +49,7 @@ impl UndoSource<'_> {
         let undoable = history.undoable(roots, id, &origin.session)?;
         let Undoable { back, files, metadata_sources, .. } = undoable;
         let plan = spans::plan(|| back.len()).in_scope(|| plan::undo(back));
-        let mut report = Report::of(&plan, None);
+        let mut report = Report::from_plan(&plan, None);
         let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
         report.notes.push(format!("This takes back edit {id}{by}; to have it again, undo this one"));
         let context = PlanContext {

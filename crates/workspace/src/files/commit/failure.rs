@@ -5,11 +5,11 @@ use std::io;
 use crate::problem::{Again, FileState, Kind, Problem};
 use emend_edit::Version;
 
-use super::tidy::Ending;
+use super::tidy::RestoreOutcome;
 use super::{Job, Step};
 use crate::disk::fault::is_absent;
 
-pub(super) enum Failure {
+pub(super) enum CommitFailure {
     Io {
         step: Step,
         name: String,
@@ -33,7 +33,7 @@ pub(super) enum Failure {
     },
 }
 
-impl Failure {
+impl CommitFailure {
     pub(super) fn io(step: Step, name: &str) -> impl FnOnce(io::Error) -> Self + '_ {
         move |error| match error.raw_os_error() {
             // EBUSY: the name is a mount of its own. EXDEV: so it is where an exchange begins with a hard link.
@@ -42,7 +42,7 @@ impl Failure {
         }
     }
 
-    pub(super) fn into_problem(self, ending: Ending) -> Problem {
+    pub(super) fn into_problem(self, ending: RestoreOutcome) -> Problem {
         let states = ending.states;
         let is_clean = |(_, state): &(String, FileState)| {
             matches!(state, FileState::Untouched | FileState::Restored | FileState::Theirs)
@@ -119,10 +119,14 @@ fn said(step: Step, name: &str, error: &io::Error) -> String {
 }
 
 /// A file that is gone was changed by somebody else; anything else is a failure.
-pub(super) fn gone_or(error: io::Error, job: &Job<'_>, failed: impl FnOnce(io::Error) -> Failure) -> Failure {
+pub(super) fn gone_or(
+    error: io::Error,
+    job: &Job<'_>,
+    failed: impl FnOnce(io::Error) -> CommitFailure,
+) -> CommitFailure {
     match job.base {
         Some((path, base)) if is_absent(&error) => {
-            Failure::Stale { name: path.name.clone(), base: base.text.version(), current: None }
+            CommitFailure::Stale { name: path.name.clone(), base: base.text.version(), current: None }
         }
         _ => failed(error),
     }

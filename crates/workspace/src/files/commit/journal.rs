@@ -223,7 +223,7 @@ pub(super) fn folder_name(vault: &Vault, id: &str) -> String {
 /// The id of a transaction, if its folder bears this name.
 pub(crate) fn id_of_folder(vault: &Vault, name: &str) -> Option<String> {
     let (id, mark) = name.split_once('.')?;
-    vault.bears("folder", id.as_bytes(), mark).then(|| id.to_owned())
+    vault.has_mark("folder", id.as_bytes(), mark).then(|| id.to_owned())
 }
 
 /// The name of the one file of a transaction, if it can say everything.
@@ -248,7 +248,7 @@ pub(super) fn file_name(vault: &Vault, id: &str, entry: &Entry) -> Option<String
 pub(crate) fn entry_of_file(vault: &Vault, name: &str) -> Option<(String, Entry)> {
     let parts: Vec<&str> = name.splitn(6, '.').collect();
     let [id, number @ "0", base, after, mark, path] = parts[..] else { return None };
-    if !vault.bears(&format!("{id}.{number}.{base}.{after}"), path.as_bytes(), mark) {
+    if !vault.has_mark(&format!("{id}.{number}.{base}.{after}"), path.as_bytes(), mark) {
         return None;
     }
     let version = |hex: &str, none: &str| (hex != none).then(|| hex.to_owned());

@@ -38,10 +38,10 @@ use crate::problem::{FileState, Problem};
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan};
 
-use self::failure::Failure;
+use self::failure::CommitFailure;
 use self::journal::{COMMITTED, Change, Entry, Journal, PREPARED};
 use self::restore::{Folder, Site};
-use self::tidy::Ending;
+use self::tidy::RestoreOutcome;
 use self::watch::{Patience, Watch};
 use crate::disk::fault::io_problem;
 use crate::disk::{Disk, Stat};
@@ -153,7 +153,7 @@ pub(crate) fn commit(
             return Ok(Committed { stats: now, entries, kept, name, open });
         }
         Ok(Err(failure)) => failure,
-        Err(_) => Failure::Io {
+        Err(_) => CommitFailure::Io {
             step: Step::Place,
             name: String::new(),
             error: io::Error::other("an internal error; please report it"),
@@ -196,7 +196,7 @@ struct Home {
 }
 
 impl<'a> Transaction<'a> {
-    fn run(&mut self, progress: &dyn Fn(Progress)) -> Result<(), Failure> {
+    fn run(&mut self, progress: &dyn Fn(Progress)) -> Result<(), CommitFailure> {
         let total = self.jobs.len();
         let tell = |what, done| progress(Progress { what, done, total });
         self.note()?;
@@ -236,10 +236,10 @@ impl<'a> Transaction<'a> {
     }
 
     /// Takes the handles that checking and putting back need, as long as nothing has happened that would have to be.
-    fn reserve(&mut self) -> Result<(), Failure> {
+    fn reserve(&mut self) -> Result<(), CommitFailure> {
         let spare: io::Result<Vec<Dir>> = (0..SPARE).map(|_| self.home.dir.try_clone()).collect();
         let name = self.jobs.first().map_or("", |job| &job.plan.name);
-        self.spare = spare.map_err(Failure::io(Step::Prepare, name))?;
+        self.spare = spare.map_err(CommitFailure::io(Step::Prepare, name))?;
         Ok(())
     }
 
@@ -264,25 +264,25 @@ impl<'a> Transaction<'a> {
     }
 
     /// Writes it down.
-    fn prepare(&self) -> Result<(), Failure> {
+    fn prepare(&self) -> Result<(), CommitFailure> {
         let journal = self.journal();
         let written = journal.and_then(|journal| journal.prepare(self.disk, self.vault, &self.home.dir));
-        written.map_err(Failure::io(Step::Prepare, ""))
+        written.map_err(CommitFailure::io(Step::Prepare, ""))
     }
 
     /// Where some files cannot be staged in the vault, writes down which, before they are.
-    fn note(&self) -> Result<(), Failure> {
+    fn note(&self) -> Result<(), CommitFailure> {
         if !self.sites.iter().any(|site| site.entry.staged_beside) {
             return Ok(());
         }
         let noted = self.journal().and_then(|journal| journal.note(self.disk, self.vault, &self.home.dir));
-        noted.map_err(Failure::io(Step::Stage, ""))
+        noted.map_err(CommitFailure::io(Step::Stage, ""))
     }
 
     /// From here on everything is new.
-    fn finish(&self) -> Result<(), Failure> {
+    fn finish(&self) -> Result<(), CommitFailure> {
         let home = &*self.home.dir;
-        let failed = |error| Failure::io(Step::Finish, "")(error);
+        let failed = |error| CommitFailure::io(Step::Finish, "")(error);
         self.disk.rename_new((home, PREPARED.as_ref()), (home, COMMITTED.as_ref())).map_err(failed)?;
         self.disk.sync_dir(home).or_else(|error| {
             // Not known to be durable, so it is not done, if that can still be said.
@@ -316,7 +316,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Puts everything back, and says of each file what became of it.
-    fn restore(mut self) -> Ending {
+    fn restore(mut self) -> RestoreOutcome {
         self.spare.clear();
         let sites = std::mem::take(&mut self.sites);
         let untouched = |site: &Site| (site.shown.clone(), FileState::Untouched);

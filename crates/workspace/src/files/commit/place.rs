@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 
 use super::At;
-use super::failure::{Failure, gone_or};
+use super::failure::{CommitFailure, gone_or};
 use super::journal::Change;
 use super::restore::{self, Folder};
 use super::watch::{Watch, open_to_overwrite};
@@ -22,7 +22,7 @@ const LOOKS: usize = 8;
 impl Transaction<'_> {
     /// Watches the file if it is to be displaced. Is it still what the plan was made for? Verifying answers that too, but this
     /// finds most of what somebody wrote meanwhile before anything was moved.
-    pub(super) fn recheck(&mut self, at: usize) -> Result<(), Failure> {
+    pub(super) fn recheck(&mut self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         // What is written over is opened for writing here; what gets another name stays the file that it is.
         let is_displaced =
@@ -47,12 +47,13 @@ impl Transaction<'_> {
 
     /// Looks at the name: when this returns, it stands for what the plan was made for. Most often that is one call, and it is
     /// the last one.
-    fn look(&mut self, at: usize, step: Step) -> Result<(), Failure> {
+    fn look(&mut self, at: usize, step: Step) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         let Some((path, base)) = job.base else { return Ok(()) };
         let (dir, name) = (&*path.place.dir, path.place.file_name());
         for _ in 0..LOOKS {
-            let now = restore::stat(self.disk, (dir, name)).map_err(Failure::io(step, &job.plan.name))?;
+            let now =
+                restore::stat(self.disk, (dir, name)).map_err(CommitFailure::io(step, &job.plan.name))?;
             if now.is_some() && now == self.seen[at] {
                 break;
             }
@@ -63,9 +64,9 @@ impl Transaction<'_> {
     }
 
     /// Whether nobody waits to write into one of the files that are watched.
-    pub(super) fn nobody_waits(&self) -> Result<(), Failure> {
+    pub(super) fn nobody_waits(&self) -> Result<(), CommitFailure> {
         match self.jobs.iter().zip(&self.watches).find(|(_, watch)| watch.is_wanted()) {
-            Some((job, _)) => Err(Failure::Overtaken { name: job.plan.name.clone() }),
+            Some((job, _)) => Err(CommitFailure::Overtaken { name: job.plan.name.clone() }),
             None => Ok(()),
         }
     }
@@ -78,8 +79,8 @@ impl Transaction<'_> {
         dir: &Dir,
         name: &OsStr,
         step: Step,
-    ) -> Result<(), Failure> {
-        let failed = |error| Failure::io(step, &job.plan.name)(error);
+    ) -> Result<(), CommitFailure> {
+        let failed = |error| CommitFailure::io(step, &job.plan.name)(error);
         // The bytes themselves are compared: that is cheaper than their hash, and proves more.
         let same = match restore::open(self.disk, dir, name).map_err(failed)? {
             Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
@@ -89,15 +90,15 @@ impl Transaction<'_> {
             return Ok(());
         }
         let current = restore::version(self.disk, dir, name).map_err(failed)?;
-        Err(Failure::Stale { name: job.plan.name.clone(), base: base.text.version(), current })
+        Err(CommitFailure::Stale { name: job.plan.name.clone(), base: base.text.version(), current })
     }
 
     /// Makes the missing folders of a new file, and goes to the last of them.
-    pub(super) fn make_folders(&mut self, at: usize) -> Result<(), Failure> {
+    pub(super) fn make_folders(&mut self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         let mut dir = Arc::clone(&job.path.place.dir);
         for trail in job.path.place.missing_folders() {
-            let failed = |error| Failure::io(Step::MakeFolders, &job.plan.name)(error);
+            let failed = |error| CommitFailure::io(Step::MakeFolders, &job.plan.name)(error);
             let (_, folder) = trail.split();
             match self.disk.make_dir(&dir, folder, false) {
                 Ok(()) => self.folders.push(Folder { parent: Arc::clone(&dir), name: folder.clone() }),
@@ -111,14 +112,14 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    pub(super) fn place(&mut self, at: usize) -> Result<(), Failure> {
+    pub(super) fn place(&mut self, at: usize) -> Result<(), CommitFailure> {
         self.look(at, Step::Place)?;
         let job = &self.jobs[at];
         let site = &mut self.sites[at];
         let Some(dir) = &site.dir else { return Ok(()) };
-        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
+        let failed = |error| CommitFailure::io(Step::Place, &job.plan.name)(error);
         let taken = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Failure::Exists { name: job.plan.name.clone() },
+            io::ErrorKind::AlreadyExists => CommitFailure::Exists { name: job.plan.name.clone() },
             _ => failed(error),
         };
         let target = (&**dir, job.path.place.file_name());
@@ -136,7 +137,7 @@ impl Transaction<'_> {
                     restore::return_theirs(self.disk, site).map_err(failed)?;
                     let current = restore::version(self.disk, target.0, target.1).map_err(failed)?;
                     let (name, base) = (job.plan.name.clone(), base.text.version());
-                    return Err(Failure::Stale { name, base, current });
+                    return Err(CommitFailure::Stale { name, base, current });
                 }
             }
             (Change::Create, _) => self.disk.rename_new(staged, target).map_err(taken)?,
@@ -161,16 +162,16 @@ impl Transaction<'_> {
 
     /// Writes over a file that cannot be exchanged. It is not atomic for who reads it meanwhile; what was there
     /// is in the vault, and after a crash comes from there.
-    fn overwrite(&self, at: usize) -> Result<(), Failure> {
+    fn overwrite(&self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
-        let failed = |error| Failure::io(Step::Place, &job.plan.name)(error);
+        let failed = |error| CommitFailure::io(Step::Place, &job.plan.name)(error);
         let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
         let (dir, name) = (&*path.place.dir, path.place.file_name());
         let file = open_to_overwrite(self.disk, (dir, name)).map_err(|error| gone_or(error, job, failed))?;
         // Through the handle that is written to, so that it is this file.
         if !self.disk.holds(&file, base.text.raw()).map_err(failed)? {
             self.compare(job, base, dir, name, Step::Recheck)?;
-            return Err(Failure::Stale {
+            return Err(CommitFailure::Stale {
                 name: job.plan.name.clone(),
                 base: base.text.version(),
                 current: None,
@@ -185,9 +186,9 @@ impl Transaction<'_> {
     }
 
     /// Reads what was displaced. If it is not what the plan was made for, somebody wrote in between.
-    pub(super) fn verify(&mut self, at: usize) -> Result<(), Failure> {
+    pub(super) fn verify(&mut self, at: usize) -> Result<(), CommitFailure> {
         let (job, site) = (&self.jobs[at], &self.sites[at]);
-        let failed = |error| Failure::io(Step::Verify, &job.plan.name)(error);
+        let failed = |error| CommitFailure::io(Step::Verify, &job.plan.name)(error);
         let Some(dir) = &site.dir else { return Ok(()) };
         let target = (&**dir, job.path.place.file_name());
         if let Some((_, base)) = job.base {

@@ -152,7 +152,7 @@ fn return_displaced(
     disk: &dyn Disk,
     slot: At<'_>,
     target: At<'_>,
-    mut put_in: Held,
+    mut put_in: HeldFile,
     state: FileState,
 ) -> io::Result<FileState> {
     for _ in 0..RACES {
@@ -172,15 +172,15 @@ fn return_displaced(
 }
 
 /// A file by which another one can be told from it later: while it is held open, no other gets its inode.
-struct Held {
+struct HeldFile {
     stat: Stat,
     _file: Option<File>,
 }
 
-fn hold(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Held>> {
+fn hold(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<HeldFile>> {
     // What cannot be opened is no file of ours; then its number alone must do.
     let _file = disk.open_file(at.0, at.1).ok();
-    Ok(stat(disk, at)?.map(|stat| Held { stat, _file }))
+    Ok(stat(disk, at)?.map(|stat| HeldFile { stat, _file }))
 }
 
 /// What stands there is not only ours: is any of it?

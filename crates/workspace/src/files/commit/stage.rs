@@ -7,7 +7,7 @@ use std::io;
 use crate::problem::{Kind, Problem};
 use emend_edit::plan::Action;
 
-use super::failure::Failure;
+use super::failure::CommitFailure;
 use super::journal::Change;
 use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
@@ -50,9 +50,9 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
 }
 
 impl Transaction<'_> {
-    pub(super) fn stage(&mut self, at: usize) -> Result<(), Failure> {
+    pub(super) fn stage(&mut self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
-        self.stage_job(at).map_err(Failure::io(Step::Stage, &job.plan.name))
+        self.stage_job(at).map_err(CommitFailure::io(Step::Stage, &job.plan.name))
     }
 
     fn stage_job(&mut self, at: usize) -> io::Result<()> {
@@ -86,11 +86,11 @@ impl Transaction<'_> {
     }
 
     /// Makes many staged files durable together.
-    pub(super) fn sync_staged(&self) -> Result<(), Failure> {
+    pub(super) fn sync_staged(&self) -> Result<(), CommitFailure> {
         if !self.is_many() {
             return Ok(());
         }
-        let failed = |error| Failure::io(Step::Stage, "")(error);
+        let failed = |error| CommitFailure::io(Step::Stage, "")(error);
         if self.disk.sync_all(&self.home.dir).map_err(failed)? {
             return Ok(());
         }

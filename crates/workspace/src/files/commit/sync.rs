@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use super::failure::Failure;
+use super::failure::CommitFailure;
 use super::{MANY, Step, Transaction};
 
 impl Transaction<'_> {
-    pub(super) fn sync_folders(&self) -> Result<(), Failure> {
-        let failed = |error| Failure::io(Step::SyncFolders, "")(error);
+    pub(super) fn sync_folders(&self) -> Result<(), CommitFailure> {
+        let failed = |error| CommitFailure::io(Step::SyncFolders, "")(error);
         let made = self.folders.iter().map(|folder| &folder.parent);
         let targets = self.sites.iter().filter_map(|site| site.dir.as_ref());
         let old =

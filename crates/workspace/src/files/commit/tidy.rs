@@ -18,7 +18,7 @@ use crate::files::vault::Vault;
 
 /// What is left of a transaction that was put back.
 #[derive(Debug)]
-pub(crate) struct Ending {
+pub(crate) struct RestoreOutcome {
     /// What became of each file.
     pub(crate) states: Vec<(String, FileState)>,
     /// Where something is kept that could not be thrown away.
@@ -45,8 +45,8 @@ pub(crate) fn clear(
     sites: &[Site],
     placed: bool,
     states: Vec<(String, FileState)>,
-) -> Ending {
-    let open = |states, error| Ending { states, left: None, open: Some(error) };
+) -> RestoreOutcome {
+    let open = |states, error| RestoreOutcome { states, left: None, open: Some(error) };
     if states.iter().any(|(_, state)| *state == FileState::Unknown) {
         return open(states, io::Error::other("a file could not be read or put back"));
     }
@@ -87,7 +87,7 @@ pub(crate) fn clear(
     let name = match (tx.folder, sites) {
         (Some(folder), _) => folder,
         (None, [site]) => site.displaced().1,
-        (None, _) => return Ending { states, left: None, open: None },
+        (None, _) => return RestoreOutcome { states, left: None, open: None },
     };
     if let Some(folder) = tx.folder
         && !left
@@ -96,10 +96,10 @@ pub(crate) fn clear(
         left = disk.remove_dir(&tx.vault.open, folder).is_err();
     }
     if !left {
-        return Ending { states, left: None, open: None };
+        return RestoreOutcome { states, left: None, open: None };
     }
     match tx.vault.aside(disk).and_then(|aside| tx.vault.open.rename(name, &aside, name)) {
-        Ok(()) => Ending { states, left: Some(tx.vault.shown_aside(name)), open: None },
+        Ok(()) => RestoreOutcome { states, left: Some(tx.vault.shown_aside(name)), open: None },
         Err(error) => open(states, error),
     }
 }

@@ -93,7 +93,7 @@ pub struct EditedFile {
 
 /// Which edits are asked for.
 #[derive(Clone, Debug, Default)]
-pub struct Asked<'a> {
+pub struct HistoryQuery<'a> {
     /// Only those of this file, by its name.
     pub path: Option<&'a str>,
     /// At most so many, the newest.
@@ -176,7 +176,7 @@ impl<'a> History<'a> {
     }
 
     /// The edits that are asked for, the newest first.
-    pub(crate) fn edits(&self, asked: &Asked<'_>, session: &str) -> Vec<Edited> {
+    pub(crate) fn edits(&self, asked: &HistoryQuery<'_>, session: &str) -> Vec<Edited> {
         let touches =
             |record: &&Record| {
                 asked.path.is_none_or(|path| {
@@ -292,7 +292,7 @@ impl<'a> History<'a> {
 
     /// The newest edits, for somebody who has to name one.
     pub(crate) fn recent(&self, session: &str) -> Vec<String> {
-        let shown = self.edits(&Asked { path: None, limit: 5 }, session);
+        let shown = self.edits(&HistoryQuery { path: None, limit: 5 }, session);
         shown.iter().map(Edited::line).collect()
     }
 }

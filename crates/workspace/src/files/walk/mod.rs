@@ -22,12 +22,12 @@ use crate::files::roots::Root;
 use crate::policy::Policy;
 use ignored::{Ignored, Left};
 
-pub use scope::Scope;
+pub use scope::WalkScope;
 pub(crate) use scope::Within;
 
 /// How much is walked at most.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct WalkLimits {
     /// How many names are looked at.
     pub(crate) names: usize,
     /// How many bytes the paths of folders may have that wait for their turn.
@@ -36,7 +36,7 @@ pub(crate) struct Limits {
     pub(crate) ignored: Left,
 }
 
-impl Default for Limits {
+impl Default for WalkLimits {
     fn default() -> Self {
         Self {
             names: 1_000_000,
@@ -60,7 +60,7 @@ pub(crate) struct Walk<'a> {
     disk: &'a dyn Disk,
     cancelled: &'a dyn Fn() -> bool,
     /// What is left of them.
-    limits: Limits,
+    limits: WalkLimits,
     waiting: VecDeque<Waiting>,
     pub(crate) unseen: Unseen,
 }
@@ -89,7 +89,7 @@ pub(crate) struct Folder {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(disk: &'a dyn Disk, cancelled: &'a dyn Fn() -> bool, limits: Limits) -> Self {
+    pub(crate) fn new(disk: &'a dyn Disk, cancelled: &'a dyn Fn() -> bool, limits: WalkLimits) -> Self {
         Self { disk, cancelled, limits, waiting: VecDeque::new(), unseen: Unseen::default() }
     }
 

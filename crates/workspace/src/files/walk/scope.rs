@@ -10,7 +10,7 @@ use crate::files::roots::{Roots, Start};
 use crate::policy::wildcards::too_much;
 
 /// What is to be listed or searched, as it was written.
-pub struct Scope<'a> {
+pub struct WalkScope<'a> {
     /// A folder or a file; without it, every root.
     pub path: Option<&'a str>,
     /// Which files.
@@ -28,7 +28,7 @@ pub(crate) struct Within {
 }
 
 impl Within {
-    pub(crate) fn new(scope: &Scope<'_>, roots: &Roots) -> Result<Self, Problem> {
+    pub(crate) fn new(scope: &WalkScope<'_>, roots: &Roots) -> Result<Self, Problem> {
         let glob = scope.glob.map(Glob::new).transpose()?;
         let Some(written) = scope.path.filter(|path| !path.is_empty()) else {
             let mut starts = Vec::new();
