@@ -185,4 +185,12 @@ diagnostics_wait = 0.5
             assert!(error.contains(telling), "{text}: {error}");
         }
     }
+
+    #[test]
+    fn a_list_of_too_many_patterns_is_refused_as_such() {
+        let list = |last: &str| format!("\nread_only = [{}'{last}']", "'x',".repeat(2000));
+        let error = Settings::parse(&list("y")).unwrap_err();
+        assert_eq!(error, "line 2: read_only: there are more than 1000 patterns");
+        assert_eq!(Settings::parse(&list("[")).unwrap_err(), error);
+    }
 }

@@ -15,7 +15,7 @@ use super::short::{may_be_short, short_names};
 use crate::policy::wildcards::too_much;
 
 /// How many patterns a list may have: each costs something for each name.
-const MOST: usize = 1000;
+pub(crate) const MOST: usize = 1000;
 
 /// A list of patterns.
 #[derive(Clone, Debug)]

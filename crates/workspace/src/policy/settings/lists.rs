@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use super::rules::May;
 use super::values::{Said, Value, Wrong};
 use crate::policy::folded::folded;
-use crate::policy::globs::Globs;
+use crate::policy::globs::{self, Globs};
 
 /// Patterns, which add up.
 impl Said for Vec<String> {
@@ -20,8 +20,11 @@ impl Said for Vec<String> {
 
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
         let patterns = strings(value)?;
-        first_wrong(&patterns, |pattern| Globs::new([pattern.as_str()]).map(drop))?;
-        Ok(patterns)
+        // All at once, since a folder's file may have thousands and must not be felt at each start.
+        let Err(why) = Globs::new(patterns.iter().map(String::as_str)) else { return Ok(patterns) };
+        let tried = &patterns[..patterns.len().min(globs::MOST)];
+        first_wrong(tried, |pattern| Globs::new([pattern.as_str()]).map(drop))?;
+        Err(Wrong { item: None, why })
     }
 
     fn add(&mut self, written: &str) -> Result<(), String> {
