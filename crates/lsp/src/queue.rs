@@ -110,32 +110,31 @@ impl Queue {
     }
 
     /// Adds an edit. Returns an edit that was merged into this one, or this one if it names too many files.
-    fn push_edit(&mut self, mut changes: Vec<SharedChange>, mut reply: Reply<ServerReport>) -> Option<Job> {
+    fn push_edit(&mut self, changes: Vec<SharedChange>, mut reply: Reply<ServerReport>) -> Option<Job> {
         let is_edit = |job: &Job| matches!(job, Job::Edit { .. });
-        let mut over = None;
-        if self.count(is_edit) >= MAX_EDITS
-            && let Some(last) = self.jobs.iter().rposition(is_edit)
-            && let Some(Job::Edit { changes: mut earlier, reply: mut of_earlier }) = self.jobs.remove(last)
-        {
-            of_earlier
-                .change_default(|report| report.state = silent("it is told together with a later edit"));
-            over = Some(Job::Edit { changes: Vec::new(), reply: of_earlier });
-            for change in changes {
-                match earlier.iter_mut().find(|earlier| earlier.path == change.path) {
-                    Some(earlier) => earlier.after = change.after,
-                    None => earlier.push(change),
-                }
+        let last = self.jobs.iter().rposition(is_edit).filter(|_| self.count(is_edit) >= MAX_EDITS);
+        let mut merged = match last.map(|last| &self.jobs[last]) {
+            Some(Job::Edit { changes: earlier, .. }) => earlier.clone(),
+            _ => Vec::new(),
+        };
+        for change in &changes {
+            match merged.iter_mut().find(|earlier| earlier.path == change.path) {
+                Some(earlier) => earlier.after.clone_from(&change.after),
+                None => merged.push(change.clone()),
             }
-            changes = earlier;
         }
-        if changes.len() > MAX_FILES {
+        if merged.len() > MAX_FILES {
+            // The one that waits is still done by itself.
             reply.change_default(|report| {
                 report.state = silent("more files were changed than it is told of at once");
             });
             return Some(Job::Edit { changes, reply });
         }
-        self.jobs.push_back(Job::Edit { changes, reply });
-        over
+        let earlier = last.and_then(|last| self.jobs.remove(last));
+        self.jobs.push_back(Job::Edit { changes: merged, reply });
+        let Some(Job::Edit { reply: mut of_earlier, .. }) = earlier else { return None };
+        of_earlier.change_default(|report| report.state = silent("it is told together with a later edit"));
+        Some(Job::Edit { changes: Vec::new(), reply: of_earlier })
     }
 }
 
@@ -180,6 +179,25 @@ mod tests {
         texts.sort();
         let expected = [("/even", "before", "even"), ("/odd", "before", "odd")];
         assert_eq!(texts, expected.map(|(path, before, after)| (path.into(), before.into(), after.into())));
+    }
+
+    #[test]
+    fn an_edit_that_would_make_a_waiting_one_too_large_leaves_it_as_it_is() {
+        let mut queue = Queue::default();
+        for at in 0..MAX_EDITS {
+            assert!(queue.push(edit(&format!("/{at}"), "after").1).is_none());
+        }
+        let paths: Vec<String> = (0..MAX_FILES).map(|at| format!("/many/{at}")).collect();
+        let of_all = paths.iter().flat_map(|path| match edit(path, "after").1 {
+            Job::Edit { changes, .. } => changes,
+            _ => Vec::new(),
+        });
+        let Job::Edit { reply, .. } = edit("/reply", "after").1 else { panic!("an edit") };
+        let refused = queue.push(Job::Edit { changes: of_all.collect(), reply });
+        assert!(matches!(refused, Some(Job::Edit { changes, .. }) if changes.len() == MAX_FILES));
+        assert_eq!(queue.jobs.len(), MAX_EDITS);
+        let Some(Job::Edit { changes, .. }) = queue.jobs.back() else { panic!("an edit") };
+        assert_eq!(changes[0].path, PathBuf::from(format!("/{}", MAX_EDITS - 1)));
     }
 
     #[test]
