@@ -94,7 +94,7 @@ impl Emend {
             tracing::warn!("{late}");
             answer.append_notes([late.clone()]);
             // That answer is not sent any more; the next one says it.
-            self.session.mailbox().post(Topic::Calls, late);
+            caller.mailbox().post(Topic::Calls, late);
         }
         self.publish(tool, &mut answer, caller);
         Ok(answer.into_result().into())
