@@ -142,11 +142,15 @@ fn what_is_there_already_is_not_to_be_sent_again() {
     };
     let (fits, there, wrong) = ("@@\n one\n-two\n+2\n", "@@\n five\n-5\n+six\n", "@@\n three\n-IIII\n+4\n");
     let told = refused(&format!("{fits}{there}"));
-    let without = "send the others again, without those whose new text is already there.";
-    assert!(told.contains(&format!("1 of 2 hunks fit. Nothing was changed: {without}")), "{told}");
+    let without = "but leave out what is already there, if that was its aim.";
+    let again = format!("1 of 2 hunks fit. Nothing was changed: send them again, {without}");
+    assert!(told.contains(&again), "{told}");
     let told = refused(&format!("{fits}{wrong}{there}"));
-    let mended = "send them again, with these mended and without those whose new text is already there.";
-    assert!(told.contains(&format!("1 of 3 hunks fit. Nothing was changed: {mended}")), "{told}");
+    let again =
+        format!("1 of 3 hunks fit. Nothing was changed: send them again, with these mended, {without}");
+    assert!(told.contains(&again), "{told}");
+    let told = refused(&format!("{there}{there}"));
+    assert!(told.contains("\n0 of 2 hunks fit. Nothing was changed.\n"), "{told}");
     assert_eq!(folder.read("a.txt"), text.as_bytes());
 }
 

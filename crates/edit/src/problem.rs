@@ -68,7 +68,7 @@ impl Problem {
         self
     }
 
-    /// Whether it is only that the file already has what the request wants to write.
+    /// Whether the file already has what the request wants to write, perhaps for another reason than this request.
     #[must_use]
     pub fn is_done_already(&self) -> bool {
         match &*self.kind {

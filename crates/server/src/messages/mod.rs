@@ -63,14 +63,19 @@ impl fmt::Display for Message<'_> {
             write_lines(&fitting.lines, f)?;
         }
         if let Some(HunksThatFit { fit, done, total }) = problem.fit.as_deref().copied() {
-            let again = match done {
-                0 => "send all of them again, with these mended",
-                _ if fit + done == total => {
-                    "send the others again, without those whose new text is already there"
+            // That the new text stands there is no proof that it is this edit's.
+            let again = match (fit, total - fit - done) {
+                _ if done == 0 => "Nothing was changed: send all of them again, with these mended.",
+                (0, 0) => "Nothing was changed.",
+                (_, 0) => {
+                    "Nothing was changed: send them again, but leave out what is already there, if that was its aim."
                 }
-                _ => "send them again, with these mended and without those whose new text is already there",
+                _ => {
+                    "Nothing was changed: send them again, with these mended, but leave out what is already there, if \
+                     that was its aim."
+                }
             };
-            write!(f, "\n{fit} of {total} hunks fit. Nothing was changed: {again}.")?;
+            write!(f, "\n{fit} of {total} hunks fit. {again}")?;
         }
         Ok(())
     }
