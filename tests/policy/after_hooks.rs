@@ -28,12 +28,15 @@ fn wait_for(file: &Path) -> String {
     fs::read_to_string(file).unwrap()
 }
 
-/// Makes a harmless call until its answer remarks something.
+/// What is told of a hook that failed.
+const FAILED: &str = "failed after the edit";
+
+/// Makes a harmless call until its answer tells of a hook that failed.
 fn hear(client: &mut Client) -> String {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let text = client.call("list_files", json!({})).text;
-        if text.contains("hook") {
+        if text.contains(FAILED) {
             return text;
         }
         assert!(Instant::now() < until, "nothing is told");
@@ -73,10 +76,11 @@ fn what_a_hook_writes_is_an_outside_change() {
 #[test]
 fn a_hook_that_fails_is_told_in_the_next_answer() {
     let folder = Folder::with([("a.txt", "old\n")]);
-    let config = after(&folder, "checks", "echo 'it is all wrong' >&2; exit 4", "");
-    let mut client = configured(&folder, &config).legacy();
+    let script = "until test -e \"$0.go\"; do sleep 0.01; done; echo 'it is all wrong' >&2; exit 4";
+    let mut client = configured(&folder, &after(&folder, "checks", script, "")).legacy();
     let edited = client.replace("a.txt", "old", "new").ok();
     assert!(notes(&edited).is_empty());
+    fs::write(folder.beside("checks.go"), "").unwrap();
     let told = hear(&mut client);
     assert!(told.contains("checks") && told.contains("it is all wrong") && told.contains('4'), "{told}");
 }
@@ -93,12 +97,17 @@ fn a_hook_that_hangs_or_floods_or_is_not_there_changes_nothing() {
     ] {
         folder.write("a.txt", "old\n");
         let mut client = configured(&folder, &config).legacy();
+        // On a busy machine a hook has failed before the answer to its edit is sent, which then says so.
+        let mut is_told = false;
         for (old, new) in [("old", "1"), ("1", "2"), ("2", "3")] {
             let edited = client.replace("a.txt", old, new).ok();
             assert_eq!(folder.text("a.txt"), format!("{new}\n"));
             assert_eq!(fired(&edited).len(), 1);
+            is_told |= edited.text.contains(FAILED);
         }
-        hear(&mut client);
+        if !is_told {
+            hear(&mut client);
+        }
         client.close();
     }
 }
