@@ -6,7 +6,7 @@ use std::ops::Range;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use emend_edit::Text;
 use emend_edit::find::{
-    Block, Budget, Form, Haystack, LAYERS, LITERAL, Limits, Match, Wanted, contents, locate,
+    Block, BlockForm, Budget, FindLimits, Haystack, LAYERS, LITERAL, Layer, Match, Needle, contents, locate,
 };
 use emend_edit::patch::Line;
 use emend_edit::problem::Kind;
@@ -49,12 +49,12 @@ fn boundary(text: &str, mut at: usize) -> usize {
 /// Where a request stands in the text, by nothing but the first idea.
 enum Naive {
     Nowhere,
-    Once(Range<usize>, &'static str),
+    Once(Range<usize>, Layer),
     Often,
 }
 
 impl Naive {
-    fn of(places: &[Range<usize>], layer: &'static str) -> Self {
+    fn of(places: &[Range<usize>], layer: Layer) -> Self {
         match places {
             [] => Self::Nowhere,
             [place] => Self::Once(place.clone(), layer),
@@ -92,12 +92,12 @@ fn literal(text: &Text, old: &[u8]) -> Naive {
         all.iter().filter(|place| text.bytes()[(*place).clone()] == *old).cloned().collect();
     // Text without line endings, or with a CRLF, means only what is equal; otherwise twins count.
     if !old.contains(&b'\n') {
-        return Naive::of(&equal, "exact");
+        return Naive::of(&equal, Layer::Exact);
     }
     if old.windows(2).any(|pair| pair == b"\r\n") && !equal.is_empty() {
-        return Naive::of(&equal, "exact");
+        return Naive::of(&equal, Layer::Exact);
     }
-    Naive::of(&all, if equal.is_empty() { "line-endings" } else { "exact" })
+    Naive::of(&all, if equal.is_empty() { Layer::LineEndings } else { Layer::Exact })
 }
 
 /// Whether a place in some bytes lies inside a word.
@@ -114,7 +114,7 @@ fn lines(haystack: &Haystack<'_>, old: &[&[u8]]) -> Naive {
         .collect();
     let crlf =
         places.iter().any(|place| haystack.text().bytes()[place.clone()].windows(2).any(|w| w == b"\r\n"));
-    Naive::of(&places, if crlf { "line-endings" } else { "exact" })
+    Naive::of(&places, if crlf { Layer::LineEndings } else { Layer::Exact })
 }
 
 fn compare(found: &std::result::Result<Option<Match>, Kind>, naive: &Naive, strict: bool) {
@@ -135,12 +135,12 @@ fn compare(found: &std::result::Result<Option<Match>, Kind>, naive: &Naive, stri
 pub fn check(input: &Input) {
     let Ok(text) = Text::new(input.file.clone().into_bytes()) else { return };
     let haystack = Haystack::new(&text);
-    let limits = Limits::default();
+    let limits = FindLimits::default();
     let find =
-        |wanted: &Wanted<'_>, layers| locate(&haystack, wanted, layers, &limits, &Budget::new(&limits));
+        |wanted: &Needle<'_>, layers| locate(&haystack, wanted, layers, &limits, &Budget::new(&limits));
     if !input.old.is_empty() {
         let old = input.old.as_bytes();
-        compare(&find(&Wanted::Bytes(old), LITERAL), &literal(&text, old), true);
+        compare(&find(&Needle::Bytes(old), LITERAL), &literal(&text, old), true);
     }
     let old: Vec<String> = contents(input.old.as_bytes())
         .iter()
@@ -149,17 +149,17 @@ pub fn check(input: &Input) {
     let new: Vec<&str> = input.new.lines().collect();
     let lines = Line::between(&old.iter().map(String::as_str).collect::<Vec<_>>(), &new);
     let starts = [0..haystack.lines().len()];
-    let form = [Form::Diff, Form::Block, Form::Text][input.form as usize % 3];
+    let form = [BlockForm::Diff, BlockForm::Block, BlockForm::Text][input.form as usize % 3];
     let block = Block::new(&lines, &starts, form, None);
     if block.old().is_empty() {
         return;
     }
-    let found = find(&Wanted::Block(&block), LAYERS);
+    let found = find(&Needle::Block(&block), LAYERS);
     compare(&found, &self::lines(&haystack, block.old()), false);
     if let Ok(Some(found)) = found {
         let place = &text.bytes()[found.range.clone()];
         let covered = contents(place).len();
-        let reading = found.reading.as_ref().map_or(&lines[..], |reading| &reading[..]);
+        let reading = found.interpretation.as_ref().map_or(&lines[..], |reading| &reading[..]);
         assert_eq!(
             reading.iter().filter(|line| line.before().is_some()).count(),
             covered,

@@ -23,7 +23,7 @@ pub fn check(text: &str, format: Option<Format>) {
 
 fn read(patch: &Patch) {
     assert!(!patch.sections().is_empty(), "a patch of nothing is refused");
-    let _ = (patch.hunks(), patch.is_small(), patch.paths().count(), patch.addressed().count());
+    let _ = (patch.hunks(), patch.is_small(), patch.paths().count(), patch.paths_by_line_number().count());
     if let Some(text) = print::v4a(patch) {
         assert_eq!(v4a::parse(&text).as_ref(), Ok(patch), "printed as V4A:\n{text}");
     }

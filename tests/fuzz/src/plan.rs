@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use emend_edit::Text;
 use emend_edit::edit::Edit;
-use emend_edit::find::Limits;
+use emend_edit::find::{FindLimits, Layer};
 use emend_edit::patch::recognise;
 use emend_edit::patch::{Change, Hunk, Line, Operation, Patch, RangeChange, TextChange};
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
@@ -210,7 +210,7 @@ pub fn check(input: &Input) {
         };
         sources.insert(name, name, source);
     }
-    let limits = Limits::default();
+    let limits = FindLimits::default();
     match plan::build(&patch, &sources, &limits) {
         Ok(plan) => {
             made(&patch, &plan);
@@ -324,7 +324,7 @@ fn naive(file: &[u8], hunks: &[Hunk], placed: &[PlacedHunk]) -> Option<Vec<u8>> 
         };
         let old: Vec<&[u8]> = change.iter().filter_map(Line::before).map(str::as_bytes).collect();
         let new: Vec<&[u8]> = change.iter().filter_map(Line::after).map(str::as_bytes).collect();
-        if placed.layer != Some("exact") || new.iter().any(|line| line.contains(&b'\r')) {
+        if placed.layer != Some(Layer::Exact) || new.iter().any(|line| line.contains(&b'\r')) {
             return None;
         }
         if old.is_empty() && hunks.len() > 1 {
@@ -340,7 +340,7 @@ fn naive(file: &[u8], hunks: &[Hunk], placed: &[PlacedHunk]) -> Option<Vec<u8>> 
 fn block(lines: &[&[u8]], placed: &PlacedHunk, change: &[Line], ended: bool) -> Option<Vec<u8>> {
     let old: Vec<&[u8]> = change.iter().filter_map(Line::before).map(str::as_bytes).collect();
     let new: Vec<&[u8]> = change.iter().filter_map(Line::after).map(str::as_bytes).collect();
-    if placed.layer != Some("exact") || new.iter().any(|line| line.contains(&b'\r')) {
+    if placed.layer != Some(Layer::Exact) || new.iter().any(|line| line.contains(&b'\r')) {
         return None;
     }
     let mut lines = lines.to_vec();
@@ -363,7 +363,7 @@ fn texts(file: &[u8], hunks: &[(&Hunk, &PlacedHunk)]) -> Option<Vec<u8>> {
     let mut spans = Vec::new();
     for (hunk, placed) in hunks {
         let Change::Text(change) = &hunk.change else { return None };
-        if placed.layer != Some("exact") || change.new.contains('\r') {
+        if placed.layer != Some(Layer::Exact) || change.new.contains('\r') {
             return None;
         }
         // Several lines begin and end with whole words.

@@ -30,8 +30,8 @@ pub fn check(input: &Input<'_>) {
     }
     let Ok(text) = Text::new(file.clone()) else { return };
     assert_eq!(text.raw(), file);
-    let nothing = Edit::nothing(&text);
-    assert!(nothing.changes_nothing(&text));
+    let nothing = Edit::empty(&text);
+    assert!(nothing.is_no_op(&text));
     assert_eq!(nothing.raw_pieces(&text).concat(), file);
     assert_eq!(nothing.apply(text.bytes()), text.bytes());
     let _ = (text.lines().len(), text.line_endings());
