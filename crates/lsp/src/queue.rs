@@ -113,17 +113,11 @@ impl Queue {
     fn push_edit(&mut self, changes: Vec<SharedChange>, mut reply: Reply<ServerReport>) -> Option<Job> {
         let is_edit = |job: &Job| matches!(job, Job::Edit { .. });
         let last = self.jobs.iter().rposition(is_edit).filter(|_| self.count(is_edit) >= MAX_EDITS);
-        let mut merged = match last.map(|last| &self.jobs[last]) {
-            Some(Job::Edit { changes: earlier, .. }) => earlier.clone(),
-            _ => Vec::new(),
+        let changes = match last.map(|last| &self.jobs[last]) {
+            Some(Job::Edit { changes: earlier, .. }) => merged(earlier, changes),
+            _ => changes,
         };
-        for change in &changes {
-            match merged.iter_mut().find(|earlier| earlier.path == change.path) {
-                Some(earlier) => earlier.after.clone_from(&change.after),
-                None => merged.push(change.clone()),
-            }
-        }
-        if merged.len() > MAX_FILES {
+        if changes.len() > MAX_FILES {
             // The one that waits is still done by itself.
             reply.change_default(|report| {
                 report.state = silent("more files were changed than it is told of at once");
@@ -131,11 +125,23 @@ impl Queue {
             return Some(Job::Edit { changes, reply });
         }
         let earlier = last.and_then(|last| self.jobs.remove(last));
-        self.jobs.push_back(Job::Edit { changes: merged, reply });
+        self.jobs.push_back(Job::Edit { changes, reply });
         let Some(Job::Edit { reply: mut of_earlier, .. }) = earlier else { return None };
         of_earlier.change_default(|report| report.state = silent("it is told together with a later edit"));
         Some(Job::Edit { changes: Vec::new(), reply: of_earlier })
     }
+}
+
+/// Returns what an edit and the one after it change together, file by file.
+fn merged(earlier: &[SharedChange], later: Vec<SharedChange>) -> Vec<SharedChange> {
+    let mut merged = earlier.to_vec();
+    for change in later {
+        match merged.iter_mut().find(|earlier| earlier.path == change.path) {
+            Some(earlier) => earlier.after = change.after,
+            None => merged.push(change),
+        }
+    }
+    merged
 }
 
 fn silent(why: &str) -> ServerState {
@@ -194,7 +200,7 @@ mod tests {
         });
         let Job::Edit { reply, .. } = edit("/reply", "after").1 else { panic!("an edit") };
         let refused = queue.push(Job::Edit { changes: of_all.collect(), reply });
-        assert!(matches!(refused, Some(Job::Edit { changes, .. }) if changes.len() == MAX_FILES));
+        assert!(matches!(refused, Some(Job::Edit { changes, .. }) if changes.len() > MAX_FILES));
         assert_eq!(queue.jobs.len(), MAX_EDITS);
         let Some(Job::Edit { changes, .. }) = queue.jobs.back() else { panic!("an edit") };
         assert_eq!(changes[0].path, PathBuf::from(format!("/{}", MAX_EDITS - 1)));
