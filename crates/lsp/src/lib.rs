@@ -30,8 +30,8 @@
 //!
 //! Read the modules in this order: what goes in ([`settings`]) and comes out ([`aftermath`], [`pending`]), which servers
 //! there are (`known`, `server_config`), all of them together ([`servers`]), one server in one root (`worker`, `queue`), a
-//! running process (`server_process`, `wire`, `requests`), an initialized server (`lsp_session`), and its diagnostics
-//! (`raw_diagnostic`, `compare`).
+//! running process (`server_process`, `wire`, `requests`), the documents that are open in it (`open_documents`), an
+//! initialized server (`lsp_session`), and its diagnostics (`raw_diagnostic`, `compare`).
 
 pub mod settings;
 
@@ -51,6 +51,7 @@ mod server_process;
 mod wire;
 
 mod lsp_session;
+mod open_documents;
 
 mod compare;
 mod raw_diagnostic;

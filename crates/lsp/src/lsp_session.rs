@@ -1,30 +1,23 @@
-//! An initialized server: the documents that are open in it, and its diagnostics of exactly the texts that it was sent.
-//!
-//! Versions only grow, also across closing and opening again, so that what is published late of an older text is never
-//! taken for what is said of a newer one.
+//! An initialized server, and its diagnostics of exactly the texts that it was sent.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lsp_server::ErrorCode;
-use lsp_types::notification::{
-    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
-    DidSaveTextDocument, Initialized,
-};
+use lsp_types::notification::{DidChangeWatchedFiles, DidSaveTextDocument, Initialized};
 use lsp_types::{
-    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidCloseTextDocumentParams,
-    DidOpenTextDocumentParams, DidSaveTextDocumentParams, FileChangeType, FileEvent, InitializedParams,
-    TextDocumentContentChangeEvent, TextDocumentIdentifier, TextDocumentItem,
-    VersionedTextDocumentIdentifier,
+    DidChangeWatchedFilesParams, DidSaveTextDocumentParams, FileChangeType, FileEvent, InitializedParams,
+    TextDocumentIdentifier,
 };
 use serde_json::{Value, json};
 
 use crate::aftermath::{Diagnostic, DiagnosticChanges, Severity};
 use crate::compare::{LineMap, compare};
 use crate::known::Dialect;
-use crate::raw_diagnostic::{self, ColumnUnits, RawDiagnostic};
+use crate::open_documents::{OpenDocuments, uri};
+use crate::raw_diagnostic::{self, ColumnUnits, RawDiagnostic, RawDiagnostics};
 use crate::requests;
 use crate::server_process::{RequestError, ServerProcess};
 use crate::settings::ServerLimits;
@@ -37,8 +30,6 @@ const PUBLISH_PATIENCE: Duration = Duration::from_secs(5);
 /// How long to wait before a request is repeated that the server was too busy to answer.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-type RawDiagnostics = Arc<Vec<RawDiagnostic>>;
-
 /// A server that has been initialized.
 pub(crate) struct LspSession {
     process: Arc<ServerProcess>,
@@ -49,27 +40,10 @@ pub(crate) struct LspSession {
     save_includes_text: Option<bool>,
     /// Whether the server publishes diagnostics without a version.
     publishes_unversioned: bool,
-    documents: HashMap<PathBuf, Document>,
-    version: i32,
+    documents: OpenDocuments,
     /// Whether the server has answered for an edit. Until then, its diagnostics of other files may be older than the
     /// edit.
     has_answered_edit: bool,
-}
-
-struct Document {
-    /// The version of this text. It also gives the order in which documents were used.
-    version: i32,
-    text: String,
-    /// The pulled diagnostics of this text, while nothing has changed since.
-    pulled: Option<RawDiagnostics>,
-}
-
-impl Document {
-    fn is_on_disk(&self, path: &Path) -> bool {
-        let has_length = |found: std::fs::Metadata| found.is_file() && found.len() == self.text.len() as u64;
-        path.symlink_metadata().is_ok_and(has_length)
-            && std::fs::read(path).is_ok_and(|bytes| bytes == self.text.as_bytes())
-    }
 }
 
 /// A file before and after an edit.
@@ -95,7 +69,6 @@ impl LspSession {
         let save = &offered["textDocumentSync"]["save"];
         let session = Self {
             kind,
-            limits,
             units: ColumnUnits::from_encoding(chosen.as_ref()),
             save_includes_text: match save {
                 // Only a server that says more than a number of what it wants can say that it wants this.
@@ -104,9 +77,9 @@ impl LspSession {
                 save => Some(save["includeText"].as_bool().unwrap_or(false)),
             },
             publishes_unversioned: false,
-            documents: HashMap::new(),
-            version: 0,
+            documents: OpenDocuments::new(Arc::clone(&process), limits.open_documents.max(1)),
             has_answered_edit: false,
+            limits,
             process,
         };
         session
@@ -129,7 +102,7 @@ impl LspSession {
         self.await_quiescence(deadline)?;
         for file in files {
             if let (Some(before), Some(_)) = (file.before, file.after) {
-                self.sync_document(file.path, file.language, before)?;
+                self.documents.sync(file.path, file.language, before)?;
             }
         }
         let mut old: BTreeMap<PathBuf, RawDiagnostics> = BTreeMap::new();
@@ -166,7 +139,7 @@ impl LspSession {
             let old = old.remove(file.path).unwrap_or_default();
             self.compare(file.path, &old, &new, &line_map, &mut changes);
         }
-        self.forget_other_answers(files);
+        self.documents.forget_pulled_but_of(|path| files.iter().any(|file| file.path == path));
         for (path, new) in self.other_diagnostics_now(files, &others, deadline)? {
             let old = match others.get(&path) {
                 Some(old) => Arc::clone(old),
@@ -189,14 +162,14 @@ impl LspSession {
     ) -> Result<Vec<Diagnostic>, RequestError> {
         self.await_quiescence(deadline)?;
         // A question is about now, and other programs may have changed files unnoticed.
-        self.forget_other_answers(&[]);
+        self.documents.forget_pulled_but_of(|_| false);
         if self.kind == Dialect::Pyright {
             self.prompt_rescan(texts)?;
         }
         let mut found = Vec::new();
         // Opening one may close another, so that each is asked about while it is open.
         for (path, language, text) in texts {
-            self.sync_document(path, language, text)?;
+            self.documents.sync(path, language, text)?;
             let first = self.current_diagnostics(path, deadline)?;
             let diagnostics = self.latest_diagnostics(path).unwrap_or(first);
             found.extend(
@@ -224,7 +197,7 @@ impl LspSession {
             if self.documents.get(path).is_some_and(|document| document.is_on_disk(path)) {
                 continue;
             }
-            let was_open = self.close(path)?;
+            let was_open = self.documents.close(path)?;
             let kind = match (path.symlink_metadata().is_ok(), was_open) {
                 (false, _) => FileChangeType::DELETED,
                 (true, true) => FileChangeType::CHANGED,
@@ -236,7 +209,7 @@ impl LspSession {
         if events.is_empty() {
             return Ok(());
         }
-        self.forget_other_answers(&[]);
+        self.documents.forget_pulled_but_of(|_| false);
         self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes: events })
     }
 
@@ -325,69 +298,18 @@ impl LspSession {
         self.process.wait(deadline, |inbox| (inbox.is_quiescent == Some(true)).then_some(()))
     }
 
-    /// Opens a document with this text, or changes the open one to it.
-    fn sync_document(&mut self, path: &Path, language: &str, text: &str) -> Result<(), RequestError> {
-        if self.documents.get(path).is_some_and(|document| document.text == text) {
-            return Ok(());
-        }
-        self.version += 1;
-        let version = self.version;
-        let uri = uri(path)?;
-        let document = Document { version, text: text.to_owned(), pulled: None };
-        if self.documents.insert(path.to_owned(), document).is_some() {
-            // The whole text is one of the changes that every server takes which takes any.
-            let changes = vec![TextDocumentContentChangeEvent {
-                range: None,
-                range_length: None,
-                text: text.to_owned(),
-            }];
-            return self.process.notify::<DidChangeTextDocument>(DidChangeTextDocumentParams {
-                text_document: VersionedTextDocumentIdentifier { uri, version },
-                content_changes: changes,
-            });
-        }
-        self.process.with_inbox(|inbox| inbox.open.insert(path.to_owned()));
-        let text_document =
-            TextDocumentItem { uri, language_id: language.to_owned(), version, text: text.to_owned() };
-        self.process.notify::<DidOpenTextDocument>(DidOpenTextDocumentParams { text_document })?;
-        self.close_surplus()
-    }
-
-    fn close_surplus(&mut self) -> Result<(), RequestError> {
-        while self.documents.len() > self.limits.open_documents.max(1) {
-            let oldest = self.documents.iter().min_by_key(|(_, document)| document.version);
-            let Some(oldest) = oldest.map(|(path, _)| path.clone()) else { return Ok(()) };
-            self.close(&oldest)?;
-        }
-        Ok(())
-    }
-
-    /// Closes a document, and returns whether it was open.
-    fn close(&mut self, path: &Path) -> Result<bool, RequestError> {
-        if self.documents.remove(path).is_none() {
-            return Ok(false);
-        }
-        self.process.with_inbox(|inbox| {
-            inbox.open.remove(path);
-            inbox.published.remove(path);
-        });
-        let text_document = TextDocumentIdentifier { uri: uri(path)? };
-        self.process.notify::<DidCloseTextDocument>(DidCloseTextDocumentParams { text_document })?;
-        Ok(true)
-    }
-
     /// Sends the notifications of an edit whose files are open with the old text.
     fn notify_edit(&mut self, files: &[EditedFile<'_>]) -> Result<(), RequestError> {
         let mut events = Vec::new();
         for file in files {
             let kind = match (file.before, file.after) {
                 (Some(_), Some(after)) => {
-                    self.sync_document(file.path, file.language, after)?;
+                    self.documents.sync(file.path, file.language, after)?;
                     FileChangeType::CHANGED
                 }
                 (None, Some(_)) => FileChangeType::CREATED,
                 (_, None) => {
-                    self.close(file.path)?;
+                    self.documents.close(file.path)?;
                     FileChangeType::DELETED
                 }
             };
@@ -396,7 +318,7 @@ impl LspSession {
         self.process.notify::<DidChangeWatchedFiles>(DidChangeWatchedFilesParams { changes: events })?;
         for file in files {
             let Some(after) = file.after else { continue };
-            self.sync_document(file.path, file.language, after)?;
+            self.documents.sync(file.path, file.language, after)?;
             let Some(with_text) = self.save_includes_text else { continue };
             self.process.notify::<DidSaveTextDocument>(DidSaveTextDocumentParams {
                 text_document: TextDocumentIdentifier { uri: uri(file.path)? },
@@ -404,15 +326,6 @@ impl LspSession {
             })?;
         }
         Ok(())
-    }
-
-    /// Forgets the pulled diagnostics of all other files, since an edit of these files may have changed them.
-    fn forget_other_answers(&mut self, files: &[EditedFile<'_>]) {
-        for (path, document) in &mut self.documents {
-            if files.iter().all(|file| file.path != path) {
-                document.pulled = None;
-            }
-        }
     }
 
     /// Returns the diagnostics of an open document before an edit. For a server that publishes only changes, these
@@ -442,8 +355,7 @@ impl LspSession {
             return Ok(known);
         }
         let Some(document) = self.documents.get(path) else {
-            let message = "more files were changed at once than are kept open".to_owned();
-            return Err(RequestError::Refused { code: 0, message });
+            return Err(RequestError::refused("more files were changed at once than are kept open"));
         };
         let version = document.version;
         let answered = if self.kind == Dialect::TypeScript {
@@ -488,11 +400,9 @@ impl LspSession {
         if self.kind == Dialect::Gopls {
             let soon = deadline.min(Instant::now() + PUBLISH_PATIENCE);
             return match self.await_publication(path, version, soon) {
-                Err(RequestError::TimedOut) => {
-                    let message =
-                        "it has published nothing of this text, as it may where nothing has changed";
-                    Err(RequestError::Refused { code: 0, message: message.to_owned() })
-                }
+                Err(RequestError::TimedOut) => Err(RequestError::refused(
+                    "it has published nothing of this text, as it may where nothing has changed",
+                )),
                 found => found,
             };
         }
@@ -504,8 +414,7 @@ impl LspSession {
             }
             self.publishes_unversioned = true;
         }
-        let message = "it does not say of which version of a file its diagnostics are".to_owned();
-        Err(RequestError::Refused { code: 0, message })
+        Err(RequestError::refused("it does not say of which version of a file its diagnostics are"))
     }
 
     /// Waits until diagnostics of this version are published, or the server registers for pull diagnostics.
@@ -521,7 +430,7 @@ impl LspSession {
                 .map(Some)
                 .or_else(|| inbox.has_pull_diagnostics.then_some(None))
         });
-        said?.ok_or_else(|| refused("it is to be asked"))
+        said?.ok_or_else(|| RequestError::refused("it is to be asked"))
     }
 
     fn pull_diagnostics(&self, path: &Path, deadline: Instant) -> Result<RawDiagnostics, RequestError> {
@@ -537,7 +446,8 @@ impl LspSession {
                 answer => answer?,
             };
             let items = serde_json::from_value(answer["items"].clone());
-            let items = items.map_err(|error| refused(&format!("its diagnostics are none: {error}")))?;
+            let items =
+                items.map_err(|error| RequestError::refused(format!("its diagnostics are none: {error}")))?;
             return Ok(Arc::new(raw_diagnostic::diagnostics_from_lsp(items)));
         }
     }
@@ -550,7 +460,9 @@ impl LspSession {
             let params = json!({"command": "typescript.tsserverRequest", "arguments": arguments});
             let answer = self.process.request("workspace/executeCommand", params, deadline)?;
             if !answer["body"].is_array() {
-                return Err(refused(answer["message"].as_str().unwrap_or("tsserver has not answered")));
+                return Err(RequestError::refused(
+                    answer["message"].as_str().unwrap_or("tsserver has not answered"),
+                ));
             }
             found.extend(raw_diagnostic::diagnostics_from_tsserver(&answer["body"]));
         }
@@ -558,19 +470,11 @@ impl LspSession {
     }
 }
 
-fn refused(message: &str) -> RequestError {
-    RequestError::Refused { code: 0, message: message.to_owned() }
-}
-
 /// Whether an error only says that something has just changed, so that the request may be repeated.
 fn is_transient(code: i32) -> bool {
     [ErrorCode::ContentModified, ErrorCode::ServerCancelled, ErrorCode::RequestCanceled]
         .iter()
         .any(|moment| *moment as i32 == code)
-}
-
-fn uri(path: &Path) -> Result<lsp_types::Uri, RequestError> {
-    wire::uri(path).ok_or_else(|| refused("its name cannot be told"))
 }
 
 /// Returns the parameters of `initialize`: who the client is, and what it supports.

@@ -2,6 +2,7 @@
 //! in a report.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use lsp_types::{DiagnosticRelatedInformation, DiagnosticSeverity, NumberOrString, PositionEncodingKind};
 use serde_json::Value;
@@ -15,6 +16,9 @@ const MAX_DIAGNOSTICS: usize = 500;
 const MAX_MESSAGE: usize = 1000;
 /// How many related files of one diagnostic are kept; if it names more, none is.
 const MAX_RELATED: usize = 20;
+
+/// The diagnostics of a text, shared.
+pub(crate) type RawDiagnostics = Arc<Vec<RawDiagnostic>>;
 
 /// An error or a warning in a version of a file; path and version are kept beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,7 +20,7 @@ use lsp_types::notification::{self, Notification as _};
 use lsp_types::request::{RegisterCapability, Request as _};
 use serde_json::Value;
 
-use crate::raw_diagnostic::{self, RawDiagnostic};
+use crate::raw_diagnostic::{self, RawDiagnostics};
 
 use crate::requests::{self, RequestHandler};
 use crate::settings::ServerLimits;
@@ -51,6 +51,13 @@ pub(crate) enum RequestError {
     TimedOut,
     /// The server answered with an error, or with something of no use.
     Refused { code: i32, message: String },
+}
+
+impl RequestError {
+    /// An answer that is of no use, for this reason.
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::Refused { code: 0, message: message.into() }
+    }
 }
 
 struct Shared {
@@ -93,8 +100,8 @@ pub(crate) struct Published {
     version: Option<i32>,
     /// The first diagnostics of this version. Servers analyse a text in several passes and publish after each, so
     /// that only the first of one version can be compared with the first of another.
-    first: Arc<Vec<RawDiagnostic>>,
-    pub(crate) latest: Arc<Vec<RawDiagnostic>>,
+    first: RawDiagnostics,
+    pub(crate) latest: RawDiagnostics,
 }
 
 #[derive(Default)]
@@ -354,13 +361,13 @@ impl Inbox {
     }
 
     /// Returns what was published first for exactly this version of a file.
-    pub(crate) fn first_published(&self, path: &Path, version: i32) -> Option<Arc<Vec<RawDiagnostic>>> {
+    pub(crate) fn first_published(&self, path: &Path, version: i32) -> Option<RawDiagnostics> {
         let published = self.published.get(path).filter(|published| published.version == Some(version));
         published.map(|published| Arc::clone(&published.first))
     }
 
     /// Returns what was published last for exactly this version of a file.
-    pub(crate) fn latest_published(&self, path: &Path, version: i32) -> Option<Arc<Vec<RawDiagnostic>>> {
+    pub(crate) fn latest_published(&self, path: &Path, version: i32) -> Option<RawDiagnostics> {
         let published = self.published.get(path).filter(|published| published.version == Some(version));
         published.map(|published| Arc::clone(&published.latest))
     }

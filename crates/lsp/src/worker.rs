@@ -170,7 +170,7 @@ impl Worker {
                     let large: Vec<String> = large.iter().map(|(path, _)| self.too_large(path)).collect();
                     let unasked = (!large.is_empty()).then(|| large.join(", and "));
                     if let Some(why) = unasked.as_ref().filter(|_| texts.is_empty()) {
-                        return Err(refused(why));
+                        return Err(RequestError::refused(why));
                     }
                     let texts: Vec<_> = texts.into_iter().map(with_language).collect();
                     Ok((session.diagnose(&texts, deadline)?, unasked))
@@ -216,7 +216,7 @@ impl Worker {
         }
         let is_large = |text: Option<&str>| text.is_some_and(|text| text.len() > self.limits.file_bytes);
         if let Some(file) = files.iter().find(|file| is_large(file.before) || is_large(file.after)) {
-            return Err(refused(&self.too_large(file.path)));
+            return Err(RequestError::refused(self.too_large(file.path)));
         }
         session.diagnose_edit(&files, deadline)
     }
@@ -356,10 +356,6 @@ impl Crash {
 
 fn evaluate(text: &Option<SharedText>) -> Option<&str> {
     text.as_ref().map(|text| text.as_str())
-}
-
-fn refused(why: &str) -> RequestError {
-    RequestError::Refused { code: 0, message: why.to_owned() }
 }
 
 fn silent(why: &str) -> ServerState {
