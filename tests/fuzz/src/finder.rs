@@ -148,9 +148,9 @@ pub fn check(input: &Input) {
         .collect();
     let new: Vec<&str> = input.new.lines().collect();
     let lines = Line::between(&old.iter().map(String::as_str).collect::<Vec<_>>(), &new);
-    let starts = [0..haystack.lines().len()];
+    let anywhere = 0..haystack.lines().len();
     let form = [BlockForm::Diff, BlockForm::Block, BlockForm::Text][input.form as usize % 3];
-    let block = Block::new(&lines, &starts, form, None);
+    let block = Block::new(&lines, std::slice::from_ref(&anywhere), form, None);
     if block.old().is_empty() {
         return;
     }
