@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::problem::{Kind, Problem};
 use emend_threads::Mutex;
 
 use crate::disk::Disk;
@@ -24,6 +23,7 @@ use crate::files::roots::{Root, Roots};
 use crate::files::seal::Seal;
 use crate::files::vault::{self, Vault};
 use crate::policy::Mode;
+use crate::problem::{Kind, Problem};
 
 /// How long a server that starts waits for somebody else's edit.
 const AT_START: Duration = Duration::from_millis(500);
@@ -41,7 +41,15 @@ pub(crate) struct VaultAccess {
 /// A root in which nobody else edits while this is there, and in which nothing of an edit before was left.
 #[derive(Debug)]
 pub(crate) struct LockedRoot<'a> {
+    root: &'a Arc<Root>,
     _lock: Locked<'a>,
+}
+
+impl LockedRoot<'_> {
+    /// Whether it is this root that is locked.
+    pub(crate) fn is_of(&self, root: &Arc<Root>) -> bool {
+        Arc::ptr_eq(self.root, root)
+    }
 }
 
 /// What recovery has found: each thing is told once.
@@ -69,7 +77,7 @@ impl VaultAccess {
     ) -> Result<LockedRoot<'a>, NotDone> {
         let lock = root.lock(patience)?;
         self.recover(root)?;
-        Ok(LockedRoot { _lock: lock })
+        Ok(LockedRoot { root, _lock: lock })
     }
 
     /// The user's state folder.
