@@ -68,6 +68,19 @@ impl Problem {
         self
     }
 
+    /// The same problem, of this hunk.
+    #[must_use]
+    pub fn in_hunk(mut self, number: usize) -> Self {
+        self.hunk = Some(number);
+        self
+    }
+
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.kind.code()
+    }
+
     /// Whether the file already has what the request wants to write, perhaps for another reason than this request.
     #[must_use]
     pub fn is_done_already(&self) -> bool {
@@ -80,19 +93,6 @@ impl Problem {
             }
             _ => false,
         }
-    }
-
-    /// The same problem, of this hunk.
-    #[must_use]
-    pub fn in_hunk(mut self, number: usize) -> Self {
-        self.hunk = Some(number);
-        self
-    }
-
-    /// The stable code.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        self.kind.code()
     }
 }
 

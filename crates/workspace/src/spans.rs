@@ -3,11 +3,11 @@
 //!
 //! Where nobody listens a span is one comparison: none of its values is computed.
 
-use crate::problem::Problem;
 use tracing::field::{Empty, display};
 use tracing::{Span, debug_span};
 
 use crate::files::effort::NotDone;
+use crate::problem::Problem;
 
 /// A plan being made for this many files.
 pub(crate) fn plan(paths: impl FnOnce() -> usize) -> Span {

@@ -2,8 +2,8 @@
 //!
 //! A text says what is wrong, the facts, and the next step. What that step is depends on the reader: a language model calls
 //! tools and gives arguments, a person types commands. `editing` has the texts of what `emend-edit` finds wrong, with
-//! `formats` and `diffs` for patches that are not grammatical, `near` shows lines of the file, `workspace` has all others, with `approval` for what a person must allow and `seen` for files
-//! that were not read as they are.
+//! `formats` and `diffs` for patches that are not grammatical, and `near` shows lines of the file. `workspace` has all
+//! others, with `approval` for what a person must allow and `seen` for files that were not read as they are.
 
 mod approval;
 mod diffs;

@@ -1,12 +1,12 @@
 //! For whom an edit is made, and how.
 
-use crate::problem::{Kind, Problem};
 use emend_threads::Mutex;
 
 use crate::edits::approval::Approval;
 use crate::edits::readings::Readings;
 use crate::files::effort::{Effort, Progress};
 use crate::files::history::Origin;
+use crate::problem::{Kind, Problem};
 
 /// For whom an edit is made, and how: the same for one that is asked for, taken back, or shown before.
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use crate::problem::{Again, EditKind, Kind, Problem};
 use emend_edit::Text;
 use emend_edit::find::FindLimits;
 use emend_edit::patch::{Operation, Patch};
@@ -21,6 +20,7 @@ use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
 use crate::policy::{OnChange, RequireRead};
+use crate::problem::{Again, EditKind, Kind, Problem};
 
 /// Everything that a request names, read.
 #[derive(Default)]

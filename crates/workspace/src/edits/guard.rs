@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::time::Duration;
 
-use crate::problem::{Kind, Problem};
 use emend_edit::Text;
 use emend_syntax::{Judge, Language, Limits, Verdict, language_of};
 use emend_threads::Background;
@@ -19,6 +18,7 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::files::mailbox::{Mailbox, Topic};
 use crate::files::report::Report;
 use crate::policy::SyntaxGuard;
+use crate::problem::{Kind, Problem};
 
 /// What the outcome calls it.
 const FIRED: &str = "syntax";

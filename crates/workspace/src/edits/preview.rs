@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::problem::{Kind, Problem};
 use emend_edit::Version;
 use emend_edit::plan::{Action, Plan, Rest};
 
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::files::report::Report;
+use crate::problem::{Kind, Problem};
 
 /// A plan that is kept: it holds no file open, and says of each file what it must be when its turn comes.
 #[must_use = "a preview is either applied or given up"]

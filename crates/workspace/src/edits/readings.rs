@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};
 use std::sync::Arc;
 
-use crate::problem::{Again, Kind, Problem, Seen};
 use emend_edit::plan::Action;
 use emend_edit::{Text, Version};
 
@@ -16,6 +15,7 @@ use crate::disk::Stat;
 use crate::edits::contents::{Content, Contents};
 use crate::files::report::short_diff;
 use crate::files::snapshot::Snapshot;
+use crate::problem::{Again, Kind, Problem, Seen};
 
 /// The content of files up to this size is remembered, to show what changed.
 const REMEMBERED_FILE: usize = 1024 * 1024;

@@ -13,13 +13,13 @@ use std::io;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-use crate::problem::{Kind, Problem};
 use cap_std::fs::Dir;
 use emend_threads::{Condvar, Mutex};
 
 use crate::disk::fault::io_problem;
 use crate::disk::folder_as_file;
 use crate::files::effort::NotDone;
+use crate::problem::{Kind, Problem};
 
 /// How long an edit waits for its turn.
 pub const PATIENCE: Duration = Duration::from_secs(10);

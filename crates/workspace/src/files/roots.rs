@@ -12,7 +12,6 @@ use std::time::Duration;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use crate::problem::{EditKind, Kind, Problem};
 use emend_edit::find::FindLimits;
 
 use crate::disk::Disk;
@@ -23,6 +22,7 @@ use crate::files::resolve::{Place, Refusal, resolve};
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
 use crate::policy::{Policy, Terms, git_folder};
+use crate::problem::{EditKind, Kind, Problem};
 
 /// How many bytes a written path may have, as on most systems.
 const LONGEST: usize = 4096;

@@ -17,13 +17,13 @@ use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 
-use crate::problem::{Kind, Problem};
 use emend_edit::text::split_ending;
 
 use crate::disk::{Disk, FileKind};
 use crate::files::roots::{Root, Roots, Start};
 use crate::files::snapshot::ForbiddenFiles;
 use crate::files::walk::{self, Unseen, Walk, WalkScope, Within};
+use crate::problem::{Kind, Problem};
 use view::{PEEKED, View, is_binary};
 
 /// How many bytes a pattern may have.

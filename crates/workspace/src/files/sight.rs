@@ -1,11 +1,11 @@
 //! A file at a glance: what it is now, to tell later whether it has changed.
 
-use crate::problem::Code;
 use emend_edit::Version;
 
 use crate::disk::Stat;
 use crate::files::roots::Roots;
 use crate::files::snapshot;
+use crate::problem::Code;
 
 /// What a file is at a glance: another one means that it has changed.
 #[derive(Clone, Debug, PartialEq)]

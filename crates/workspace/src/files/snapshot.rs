@@ -8,7 +8,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::problem::{EditKind, Kind, Problem};
 use emend_edit::Text;
 use emend_edit::text::TextBuilder;
 
@@ -16,6 +15,7 @@ use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::files::effort::{Effort, NotDone};
 use crate::files::roots::{Root, WorkspacePath};
+use crate::problem::{EditKind, Kind, Problem};
 
 /// A file as read. Only this module makes one.
 #[derive(Clone, Debug)]

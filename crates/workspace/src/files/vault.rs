@@ -20,7 +20,6 @@ use cap_std::fs::Dir;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::problem::{Kind, Problem};
 use emend_edit::Version;
 use emend_threads::Mutex;
 
@@ -28,6 +27,7 @@ use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind};
 use crate::files::seal::{Seal, make_private};
 use crate::policy::OWN_FOLDER;
+use crate::problem::{Kind, Problem};
 
 /// How many committed transactions are kept.
 const KEPT: usize = 1_000;

@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
-use crate::problem::{Kind, Problem};
 use emend_edit::find::FindLimits;
 use emend_edit::plan::FilePlan;
 
 use super::{Allowance, Armed, Hooks, told};
 use crate::edits::checked_plan::CheckedPlan;
 use crate::files::report::Report;
+use crate::problem::{Kind, Problem};
 
 /// How long a formatter may take unless the person says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::problem::{Code, Kind, Problem};
 use emend_edit::find::FindLimits;
 use emend_edit::patch::Patch;
 use emend_edit::plan;
@@ -18,6 +17,7 @@ use crate::files::commit;
 use crate::files::effort::{Effort, NotDone};
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
+use crate::problem::{Code, Kind, Problem};
 use crate::spans;
 
 /// A request, which is planned for what its files hold at that moment, and anew where they have changed.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::problem::Problem;
 use emend_edit::plan;
 
 use super::source::PlanSource;
@@ -15,6 +14,7 @@ use crate::files::history::undo::Undoable;
 use crate::files::history::{self, Origin};
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
+use crate::problem::Problem;
 use crate::spans;
 
 /// An edit that is taken back. Its plan restores exactly what was there, so no formatter may change it.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::problem::{Code, Kind, Problem};
 use tracing::Span;
 
 use super::permit::PermittedPlan;
@@ -16,6 +15,7 @@ use crate::edits::vault_access::{LockedRoot, VaultAccess};
 use crate::files::commit::{self, Committed};
 use crate::files::report::Report;
 use crate::files::vault::Vault;
+use crate::problem::{Code, Kind, Problem};
 
 /// How often an edit is begun anew because another program was about to write into one of its files.
 const TRIES: usize = 20;

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use crate::problem::{Again, FileState, Kind, Problem};
 use emend_edit::Version;
 
 use super::tidy::RestoreOutcome;
 use super::{Job, Step};
 use crate::disk::fault::is_absent;
+use crate::problem::{Again, FileState, Kind, Problem};
 
 pub(super) enum CommitFailure {
     Io {

@@ -34,7 +34,6 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use crate::problem::{FileState, Problem};
 use emend_edit::Version;
 use emend_edit::plan::{Action, FilePlan};
 
@@ -49,6 +48,7 @@ use crate::files::effort::{Phase, Progress};
 use crate::files::roots::WorkspacePath;
 use crate::files::snapshot::Snapshot;
 use crate::files::vault::Vault;
+use crate::problem::{FileState, Problem};
 
 /// A name in an open folder.
 type At<'a> = (&'a Dir, &'a OsStr);

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use crate::problem::FileState;
 use emend_edit::Version;
 use emend_edit::version::Hashing;
 
@@ -21,6 +20,7 @@ use super::journal::{Change, Entry};
 use super::watch::{Patience, Watch, open_to_overwrite};
 use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind, Stat};
+use crate::problem::FileState;
 
 /// How often an exchange is made again because somebody replaced a file in between.
 const RACES: usize = 64;

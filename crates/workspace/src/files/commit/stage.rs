@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io;
 
-use crate::problem::{Kind, Problem};
 use emend_edit::plan::Action;
 
 use super::failure::CommitFailure;
@@ -12,6 +11,7 @@ use super::journal::Change;
 use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
 use crate::files::snapshot;
+use crate::problem::{Kind, Problem};
 
 /// Files that cannot be replaced without harm, to be refused before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {

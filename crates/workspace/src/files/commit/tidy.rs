@@ -7,7 +7,6 @@ use std::io;
 
 use cap_std::fs::Dir;
 
-use crate::problem::FileState;
 use emend_edit::Version;
 
 use super::At;
@@ -15,6 +14,7 @@ use super::journal::{self, Change};
 use super::restore::{Site, open, stat, version};
 use crate::disk::Disk;
 use crate::files::vault::Vault;
+use crate::problem::FileState;
 
 /// What is left of a transaction that was put back.
 #[derive(Debug)]

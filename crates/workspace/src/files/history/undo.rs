@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::problem::{Kind, Problem};
 use emend_edit::Text;
 use emend_edit::plan::UndoneFile;
 
@@ -15,6 +14,7 @@ use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::trail::Trail;
+use crate::problem::{Kind, Problem};
 
 /// Which edit is to be taken back.
 #[derive(Clone, Copy, Debug)]
