@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -275,9 +276,10 @@ fn lisp(text: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
+/// Waits until the editor can be spoken to: its socket is there a moment before anything listens at it.
 fn listening(mut editor: Editor) -> Result<Editor> {
     let until = Instant::now() + PATIENCE;
-    while !editor.server.exists() {
+    while UnixStream::connect(&editor.server).is_err() {
         ensure!(editor.child.try_wait()?.is_none(), "it has ended");
         ensure!(Instant::now() < until, "it does not listen");
         thread::yield_now();
