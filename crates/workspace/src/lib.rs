@@ -1,8 +1,8 @@
 //! The workspace: the only part of Emend that touches the user's files.
 //!
-//! A request comes in as a [`Patch`](emend_edit::patch::Patch), is gathered, checked, planned and
-//! committed under the root's lock, and goes out as a [`Report`]. Async, MCP and JSON are unknown here:
-//! these are plain functions that block.
+//! A request arrives as a [`Patch`](emend_edit::patch::Patch), is gathered, checked, planned and committed under the
+//! root's lock, and leaves as a [`Report`]. This crate knows neither async, MCP nor JSON schemas: its functions are
+//! plain and block.
 //!
 //! ```
 //! use emend_workspace::{RootSpec, Workspace, disk};
@@ -15,8 +15,9 @@
 //! assert_eq!((&name[..], snapshot.text.bytes()), ("a.txt", &b"one\n"[..]));
 //! ```
 //!
-//! Imports run one way, from the bottom up: [`problem`] is what can be expected to go wrong, [`disk`] is the seam to the operating system, [`policy`] says what may be
-//! done, [`files`] does it, [`edits`] has the stages of an edit, and [`workspace`] puts them together.
+//! Imports run one way, from the bottom up: [`problem`] has the expected failures, [`disk`] is the seam to the
+//! operating system, [`policy`] decides what is allowed, [`files`] does it, [`edits`] has the stages of an edit, and
+//! [`workspace`] puts them together.
 
 pub mod problem;
 

@@ -1,8 +1,8 @@
-//! What can be expected to go wrong with a request, as data: what `edit` finds wrong with it, and what comes of files,
-//! rules, people and the machine.
+//! The expected failures of a request, as data: those that `edit` finds, and those of files, policy, people and the
+//! machine.
 //!
-//! A [`Problem`] is an answer, not an accident. The code is public and never changes its meaning (`docs/ERRORS.md` has a
-//! row for each). What is told of a problem is made of its facts elsewhere, by those who know whom they tell.
+//! A [`Problem`] is part of an answer, not an accident. Its code is public and never changes its meaning
+//! (`docs/ERRORS.md` has a row for each). Callers render its facts as text for their audience.
 
 mod nearest;
 
@@ -16,22 +16,22 @@ pub use nearest::nearest;
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, with the facts. Boxed, since a problem travels in every `Result`.
+    /// The kind of failure with its facts. Boxed, because every `Result` carries a problem.
     pub kind: Box<Kind>,
-    /// The file that it concerns, as the workspace names it.
+    /// The file concerned, by its name in the workspace.
     pub path: Option<String>,
-    /// The hunk (or edit of a list) that it concerns, counted from 1 over the whole request.
+    /// The hunk (or edit of a list) concerned, counted from 1 over the whole request.
     pub hunk: Option<usize>,
-    /// Hunks of the same section that do fit.
+    /// The hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
-    /// How many hunks of the request fit, where not all of them do.
+    /// The number of hunks of the request that fit, unless all do.
     pub fit: Option<Box<HunksThatFit>>,
-    /// The files that its path may mean, which leads nowhere; the best guess first.
+    /// The existing files that the path may mean if it names none, best guess first.
     pub meant: Vec<String>,
 }
 
 impl Problem {
-    /// A problem of the request as a whole.
+    /// Creates a problem of the request as a whole.
     #[must_use]
     pub fn new(kind: impl Into<Kind>) -> Self {
         Self {
@@ -44,27 +44,27 @@ impl Problem {
         }
     }
 
-    /// The same problem, of this file.
+    /// Sets the file that the problem concerns.
     #[must_use]
     pub fn at(mut self, path: &str) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// The same problem, of this hunk.
+    /// Sets the hunk that the problem concerns.
     #[must_use]
     pub fn in_hunk(mut self, number: usize) -> Self {
         self.hunk = Some(number);
         self
     }
 
-    /// The stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> Code {
         self.kind.code()
     }
 
-    /// The line numbers of the places in question, where there are any.
+    /// Returns the line numbers of the places in question, if any.
     #[must_use]
     pub fn lines(&self) -> &[usize] {
         match &*self.kind {
@@ -74,21 +74,21 @@ impl Problem {
         }
     }
 
-    /// The version that the file has now, where the problem knows it.
+    /// Returns the current version of the file, if the problem knows it.
     #[must_use]
     pub fn current_version(&self) -> Option<Version> {
         match &*self.kind {
             Kind::Edit(kind) => kind.current_version(),
             Kind::StaleFile { current, .. } => *current,
             Kind::NumbersNeedVersion { current } | Kind::MustRead { current } => Some(*current),
-            // Whoever has not read the file would have the key to it without having seen what it holds.
+            // A version would let a client edit that has not read the file.
             Kind::NotRead { .. } => None,
             _ => None,
         }
     }
 }
 
-/// These problems of a request, as those of a workspace.
+/// Converts the problems that `edit` found in a request.
 #[must_use]
 pub fn from_edit(problems: Vec<emend_edit::Problem>) -> Vec<Problem> {
     problems.into_iter().map(Problem::from).collect()
@@ -119,7 +119,7 @@ impl From<EditKind> for Problem {
     }
 }
 
-/// Says which problem it is and where, for logs. What failed on this machine is said in the words in which it came.
+/// Writes the code and the place, for logs. Failures of the machine are written in their own words.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
@@ -140,11 +140,11 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// What is wrong, with the facts.
+/// The kind of a failure, with its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is a fact named by its variant")]
 pub enum Kind {
-    /// What was found without a look at the disk.
+    /// A problem found without access to the disk.
     Edit(EditKind),
 
     // Requests.
@@ -160,18 +160,18 @@ pub enum Kind {
     /// The request names no file.
     EmptyRequest,
     FormattedBack {
-        /// The formatters that did it.
+        /// The formatters that undid the edit.
         by: String,
     },
 
     // Files.
-    /// Another program made the file while the edit was made.
+    /// Another program created the file while the edit was being made.
     CameBetween,
     StaleFile {
         claimed: String,
         current: Option<Version>,
         diff: Option<String>,
-        /// Which edit made it what it is now and whose that was, where that is known.
+        /// The last edit of the file and who made it, if known.
         by: Option<String>,
         again: Again,
     },
@@ -211,7 +211,7 @@ pub enum Kind {
         release: Release,
     },
     ApprovalDenied {
-        /// The command that allows it all the same, where nobody may have been asked.
+        /// The command that approves it anyway, where perhaps nobody was asked.
         command: Option<String>,
     },
     InvalidPolicy {
@@ -257,25 +257,25 @@ pub enum Kind {
     // History.
     NoHistory,
     UnknownEdit {
-        /// The edit that was named, if one was.
+        /// The edit that the request names, if any.
         edit: Option<String>,
-        /// The newest ones, a line each.
+        /// The newest edits, one line each.
         recent: Vec<String>,
     },
     UndoConflict {
         edit: String,
         reason: String,
-        /// What moved on since the edit.
+        /// The changes since the edit.
         diff: Option<String>,
     },
-    /// The files are what they were before the edit that is to be taken back.
+    /// The files already are what they were before the edit to undo.
     AlreadyBack,
 
     // The machine.
     Busy {
         seconds: u64,
     },
-    /// As many edits of the same client were there before.
+    /// The same client already has this many edits waiting.
     Crowded {
         edits: usize,
         seconds: u64,
@@ -293,48 +293,48 @@ pub enum Kind {
     Cancelled,
 }
 
-/// How a person can allow what needs their approval.
+/// The way in which a person can approve an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Release {
-    /// By answering whoever asks them.
+    /// The person answers the client's question.
     Question,
-    /// By running `emend approve`.
+    /// The person runs `emend approve`.
     Command {
-        /// The whole command, with the id under which it waits.
+        /// The whole command, including the id.
         command: String,
     },
-    /// In no way.
+    /// There is no way.
     Nowhere {
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
 
-/// How much of a file somebody has seen who wants to replace or delete it.
+/// How much of a file the client has seen that wants to replace or delete it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// Nothing.
     Nothing,
-    /// Not all of it, or not as it is now.
+    /// Not all of it, or not its current version.
     Part,
-    /// Nothing that is remembered: they have no session.
+    /// Unknown: the client has no session.
     Forgotten,
 }
 
 /// What a caller may do after a stale refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// The refusal showed the change; the same call goes through if it still matches.
+    /// Send the same call again: the refusal showed the change, and the call succeeds if it still matches.
     SameCall,
-    /// Somebody wrote at the very moment of the edit; the same call will show what.
+    /// Send the same call again: another program wrote during the edit, and the next answer shows what.
     Retry,
-    /// The call named a version; it must name the current one.
+    /// Name the current version; the call named another one.
     NewVersion,
-    /// The file must be read again in full.
+    /// Read the whole file again.
     Read,
 }
 
-/// What a failed commit left of one file. It never guesses.
+/// The state in which a failed commit left one file. It is never a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileState {
     /// Nothing was done to it.
@@ -343,9 +343,9 @@ pub enum FileState {
     Restored,
     /// The new content is in place.
     Written,
-    /// Another program's content stands there, and nothing of ours.
+    /// Another program's content is in place, and none of ours.
     Theirs,
-    /// Our new content stands there, with what another program has written into it since.
+    /// Our new content is in place, with another program's later changes in it.
     Mixed,
     /// It could not be determined.
     Unknown,
@@ -366,7 +366,7 @@ impl fmt::Display for FileState {
 
 macro_rules! codes {
     (edit: $($same:ident),*; $($variant:ident $spelling:literal),* $(,)?) => {
-        /// The stable codes. Their spelling is API.
+        /// The stable codes. Their spelling is part of the API.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "docs/ERRORS.md has a row for each, and a test that none is missing")]
         pub enum Code { $($same,)* $($variant),* }
@@ -375,7 +375,7 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$same,)* $(Self::$variant),*];
 
-            /// How the code is spelled on the wire.
+            /// Returns the spelling of the code on the wire.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
@@ -432,7 +432,7 @@ impl fmt::Display for Code {
 }
 
 impl Kind {
-    /// The code under which this problem is known.
+    /// Returns the stable code of this problem.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {

@@ -1,7 +1,7 @@
-//! The spans of the log around the steps of an edit: how many files, which edit, how long, and the code of a refusal.
-//! Never what a file holds, nor what a request says.
+//! The tracing spans around the steps of an edit: the number of files, the edit id, the duration, and the code of a
+//! refusal. They never contain file contents or the text of a request.
 //!
-//! Where nobody listens a span is one comparison: none of its values is computed.
+//! Without a subscriber a span costs one comparison: none of its values is computed.
 
 use tracing::field::{Empty, display};
 use tracing::{Span, debug_span};
@@ -9,17 +9,17 @@ use tracing::{Span, debug_span};
 use crate::files::effort::NotDone;
 use crate::problem::Problem;
 
-/// A plan being made for this many files.
+/// Opens the span of planning for this many paths.
 pub(crate) fn plan(paths: impl FnOnce() -> usize) -> Span {
     debug_span!("plan", paths = paths(), code = Empty)
 }
 
-/// A plan for this many files being committed, under an id that is told later.
+/// Opens the span of committing this many files; the edit id is recorded later.
 pub(crate) fn commit(files: usize) -> Span {
     debug_span!("commit", files, edit = Empty, code = Empty)
 }
 
-/// Runs a step within its span, which gets the code of what refuses it.
+/// Runs a step within its span and records the code of the problem that refuses it.
 pub(crate) fn within<T, E: Refusal>(span: &Span, step: impl FnOnce(&Span) -> Result<T, E>) -> Result<T, E> {
     let _entered = span.enter();
     let ended = step(span);
@@ -32,9 +32,9 @@ pub(crate) fn within<T, E: Refusal>(span: &Span, step: impl FnOnce(&Span) -> Res
     ended
 }
 
-/// What a step may be refused by.
+/// An error of a step.
 pub(crate) trait Refusal {
-    /// The first of its problems.
+    /// Returns the first of its problems.
     fn first(&self) -> Option<&Problem>;
 }
 

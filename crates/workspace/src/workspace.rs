@@ -1,4 +1,4 @@
-//! The workspace as a whole: how it is opened, the ways to edit, and the doors to all else.
+//! The workspace as a whole: opening it, editing, and access to everything else.
 
 pub(crate) mod files;
 mod making;
@@ -35,13 +35,13 @@ use crate::files::roots::{RootSpec, Roots};
 use crate::policy::programs::Programs;
 use crate::policy::{Mode, Policy};
 
-/// The folders that may be edited, and everything that happens in them.
+/// The folders that may be edited, with their policy, history and hooks.
 #[derive(Debug)]
 pub struct Workspace {
     roots: Roots,
     vaults: VaultAccess,
     patience: Duration,
-    /// The command by which a person allows what waits, without the id.
+    /// The command by which a person approves a waiting plan, without the id.
     approve: String,
     observers: Observers,
     running_commits: RunningCommits,
@@ -50,12 +50,12 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Opens these folders under the default policy. Displaced files are kept under `state` where that can be.
+    /// Opens these folders under the default policy. Displaced files are kept under `state`, if possible.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], state: Option<PathBuf>) -> Result<Self, Problem> {
         Self::open_with_policy(disk, specs, state, &Policy::default())
     }
 
-    /// The same under this policy. Where a folder brings a file of settings along, that may tighten it for this folder.
+    /// Opens these folders under this policy. A settings file in a folder may tighten it for that folder.
     pub fn open_with_policy(
         disk: Arc<dyn Disk>,
         specs: &[RootSpec],
@@ -77,13 +77,13 @@ impl Workspace {
         })
     }
 
-    /// The same workspace, around whose edits these programs run. The error says which pattern is wrong.
+    /// Sets the programs that run around edits. The error names the invalid pattern.
     pub fn with_hooks(mut self, programs: &Programs) -> Result<Self, String> {
         self.hooks = Hooks::new(programs, &self.roots)?;
         Ok(self)
     }
 
-    /// The same workspace, for whose edits a person runs this command with an id behind it.
+    /// Sets the command by which a person approves a waiting plan; the id is appended to it.
     #[must_use]
     pub fn with_approve_command(mut self, approve: String) -> Self {
         self.approve = approve;
@@ -96,51 +96,50 @@ impl Workspace {
         &self.roots
     }
 
-    /// What becomes of edits, in the root that is most lenient.
+    /// Returns the mode of the most lenient root.
     #[must_use]
     pub fn mode(&self) -> Mode {
         let modes = self.roots.all().iter().map(|root| root.policy.terms().mode);
         modes.min().unwrap_or(Mode::ReadOnly)
     }
 
-    /// What a person should know of folders that are not there, of the settings that the others brought along, and of their
-    /// hooks.
+    /// Returns warnings for the user about missing folders, the settings files of the others, and hooks.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let absent = self.roots.absent().iter().map(|absent| absent.problem.to_string());
         let of_roots = self.roots.all().iter().flat_map(|root| &root.warnings).cloned();
         absent.chain(of_roots).chain(self.hooks.warnings())
     }
 
-    /// Its files, as they are at this moment.
+    /// Returns the files, in their current state.
     #[must_use]
     pub fn files(&self) -> Files<'_> {
         Files::new(&self.roots)
     }
 
-    /// The edits that were made in it.
+    /// Returns the edits that were made in this workspace.
     #[must_use]
     pub fn past_edits(&self) -> PastEdits<'_> {
         PastEdits::new(&self.roots, &self.vaults)
     }
 
-    /// The person's programs around its edits.
+    /// Returns the user's hooks.
     #[must_use]
     pub fn hooks(&self) -> &Hooks {
         &self.hooks
     }
 
-    /// The commits that this process is writing.
+    /// Returns the commits that this process is writing.
     #[must_use]
     pub fn running_commits(&self) -> &RunningCommits {
         &self.running_commits
     }
 
-    /// Has this called after each edit that is made through this workspace, by the thread that made it.
+    /// Registers an observer that is called after each edit through this workspace, on the thread that made it.
     pub fn on_commit(&self, observer: impl Fn(&CommittedEdit<'_>) + Send + Sync + 'static) {
         self.observers.add(observer);
     }
 
-    /// The log of events of this user; `None` where there is no state folder to keep it in.
+    /// Returns this user's event log; `None` without a state folder.
     #[must_use]
     pub fn event_log(&self) -> Option<EventLog> {
         self.vaults.state().map(EventLog::in_state)
@@ -153,7 +152,7 @@ impl Workspace {
             let root = &root_of(roots, request.patch)?;
             self.make(&mut RequestSource { roots, vaults, root, request, context }, context)
         };
-        // The lock is free by then.
+        // By now the lock is released.
         make().map_err(|why| self.name_meant(why, context))
     }
 
@@ -167,8 +166,8 @@ impl Workspace {
         Ok(plan.format(&self.hooks, context)?.keep())
     }
 
-    /// Commits a kept plan, or some hunks of it, if every file is still what it was made for. A plan that
-    /// did not get its turn, or that a person must allow first, comes back whole with the reason.
+    /// Commits a kept plan, or some hunks of it, if every file is still as it was when the plan was made. A plan that
+    /// did not get its turn or awaits approval is returned whole with the reason.
     pub fn apply(
         &self,
         preview: Preview,
@@ -180,27 +179,27 @@ impl Workspace {
         self.make(&mut kept, context).map_err(|why| (why, kept.into_preview().map(Box::new)))
     }
 
-    /// Takes an edit back, all of its files in one commit.
+    /// Undoes an edit, with all of its files in one commit.
     pub fn undo(&self, undo: &Undo<'_>, context: &EditContext<'_>) -> Result<Report, NotCommitted> {
         let (roots, vaults, origin) = (&self.roots, &self.vaults, context.origin);
         let (root, id) = &self.past_edits().choose(undo, &origin.session)?;
         self.make(&mut UndoSource { roots, vaults, root, id, origin }, context)
     }
 
-    /// Lets a plan wait until a person allows it at a terminal: for clients that can ask nobody. Yields what their
-    /// model is told.
+    /// Stores a plan until a person approves it at a terminal, for clients that cannot ask anyone. Returns the problems
+    /// to report to the model.
     #[must_use]
     pub fn wait_for_a_person(&self, held: &AwaitingApproval) -> Vec<Problem> {
         approval::leave_waiting(held, self.vaults.approvals(), &self.approve)
     }
 
-    /// What recovery has found at the start, for the log.
+    /// Returns what recovery found at the start, for the log.
     #[must_use]
     pub fn findings(&self) -> Vec<String> {
         self.vaults.findings()
     }
 
-    /// The same reason; problems of paths that lead nowhere name what may be meant.
+    /// Adds suggestions to problems of paths that lead nowhere.
     fn name_meant(&self, why: NotCommitted, context: &EditContext<'_>) -> NotCommitted {
         match why {
             NotCommitted::Problems(problems)

@@ -1,10 +1,10 @@
-//! What a file system can do, found out by trying: what a file system says of itself is not always so.
+//! The abilities of a file system, found by trying them: what a file system reports about itself is not always true.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something that edits rely on, or are better for.
+/// An ability of a file system that edits need or profit from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ability {
     /// Two files change places in one step.
@@ -25,13 +25,13 @@ pub enum Ability {
     TellsCase,
 }
 
-/// Whether a file system has an ability.
+/// The result of trying one ability: whether the file system has it.
 pub type AbilityResult = io::Result<bool>;
 
 /// Tries an ability in an empty folder.
 type Attempt = fn(&Path) -> AbilityResult;
 
-/// What the file system of this folder can do. It is tried in a folder of its own there, which is gone afterwards.
+/// Tries every [`Ability`] in a temporary folder inside `folder`, which is removed afterwards.
 pub fn abilities(folder: &Path) -> io::Result<Vec<(Ability, AbilityResult)>> {
     let place = ProbeFolder::new(folder)?;
     let tries: [(Ability, Attempt); 8] = [
@@ -45,14 +45,14 @@ pub fn abilities(folder: &Path) -> io::Result<Vec<(Ability, AbilityResult)>> {
         (Ability::TellsCase, tells_case),
     ];
     let found = tries.into_iter().enumerate().map(|(number, (ability, attempt))| {
-        // What one leaves is not in the way of another.
+        // Each attempt has a folder of its own, so that no leftover disturbs the next.
         let own = place.0.join(number.to_string());
         (ability, fs::create_dir(&own).and_then(|()| attempt(&own)))
     });
     Ok(found.collect())
 }
 
-/// A folder that is removed in the end.
+/// A temporary folder that is removed when it is dropped.
 struct ProbeFolder(PathBuf);
 
 impl ProbeFolder {
@@ -102,7 +102,7 @@ fn rename_to_free(folder: &Path) -> AbilityResult {
     }
 }
 
-/// Whether the file system knows such a step at all.
+/// Returns whether the file system implements a call, whatever the call itself returned.
 #[cfg(target_os = "linux")]
 fn known(done: rustix::io::Result<()>) -> AbilityResult {
     match done {
@@ -152,7 +152,7 @@ fn hard_links(folder: &Path) -> AbilityResult {
     let (one, _) = two_files(folder)?;
     match fs::hard_link(one, folder.join("link")) {
         Ok(()) => Ok(true),
-        // There is no kind of error for this that all systems share.
+        // The systems share no error kind for this.
         Err(_) => Ok(false),
     }
 }

@@ -1,5 +1,5 @@
-//! Linux: `openat2` for beneath-and-no-links, `renameat2` for exchange and for rename-without-replace. Where a file
-//! system does not know these (NFS), the portable steps are taken.
+//! The Linux disk: `openat2` to stay beneath a root and follow no links, `renameat2` to exchange files and to rename
+//! without replacing. Where a file system lacks these (NFS), the portable steps are taken.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,11 +14,11 @@ use rustix::io::Errno;
 
 use super::{Disk, FileKind, Portable, ReadObserver, Stat, metadata};
 
-/// The disk of a Linux machine, by `openat2` and `renameat2`.
+/// The disk of a Linux machine, using `openat2` and `renameat2`.
 #[derive(Clone, Copy, Debug)]
 pub struct Linux;
 
-/// How often `openat2` is asked again when the kernel saw a rename race by.
+/// The number of times `openat2` is retried after a concurrent rename made it fail.
 const RACED: usize = 32;
 
 impl Linux {
@@ -29,7 +29,8 @@ impl Linux {
     }
 }
 
-/// Whether the file system does not know a kind of rename, as NFS does not: then it is done in several steps.
+/// Returns whether the error means that the file system lacks this kind of rename, as NFS does; the portable steps
+/// replace it.
 pub(super) fn is_unknown(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
@@ -77,7 +78,7 @@ impl Disk for Linux {
 
     fn create_file(&self, dir: &Dir, name: &OsStr, like: Option<&File>) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Closed to others until it has its own mode; a new file gets what the umask leaves.
+        // Closed to other users until it gets the mode of `like`; without one, the umask decides.
         let mode = if like.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
         let file = File::from(fs::openat(dir, name, flags, mode)?);
         if let Some(like) = like {

@@ -1,4 +1,4 @@
-//! What Unix says about a file, and carrying it over to the file that takes its place.
+//! The metadata of files on Unix, and copying it to the file that replaces them.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -38,16 +38,16 @@ pub(super) fn from_stat(stat: &fs::Stat) -> Stat {
 }
 
 pub(super) fn may_write(dir: &Dir, name: &OsStr) -> bool {
-    // With the effective user, as opening it for writing would be.
+    // Asks for the effective user, as opening the file for writing would.
     let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
     match fs::accessat(dir, name, Access::WRITE_OK, flags) {
         Ok(()) => true,
-        // Not every system knows these flags; the commit will find out.
+        // Not every system supports these flags; there the commit finds out.
         Err(error) => matches!(error, Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP),
     }
 }
 
-/// Runs `write`, and gives the file back the bits that writing takes from it (setuid, setgid).
+/// Runs `write`, then restores the mode bits that writing clears (setuid, setgid).
 pub(super) fn keeping_mode(file: &File, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     let mode = fs::fstat(file)?.st_mode & 0o7777;
     write()?;
@@ -57,7 +57,7 @@ pub(super) fn keeping_mode(file: &File, write: impl FnOnce() -> io::Result<()>) 
     Ok(())
 }
 
-/// Lets whoever may read the file run it too, or nobody.
+/// Makes the file executable for everyone who may read it, or for nobody.
 pub(super) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
     let mode = fs::fstat(file)?.st_mode & 0o7777;
     let mode = if executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
@@ -68,7 +68,7 @@ pub(super) fn set_executable(file: &File, executable: bool) -> io::Result<()> {
 pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
     let (from, to) = (fs::fstat(old)?, fs::fstat(new)?);
     if from.st_uid != to.st_uid || from.st_gid != to.st_gid {
-        // Only root may give a file away; whoever may not, keeps the group if it can.
+        // Only root may change the owner; others keep the group where they can.
         let uid = fs::Uid::from_raw(from.st_uid);
         let gid = fs::Gid::from_raw(from.st_gid);
         let refused = |changed: Result<(), Errno>| match changed {
@@ -80,11 +80,11 @@ pub(super) fn copy(old: &File, new: &File) -> io::Result<()> {
         }
     }
     copy_attributes(old, new)?;
-    // A program that ran as its owner must not come to run as another.
+    // A setuid program must not run as a different owner.
     let to = if from.st_mode & 0o6000 == 0 { from } else { fs::fstat(new)? };
     let same_owner = from.st_uid == to.st_uid && from.st_gid == to.st_gid;
     let kept = if same_owner { 0o7777 } else { 0o1777 };
-    // After the owner, since changing that clears setuid; after the ACLs, since those change the mode.
+    // After the owner, because changing it clears setuid; after the ACLs, because they change the mode.
     fs::fchmod(new, fs::Mode::from_raw_mode(from.st_mode & kept))?;
     Ok(())
 }
@@ -108,7 +108,7 @@ fn copy_attributes(old: &File, new: &File) -> io::Result<()> {
         let len = fs::fgetxattr(old, name, &mut value[..])?;
         match fs::fsetxattr(new, name, &value[..len], XattrFlags::empty()) {
             Ok(()) => {}
-            // Labels that only the system may set are the system's to choose.
+            // The system chooses the labels that only the system may set.
             Err(Errno::PERM | Errno::ACCESS) if !name.starts_with(b"user.") => {}
             Err(error) if unsupported(error) => {}
             Err(error) => return Err(error.into()),

@@ -1,7 +1,8 @@
-//! Any system: cap-std for beneath-and-no-links, a hard link and a rename in place of the exchange.
+//! The disk of any system: cap-std to stay beneath a root and follow no links, a hard link and a rename instead of an
+//! exchange.
 //!
-//! What is weaker here: between linking the old file and renaming the new one over it, a program that
-//! replaces the file by a rename of its own loses its update. Nothing else is.
+//! Its one weakness: a program that replaces the file by its own rename, between the linking of the old file and the
+//! rename of the new one over it, loses its update.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,11 +17,11 @@ use emend_lease::Taken;
 
 use super::{Disk, FileKind, ReadObserver, Stat};
 
-/// The disk of any machine, by cap-std.
+/// The disk of any machine, using cap-std.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
-/// What the names of an exchange's helpers begin with.
+/// The name prefix of an exchange's helper files.
 pub(crate) const HELPER: &str = ".exchange-";
 
 impl Disk for Portable {
@@ -28,7 +29,7 @@ impl Disk for Portable {
         let mut dir = root.open_dir(".")?;
         for component in path.components() {
             match component {
-                // One name at a time, so that no link on the way is followed.
+                // One component at a time, so that no link on the way is followed.
                 Component::Normal(name) => dir = dir.open_dir_nofollow(name)?,
                 Component::CurDir => {}
                 _ => return Err(io::Error::other("a path that is not plain names")),
@@ -105,7 +106,7 @@ impl Disk for Portable {
         return super::metadata::set_executable(file, executable);
         #[cfg(not(unix))]
         {
-            // Such a system has no bit for it.
+            // This system has no executable bit.
             let _ = (file, executable);
             Ok(())
         }
@@ -123,7 +124,7 @@ impl Disk for Portable {
     }
 
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
-        // Windows has no such call; there a rename is durable when it returns.
+        // Windows has no such call; its renames are durable when they return.
         if cfg!(unix) { super::folder_as_file(dir)?.sync_all() } else { Ok(()) }
     }
 
@@ -132,7 +133,7 @@ impl Disk for Portable {
     }
 
     fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
-        // A mount of the same file system elsewhere is not recognised here; the rename will find out.
+        // This misses another mount of the same file system; there the rename fails.
         let device = |dir: &Dir| dir.dir_metadata().map(|metadata| MetadataExt::dev(&metadata));
         Ok(device(one)? == device(other)?)
     }
@@ -180,9 +181,9 @@ impl Disk for Portable {
     }
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
-        // The old file gets a second name, and so does the new one; that second name takes the old one's place in
-        // one rename; then the old file's takes the place of the new one's first. So each of the two names has a
-        // file at any moment, and whoever comes after a crash can tell how far it went.
+        // The old file gets a second name, and so does the new one. One rename moves the second name of the new file
+        // over the old one; another moves that of the old file over the new one's first name. So both names have a file
+        // at any moment, and after a crash the names show how far it came.
         let (aside, coming) = helpers(from.1);
         for left in [&aside, &coming] {
             let _ = from.0.remove_file(left);
@@ -210,7 +211,7 @@ impl Disk for Portable {
                     from.0.rename(&aside, from.0, from.1)?;
                 }
                 target if target == Some(displaced) => from.0.remove_file(&aside)?,
-                // Somebody else's is there: nothing is known to be needless.
+                // Another program's file stands there, so nothing is removed.
                 _ => {}
             }
         }
@@ -221,14 +222,14 @@ impl Disk for Portable {
     }
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
-        // A hard link fails where the name is taken, which a rename would not.
+        // A hard link fails if the name is taken, unlike a rename.
         match from.0.hard_link(from.1, to.0, to.1) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let identity = |at: (&Dir, &OsStr)| {
                     let file = at.0.symlink_metadata(at.1)?;
                     Ok::<_, io::Error>((MetadataExt::dev(&file), MetadataExt::ino(&file)))
                 };
-                // A crash between the two steps has left both names.
+                // A crash between the two steps leaves both names.
                 if identity(from)? != identity(to)? {
                     return Err(error);
                 }
@@ -258,8 +259,8 @@ impl Disk for Portable {
     }
 }
 
-/// The names beside a staged file that an exchange uses: for the file that is displaced, and for the one that
-/// comes. They say which file they belong to.
+/// Returns the helper names that an exchange uses beside a staged file: for the displaced file and for the new one.
+/// They contain a hash of the staged file's name.
 fn helpers(staged: &OsStr) -> (OsString, OsString) {
     let hash = &blake3::hash(staged.as_encoded_bytes()).to_hex()[..16];
     (format!("{HELPER}displaced-{hash}").into(), format!("{HELPER}coming-{hash}").into())
@@ -295,14 +296,14 @@ fn from_metadata(metadata: &Metadata) -> Stat {
     }
 }
 
-/// From this size on, a file is looked at by another thread while it is read. That thread may have to wait for
-/// a core for longer than it takes to hash a smaller one.
+/// The size from which a second thread processes a file while it is being read. For smaller files, that thread may wait
+/// longer for a core than hashing takes.
 const TOGETHER: usize = 8 * 1024 * 1024;
-/// How much of it at once.
+/// The number of bytes that the second thread gets at a time.
 const STEP: usize = 256 * 1024;
 
 pub(super) fn read(file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::Result<Vec<u8>> {
-    // Roughly what is to come; a file may grow or shrink meanwhile.
+    // An estimate: the file may grow or shrink meanwhile.
     let size = file.metadata()?.len().min(limit) as usize;
     let mut bytes = if size < TOGETHER { Vec::with_capacity(size + 1) } else { vec![0; size] };
     let mut looked_at = 0;
@@ -310,13 +311,13 @@ pub(super) fn read(file: &File, limit: u64, seen: &mut ReadObserver<'_>) -> io::
         looked_at = read_together(file, &mut bytes, seen)?;
         bytes.truncate(looked_at);
     }
-    // One byte more than the limit tells a file that grew from one that fits.
+    // One byte more than the limit, to recognise a file that grew beyond it.
     file.take(limit + 1 - looked_at as u64).read_to_end(&mut bytes)?;
     seen(&bytes[looked_at..]);
     Ok(bytes)
 }
 
-/// Fills `bytes`, and shows each part of them to `seen` while the next one is read. Yields how many came.
+/// Fills `bytes`, and passes each part to `seen` while the next one is being read. Returns the number of bytes read.
 fn read_together(file: &File, bytes: &mut [u8], seen: &mut ReadObserver<'_>) -> io::Result<usize> {
     thread::scope(|scope| {
         let (send, receive) = mpsc::channel::<&[u8]>();
@@ -326,7 +327,7 @@ fn read_together(file: &File, bytes: &mut [u8], seen: &mut ReadObserver<'_>) -> 
         for part in bytes.chunks_mut(STEP) {
             let len = fill(file, part)?;
             total += len;
-            // The other end only goes when it panics, which the scope then does too.
+            // The receiver goes away only when it panics, and then the scope panics too.
             let _ = send.send(&part[..len]);
             if len < part.len() {
                 break;
@@ -336,7 +337,7 @@ fn read_together(file: &File, bytes: &mut [u8], seen: &mut ReadObserver<'_>) -> 
     })
 }
 
-/// Reads until `part` is full or the file is at its end.
+/// Reads until `part` is full or the file ends.
 fn fill(mut file: &File, part: &mut [u8]) -> io::Result<usize> {
     let mut len = 0;
     while len < part.len() {
@@ -350,10 +351,10 @@ fn fill(mut file: &File, part: &mut [u8]) -> io::Result<usize> {
     Ok(len)
 }
 
-/// So much of a file is compared at once: little enough to stay near.
+/// The number of bytes compared at a time: few enough to stay in the CPU cache.
 const WINDOW: usize = 64 * 1024;
 
-/// Reads the file through a small window: holding all of it would cost more than comparing it.
+/// Compares the file through a small window, because holding all of it would cost more than comparing it.
 pub(super) fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
     let mut window = vec![0; WINDOW.min(content.len() + 1)];
     let mut rest = content;
@@ -370,7 +371,7 @@ pub(super) fn holds(file: &File, content: &[u8]) -> io::Result<bool> {
 }
 
 pub(super) fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
-    // Small content goes out in one call, large content without being copied.
+    // Small content is written in one call, large content without copying it.
     const JOINED: usize = 256 * 1024;
     if pieces.iter().map(|piece| piece.len()).sum::<usize>() <= JOINED {
         return file.write_all(&pieces.concat());
@@ -392,7 +393,7 @@ pub(super) fn names(dir: &Dir) -> io::Result<Vec<OsString>> {
 pub(super) fn entries(dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
     let kinds = dir.entries()?.take(limit).map(|entry| {
         let entry = entry?;
-        // What has no kind any more is gone.
+        // An entry without a kind has been removed meanwhile.
         Ok(entry.file_type().ok().map(|file_type| (entry.file_name(), kind_of(file_type))))
     });
     kinds.filter_map(io::Result::transpose).collect()
@@ -402,7 +403,7 @@ pub(super) fn entries(dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, File
 mod tests {
     use super::*;
 
-    /// A file of this content, open at its beginning.
+    /// Returns a file with this content, positioned at its beginning.
     fn file(content: &[u8]) -> File {
         use std::io::Seek;
         let mut file = tempfile::tempfile().unwrap();

@@ -1,6 +1,6 @@
-//! Which known name a misspelt one was meant to be.
+//! Suggestions for misspelt names.
 
-/// The known name that a misspelt one is closest to, if any is close.
+/// Returns the known name that is closest to a misspelt one, if any is close.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |s: &str| s.to_lowercase().replace(['_', '-'], "");
     let wanted: String = plain(name);
@@ -14,7 +14,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, other)| other)
 }
 
-/// Levenshtein's distance.
+/// Returns the Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,5 @@
-//! The files of all roots as they are at this moment: read, listed, searched, and looked at to tell later whether they
-//! have changed.
+//! The files of all roots in their current state: reading, listing and searching them, and taking fingerprints that
+//! later show whether they have changed.
 
 use std::slice::from_ref;
 
@@ -16,7 +16,7 @@ use crate::files::sight::{self, Sight};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::walk::WalkScope;
 
-/// The files of a workspace. Nothing in here changes one.
+/// The files of a workspace, for reading only.
 #[derive(Clone, Copy, Debug)]
 pub struct Files<'a> {
     roots: &'a Roots,
@@ -27,13 +27,13 @@ impl<'a> Files<'a> {
         Self { roots }
     }
 
-    /// Reads a file: what it is called, and what it holds.
+    /// Reads a file and returns its name with its content.
     pub fn read(self, written: &str) -> Result<(String, Snapshot), Problem> {
         self.find_and(written, |path| snapshot::read(&**self.roots.disk(), path))
             .map_err(|problem| self.name_meant(problem, meant::Meaning::File, &|| false))
     }
 
-    /// Reads a file, if that is no more than may be done.
+    /// Reads a file, if that takes no more than this effort.
     pub fn read_within(self, written: &str, effort: Effort) -> Result<(String, Snapshot), NotDone> {
         let read = |path: &WorkspacePath| snapshot::read_within(&**self.roots.disk(), path, effort);
         self.find_and(written, read).map_err(|why| match why {
@@ -47,7 +47,7 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// Finds a file and reads it in this way.
+    /// Finds a file and reads it with this function.
     fn find_and<E: From<Problem>>(
         self,
         written: &str,
@@ -59,7 +59,7 @@ impl<'a> Files<'a> {
         Ok((path.name, snapshot))
     }
 
-    /// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
+    /// Lists the files in the scope down to this depth; without one, as deep as fits.
     pub fn list(self, scope: &WalkScope<'_>, depth: Option<usize>) -> Result<Listing, Problem> {
         list::list(self.roots, scope, depth, &list::ListLimits::default())
             .map_err(|problem| self.name_meant(problem, meant::Meaning::Any, scope.cancelled))
@@ -71,7 +71,7 @@ impl<'a> Files<'a> {
             .map_err(|problem| self.name_meant(problem, meant::Meaning::Any, scope.cancelled))
     }
 
-    /// Returns so many files of all roots that come after this one, and whether there are more.
+    /// Returns up to `limit` files of all roots that come after this one, and whether there are more.
     pub fn page(
         self,
         after: Option<After<'_>>,
@@ -81,25 +81,25 @@ impl<'a> Files<'a> {
         catalogue::page(self.roots, after, limit, cancelled)
     }
 
-    /// Returns what is right in a folder, by name.
+    /// Returns the direct children of a folder, by name.
     pub fn children(self, folder: &str) -> Result<Vec<Child>, Problem> {
         catalogue::children(self.roots, folder)
     }
 
-    /// Looks at a file, to tell later whether it has changed.
+    /// Returns the fingerprint of a file, which later shows whether it has changed.
     #[must_use]
     pub fn look(self, written: &str) -> Sight {
         sight::look(self.roots, written)
     }
 
-    /// Returns what the file system says of a file, to tell cheaply that it has not changed: where this is the same, it is
-    /// taken for the same. `None` where nothing may be told of it.
+    /// Returns the metadata of a file: a cheap check that counts the file as unchanged if the metadata is. `None` for a
+    /// file that is missing or that the policy hides.
     #[must_use]
     pub fn glance(self, written: &str) -> Option<Stat> {
         sight::glance(self.roots, written)
     }
 
-    /// The same problem; that of a path that leads nowhere names what may be meant.
+    /// Adds suggestions to the problem of a path that leads nowhere.
     fn name_meant(self, problem: Problem, wanted: meant::Meaning, cancelled: &dyn Fn() -> bool) -> Problem {
         meant::name_meant(self.roots, vec![problem], wanted, cancelled).remove(0)
     }

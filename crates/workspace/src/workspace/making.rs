@@ -1,4 +1,4 @@
-//! How an edit is made: its stages in their order, whatever it begins with.
+//! The order of the stages of an edit, from any source.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::files::report::Report;
 use crate::files::roots::Roots;
 use crate::spans;
 
-/// How often an edit is planned because others have changed its files while hooks ran.
+/// The number of times an edit is planned if others keep changing its files while hooks run.
 const TRIES: usize = 20;
 
 impl Workspace {
-    /// Makes an edit: plan, format, judge, ask, look again, permit, commit. Where hooks are to run, the lock is let go of
-    /// before they do, and each file is looked at once it is had again; else everything happens under one lock.
+    /// Makes an edit: plan, format, judge, ask, look again, permit, commit. If hooks must run, it releases the lock
+    /// before them and checks each file again under a new lock; otherwise one lock covers everything.
     pub(super) fn make(
         &self,
         source: &mut impl PlanSource,
@@ -60,8 +60,8 @@ impl Workspace {
         Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
     }
 
-    /// Waits for the turn of an edit that hooks concern, among others of the same files. Nothing comes back where others
-    /// were before it, who may have changed them: then it is to be planned anew.
+    /// Waits for the turn of an edit with hooks among other edits of the same files. `None` means that others went
+    /// first and may have changed the files, so the edit must be planned again.
     fn await_turn<'a>(
         &'a self,
         turn: &mut Option<Turn<'a>>,
@@ -83,7 +83,7 @@ impl Workspace {
         Ok(Some(plan))
     }
 
-    /// Commits a plan, and has everybody know of it who is to. It is not cancelled any more.
+    /// Commits a plan, updates the client's readings and notifies the observers. From here on it cannot be cancelled.
     fn commit(
         &self,
         permitted: PermittedPlan<'_>,
@@ -99,7 +99,7 @@ impl Workspace {
     }
 }
 
-/// Refuses what may not wait for hooks. None of them is bothered with what nobody could allow.
+/// Refuses a plan that must not wait for hooks, and one that nobody could approve, before any hook runs.
 fn check_waiting(plan: &CheckedPlan, context: &EditContext<'_>) -> Result<(), NotCommitted> {
     if context.effort == Effort::Quick {
         return Err(NotCommitted::NotQuick);
@@ -108,7 +108,7 @@ fn check_waiting(plan: &CheckedPlan, context: &EditContext<'_>) -> Result<(), No
     Ok(())
 }
 
-/// Looks at every file again under a new lock. Nothing comes back where one has changed, and the edit may be planned anew.
+/// Checks every file again under a new lock. `None` means that one has changed and that the edit may be planned again.
 fn look_again<'a>(
     asked: AskedPlan,
     lock: Result<LockedRoot<'a>, NotDone>,
@@ -150,7 +150,7 @@ mod tests {
     use crate::policy::programs::{Hook, Programs};
     use crate::policy::{Mode, Policy, Settings};
 
-    /// A request, and how often it was planned.
+    /// A request that counts how often it was planned.
     struct Counted<'a> {
         request: RequestSource<'a>,
         plans: usize,
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// A workspace with a file `a.txt`, in which `before` is a shell script that is asked before each edit.
+    /// Returns a workspace with a file `a.txt`, whose hook `before` is a shell script asked before each edit.
     fn workspace(folder: &Path, before: Option<&str>, mode: Mode) -> Workspace {
         fs::create_dir(folder.join("ws")).unwrap();
         fs::write(folder.join("ws/a.txt"), "one\ntwo\nthree\n").unwrap();
@@ -196,7 +196,7 @@ mod tests {
         fs::read_to_string(folder.join("ws/a.txt")).unwrap()
     }
 
-    /// Does this with a request of one change and a context in which it may take its time.
+    /// Calls `act` with a request of one change and a context without haste.
     fn with_request<T>(act: impl FnOnce(&Request<'_>, &EditContext<'_>) -> T) -> T {
         let (readings, origin) = (Mutex::default(), Origin::default());
         let request = Request { patch: &patch(), versions: &BTreeMap::new() };

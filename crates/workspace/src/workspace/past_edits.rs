@@ -1,4 +1,4 @@
-//! The edits that were made in a workspace: which there are, what they come to, and what taking one back would do.
+//! The past edits of a workspace: listing them, their net diff, and a preview of undoing one.
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::files::history::{self, Edited, History, HistoryQuery, Origin};
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
 
-/// The edits that were made in a workspace, by any process.
+/// The edits that any process made in a workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct PastEdits<'a> {
     roots: &'a Roots,
@@ -25,13 +25,13 @@ impl<'a> PastEdits<'a> {
         Self { roots, vaults }
     }
 
-    /// Whether edits of any root are remembered.
+    /// Returns whether any root keeps a history.
     #[must_use]
     pub fn are_tracked(self) -> bool {
         self.roots.any(|terms| terms.track_history)
     }
 
-    /// The files in which the edits of each root are written down, as far as there is such a file yet.
+    /// Returns the history files of the roots, as far as they exist.
     #[must_use]
     pub fn logs(self) -> Vec<PathBuf> {
         self.vaults.logs(self.roots)
@@ -45,7 +45,7 @@ impl<'a> PastEdits<'a> {
         for history in self.vaults.histories(self.roots)? {
             edits.extend(history.edits(&asked, session));
         }
-        // Those of one root are in the order in which they were made, which stays among equal times.
+        // Edits of one root come in the order in which they were made, and the stable sort keeps it for equal times.
         if self.roots.all().len() > 1 {
             edits.sort_by_key(|edit| Reverse(edit.time));
         }
@@ -60,8 +60,8 @@ impl<'a> PastEdits<'a> {
         found.ok_or_else(|| history::unknown(Some(id), recent(&histories, session)))
     }
 
-    /// One diff over all edits of a session, or all of those of a file, and the files of which it cannot be made
-    /// any more.
+    /// Returns one diff over all edits of a session, or over those of one file, and the files for which there can be
+    /// none any more.
     pub fn net(self, path: Option<&str>, session: &str) -> Result<(String, Vec<String>), Problem> {
         let path = path.map(|path| self.name_of(path));
         let mut net = (String::new(), Vec::new());
@@ -73,12 +73,12 @@ impl<'a> PastEdits<'a> {
         Ok(net)
     }
 
-    /// Finds the edit that is to be taken back, and its root.
+    /// Finds the edit to undo, and its root.
     pub(crate) fn choose(self, undo: &Undo<'_>, session: &str) -> Result<(Arc<Root>, String), Problem> {
         let path = undo.path.map(|path| self.name_of(path));
         let undo = Undo { edit: undo.edit, path: path.as_deref() };
         let mut histories = self.vaults.histories(self.roots)?;
-        // Where nothing is written down, what is there is of another time, and the undo itself would not be known.
+        // Without tracking, the existing history is of an earlier time, and the undo itself would not be recorded.
         histories.retain(|history| history.root().policy.terms().track_history);
         if histories.is_empty() && !self.are_tracked() {
             return Err(Problem::new(Kind::NoHistory));
@@ -92,7 +92,7 @@ impl<'a> PastEdits<'a> {
         }
     }
 
-    /// Returns what taking this edit back would do.
+    /// Returns what undoing this edit would do.
     pub fn preview_undo(self, id: &str, origin: &Origin) -> Result<Report, Vec<Problem>> {
         let histories = self.vaults.histories(self.roots).map_err(|problem| vec![problem])?;
         let history = histories.iter().find(|history| history.edit(id, &origin.session).is_some());
@@ -103,14 +103,14 @@ impl<'a> PastEdits<'a> {
         Ok(source.plan_undo()?.report)
     }
 
-    /// Whether the files of this edit are what they were before it, by whatever means they came to be that.
+    /// Returns whether the files of this edit are what they were before it, by whatever means.
     #[must_use]
     pub fn is_back(self, id: &str) -> bool {
         let histories = self.vaults.histories(self.roots).unwrap_or_default();
         histories.iter().any(|history| history.is_back(self.roots, id))
     }
 
-    /// What a written path is called.
+    /// Returns the name of a file from its path as written.
     fn name_of(self, written: &str) -> String {
         self.roots.admit(written).map_or_else(|_| written.to_owned(), |path| path.name)
     }
