@@ -1,4 +1,4 @@
-//! A plan that is checked: [`CheckedPlan`], with the files that it was made for, held open.
+//! A checked plan: [`CheckedPlan`], with the files that it was made for, held open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -17,33 +17,33 @@ use crate::files::snapshot::Snapshot;
 pub(crate) struct CheckedPlan {
     pub(crate) plan: Plan,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
-    /// Kept files whose metadata some of them get, by name: those of an edit that is taken back.
+    /// The kept files of an undone edit whose metadata is restored, by name.
     pub(crate) metadata_sources: BTreeMap<String, File>,
-    /// Files that turned out to be mounts of their own, and may be written in place.
+    /// The files that are mount points of their own and may be written in place.
     pub(crate) mounted: BTreeSet<String>,
     pub(crate) context: PlanContext,
-    /// What would happen; hashing and comparing large files is done once.
+    /// The report of what would happen, made once because hashing and comparing large files is slow.
     pub(crate) report: Report,
 }
 
-/// What else is known of a plan.
+/// The facts about a plan beyond its changes.
 #[derive(Debug)]
 pub(crate) struct PlanContext {
     pub(crate) root: Arc<Root>,
-    /// Files whose whole content the client gave.
+    /// The files whose whole content the client gave.
     pub(crate) whole: Vec<String>,
-    /// Files that changed since they were read, away from the edit, and are edited all the same.
+    /// The files that changed elsewhere since they were read and are edited all the same.
     pub(crate) merged: Vec<String>,
     pub(crate) mtime_check_passed: Option<bool>,
     pub(crate) origin: Origin,
-    /// The edit that this one takes back.
+    /// The edit that this one undoes.
     pub(crate) undoes: Option<String>,
-    /// Whether its text stays as it is: it is formatted, or is what was there before.
+    /// Whether formatters must leave its text alone: it is formatted already, or restores an earlier text.
     pub(crate) is_final: bool,
 }
 
 impl CheckedPlan {
-    /// Each file of the plan with where it is, what it was made for, and what it will be.
+    /// Returns one job for each file of the plan, with its path, its old and its new content.
     pub(crate) fn jobs(&self) -> Vec<Job<'_>> {
         let files = self.plan.files().iter().zip(&self.report.files);
         files.filter_map(|(plan, reported)| self.job(plan, reported.after)).collect()

@@ -1,4 +1,4 @@
-//! An edit that was made just now, as its observers see it: the commit tells them while the root is still locked.
+//! A committed edit as its observers see it: the commit notifies them while the root is still locked.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,56 +12,56 @@ use crate::files::history::Origin;
 use crate::files::report::Report;
 use crate::files::roots::Root;
 
-/// An edit that was made just now. The root is still locked: what takes long belongs in a thread of its own, with
-/// what it needs of this.
+/// An edit that was just committed. The root is still locked, so observers must leave slow work to another thread and
+/// copy what they need.
 pub struct CommittedEdit<'a> {
-    /// What was done.
+    /// The report of the edit.
     pub report: &'a Report,
-    /// Who asked for it.
+    /// The origin of the request.
     pub origin: &'a Origin,
-    /// Where.
+    /// The root of its files.
     pub root: &'a Root,
     pub(crate) jobs: &'a [Job<'a>],
 }
 
-/// One file of it.
+/// One file of a committed edit.
 #[derive(Clone, Copy)]
 pub struct CommittedFile<'a> {
     job: &'a Job<'a>,
 }
 
 impl<'a> CommittedEdit<'a> {
-    /// Each file that it changed.
+    /// Returns each file that the edit changed.
     pub fn files(&self) -> impl Iterator<Item = CommittedFile<'a>> {
         self.jobs.iter().map(|job| CommittedFile { job })
     }
 }
 
 impl<'a> CommittedFile<'a> {
-    /// Where it is now, or was if it is gone.
+    /// Returns the path of the file; for a deleted one, its former path.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.job.path.absolute()
     }
 
-    /// Where it was before, if it was moved.
+    /// Returns the former path of a moved file.
     #[must_use]
     pub fn moved_from(&self) -> Option<PathBuf> {
         let is_moved = matches!(self.job.plan.action, Action::Move { .. });
         self.job.base.filter(|_| is_moved).map(|(path, _)| path.absolute())
     }
 
-    /// What happened to it.
+    /// Returns what happened to the file.
     #[must_use]
     pub fn plan(&self) -> &'a FilePlan {
         self.job.plan
     }
 }
 
-/// Is told of an edit.
+/// A callback for committed edits.
 type Observer = Box<dyn Fn(&CommittedEdit<'_>) + Send + Sync>;
 
-/// Who is told of each edit.
+/// The observers of committed edits.
 #[derive(Default)]
 pub(crate) struct Observers(RwLock<Vec<Observer>>);
 
@@ -72,12 +72,12 @@ impl fmt::Debug for Observers {
 }
 
 impl Observers {
-    /// From now on this is told as well.
+    /// Adds an observer.
     pub(crate) fn add(&self, observer: impl Fn(&CommittedEdit<'_>) + Send + Sync + 'static) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
     }
 
-    /// Tells all of them. The edit has happened, whatever becomes of what follows it.
+    /// Notifies all observers. A panic of one is logged: the edit has happened anyway.
     pub(crate) fn tell(&self, edit: &CommittedEdit<'_>) {
         for observer in self.0.read().unwrap_or_else(PoisonError::into_inner).iter() {
             if catch_unwind(AssertUnwindSafe(|| observer(edit))).is_err() {

@@ -1,7 +1,7 @@
-//! The content of files that clients have read, once for all of them.
+//! The content of files that clients have read, shared by all of them.
 //!
-//! A text that several have read is there once, by its version. All of it together is bounded: what was read longest ago
-//! is forgotten first, and so that of sessions that nobody uses any more. What nobody has read any more is gone.
+//! Each version of a text is stored once, however many clients have read it. The total size is bounded: the text read
+//! longest ago is forgotten first, so those of idle sessions go. A text that no reading refers to is dropped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use emend_edit::{Text, Version};
 use emend_threads::Mutex;
 
-/// How much is remembered for all clients of a process.
+/// The number of bytes remembered for all clients of a process.
 const REMEMBERED: usize = 128 * 1024 * 1024;
 
-/// The content of files that clients have read, once for all of them.
+/// The content of files that clients have read, shared by all of them.
 #[derive(Debug)]
 pub struct Contents {
     most: usize,
@@ -24,23 +24,23 @@ struct Known {
     last: u64,
     bytes: usize,
     texts: HashMap<u64, SharedText>,
-    /// Which of them has this version.
+    /// The number of the text with each version.
     versions: HashMap<Version, u64>,
-    /// In the order in which they were read last.
+    /// The texts by the time of their last reading.
     order: BTreeMap<u64, u64>,
 }
 
-/// A text.
+/// A text with its references.
 #[derive(Debug)]
 struct SharedText {
     text: Arc<Text>,
-    /// How many readings have it.
+    /// The number of readings that refer to it.
     holders: usize,
-    /// Its place in the order.
+    /// Its key in `order`.
     read: u64,
 }
 
-/// A text that is remembered as long as there is room for it.
+/// A reference to a text that is remembered while there is room for it.
 #[derive(Debug)]
 pub(crate) struct Content {
     contents: Arc<Contents>,
@@ -54,12 +54,12 @@ impl Default for Contents {
 }
 
 impl Contents {
-    /// So many bytes at most.
+    /// Creates contents of at most `most` bytes.
     pub(crate) fn bounded(most: usize) -> Self {
         Self { most, known: Mutex::default() }
     }
 
-    /// Remembers a text that was read now.
+    /// Remembers a text that was just read.
     pub(crate) fn remember(self: &Arc<Self>, text: &Arc<Text>) -> Content {
         let mut known = self.known.lock();
         known.last += 1;
@@ -96,7 +96,7 @@ impl Known {
 }
 
 impl Content {
-    /// The text, unless it was forgotten.
+    /// Returns the text, unless it was forgotten.
     pub(crate) fn text(&self) -> Option<Arc<Text>> {
         self.contents.known.lock().texts.get(&self.number).map(|shared| Arc::clone(&shared.text))
     }
@@ -160,7 +160,7 @@ mod tests {
         let known: Vec<bool> = read.iter().map(|content| content.text().is_some()).collect();
         assert_eq!(known, [true, false, true, true]);
         assert_eq!(bytes(&contents), 10);
-        // Read anew it is another one: who had it before does not count for it.
+        // After it was forgotten, the same text is a new one; earlier references do not count for it.
         let again = contents.remember(&text("22222"));
         drop(read);
         assert!(again.text().is_some());

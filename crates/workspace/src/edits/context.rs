@@ -1,4 +1,4 @@
-//! For whom an edit is made, and how.
+//! The context of an edit: its client and its circumstances.
 
 use emend_threads::Mutex;
 
@@ -8,25 +8,25 @@ use crate::files::effort::{Effort, Progress};
 use crate::files::history::Origin;
 use crate::problem::{Kind, Problem};
 
-/// For whom an edit is made, and how: the same for one that is asked for, taken back, or shown before.
+/// The context of an edit: its client and its circumstances. It is the same for edits, undos and previews.
 #[derive(Clone, Copy)]
 pub struct EditContext<'a> {
-    /// What the client has read. It decides what is stale to it, and learns what the edit writes.
+    /// The readings of the client: they decide what is stale, and the edit updates them.
     pub readings: &'a Mutex<Readings>,
-    /// Who asks, and how; for the history. A preview remembers who asked for it.
+    /// The origin of the request, for the history and for previews.
     pub origin: &'a Origin,
-    /// What a person has allowed, if one was asked.
+    /// A person's approval, if one was asked.
     pub approval: Option<&'a Approval>,
     /// How long the edit may take.
     pub effort: Effort,
-    /// Whether the client has given up meanwhile. Asked until the commit begins, never during it.
+    /// Whether the client has cancelled the request. Checked until the commit begins, never during it.
     pub cancelled: &'a dyn Fn() -> bool,
-    /// Told how far the edit has come.
+    /// A callback for the progress of the edit.
     pub progress: &'a dyn Fn(Progress),
 }
 
 impl<'a> EditContext<'a> {
-    /// The context of a client that takes its time: nobody has allowed anything, gives up, or follows how far it has come.
+    /// Creates the context of a patient client, without approval, cancellation or progress.
     #[must_use]
     pub fn patient(readings: &'a Mutex<Readings>, origin: &'a Origin) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl<'a> EditContext<'a> {
         }
     }
 
-    /// Refuses to go on for a client that has given up.
+    /// Refuses to go on if the client has cancelled the request.
     pub(crate) fn check_wanted(&self) -> Result<(), Problem> {
         if (self.cancelled)() { Err(Problem::new(Kind::Cancelled)) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Reading everything that a request names, and checking it against what its client has seen.
+//! Gathering: reads everything that a request names, and checks it against what its client has read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,24 +28,24 @@ pub(crate) struct Gathered {
     pub(crate) sources: Sources,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
     pub(crate) root: Option<Arc<Root>>,
-    /// Why a path as written cannot be used.
+    /// The problem of each path that cannot be used, as written.
     refused: BTreeMap<String, Problem>,
-    /// From the path as written to the file's name.
+    /// The file name of each path, as written.
     names: BTreeMap<String, String>,
 }
 
-/// What came of the stale check.
+/// The result of the stale check.
 pub(crate) struct StaleCheck {
     /// Whether there was anything to check.
     pub(crate) checked: bool,
-    /// Files that changed since they were read, of which the plan decides.
+    /// The files that changed since they were read; the plan decides about them.
     pub(crate) changed: Vec<String>,
 }
 
 /// The versions that a call names, by file name.
 pub(crate) type ClaimedVersions = BTreeMap<String, String>;
 
-/// Reads everything that the request names. A file that is as its client read it takes the text of that reading.
+/// Reads everything that the request names. An unchanged file reuses the text of the client's reading.
 pub(crate) fn gather(
     roots: &Roots,
     request: &Request<'_>,
@@ -113,13 +113,13 @@ pub(crate) fn gather(
 }
 
 impl Gathered {
-    /// Keeps why a path cannot be used until planning comes to it.
+    /// Stores the problem of a path until planning comes to it.
     fn refuse(&mut self, written: &str, problem: Problem) {
         self.sources.refuse(written);
         self.refused.insert(written.into(), problem);
     }
 
-    /// The problems that planning has found, with why each path that it could not have was refused.
+    /// Converts the problems of planning, and replaces those of refused paths by the actual reason.
     pub(crate) fn explained(&self, problems: Vec<emend_edit::Problem>) -> Vec<Problem> {
         let why = |problem: &emend_edit::Problem| self.refused.get(problem.path.as_ref()?).cloned();
         let explained = |problem: emend_edit::Problem| match *problem.kind {
@@ -129,20 +129,20 @@ impl Gathered {
         problems.into_iter().map(explained).collect()
     }
 
-    /// The versions that the call names, by the files' own names.
+    /// Returns the versions that the call names, by file name.
     pub(crate) fn claimed(&self, roots: &Roots, request: &Request<'_>) -> Result<ClaimedVersions, Problem> {
         let mut claimed = ClaimedVersions::new();
         for (written, version) in request.versions {
             let name =
                 self.names.get(written).or_else(|| self.files.get_key_value(written).map(|(name, _)| name));
-            // Or another spelling of a file that it touches.
+            // It may be another spelling of a file that the request touches.
             let other = || roots.admit(written).ok().map(|path| path.name);
             let name = name.cloned().or_else(|| other().filter(|name| self.files.contains_key(name)));
             match name {
                 Some(name) => {
                     claimed.insert(name, version.clone());
                 }
-                // Planning will say why this path was refused.
+                // Planning will report why this path was refused.
                 None if request.patch.paths().any(|path| path == written) => {}
                 None => {
                     let message = format!("it names {written}, which the request does not touch");
@@ -153,8 +153,8 @@ impl Gathered {
         Ok(claimed)
     }
 
-    /// Where a file changed since its client read it, the line numbers of the request say nothing, unless it names
-    /// the version that they are of.
+    /// Makes planning ignore the request's line numbers in files that changed since they were read, unless the request
+    /// names the version that they refer to.
     pub(crate) fn distrust_numbers(&mut self, claimed: &ClaimedVersions, readings: &Readings) {
         for name in self.files.keys().filter(|name| !claimed.contains_key(*name)) {
             if readings.of(name).is_some_and(Reading::is_only_told) {
@@ -163,7 +163,7 @@ impl Gathered {
         }
     }
 
-    /// The stale check: what this client has seen of the files, or says that it has.
+    /// Runs the stale check: whether the client knows the current files, or names their versions.
     pub(crate) fn check_seen(
         &self,
         patch: &Patch,
@@ -194,8 +194,8 @@ impl Gathered {
         if problems.is_empty() { Ok(stale_check) } else { Err(problems) }
     }
 
-    /// Of the files that changed since they were read: those that did so in the plan's way are refused, for the others
-    /// there is a note of what changed.
+    /// Decides about files that changed since they were read: refuses those with a change in the way of the plan, and
+    /// returns notes with the changes of the others.
     pub(crate) fn check_changed(
         &self,
         patch: &Patch,
@@ -207,9 +207,9 @@ impl Gathered {
         let changed =
             || stale_check.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
         let mut problems = Vec::new();
-        // What the request would have done to the files as its client has seen them.
+        // The files as the client has read them, to find out what the request was meant to do.
         let mut sources = self.sources.clone();
-        // Looked up once: it may be forgotten meanwhile.
+        // Looked up once, because it may be forgotten meanwhile.
         let older: BTreeMap<&String, Arc<Text>> =
             changed().filter_map(|(name, now)| Some((name, readings.older(name, now)?))).collect();
         for (name, older) in &older {
@@ -236,7 +236,7 @@ impl Gathered {
         Ok(changed().filter_map(note).collect())
     }
 
-    /// Where the policy wants a reading for every edit: whether there was one.
+    /// Checks that the client has read the files, if the policy requires a reading for every edit.
     pub(crate) fn check_read(
         &self,
         claimed: &ClaimedVersions,
@@ -255,7 +255,7 @@ impl Gathered {
         self.files.iter().filter_map(check).collect()
     }
 
-    /// Replacing or deleting a whole file needs more than a match.
+    /// Checks that the client may replace or delete whole files; a match is not enough for that.
     pub(crate) fn check_whole(
         &self,
         discarded: impl IntoIterator<Item = String>,
@@ -274,7 +274,7 @@ impl Gathered {
         problems
     }
 
-    /// Lines are addressed by number only in a version that the call names.
+    /// Checks that line numbers refer to a version that the call names.
     pub(crate) fn check_numbers(&self, patch: &Patch, claimed: &ClaimedVersions) -> Vec<Problem> {
         let names = patch.paths_by_line_number().filter_map(|path| self.names.get(path));
         names
@@ -287,12 +287,12 @@ impl Gathered {
             .collect()
     }
 
-    /// Files that the request would replace or delete as a whole, as far as can be said without a plan.
+    /// Returns the files that the request would replace or delete as a whole, as far as is known without a plan.
     pub(crate) fn replaced(&self, patch: &Patch) -> Vec<String> {
         self.named(patch, needs_all).collect()
     }
 
-    /// Files whose whole content the client gave.
+    /// Returns the files whose whole content the client gave.
     pub(crate) fn given(&self, patch: &Patch) -> Vec<String> {
         let gives = |operation: &Operation| {
             matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Add(_))
@@ -300,7 +300,7 @@ impl Gathered {
         self.named(patch, gives).collect()
     }
 
-    /// The files of the sections that want this.
+    /// Returns the files of the sections whose operation passes this test.
     fn named<'a>(
         &'a self,
         patch: &'a Patch,
@@ -311,18 +311,18 @@ impl Gathered {
     }
 }
 
-/// Whether an operation needs all of the file to be known. By what was asked for, not by what comes of it:
-/// deleting and adding is replacing.
+/// Returns whether an operation requires knowledge of the whole file. The operation decides, not its effect: deleting
+/// and adding is replacing.
 fn needs_all(operation: &Operation) -> bool {
     matches!(operation, Operation::Write(_) | Operation::Replace(_) | Operation::Delete { content: None })
 }
 
-/// The open folders of a request: one for all files in it, since a patch may have thousands.
+/// The open folders of a request, shared by all files in them, since a patch may have thousands.
 #[derive(Default)]
 pub(crate) struct Dirs(BTreeMap<PathBuf, Arc<Dir>>);
 
 impl Dirs {
-    /// The same path, whose folder is the one that is open already.
+    /// Replaces the folder of the path by the one that is already open.
     pub(crate) fn share(&mut self, mut path: WorkspacePath) -> WorkspacePath {
         let existing = path.place.names.len() - path.place.missing.max(1);
         let folder = path.root.path.join(path.place.names[..existing].iter().collect::<PathBuf>());

@@ -1,8 +1,8 @@
-//! The syntax guard: whether an edit broke the parse of a file that was whole before. It warns, or keeps such an edit
-//! from being made, as the policy says.
+//! The syntax guard: it checks whether an edit broke the syntax of a valid file, and warns of such an edit or refuses
+//! it, as the policy says.
 //!
-//! A warning must not be felt: it is looked for in a thread of its own while the commit waits for the disk, and only in so
-//! much text. What is not found by then is told with the client's next answer.
+//! A warning must cost no noticeable time: a background thread looks for it while the commit waits for the disk, in a
+//! limited amount of text. Late results go into the client's next answer.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use crate::files::report::Report;
 use crate::policy::SyntaxGuard;
 use crate::problem::{Kind, Problem};
 
-/// What the outcome calls it.
+/// The name of the guard in an outcome.
 const FIRED: &str = "syntax";
-/// How many bytes of new text are looked at before an edit is made, while others wait for their turn.
+/// The number of bytes of new text that are checked before an edit, while others wait for the lock.
 const JUDGED: usize = 8 * 1024 * 1024;
-/// How many bytes of new text are looked at for a warning.
+/// The number of bytes of new text that are checked for a warning.
 const WARNED: usize = 256 * 1024;
-/// How many edits wait to be looked at; of more there is no warning.
+/// The length of the queue of edits to check; further ones get no warning.
 const WAITING: usize = 16;
-/// How long the answer to an edit waits where it is in doubt whether that broke something.
+/// The time for which an answer waits if the edit probably broke something.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A file that is to be looked at.
+/// A file to check.
 #[derive(Debug)]
 struct Suspect {
     name: String,
@@ -48,11 +48,11 @@ struct Broken {
     what: String,
 }
 
-/// Looks for warnings in the background.
+/// The background thread that looks for warnings.
 #[derive(Debug)]
 pub(crate) struct Guard(Background<VecDeque<Job>>);
 
-/// What is looked for of one edit.
+/// The check of one edit.
 #[derive(Debug)]
 struct Job {
     suspects: Vec<Suspect>,
@@ -60,15 +60,15 @@ struct Job {
     doubt: Arc<AtomicBool>,
 }
 
-/// A look that goes on in the thread.
+/// A running check.
 #[derive(Debug)]
 pub(crate) struct Look {
     found: Receiver<Vec<Broken>>,
-    /// Whether something seems to be broken, which is being looked at more closely.
+    /// Whether something seems to be broken and is being examined more closely.
     doubt: Arc<AtomicBool>,
 }
 
-/// Refuses a plan that breaks a file, if the policy wants that.
+/// Refuses a plan that breaks a file, if the policy says so.
 pub(crate) fn refuse(checked: &CheckedPlan) -> Result<(), Vec<Problem>> {
     if guard(checked) != SyntaxGuard::Refuse {
         return Ok(());
@@ -81,7 +81,7 @@ pub(crate) fn refuse(checked: &CheckedPlan) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Warns of what a plan would break.
+/// Adds warnings about what a plan would break.
 pub(crate) fn warn(checked: &mut CheckedPlan) {
     let guard = guard(checked);
     if guard != SyntaxGuard::Off {
@@ -104,7 +104,7 @@ impl Default for Guard {
                 yield_to_edits();
                 Judge::default()
             });
-            // Whoever asked may have gone.
+            // The receiver may be gone.
             let doubt = || job.doubt.store(true, Ordering::Release);
             let _ = job.found.send(look(judge, job.suspects, &doubt));
         };
@@ -113,7 +113,7 @@ impl Default for Guard {
 }
 
 impl Guard {
-    /// Begins to look for what a plan breaks, unless that is known already.
+    /// Begins to check what a plan breaks, unless that is already known.
     pub(crate) fn begin(&self, checked: &CheckedPlan) -> Option<Look> {
         let is_known = checked.report.fired.iter().any(|fired| fired == FIRED);
         if is_known || guard(checked) != SyntaxGuard::Warn {
@@ -138,8 +138,8 @@ impl Guard {
 }
 
 impl Look {
-    /// Notes what was found by now. What is not known yet goes to the mailbox. Only where something seems to be broken is
-    /// it waited for: an edit that is fine waits for nobody.
+    /// Notes the result, or posts it to the mailbox later. It waits only if something seems to be broken: a good edit
+    /// waits for nothing.
     pub(crate) fn end(self, edit: &str, report: &mut Report, mailbox: &Mailbox) {
         let patience = if self.doubt.load(Ordering::Acquire) { PATIENCE } else { Duration::ZERO };
         match self.found.recv_timeout(patience) {
@@ -153,7 +153,7 @@ impl Look {
     }
 }
 
-/// What a later answer says that the look at an edit has found; `None` while that is not known.
+/// Returns the warning for a later answer; `None` while the result is not known.
 fn late_warning(edit: &str, found: &Receiver<Vec<Broken>>) -> Option<Vec<String>> {
     let warning = |Broken { name, line, what }: Broken| {
         format!(
@@ -167,9 +167,9 @@ fn late_warning(edit: &str, found: &Receiver<Vec<Broken>>) -> Option<Vec<String>
     }
 }
 
-/// This thread runs where nothing else wants to. Woken in the middle of a commit, it would else take the core away from that.
+/// Lowers the priority of this thread: woken in the middle of a commit, it would otherwise take its CPU time.
 fn yield_to_edits() {
-    // Only on Linux is this about the thread alone.
+    // Only on Linux does this concern the thread alone.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::nice(10);
 }
@@ -183,7 +183,7 @@ fn note(broken: Vec<Broken>, report: &mut Report) {
     }
 }
 
-/// What the policy says of a plan. What takes an edit back is not judged.
+/// Returns the policy's guard for a plan. An undo is not checked.
 fn guard(checked: &CheckedPlan) -> SyntaxGuard {
     match &checked.context.undoes {
         Some(_) => SyntaxGuard::Off,
@@ -191,7 +191,7 @@ fn guard(checked: &CheckedPlan) -> SyntaxGuard {
     }
 }
 
-/// The files of known languages that get new text, as long as there are not more bytes of them than that.
+/// Returns the files of known languages with new text, up to this many bytes in total.
 fn suspects(checked: &CheckedPlan, most: usize) -> Vec<Suspect> {
     let mut left = most;
     let files = checked.plan.files().iter().filter(|file| file.has_new_text());

@@ -1,15 +1,15 @@
-//! A file that changed since its client read it, while an edit of it still fits: whether the change is out of the edit's
-//! way, so that both can stand.
+//! Merging with changes of others: a file changed since its client read it, and the edit still fits. This module
+//! decides whether the change is far enough from the edit for both to stand.
 //!
-//! It is where they touch no common line and no neighbouring ones. Where that cannot be told, it is not.
+//! It is, if they share no line and no neighbouring lines. In doubt, it is not.
 
 use std::ops::Range;
 
 use emend_edit::Text;
 use emend_edit::plan::{self, Action, FilePlan, Plan};
 
-/// Whether what changed from `old` to `now` is out of the way of everything that the plan does to the file `name`,
-/// which holds `now`.
+/// Returns whether the change from `old` to `now` is away from everything that the plan does to the file `name`, which
+/// contains `now`.
 pub(crate) fn is_elsewhere(plan: &Plan, name: &str, old: &Text, now: &Text) -> bool {
     if plan.discarded().iter().any(|discarded| discarded == name) {
         return false;
@@ -29,8 +29,8 @@ pub(crate) fn is_elsewhere(plan: &Plan, name: &str, old: &Text, now: &Text) -> b
     }
 }
 
-/// Whether the plan does to `now` what it was meant to do to `old`: the same changes at the same places, which only moved
-/// with what changed before them. A place that is unique or numbered so only by now is another.
+/// Returns whether the plan does the same to `now` as to `old`: the same changes at the same places, moved only by
+/// earlier changes. A place that is unique or has its line number only in `now` is a different one.
 pub(crate) fn is_as_meant(meant: &Plan, plan: &Plan, name: &str, old: &Text, now: &Text) -> bool {
     let spans = |plan: &Plan| {
         let file = plan.files().iter().find(|file| file.name == name);
@@ -41,7 +41,7 @@ pub(crate) fn is_as_meant(meant: &Plan, plan: &Plan, name: &str, old: &Text, now
     };
     let (Some(meant), Some(done)) = (spans(meant), spans(plan)) else { return false };
     let rewrite = plan::rewrite_between(old, now);
-    // Where a place of the old text is by now, if it still is.
+    // Maps an offset in the old text to the new one, if the text there is unchanged.
     let moved = |at: usize| {
         let before = rewrite.spans().iter().take_while(|span| span.range.end <= at);
         let (came, went) =
@@ -56,15 +56,15 @@ pub(crate) fn is_as_meant(meant: &Plan, plan: &Plan, name: &str, old: &Text, now
         })
 }
 
-/// Whether two ranges of lines overlap or border on each other.
+/// Returns whether two ranges of lines overlap or touch.
 fn is_beside(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start <= b.end && b.start <= a.end
 }
 
-/// The lines of `now` that another program wrote; an empty range where it only took some away.
+/// Returns the lines of `now` that another program wrote, as an empty range where it only removed some.
 fn changed_lines(old: &Text, now: &Text) -> Vec<Range<usize>> {
     let rewrite = plan::rewrite_between(old, now);
-    // How far each place is moved by what changed before it.
+    // The shift of each place by the changes before it.
     let (mut came, mut went) = (0, 0);
     let mut changed = Vec::new();
     for span in rewrite.spans() {
@@ -76,7 +76,7 @@ fn changed_lines(old: &Text, now: &Text) -> Vec<Range<usize>> {
     changed
 }
 
-/// The lines that an edit found and those that it changes; `None` if its hunks were not all found in this text.
+/// Returns the lines that an edit matched and those that it changes; `None` if not all hunks were matched in this text.
 fn edited_lines(file: &FilePlan, now: &Text) -> Option<Vec<Range<usize>>> {
     let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = &file.action else { return None };
     if !edit.is_separable() || base.version() != now.version() {
@@ -89,7 +89,7 @@ fn edited_lines(file: &FilePlan, now: &Text) -> Option<Vec<Range<usize>>> {
     Some(found.chain(edit.spans().iter().map(|span| lines(now, span.range.clone()))).collect())
 }
 
-/// The lines that have these bytes.
+/// Returns the lines of a byte range.
 fn lines(text: &Text, range: Range<usize>) -> Range<usize> {
     let lines = text.lines();
     let at =
@@ -115,7 +115,7 @@ mod tests {
 
     const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 
-    /// Whether an edit of line 5, with line 4 as its context, and this change of others go together.
+    /// Checks whether an edit of line 5, with line 4 as its context, can be merged with this change.
     #[track_caller]
     fn check(now: &str, expected: bool) {
         let patch =
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_change_that_touches_or_borders_on_the_edit_is_in_the_way() {
-        // Its context came about.
+        // Its context was only created by the change.
         let old_context = OLD.replace("4\n", "four\n4\n");
         check(&old_context, false);
         check("1\n2\nthree\n4\n5\n6\n7\n8\n9\n", false);

@@ -1,5 +1,5 @@
-//! The stages of an edit, from the request to what follows it: what is asked for, what its client has read, the plan, the
-//! guard and the hooks, a person's approval, and the events.
+//! The stages of an edit, from the request to its effects: the request, the client's readings, the plan, the guard and
+//! the hooks, approval, and the events.
 
 pub(crate) mod context;
 pub(crate) mod request;

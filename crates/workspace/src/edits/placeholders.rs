@@ -1,6 +1,6 @@
-//! What stands in the arguments of a program for what is known only when it is run.
+//! Placeholders in the arguments of a program, for values that are known only when it runs.
 
-/// A text with its placeholders replaced; what comes in their place is not looked at again.
+/// Replaces the placeholders in a text. Inserted values are not searched for placeholders.
 #[must_use]
 pub fn placed(text: &str, places: &[(&str, &str)]) -> String {
     let mut placed = String::new();

@@ -1,4 +1,4 @@
-//! A plan that is kept: [`Preview`], which somebody looks at before it is applied.
+//! A kept plan: [`Preview`], which can be reviewed before it is applied.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::files::report::Report;
 use crate::problem::{Kind, Problem};
 
-/// A plan that is kept: it holds no file open, and says of each file what it must be when its turn comes.
+/// A kept plan. It holds no file open, and records what each file must still be when the plan is applied.
 #[must_use = "a preview is either applied or given up"]
 #[derive(Debug)]
 pub struct Preview {
     pub(crate) plan: Plan,
-    /// By name: the path without links, and the version.
+    /// The path without links and the version of each file, by name.
     pub(crate) files: BTreeMap<String, (PathBuf, Option<Version>)>,
     pub(crate) context: PlanContext,
     pub(crate) report: Report,
@@ -30,13 +30,13 @@ impl Preview {
         Self { plan, files: files.collect(), context, report }
     }
 
-    /// What would happen.
+    /// Returns the report of what would happen.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// How many bytes of files it holds in memory.
+    /// Returns the number of bytes of files that it holds in memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let files = self.plan.files().iter();
@@ -50,7 +50,7 @@ impl Preview {
             .sum()
     }
 
-    /// Whether these hunks of it can be applied without the others.
+    /// Checks that these hunks can be applied without the others.
     pub fn has_hunks(&self, hunks: &[usize]) -> Result<(), Problem> {
         let known: Vec<usize> =
             self.plan.files().iter().flat_map(|file| &file.hunks).map(|hunk| hunk.number).collect();
@@ -62,7 +62,7 @@ impl Preview {
         Err(Problem::new(Kind::InvalidArgument { name: "hunks".into(), message }))
     }
 
-    /// These hunks of it, and what gives the whole back for them.
+    /// Splits off these hunks. The second value turns them back into the whole preview.
     pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Whole), Problem> {
         self.has_hunks(hunks)?;
         let (plan, rest) = self.plan.only(hunks)?;
@@ -72,14 +72,14 @@ impl Preview {
     }
 }
 
-/// What a preview was of which only some hunks were to be applied.
+/// The rest of a preview of which only some hunks are applied.
 pub(crate) struct Whole {
     rest: Rest,
     report: Report,
 }
 
 impl Whole {
-    /// The whole preview again.
+    /// Restores the whole preview.
     pub(crate) fn join(self, part: Preview) -> Preview {
         Preview { plan: self.rest.join(part.plan), report: self.report, ..part }
     }

@@ -1,8 +1,8 @@
-//! What a client has seen: for each file the version that it read, which lines of it, and how to tell
-//! cheaply that the file is still the same.
+//! What a client has read: for each file the version, the lines that were shown, and the metadata that shows cheaply
+//! that the file is unchanged.
 //!
-//! The content always decides: a touched but identical file is not stale. Time, size and inode serve only
-//! to find out which of the read files may have changed.
+//! The content always decides: a touched but identical file is not stale. Time, size and inode only select the files
+//! that may have changed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};
@@ -17,43 +17,43 @@ use crate::files::report::short_diff;
 use crate::files::snapshot::Snapshot;
 use crate::problem::{Again, Kind, Problem, Seen};
 
-/// The content of files up to this size is remembered, to show what changed.
+/// The size up to which the content of a file is remembered, to show changes later.
 const REMEMBERED_FILE: usize = 1024 * 1024;
-/// How much content is remembered for one client, the oldest forgotten first.
+/// The number of bytes of content remembered for one client; the oldest is forgotten first.
 const REMEMBERED: usize = 32 * 1024 * 1024;
 
-/// What one client has read.
+/// The readings of one client.
 #[derive(Debug, Default)]
 pub struct Readings {
-    /// Where content is remembered, perhaps with that of others.
+    /// The store of contents, perhaps shared with other clients.
     shared: Arc<Contents>,
     files: BTreeMap<String, Reading>,
-    /// Files whose content is remembered, oldest first.
+    /// The files whose content is remembered, oldest first.
     contents: VecDeque<String>,
     remembered: usize,
-    /// How many files were read that had not been before.
+    /// The number of files read for the first time.
     arrivals: u64,
 }
 
-/// What was seen of one file.
+/// The reading of one file.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The version that was seen.
     pub version: Version,
-    /// What the file system said of it then.
+    /// The metadata of the file at that time.
     pub stat: Stat,
-    /// Which lines of it were shown, zero-based; sorted and disjoint.
+    /// The lines that were shown, zero-based; sorted and disjoint.
     seen: Vec<Range<usize>>,
-    /// Whether it was read at all, if only in part: this version, or one from which all changes are known.
+    /// Whether it was read, at least in part: this version, or one from which the client knows all changes.
     is_read: bool,
-    /// Whether it changed since it was read, and only the change was shown: then its line numbers are not known.
+    /// Whether the client saw only the change since its last reading: then it does not know the line numbers.
     is_only_told: bool,
-    /// How many lines it had.
+    /// The number of lines of the file.
     lines: usize,
     content: Option<Remembered>,
 }
 
-/// The content of a file, and how much of its client's share it takes.
+/// The remembered content of a file, and the part of the client's share that it takes.
 #[derive(Clone, Debug)]
 struct Remembered {
     content: Content,
@@ -61,7 +61,7 @@ struct Remembered {
 }
 
 impl Remembered {
-    /// The text, if it is not too large.
+    /// Remembers the text, unless it is too large.
     fn of(text: &Arc<Text>, contents: &Arc<Contents>) -> Option<Self> {
         let bytes = text.footprint();
         (bytes <= REMEMBERED_FILE).then(|| Self { content: contents.remember(text), bytes })
@@ -69,23 +69,23 @@ impl Remembered {
 }
 
 impl Reading {
-    /// The text that was seen, if it is still remembered.
+    /// Returns the text that was read, if it is still remembered.
     fn text(&self) -> Option<Arc<Text>> {
         self.content.as_ref()?.content.text()
     }
 
-    /// Whether it changed since it was read, and only the change was shown.
+    /// Returns whether the client saw only the change since its last reading.
     pub(crate) fn is_only_told(&self) -> bool {
         self.is_only_told
     }
 
-    /// Whether it was read at all.
+    /// Returns whether the file was read, at least in part.
     #[must_use]
     pub fn is_read(&self) -> bool {
         self.is_read
     }
 
-    /// Whether every line was shown.
+    /// Returns whether every line was shown.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.lines == 0 || self.seen.first().is_some_and(|seen| seen.start == 0 && seen.end >= self.lines)
@@ -93,13 +93,13 @@ impl Reading {
 }
 
 impl Readings {
-    /// Of a client that shares these with others.
+    /// Creates the readings of a client that shares these contents with others.
     #[must_use]
     pub fn sharing(contents: &Arc<Contents>) -> Self {
         Self { shared: Arc::clone(contents), ..Self::default() }
     }
 
-    /// What is seen of a file now.
+    /// Creates a reading of the current content.
     fn reading(&self, snapshot: &Snapshot, seen: Vec<Range<usize>>, is_read: bool, lines: usize) -> Reading {
         Reading {
             version: snapshot.text.version(),
@@ -112,40 +112,40 @@ impl Readings {
         }
     }
 
-    /// What was seen of this file.
+    /// Returns the reading of this file.
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Reading> {
         self.files.get(name)
     }
 
-    /// Every file that was read, with the version that was.
+    /// Returns every file that was read, with its version.
     #[must_use]
     pub fn versions(&self) -> Vec<(String, Version)> {
         let read = self.files.iter().filter(|(_, reading)| reading.is_read);
         read.map(|(name, reading)| (name.clone(), reading.version)).collect()
     }
 
-    /// Every file that was read and comes after this one.
+    /// Returns every file that was read and comes after this one, by name.
     pub fn read_after(&self, name: Option<&str>) -> impl Iterator<Item = (&str, &Reading)> {
         let after = name.map_or(Bound::Unbounded, Bound::Excluded);
         let files = self.files.range::<str, _>((after, Bound::Unbounded));
         files.filter(|(_, reading)| reading.is_read).map(|(name, reading)| (name.as_str(), reading))
     }
 
-    /// How many files were read that had not been before: while this is the same, no file has been added.
+    /// Returns how many files were read for the first time: while the number is the same, no file has been added.
     #[must_use]
     pub fn arrivals(&self) -> u64 {
         self.arrivals
     }
 
-    /// The remembered text of this file if it is the same, so that what was found out about it once need not
-    /// be found out again; else the given one.
+    /// Returns the remembered text of this file if it equals `text`, so that facts computed once for it are reused;
+    /// otherwise `text`.
     pub(crate) fn same(&self, name: &str, text: Arc<Text>) -> Arc<Text> {
         let remembered = self.files.get(name).filter(|reading| reading.version == text.version());
         remembered.and_then(Reading::text).unwrap_or(text)
     }
 
-    /// These lines of this content were shown. Lines of the same version seen earlier still count.
+    /// Records that these lines were shown. Lines of the same version shown earlier still count.
     pub fn saw(&mut self, name: &str, snapshot: &Snapshot, shown: Range<usize>, lines: usize) {
         let version = snapshot.text.version();
         let mut seen = match self.files.get(name) {
@@ -157,18 +157,17 @@ impl Readings {
         self.put(name, reading);
     }
 
-    /// An edit of this client was committed: what it remembers of the file moves along. `whole` when the
-    /// client gave all of the content, which is as good as having read it. `after` is the version that it
-    /// has now.
+    /// Records that the client's edit was committed. `whole` means that the client gave the whole content, which is as
+    /// good as having read it. `after` is the new version.
     pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, after: Version, whole: bool) {
         let (was_full, was_read) = match self.files.get(name) {
-            // What was seen must be what the edit was made of.
+            // The reading must be of the version that was edited.
             Some(reading) if Some(reading.version) == action.base().map(|base| base.version()) => {
                 (reading.is_full(), reading.is_read)
             }
             Some(_) => (false, false),
             None if whole => (false, false),
-            // Never read: an edit by match is no reading.
+            // An edit by match alone is no reading.
             None => return,
         };
         let (Some(view), Some(pieces)) = (action.view(), action.pieces()) else { return };
@@ -184,7 +183,7 @@ impl Readings {
         self.put(name, Reading { version: after, stat, seen, is_read, is_only_told, lines, content });
     }
 
-    /// A file has another name: what was seen of it was seen under that.
+    /// Moves the reading of a renamed file to its new name.
     pub(crate) fn moved(&mut self, from: &str, to: &str) {
         if let Some(reading) = self.files.get(from).cloned() {
             self.removed(from);
@@ -192,7 +191,7 @@ impl Readings {
         }
     }
 
-    /// The file is gone, by this client's own edit.
+    /// Removes the reading of a file that this client deleted.
     pub(crate) fn removed(&mut self, name: &str) {
         self.forget_content(name);
         self.files.remove(name);
@@ -221,13 +220,13 @@ impl Readings {
         }
     }
 
-    /// Whether this client may edit the file by match, given the version that the call names, if it names
-    /// one. `Ok(true)` when something was checked, `Ok(false)` when there was nothing to check against.
+    /// Checks that this client may edit the file by match, given the version that the call names, if any. Returns
+    /// `Ok(false)` if there was nothing to check against.
     ///
-    /// `again` is what the caller may do after a refusal, if the call names no version.
+    /// `again` is what the caller may do after a refusal if the call names no version.
     ///
-    /// A file that changed since it was read is refused once, with what changed; that counts as having
-    /// seen the change, though not as having read the file.
+    /// A file that changed since it was read is refused once, with the change; after that the client knows the change,
+    /// but has not read the file.
     pub(crate) fn check(
         &mut self,
         name: &str,
@@ -258,8 +257,8 @@ impl Readings {
         Err(Problem::new(kind).at(name))
     }
 
-    /// Whether this client may replace or delete the whole file: it named the current version, or it has
-    /// read all of it and it is still that.
+    /// Checks that this client may replace or delete the whole file: it named the current version, or has read all of
+    /// it.
     pub(crate) fn check_whole(
         &self,
         name: &str,
@@ -279,8 +278,7 @@ impl Readings {
         }
     }
 
-    /// Whether this client has read the file, however little of it, and knows what it holds now: this version, or what
-    /// changed to it.
+    /// Checks that this client has read some of the file and knows its current version, or the changes to it.
     pub(crate) fn check_read(
         &self,
         name: &str,
@@ -295,17 +293,17 @@ impl Readings {
         Err(Problem::new(Kind::MustRead { current: version }).at(name))
     }
 
-    /// The content that this client has seen of a file, if that is another now and is remembered.
+    /// Returns the remembered content that this client has read, if the file has changed since.
     pub(crate) fn older(&self, name: &str, current: &Snapshot) -> Option<Arc<Text>> {
         self.of(name).filter(|reading| reading.version != current.text.version())?.text()
     }
 
-    /// This client was shown what changed in a file since it read it.
+    /// Records that this client was shown the change of a file since it read it.
     pub(crate) fn knows_change(&mut self, name: &str, current: &Snapshot) {
         self.record_change(name, Some(current), true);
     }
 
-    /// `shown` says whether it was told what changed.
+    /// Records a change of a file; `shown` says whether the client was shown it.
     fn record_change(&mut self, name: &str, current: Option<&Snapshot>, shown: bool) {
         match current {
             // The call named an old version, but this client has read the current one: nothing is new.
@@ -370,7 +368,7 @@ mod tests {
         assert!(Arc::ptr_eq(&older[0], &older[1]));
         clients[0].saw("b.txt", &snapshot("0123456\n"), 0..1, 1);
         assert!(clients[1].older("a.txt", &now).is_none());
-        // That it was read is still known.
+        // The fact that it was read is still known.
         assert!(clients[1].check("a.txt", Some(&now), None, Again::SameCall).is_err());
         assert!(clients[1].check_whole("a.txt", &now, None).is_err());
     }
@@ -387,7 +385,7 @@ mod tests {
         }
     }
 
-    /// A client that has read lines of a file of five.
+    /// Returns a client that has read these lines of a file of five lines.
     fn reader(shown: &[Range<usize>]) -> (Readings, Snapshot) {
         let (mut readings, read) = (Readings::default(), snapshot("1\n2\n3\n4\n5\n"));
         shown.iter().for_each(|shown| readings.saw("a.txt", &read, shown.clone(), 5));
@@ -414,7 +412,7 @@ mod tests {
         let mut readings = Readings::default();
         readings.saw("empty.txt", &snapshot(""), 0..0, 0);
         assert!(readings.of("empty.txt").unwrap().is_full());
-        // Of another version nothing was seen.
+        // Nothing was read of the other version.
         let (mut readings, _) = reader(&[0..5]);
         let now = snapshot("1\n2\n3\n4\n6\n");
         readings.saw("a.txt", &now, 4..5, 5);
@@ -455,10 +453,10 @@ mod tests {
         assert!(reading.is_read() && reading.is_only_told() && !reading.is_full());
         assert!(readings.check_whole("a.txt", &now, None).is_err());
         assert!(readings.check_read("a.txt", &now, None).is_ok());
-        // To have read it again is to know it.
+        // After reading it again, the client knows it.
         readings.saw("a.txt", &now, 0..5, 5);
         assert!(!readings.of("a.txt").unwrap().is_only_told());
-        // A file that is gone is refused once too, and then nothing is known of it.
+        // A deleted file is refused once too, and then forgotten.
         assert!(readings.check("a.txt", None, None, Again::SameCall).is_err());
         assert!(matches!(readings.check("a.txt", None, None, Again::SameCall), Ok(false)));
         assert!(readings.of("a.txt").is_none());
@@ -479,7 +477,7 @@ mod tests {
             matches!(*stale.kind, Kind::StaleFile { again: Again::NewVersion, diff: Some(_), .. }),
             "{stale:?}"
         );
-        // What was never seen cannot be shown as it was.
+        // A version that was never read cannot be shown.
         let other = named(&snapshot("other"));
         let stale = readings.check("a.txt", Some(&read), Some(&other), Again::SameCall).unwrap_err();
         assert!(matches!(*stale.kind, Kind::StaleFile { diff: None, .. }), "{stale:?}");

@@ -1,14 +1,14 @@
-//! What a client asks for.
+//! The request of a client.
 
 use std::collections::BTreeMap;
 
 use emend_edit::patch::Patch;
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// What to change.
+    /// The changes.
     pub patch: &'a Patch,
-    /// The versions that the call names, by path as it was written.
+    /// The versions that the call names, by path as written.
     pub versions: &'a BTreeMap<String, String>,
 }

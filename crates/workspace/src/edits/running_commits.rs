@@ -1,12 +1,11 @@
-//! Which commits of this process are running, for those who wait until the ones of this moment are over, or until there will
-//! never be another.
+//! The running commits of this process, so that others can wait until the current ones are done, or stop new ones.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use emend_threads::{Condvar, Mutex};
 
-/// The commits of a process that are being written right now.
+/// The commits that this process is writing right now.
 #[derive(Debug, Default)]
 pub struct RunningCommits {
     commits: Mutex<Commits>,
@@ -17,11 +16,11 @@ pub struct RunningCommits {
 struct Commits {
     last: u64,
     running: BTreeSet<u64>,
-    /// Whether none begins any more.
+    /// Whether new commits are refused.
     is_over: bool,
 }
 
-/// A commit that is running until this is dropped.
+/// A commit that counts as running until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Running<'a> {
     all: &'a RunningCommits,
@@ -29,7 +28,7 @@ pub(crate) struct Running<'a> {
 }
 
 impl RunningCommits {
-    /// Begins one, unless that is over.
+    /// Begins a commit, unless new ones are refused.
     pub(crate) fn begin(&self) -> Option<Running<'_>> {
         let mut commits = self.commits.lock();
         if commits.is_over {
@@ -41,8 +40,8 @@ impl RunningCommits {
         Some(Running { all: self, number })
     }
 
-    /// Waits until the edits that this process is writing are made and their observers told, no longer than this; no other
-    /// begins any more. Returns whether all of them are.
+    /// Refuses new commits, and waits at most `patience` until the running ones are done and their observers notified.
+    /// Returns whether all are.
     pub fn end(&self, patience: Duration) -> bool {
         let mut commits = self.commits.lock();
         commits.is_over = true;
@@ -50,8 +49,7 @@ impl RunningCommits {
         !self.over.wait_timeout_while(commits, patience, run).1
     }
 
-    /// Waits until the edits that this process is writing at this moment are made and their observers told, and not for
-    /// those that begin meanwhile.
+    /// Waits until the commits running now are done and their observers notified, but not for later ones.
     pub fn settle(&self) {
         let mut commits = self.commits.lock();
         let last = commits.last;

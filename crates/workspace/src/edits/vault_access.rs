@@ -1,5 +1,4 @@
-//! What a root has of earlier edits, and what a process that died has left of one: the way from a workspace to its
-//! vaults.
+//! Access from a workspace to the vaults of its roots, which hold the history and the remains of interrupted edits.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,10 +24,10 @@ use crate::files::vault::{self, Vault};
 use crate::policy::Mode;
 use crate::problem::{Kind, Problem};
 
-/// How long a server that starts waits for somebody else's edit.
+/// The time for which a starting server waits for another process's edit.
 const AT_START: Duration = Duration::from_millis(500);
 
-/// The way to the vaults of the roots.
+/// The access to the vaults of the roots.
 #[derive(Debug)]
 pub(crate) struct VaultAccess {
     disk: Arc<dyn Disk>,
@@ -38,7 +37,7 @@ pub(crate) struct VaultAccess {
     news: Mutex<News>,
 }
 
-/// A root in which nobody else edits while this is there, and in which nothing of an edit before was left.
+/// A root locked against edits of others, with all interrupted edits recovered.
 #[derive(Debug)]
 pub(crate) struct LockedRoot<'a> {
     root: &'a Arc<Root>,
@@ -46,13 +45,13 @@ pub(crate) struct LockedRoot<'a> {
 }
 
 impl LockedRoot<'_> {
-    /// Whether it is this root that is locked.
+    /// Returns whether the lock is of this root.
     pub(crate) fn is_of(&self, root: &Arc<Root>) -> bool {
         Arc::ptr_eq(self.root, root)
     }
 }
 
-/// What recovery has found: each thing is told once.
+/// The findings of recovery, each reported once.
 #[derive(Debug, Default)]
 struct News {
     known: BTreeSet<String>,
@@ -64,12 +63,12 @@ impl VaultAccess {
         Self { disk, state, seal: OnceLock::new(), news: Mutex::default() }
     }
 
-    /// The disk that they are on.
+    /// Returns the disk of the vaults.
     pub(crate) fn disk(&self) -> &dyn Disk {
         &*self.disk
     }
 
-    /// Waits for the right to edit in a root, for at most `patience`, and takes up what was left in it.
+    /// Locks a root, waiting at most `patience`, and recovers interrupted edits in it.
     pub(crate) fn lock<'a>(
         &self,
         root: &'a Arc<Root>,
@@ -80,12 +79,12 @@ impl VaultAccess {
         Ok(LockedRoot { root, _lock: lock })
     }
 
-    /// The user's state folder.
+    /// Returns the user's state folder.
     pub(crate) fn state(&self) -> Option<&Path> {
         self.state.as_deref()
     }
 
-    /// The vault of a root, made if there is none.
+    /// Returns the vault of a root, and creates it if it is missing.
     pub(crate) fn vault(&self, root: &Root) -> Result<Arc<Vault>, Problem> {
         let (disk, seal) = (self.disk(), self.seal()?);
         if let (None, Some(state)) = (root.vault.opened(disk), &self.state) {
@@ -96,7 +95,7 @@ impl VaultAccess {
         Ok(vault)
     }
 
-    /// Drops the oldest of what a vault keeps, where enough has come. Nothing depends on its success.
+    /// Removes the oldest entries of a crowded vault. A failure does no harm.
     pub(crate) fn tidy(&self, vault: &Vault) {
         if vault.take_crowded() {
             vault.prune(self.disk());
@@ -104,7 +103,7 @@ impl VaultAccess {
         }
     }
 
-    /// Where held plans wait for a person's word; or why they cannot.
+    /// Opens the store of held plans; the error says why plans cannot wait.
     pub(crate) fn approvals(&self) -> Result<Approvals, String> {
         let seal = self.seal().map_err(|problem| problem.to_string())?;
         match &self.state {
@@ -113,10 +112,11 @@ impl VaultAccess {
         }
     }
 
-    /// At the start: takes up what was left in every root, unless somebody is editing it for long: who is, has done so.
+    /// Recovers every root at the start. A root that another process is editing is skipped, because that has recovered
+    /// it.
     pub(crate) fn recover_all(&self, roots: &Roots) {
         for root in roots.all() {
-            // Who may not edit leaves it to those who may.
+            // A process that may not edit leaves recovery to those that may.
             if root.policy.terms().mode != Mode::ReadOnly
                 && let Ok(_locked) = root.lock(AT_START)
                 && let Err(problem) = self.recover(root)
@@ -126,7 +126,7 @@ impl VaultAccess {
         }
     }
 
-    /// Takes up what was left in a root. The lock is held.
+    /// Recovers interrupted edits in a root, whose lock must be held.
     fn recover(&self, root: &Root) -> Result<(), Problem> {
         let disk = self.disk();
         let failed = |error: io::Error| {
@@ -160,7 +160,7 @@ impl VaultAccess {
         Err(Problem::new(Kind::RecoveryNeeded { what }))
     }
 
-    /// The histories of all roots that have one.
+    /// Returns the histories of all roots that have one.
     pub(crate) fn histories<'a>(&'a self, roots: &'a Roots) -> Result<Vec<History<'a>>, Problem> {
         let mut histories = Vec::new();
         for root in roots.all() {
@@ -169,7 +169,7 @@ impl VaultAccess {
         Ok(histories)
     }
 
-    /// The history of a root, if it has one.
+    /// Returns the history of a root, if it has one.
     pub(crate) fn history<'a>(
         &'a self,
         roots: &'a Roots,
@@ -180,7 +180,7 @@ impl VaultAccess {
         read.map(Some).map_err(|error| reading_failed(&error))
     }
 
-    /// The newest edits of a root, as far as this takes no time. Nothing where they cannot be read.
+    /// Returns the newest edits of a root, as far as that is fast; `None` if they cannot be read.
     pub(crate) fn end_of_history<'a>(&'a self, roots: &'a Roots, root: &Arc<Root>) -> Option<History<'a>> {
         let vault = self.existing_vault(root).ok()??;
         History::read_end(self.disk(), vault, Arc::clone(root), roots.prefix(root)).ok()
@@ -197,7 +197,7 @@ impl VaultAccess {
         vault.map(|vault| Some(Arc::new(vault))).map_err(|error| reading_failed(&error))
     }
 
-    /// The logs of all roots that have one.
+    /// Returns the paths of the history files of all roots that have one.
     pub(crate) fn logs(&self, roots: &Roots) -> Vec<PathBuf> {
         let disk = self.disk();
         let log = |root: &Arc<Root>| match root.vault.opened(disk) {
@@ -210,7 +210,7 @@ impl VaultAccess {
         roots.all().iter().filter_map(log).collect()
     }
 
-    /// Writes down what has happened.
+    /// Records an edit in the history.
     pub(crate) fn record(
         &self,
         vault: &Vault,
@@ -240,12 +240,12 @@ impl VaultAccess {
         record.write(self.disk(), vault, &Details::new(&origin.request, report.diff()))
     }
 
-    /// What was found and not told yet.
+    /// Takes the findings that were not reported yet.
     pub(crate) fn news(&self) -> Vec<String> {
         std::mem::take(&mut self.news.lock().untold)
     }
 
-    /// What was found, for the log; it is told to the next caller all the same.
+    /// Returns the unreported findings, for the log; the next caller still gets them.
     pub(crate) fn findings(&self) -> Vec<String> {
         self.news.lock().untold.clone()
     }
@@ -263,7 +263,7 @@ impl VaultAccess {
         if self.seal.get().is_none() {
             let seal =
                 Seal::of_user(self.state.as_deref()).map_err(|error| io_problem("Making a key", &error))?;
-            // Two threads at once read the same key.
+            // If two threads get here, both have read the same key.
             let _ = self.seal.set(Arc::new(seal));
         }
         Ok(self.seal.get().expect("it was set"))

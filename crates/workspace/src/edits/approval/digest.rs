@@ -1,17 +1,17 @@
-//! Which plan it is: a hash of what becomes of which file in which folder.
+//! The digest of a plan: a hash of what happens to each file, and in which root.
 
 use std::ffi::OsString;
 
 use crate::files::commit::{Job, Like};
 
-/// Proves that exactly these bytes become exactly those, in this root: two plans with the same digest do the same.
-/// Nothing else goes in, not who asks nor with which tool.
+/// The proof that exactly these bytes become exactly those in this root: two plans with the same digest do the same.
+/// Neither the client nor the tool goes into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanDigest(blake3::Hash);
 
 impl PlanDigest {
-    /// The digest of a plan's jobs, in the root of this identity. `undoes` is the edit whose kept files give some of
-    /// them their metadata.
+    /// Computes the digest of a plan's jobs in the root of this identity. `undoes` is the edit whose kept files give
+    /// some of them their metadata.
     pub(crate) fn of(root: &str, jobs: &[Job<'_>], undoes: Option<&str>) -> Self {
         let mut fields = Fields::default();
         fields.add(b"emend plan 1");
@@ -21,7 +21,7 @@ impl PlanDigest {
             fields.add_path(&job.path.place.names);
             let base = job.base.map(|(path, snapshot)| (path, snapshot.text.version().hex()));
             fields.add_option(base.as_ref().map(|(_, version)| version.as_bytes()));
-            // Where it is a move, the old place; otherwise the same one.
+            // The old path of a move; otherwise the same path again.
             fields.add_path(base.as_ref().map_or(&[], |(path, _)| &path.place.names));
             fields.add_option(job.after.map(|after| after.hex()).as_deref().map(str::as_bytes));
             fields.add_option(
@@ -43,20 +43,20 @@ impl PlanDigest {
         Self(fields.0.finalize())
     }
 
-    /// The digest in hex.
+    /// Returns the digest in hex.
     #[must_use]
     pub fn hex(&self) -> String {
         self.0.to_hex().as_str().to_owned()
     }
 
-    /// The digest that is written so.
+    /// Parses a digest in hex.
     #[must_use]
     pub fn from_hex(hex: &str) -> Option<Self> {
         blake3::Hash::from_hex(hex).ok().map(Self)
     }
 }
 
-/// Hashes fields, each below its length, so that what ends one cannot begin another.
+/// A hash over fields, each with its length in front, so that the end of one cannot pass for the start of the next.
 #[derive(Default)]
 struct Fields(blake3::Hasher);
 

@@ -1,8 +1,8 @@
-//! The escapes of strings in JSON, TOML and YAML.
+//! Unescaping of strings in JSON, TOML and YAML.
 
 use std::borrow::Cow;
 
-/// The content of a string. What is no escape stays as it is.
+/// Returns the content of a string; anything that is not an escape stays as it is.
 pub(super) fn unescaped(written: &[u8]) -> Cow<'_, str> {
     let written = String::from_utf8_lossy(written);
     if !written.contains('\\') {
@@ -17,7 +17,7 @@ pub(super) fn unescaped(written: &[u8]) -> Cow<'_, str> {
         }
         let digits = match rest.next() {
             Some('u') => 4,
-            // Of TOML and YAML.
+            // Only in TOML and YAML.
             Some('U') => 8,
             Some('x') => 2,
             Some(escaped) => {

@@ -1,10 +1,11 @@
-//! Approval: what the policy wants a person to allow is held until one has.
+//! Approval: edits for which the policy requires it are held until a person approves them.
 //!
-//! An approval is for one plan and for nothing else: [`PlanDigest`] says which bytes become which, and a plan that comes
-//! out otherwise, because a file has moved on meanwhile, is not the one that was approved. Nothing is locked and no plan
-//! is kept while a person thinks; the same request is planned anew, and its digest says whether it is the same.
+//! An approval is for one plan only: its [`PlanDigest`] covers which bytes become which, so a plan that turns out
+//! differently, because a file changed meanwhile, is not approved. While the person decides, nothing is locked and no
+//! plan is kept: the same request is planned again, and the digest shows whether the plan is the same.
 //!
-//! Who approves is asked by the client ([`Approval::of_person`]), or lets go at a terminal what [`Approvals`] keeps.
+//! The client asks a person ([`Approval::of_person`]), or the person decides at a terminal on the plans in
+//! [`Approvals`].
 
 mod digest;
 mod escapes;
@@ -29,12 +30,12 @@ use crate::files::effort::NotDone;
 use crate::files::history::Origin;
 use crate::files::report::{ChangeKind, FileReport, Report};
 
-/// A person's yes to one plan.
+/// A person's approval of one plan.
 #[derive(Clone, Debug)]
 pub struct Approval(PlanDigest);
 
 impl Approval {
-    /// The yes of a person who was shown this plan. Whoever calls this vouches for having asked one.
+    /// Creates the approval of a person who was shown this plan. The caller vouches for having asked one.
     #[must_use]
     pub fn of_person(plan: PlanDigest) -> Self {
         Self(plan)
@@ -45,19 +46,19 @@ impl Approval {
     }
 }
 
-/// Why an edit was not made.
+/// The reason why an edit was not made.
 #[derive(Debug)]
 pub enum NotCommitted {
-    /// It would have had to wait, or to do much. With more effort it may be made.
+    /// It would have had to wait, or to do much; with more effort it may succeed.
     NotQuick,
-    /// It cannot be.
+    /// It failed or was refused.
     Problems(Vec<Problem>),
-    /// It could be, but the policy wants a person to allow it.
+    /// It could be made, but the policy requires a person's approval.
     AwaitingApproval(Box<AwaitingApproval>),
 }
 
 impl NotCommitted {
-    /// The problems alone, for somebody who asks nobody, and not again: what is not quick is `busy` to them.
+    /// Returns the problems, for a caller that neither asks a person nor retries: `NotQuick` becomes `busy`.
     #[must_use]
     pub fn into_problems(self) -> Vec<Problem> {
         match self {
@@ -89,44 +90,44 @@ impl From<Problem> for NotCommitted {
     }
 }
 
-/// A plan that would be committed if a person allowed it: everything that one must know to decide.
+/// A plan that awaits approval, with everything that a person needs to decide.
 #[derive(Debug)]
 pub struct AwaitingApproval {
     pub(crate) digest: PlanDigest,
-    /// `approval-needed`, for each rule and file.
+    /// One `approval-needed` for each rule and file.
     pub(crate) problems: Vec<Problem>,
     pub(crate) report: Report,
     pub(crate) origin: Origin,
-    /// The folder that its files are in.
+    /// The folder of its files.
     pub(crate) root: PathBuf,
 }
 
 impl AwaitingApproval {
-    /// Which plan it is.
+    /// Returns the digest of the plan.
     #[must_use]
     pub fn digest(&self) -> PlanDigest {
         self.digest
     }
 
-    /// What would happen.
+    /// Returns what the plan would do.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// Who asks for it.
+    /// Returns who requested the edit.
     #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// The folder that its files are in.
+    /// Returns the folder of its files.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The rules that want a person's word, such as `the mode is ask`.
+    /// Returns the rules that require approval, such as `the mode is ask`.
     #[must_use]
     pub fn rules(&self) -> Vec<String> {
         let rule = |problem: &Problem| match &*problem.kind {
@@ -137,7 +138,7 @@ impl AwaitingApproval {
         rules.into_iter().collect()
     }
 
-    /// What would happen to each file, a line each: `modify src/a.rs, +2 -1`.
+    /// Returns one line for each file with what would happen to it: `modify src/a.rs, +2 -1`.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         self.report.files.iter().map(line).collect()

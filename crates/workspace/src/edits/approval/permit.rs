@@ -1,4 +1,4 @@
-//! The last question before a commit: whether a plan may be made true now.
+//! The last check before a commit: whether the policy or a person permits the plan.
 
 use std::io;
 
@@ -12,8 +12,8 @@ use crate::disk::fault::io_problem;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::policy::Mode;
 
-/// Whether the policy lets this plan be made true, or a person does. The root's lock is held, and a yes that waited for
-/// this plan is used up.
+/// Checks that the policy or a person's approval permits this plan. The root's lock must be held; an approval that
+/// waited for this plan is used up.
 pub(crate) fn permit(
     disk: &dyn Disk,
     checked: &CheckedPlan,
@@ -25,7 +25,7 @@ pub(crate) fn permit(
         return Ok(());
     }
     let held = held(disk, checked, problems)?;
-    // Where nothing can be kept, nobody has said anything either.
+    // Without storage for approvals, no person can have decided at a terminal.
     let approvals = approvals().ok();
     let failed = |error: io::Error| io_problem("Looking for an approval", &error);
     let word = match &approvals {
@@ -34,7 +34,7 @@ pub(crate) fn permit(
     };
     let is_allowed = approval.is_some_and(|approval| approval.covers(&held.digest));
     match word {
-        // A no at a terminal outdoes a yes elsewhere.
+        // A denial at a terminal overrides an approval elsewhere.
         Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied { command: None }).into()),
         Some(Word::Yes) => Ok(()),
         None if is_allowed => {
@@ -47,14 +47,14 @@ pub(crate) fn permit(
     }
 }
 
-/// Refuses a plan that no person could allow. Yields why one must be asked, if so.
+/// Refuses a plan that no person could approve. Returns the problems for which approval is required.
 pub(crate) fn refuse_unless_allowable(checked: &CheckedPlan) -> Result<Vec<Problem>, Vec<Problem>> {
     let problems = held_back(checked);
     let is_allowable = problems.iter().all(|problem| problem.code() == Code::ApprovalNeeded);
     if is_allowable { Ok(problems) } else { Err(problems) }
 }
 
-/// What keeps a plan from being committed though it could be: the policy wants a person to be asked, or no edits.
+/// Returns the reasons why the policy holds a plan back: approval is required, or edits are not allowed.
 fn held_back(checked: &CheckedPlan) -> Vec<Problem> {
     let mut problems = Vec::new();
     for job in checked.jobs() {
@@ -63,7 +63,7 @@ fn held_back(checked: &CheckedPlan) -> Vec<Problem> {
             let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
             let by_mode = path.root.policy.terms().mode != Mode::Auto
                 && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
-            // A mode concerns no file more than another.
+            // A mode concerns no particular file.
             let problem = if by_mode { Problem::new(kind) } else { Problem::new(kind).at(&path.name) };
             if !problems.contains(&problem) {
                 problems.push(problem);
@@ -83,7 +83,7 @@ fn held_back(checked: &CheckedPlan) -> Vec<Problem> {
     problems
 }
 
-/// A plan, held for these reasons, as a person must see it to decide on it.
+/// Returns a plan held for these reasons as a person must see it to decide on it.
 fn held(disk: &dyn Disk, checked: &CheckedPlan, problems: Vec<Problem>) -> Result<AwaitingApproval, Problem> {
     let root = &checked.context.root;
     let identity =
@@ -93,7 +93,7 @@ fn held(disk: &dyn Disk, checked: &CheckedPlan, problems: Vec<Problem>) -> Resul
     Ok(AwaitingApproval { digest, problems, report, origin, root: root.path.clone() })
 }
 
-/// Lets this wait for a person's word, which they give by this command and its id. Yields what the model is told.
+/// Stores a held plan until a person decides with this command and the plan's id. Returns the problems to report.
 pub(crate) fn leave_waiting(
     held: &AwaitingApproval,
     approvals: Result<Approvals, String>,

@@ -1,10 +1,10 @@
-//! What in a text says how MCP servers are started: the commands, arguments, variables and addresses beneath
+//! Detection of MCP server configuration in a text: the commands, arguments, variables and addresses beneath
 //! `mcpServers`, `servers`, `context_servers` or `mcp_servers`, whatever the file is called.
 //!
-//! Two formats are read: JSON as the most lenient of clients reads it (comments, single quotes, missing commas), in one
-//! pass that no error ends, and TOML. Only a text that is one of these as a whole counts, so that neither documents nor
-//! source code that show a configuration are taken for one. The work is linear in the text, and no value is kept. Of a file
-//! that is YAML by its name the lines are looked at that may say so ([`super::yaml`]).
+//! Two formats are parsed: JSON as leniently as the most lenient client (comments, single quotes, missing commas), in
+//! one pass that no error stops, and TOML. Only a text that is entirely in one of them counts, so that documents and
+//! source code that quote a configuration do not. The work is linear in the text, and no value is kept. In a file named
+//! as YAML, the relevant lines count too ([`super::yaml`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use emend_edit::plan::Action;
 use super::escapes::unescaped;
 use super::yaml;
 
-/// What says how a server is started, whom it is, or what it may do without anybody being asked.
+/// The fields that decide how a server is started, its identity, and what it may do without asking.
 const FIELDS: [&str; 19] = [
     "command",
     "args",
@@ -40,28 +40,28 @@ const FIELDS: [&str; 19] = [
     "alwaysAllow",
     "autoApprove",
 ];
-/// Objects in objects beyond this are passed over: no client looks for servers there.
+/// The nesting depth below which objects are skipped: no client looks for servers there.
 const DEEPEST: usize = 64;
-/// A larger text is not read as TOML: if it has a section of servers, all of it counts.
+/// The largest text that is parsed as TOML. A larger one with a section of servers counts as a whole.
 const LONGEST_TOML: usize = 4 * 1024 * 1024;
 
-/// Whether a file says otherwise after this than before how servers are started.
+/// Returns whether an action changes how servers are started.
 pub(crate) fn changes_servers(action: &Action, is_yaml: bool) -> bool {
     let before = action.base().map(|base| Starts::in_pieces(&[base.bytes()], is_yaml)).unwrap_or_default();
     let after = action.view().map(|after| Starts::in_pieces(&after, is_yaml)).unwrap_or_default();
     match action {
-        // They are gone where they were, and new where they are.
+        // A move removes them from the old path and adds them at the new one.
         Action::Move { .. } => before != Starts::default() || after != Starts::default(),
         _ => before != after,
     }
 }
 
-/// How the servers in a text are started. Two that are equal start the same.
+/// The server configuration in a text: equal values start the same servers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Starts(BTreeSet<[u8; 32]>);
 
 impl Starts {
-    /// Those that a text of these pieces has.
+    /// Finds the configuration in a text made of these pieces.
     pub(super) fn in_pieces(pieces: &[&[u8]], is_yaml: bool) -> Self {
         let text = match pieces {
             [whole] => Cow::Borrowed(*whole),
@@ -72,7 +72,7 @@ impl Starts {
         }
         let mut found = Self::in_json_or_toml(&text);
         if is_yaml {
-            // A client may read as JSON, or after a move as TOML, what is called YAML here.
+            // A client may read this file as JSON, or after a move as TOML.
             found.0.extend(yaml::parts(&String::from_utf8_lossy(&text)));
         }
         found
@@ -97,12 +97,12 @@ impl Starts {
     }
 }
 
-/// Whether the name of a section may be in it, spelled out or with escapes.
+/// Returns whether the text may contain the name of a section, plain or escaped.
 fn may_name_a_section(text: &[u8]) -> bool {
     memmem::find(text, b"ervers").is_some() || memmem::find(text, b"\\").is_some()
 }
 
-/// Whether the first line that says something may be one of TOML: nearly no source code is parsed any further.
+/// Returns whether the first significant line may be TOML, which spares nearly all source code from being parsed.
 fn begins_like_toml(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
@@ -110,13 +110,13 @@ fn begins_like_toml(text: &[u8]) -> bool {
     first.starts_with(b"[") || first.contains(&b'=')
 }
 
-/// Whether this line, if it is one of TOML, begins a section: of a text that is not read as a whole.
+/// Returns whether this line, as TOML, begins a section; for texts too large to be parsed.
 fn is_a_section(line: &[u8]) -> bool {
     if !may_name_a_section(line) {
         return false;
     }
     let line = line.trim_ascii();
-    // In some strings a backslash is nothing but one.
+    // In some strings a backslash is just a backslash.
     [String::from_utf8_lossy(line), unescaped(line)].iter().any(|line| {
         let key = line.trim_start_matches('[').split(['=', ']', '#']).next().unwrap_or_default();
         let mut names = key.split('.').map(|name| name.trim().trim_matches(['"', '\'']));
@@ -124,18 +124,18 @@ fn is_a_section(line: &[u8]) -> bool {
     })
 }
 
-/// A key beneath which servers are.
+/// A key beneath which servers are configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
-    /// One that nothing else has: fields count at any depth beneath.
+    /// A name that only configurations have: fields count at any depth beneath it.
     Sure,
-    /// `servers`, which many files have: only an object of objects counts, and only their own fields.
+    /// `servers`, which many files have: only an object of objects counts, and only the fields directly in those.
     Perhaps,
 }
 
 impl Section {
     fn named(key: &str) -> Option<Self> {
-        // As in `amp.mcpServers`: editors have flat settings.
+        // Editors have flat settings, such as `amp.mcpServers`.
         match key.rsplit('.').next().unwrap_or(key) {
             "mcpServers" | "mcp_servers" | "context_servers" => Some(Self::Sure),
             "servers" => Some(Self::Perhaps),
@@ -144,32 +144,32 @@ impl Section {
     }
 }
 
-/// An object or a list that is open.
+/// An open object or list.
 #[derive(Debug)]
 struct Frame {
     is_object: bool,
-    /// The key, or the number of the item, whose value comes.
+    /// The key, or the index of the item, of the next value.
     key: Option<String>,
     items: usize,
-    /// The section that it is in, and how deep.
+    /// The enclosing section, and its depth.
     section: Option<(Section, usize)>,
-    /// All names from the section on.
+    /// A hash of all keys from the section on.
     trail: Hash,
 }
 
-/// A value that is being taken in whole.
+/// A value that is being hashed as a whole.
 #[derive(Debug)]
 struct Value {
-    /// How many frames are open around it.
+    /// The number of open frames around it.
     depth: usize,
     hash: Hasher,
 }
 
-/// What was found so far, while a text is read from its beginning to its end.
+/// The state of the scan and what it has found so far.
 #[derive(Debug, Default)]
 struct Found {
     frames: Vec<Frame>,
-    /// How many more are open than are looked at.
+    /// The number of open frames beyond [`DEEPEST`].
     deeper: usize,
     value: Option<Value>,
     starts: BTreeSet<[u8; 32]>,
@@ -211,7 +211,7 @@ impl Found {
         }
     }
 
-    /// `"true"` is another value than `true`, whatever it is called in.
+    /// Adds a scalar. `"true"` and `true` are different values.
     fn scalar(&mut self, text: &[u8], is_quoted: bool) {
         self.begin();
         self.take(if is_quoted { b"\"" } else { b"" });
@@ -221,7 +221,7 @@ impl Found {
         }
     }
 
-    /// A value begins: perhaps that of a field.
+    /// Begins a value, perhaps that of a field.
     fn begin(&mut self) {
         if self.deeper > 0 || self.value.is_some() {
             return;
@@ -246,7 +246,7 @@ impl Found {
         }
     }
 
-    /// A value has ended.
+    /// Ends a value.
     fn end(&mut self) {
         if let Some(value) = self.value.take_if(|value| value.depth >= self.frames.len()) {
             self.starts.insert(*value.hash.finalize().as_bytes());
@@ -279,16 +279,16 @@ impl Frame {
     }
 }
 
-/// A part of a text that is JSON, more or less.
+/// A token of lenient JSON.
 #[derive(Debug, PartialEq, Eq)]
 enum Token<'a> {
     Open(u8),
     Close,
     Colon,
     Comma,
-    /// What stands in quotes, without its escapes.
+    /// A quoted string, without its escapes.
     Quoted(Cow<'a, str>),
-    /// A word without quotes.
+    /// An unquoted word.
     Word(Cow<'a, str>),
 }
 
@@ -303,7 +303,7 @@ impl<'a> Tokens<'a> {
         Self { text, at }
     }
 
-    /// Passes over what comes before this, and over this.
+    /// Skips to the next `end`, and past it.
     fn pass(&mut self, end: &[u8]) {
         let rest = &self.text[self.at..];
         self.at += memmem::find(rest, end).map_or(rest.len(), |found| found + end.len());
@@ -314,7 +314,7 @@ impl<'a> Tokens<'a> {
         while let Some(&byte) = self.text.get(self.at) {
             match byte {
                 b'\\' => self.at += 2,
-                // A string that is not closed ends with its line.
+                // An unclosed string ends with its line.
                 _ if byte == quote || byte == b'\n' => break,
                 _ => self.at += 1,
             }
@@ -357,7 +357,7 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 fn read_json(text: &[u8], found: &mut Found) {
-    // A text is a key once a colon follows it.
+    // A text is a key if a colon follows it.
     let mut last: Option<(Cow<'_, str>, bool)> = None;
     for token in Tokens::new(text) {
         if let Some((text, is_quoted)) = last.take() {
@@ -379,7 +379,7 @@ fn read_json(text: &[u8], found: &mut Found) {
     }
 }
 
-/// As deep as the parser goes, which has a limit of its own.
+/// Reads a table, as deep as the TOML parser goes, which has its own depth limit.
 fn read_table(table: &DeTable<'_>, found: &mut Found, depth: usize) {
     found.open(true);
     for (key, value) in table {

@@ -1,28 +1,27 @@
-//! Text as a person must see it who decides by it.
+//! Text made visible for a person who must decide by it.
 //!
-//! What a file holds may be meant to deceive: a control sequence that rubs out a line on a terminal, a character that
-//! turns the order of the others around, one that shows nothing at all. All of these are written out.
+//! A file's content may be meant to deceive: a control sequence that erases a line on a terminal, a character that
+//! reverses the order of others, one without any width. All of these are escaped.
 
 use std::fmt::Write;
 
 use crate::policy::folded::is_ignorable;
 
-/// More blanks than this are counted and not shown.
+/// The longest run of blanks that is shown; longer runs are counted instead.
 const LONGEST_RUN: usize = 100;
-/// A longer line is pointed out.
+/// The longest line that is not pointed out.
 const LONGEST_LINE: usize = 500;
-/// How many of them.
+/// The number of long lines that are pointed out.
 const SHOWN: usize = 5;
 
-/// The text with everything that a terminal would not show as it stands written as an escape, such as `\u{1b}`. Line
-/// feeds and tabs stay.
+/// Escapes everything that a terminal would not show as it is, such as `\u{1b}`. Line feeds and tabs stay.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text.char_indices();
     while let Some((at, character)) = rest.next() {
         match character {
-            // What follows so many of them stands beyond the edge of what is seen.
+            // Text after so many blanks would be out of sight.
             ' ' | '\t' if run(&text[at..], character) > LONGEST_RUN => {
                 let length = run(&text[at..], character);
                 let _ = write!(shown, "[{length} times {}]", character.escape_unicode());
@@ -39,13 +38,13 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// How often a text begins with this.
+/// Returns how often a text repeats this character at its beginning.
 fn run(text: &str, character: char) -> usize {
     text.chars().take_while(|&other| other == character).count()
 }
 
-/// What a person should look at twice who decides by these names and this diff: lines that go on far to the right, and
-/// letters in names that look like others.
+/// Returns remarks on what may deceive a person in these names and this diff: very long lines, and letters in names
+/// that look like others.
 #[must_use]
 pub fn pointed_out<'a>(names: impl IntoIterator<Item = &'a str>, diff: &str) -> Vec<String> {
     let mut remarks = Vec::new();
@@ -72,27 +71,27 @@ pub fn pointed_out<'a>(names: impl IntoIterator<Item = &'a str>, diff: &str) -> 
     remarks
 }
 
-/// Whether a word is made of letters that look like others, or has some among such as they look like. In a word of their
-/// own language they stand among others.
+/// Returns whether a word has non-ASCII letters and all of them look like ASCII ones. In another language, they
+/// stand among others.
 fn is_deceptive(word: &str) -> bool {
     let foreign = || word.chars().filter(|letter| !letter.is_ascii());
     foreign().next().is_some() && foreign().all(looks_like_another)
 }
 
-/// Whether a letter can be taken for one of ASCII: small and capital letters of Cyrillic, Greek and Armenian, the wide
-/// ones, and those for mathematics.
+/// Returns whether a letter can be mistaken for an ASCII one: Cyrillic, Greek and Armenian letters, full-width and
+/// mathematical ones.
 fn looks_like_another(letter: char) -> bool {
     "асеһіјкорԛѕухуԁԝѵАВЕНІЈКМОРЅТУХԌԚԜαγικνορυΑΒΕΖΗΙΚΜΝΟΡΤΥΧոսօցհıɑɡℓ".contains(letter)
         || matches!(letter, '\u{ff21}'..='\u{ff5a}' | '\u{1d400}'..='\u{1d7ff}' | '\u{2160}'..='\u{217f}')
 }
 
-/// The same of what belongs on one line, such as a name.
+/// Escapes like [`visible`], and line feeds too, for text on one line, such as a name.
 #[must_use]
 pub fn visible_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
 
-/// Characters of no width, and those that change how their neighbours are shown.
+/// Returns whether a character has no width or changes how its neighbours are shown.
 fn is_unseen(character: char) -> bool {
     is_ignorable(character)
         || matches!(

@@ -1,9 +1,9 @@
-//! Held plans that wait for a person's word: for clients that cannot ask one.
+//! Held plans that wait for a person's decision at a terminal, for clients that cannot ask.
 //!
-//! They are in the folder `approvals` of the user's state folder, whichever file system a workspace is on, each under an
-//! id that its digest alone decides. `ID` says what waits, for the person to read, and `ID.word` what the person said.
-//! Both count only with the user's mark. A yes is for one edit: it is taken away before that begins, so that after a
-//! commit that failed a person is asked again. A no stands until it is too old, or the person says otherwise.
+//! They are in the folder `approvals` of the user's state folder, for all workspaces, each under an id derived from its
+//! digest. `ID` describes the plan for the person to read, and `ID.word` holds the decision. Both count only with the
+//! user's seal. A yes is for one edit: it is removed before the edit begins, so that after a failed commit a person is
+//! asked again. A no stands until it expires or the person decides otherwise.
 
 use std::fs;
 use std::io::{self, Write};
@@ -20,25 +20,25 @@ use crate::disk::folder_as_file;
 use crate::files::seal::{Seal, make_private};
 use crate::files::vault::is_ours;
 
-/// The folder in the state folder.
+/// The name of the folder in the state folder.
 const FOLDER: &str = "approvals";
-/// What the name of a person's word ends in.
+/// The file name suffix of a decision.
 const WORD: &str = ".word";
-/// What the name of one that is being written ends in.
+/// The file name suffix of a file being written.
 const WRITING: &str = ".new";
-/// How many digits an id has: few enough to be typed, and the whole digest is compared anyway.
+/// The number of digits of an id: few enough to type, because the whole digest is compared anyway.
 const ID_DIGITS: usize = 12;
 
-/// How much is kept, and for how long.
+/// The limits on the number, size and age of what is stored.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// For how long a plan waits, and a person's word is good.
+    /// The time for which a plan waits and a decision is valid.
     age: Duration,
-    /// How many wait.
+    /// The number of waiting plans.
     count: usize,
-    /// How many bytes they have together.
+    /// Their total size in bytes.
     bytes: u64,
-    /// How long a diff may be: a person must be able to see all of it.
+    /// The largest size of a diff: a person must be able to see all of it.
     diff: usize,
 }
 
@@ -49,7 +49,7 @@ const LIMITS: Limits = Limits {
     diff: 4 * 1024 * 1024,
 };
 
-/// What waits for this user's word.
+/// The plans that wait for this user's decision.
 #[derive(Debug)]
 pub struct Approvals {
     state: PathBuf,
@@ -57,53 +57,53 @@ pub struct Approvals {
     limits: Limits,
 }
 
-/// A plan that waits.
+/// A waiting plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Waiting {
     id: String,
     digest: String,
-    /// In milliseconds since 1970.
+    /// The time of the request, in milliseconds since 1970.
     time: u64,
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: String,
     /// The tool that it called.
     pub tool: String,
-    /// The folder that the files are in.
+    /// The folder of the files.
     pub root: String,
-    /// The rules that want a person's word.
+    /// The rules that require approval.
     pub rules: Vec<String>,
-    /// What would happen to each file, a line each.
+    /// One line for each file with what would happen to it.
     pub files: Vec<String>,
-    /// What is worth knowing about it.
+    /// Notes worth knowing about the plan.
     pub notes: Vec<String>,
-    /// All of what would change.
+    /// The whole diff.
     pub diff: String,
-    /// What the person has said, if anything.
+    /// The decision, if there is one.
     #[serde(skip)]
     pub word: Option<Word>,
 }
 
 impl Waiting {
-    /// The id that a person names.
+    /// Returns the id by which a person names the plan.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// When it was asked for.
+    /// Returns the time of the request.
     #[must_use]
     pub fn time(&self) -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(self.time)
     }
 }
 
-/// What a person has said of a plan.
+/// A person's decision on a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Word {
-    /// It may be committed, once.
+    /// The plan may be committed, once.
     Yes,
-    /// It may not.
+    /// The plan must not be committed.
     No,
 }
 
@@ -115,7 +115,7 @@ struct Said {
 }
 
 impl Approvals {
-    /// What waits for this user; `None` where no other process could have left anything: there is no key.
+    /// Opens the waiting plans of this user; `None` without a key, because then no other process can have stored any.
     pub fn of_user(state: &Path) -> io::Result<Option<Self>> {
         match Seal::kept_in(state) {
             Ok(seal) => Ok(Some(Self::new(state.to_owned(), Arc::new(seal)))),
@@ -128,7 +128,7 @@ impl Approvals {
         Self { state, seal, limits: LIMITS }
     }
 
-    /// Everything that waits, the oldest first.
+    /// Returns all waiting plans, oldest first.
     pub fn all(&self) -> io::Result<Vec<Waiting>> {
         let Some(dir) = self.opened()? else { return Ok(Vec::new()) };
         let mut all: Vec<Waiting> =
@@ -137,24 +137,24 @@ impl Approvals {
         Ok(all)
     }
 
-    /// What waits under this id.
+    /// Returns the plan that waits under this id.
     pub fn find(&self, id: &str) -> io::Result<Option<Waiting>> {
         let is_id = id.len() == ID_DIGITS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let dir = if is_id { self.opened()? } else { None };
         Ok(dir.and_then(|dir| self.read_waiting(&dir, &id.to_ascii_lowercase())))
     }
 
-    /// Lets exactly this edit happen, once. Only a person may decide so, one who has seen all of it.
+    /// Permits exactly this edit, once. Only a person who has seen all of it may decide this.
     pub fn allow(&self, waiting: &Waiting) -> io::Result<()> {
         self.say(waiting, Word::Yes)
     }
 
-    /// Keeps exactly this edit from happening.
+    /// Forbids exactly this edit.
     pub fn deny(&self, waiting: &Waiting) -> io::Result<()> {
         self.say(waiting, Word::No)
     }
 
-    /// Lets this wait. Yields its id, or why a person cannot be waited for.
+    /// Stores a held plan. Returns its id, or why a person cannot be waited for.
     pub(crate) fn keep(&self, held: &AwaitingApproval) -> Result<String, String> {
         let diff = held.report.diff();
         if diff.len() > self.limits.diff {
@@ -181,7 +181,7 @@ impl Approvals {
         kept.map(|()| id).map_err(|error| format!("what waits for one could not be written down: {error}"))
     }
 
-    /// What a person has said of this plan. A yes is used up by that: whoever gets it may commit, once.
+    /// Takes the decision on this plan. That uses up a yes: the caller may commit, once.
     pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<Word>> {
         let Some(dir) = self.opened()? else { return Ok(None) };
         let id = self.id_of(plan);
@@ -191,7 +191,7 @@ impl Approvals {
         }
         match dir.remove_file(format!("{id}{WORD}")) {
             Ok(()) => {}
-            // Somebody else has just taken it.
+            // Another process has just taken it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         }
@@ -200,7 +200,7 @@ impl Approvals {
         Ok(word)
     }
 
-    /// Nobody need decide on this plan any more.
+    /// Removes this plan, which needs no decision any more.
     pub(crate) fn forget(&self, plan: &PlanDigest) {
         if let Ok(Some(dir)) = self.opened() {
             let id = self.id_of(plan);
@@ -209,7 +209,7 @@ impl Approvals {
         }
     }
 
-    /// The id of a plan: the same for the same one, and of use to this user alone.
+    /// Returns the id of a plan: always the same for the same plan, and of use to this user alone.
     fn id_of(&self, plan: &PlanDigest) -> String {
         self.seal.mark("approval", plan.hex().as_bytes())[..ID_DIGITS].to_owned()
     }
@@ -240,12 +240,12 @@ impl Approvals {
         if is_file { dir.read(name).ok() } else { None }
     }
 
-    /// A clock that was set back makes nothing good for longer than twice its time.
+    /// Returns whether a time is within the limit. After the clock is set back, it is for at most twice as long.
     fn is_fresh(&self, time: u64) -> bool {
         now().abs_diff(time) < self.limits.age.as_millis() as u64
     }
 
-    /// Throws away what is too old, and the oldest if there are too many, so that this one fits.
+    /// Removes expired plans, and the oldest ones if there are too many, to make room for this one.
     fn make_room(&self, dir: &Dir, id: &str) -> io::Result<()> {
         let mut waiting = Vec::new();
         for name in names(dir)? {
@@ -257,7 +257,7 @@ impl Approvals {
                         waiting.push((read.time, name.clone(), bytes));
                         true
                     }
-                    // Another process may be writing it at this moment.
+                    // Another process may be writing it right now.
                     None => name.ends_with(WRITING) && !self.is_left_over(dir, &name),
                 },
             };
@@ -277,14 +277,14 @@ impl Approvals {
         Ok(())
     }
 
-    /// Whether nobody is writing this any more.
+    /// Returns whether an unfinished file was abandoned.
     fn is_left_over(&self, dir: &Dir, name: &str) -> bool {
         let written = dir.symlink_metadata(name).and_then(|found| found.modified());
         let age = written.ok().and_then(|written| written.into_std().elapsed().ok());
         age.is_none_or(|age| age > self.limits.age)
     }
 
-    /// Puts this in the place of what has the name: all of it, or nothing.
+    /// Replaces a file atomically.
     fn write(&self, dir: &Dir, name: &str, content: &[u8]) -> io::Result<()> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
@@ -302,15 +302,15 @@ impl Approvals {
         placed.and_then(|()| folder_as_file(dir)?.sync_all())
     }
 
-    /// The folder, made if there is none.
+    /// Opens the folder, and creates it if it is missing.
     fn made(&self) -> io::Result<Dir> {
-        // Whoever is to find it again needs the key that it is sealed with.
+        // Other processes need the key to verify the seal.
         self.seal.keep(&self.state);
         make_private(&self.state.join(FOLDER))?;
         self.opened()?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
-    /// The folder, if there is one.
+    /// Opens the folder, if there is one.
     fn opened(&self) -> io::Result<Option<Dir>> {
         let path = self.state.join(FOLDER);
         match fs::symlink_metadata(&path) {
@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// What a user has, and the folder that it is in.
+    /// Returns the plans of a new user, and their state folder.
     fn user() -> (tempfile::TempDir, Approvals) {
         let folder = tempfile::tempdir().unwrap();
         let seal = Arc::new(Seal::of_user(Some(folder.path())).unwrap());
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(approvals.keep(&held(plan("1"))).unwrap(), id, "the same plan waits once");
         let other = approvals.keep(&held(plan("2"))).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None, "nobody has said anything");
-        // Another process of the same user.
+        // Stands for another process of the same user.
         let person = Approvals::of_user(folder.path()).unwrap().unwrap();
         person.allow(&person.find(&id).unwrap().unwrap()).unwrap();
         assert_eq!(approvals.take(&plan("2")).unwrap(), None);
@@ -418,7 +418,7 @@ mod tests {
             (approvals.keep(&held(plan("1"))).unwrap(), approvals.keep(&held(plan("2"))).unwrap());
         let at = |name: &str| folder.path().join(FOLDER).join(name);
         let word = |id: &str| at(&format!("{id}{WORD}"));
-        // Without the key.
+        // A decision sealed without the key.
         let json = format!("{{\"digest\":\"{}\",\"time\":{},\"word\":\"yes\"}}", plan("1").hex(), now());
         let seal = Seal::of_user(None).unwrap();
         let foreign = [seal.mark("word", json.as_bytes()), json.clone()].join("\n");
@@ -426,17 +426,17 @@ mod tests {
             fs::write(word(&id), forged).unwrap();
             assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         }
-        // What waits is no word.
+        // A waiting plan is no decision.
         fs::copy(at(&id), word(&id)).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
-        // A word on another plan.
+        // A decision on another plan.
         approvals.allow(&approvals.find(&other).unwrap().unwrap()).unwrap();
         fs::copy(word(&other), word(&id)).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
-        // What waits under another id than its own is not shown.
+        // A waiting plan under a wrong id is not shown.
         fs::copy(at(&other), at(&id)).unwrap();
         assert!(approvals.find(&id).unwrap().is_none());
-        // Another user's word on the same plan.
+        // Another user's decision on the same plan.
         let (theirs, others) = user();
         let their_id = others.keep(&held(plan("1"))).unwrap();
         others.allow(&others.find(&their_id).unwrap().unwrap()).unwrap();

@@ -1,27 +1,27 @@
-//! What in a text that is YAML says how MCP servers are started: the lines beneath `mcpServers`, `mcp_servers` or
-//! `context_servers`, and beneath `servers` inside `mcp`.
+//! Detection of MCP server configuration in YAML: the lines beneath `mcpServers`, `mcp_servers` or `context_servers`,
+//! and beneath `servers` inside `mcp`.
 //!
-//! It is no parser. In a text of block mappings, every line that has one of these names counts, with the lines that stand
-//! deeper. Where a text has these names anywhere and anything else that YAML knows (brackets, anchors, aliases, tags, escapes,
-//! keys over several lines), all of it counts. So more may count than there is, but nothing is missed that is written down in
-//! the file.
+//! This is no parser. In a text of block mappings, every line with one of these names counts, with the lines indented
+//! deeper. If a text has these names anywhere and uses any other feature of YAML (brackets, anchors, aliases, tags,
+//! escapes, keys over several lines), all of it counts. So more may count than necessary, but nothing written in the
+//! file is missed.
 
 use std::collections::BTreeSet;
 
 use super::escapes::unescaped;
 
-/// The keys beneath which servers are.
+/// The keys beneath which servers are configured.
 const SECTIONS: [&str; 3] = ["mcpServers", "mcp_servers", "context_servers"];
-/// Where YAML lets a line end, in any of its versions.
+/// The line breaks of any version of YAML.
 const BREAKS: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Whether a file of this name is read as YAML.
+/// Returns whether a file of this name is read as YAML.
 pub(crate) fn is_yaml(name: &str) -> bool {
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending.trim_end());
     ["yaml", "yml"].iter().any(|yaml| ending.eq_ignore_ascii_case(yaml))
 }
 
-/// The hashes of the parts that say how servers are started.
+/// Returns the hashes of the parts that decide how servers are started.
 pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
     if !(may_name_servers(text) || text.contains('\\') && may_name_servers(&joined(text))) {
         return BTreeSet::new();
@@ -34,7 +34,7 @@ pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
     }
     let mut found = BTreeSet::new();
     let mut end = 0;
-    // Where each key named `mcp` stands that the line is beneath.
+    // The columns of the `mcp` keys that enclose the line.
     let mut inside: Vec<usize> = Vec::new();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_comment) {
         inside.retain(|&column| column < line.key_column);
@@ -46,7 +46,7 @@ pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
         }
         let beneath = lines[at + 1..].iter().take_while(|other| other.is_comment || other.is_beneath(line));
         end = at + 1 + beneath.count();
-        // What stands before the next entry is about that. One that stands deeper may be in a text.
+        // Comments before the next entry belong to it. A deeper one may be inside a block scalar.
         while lines[end - 1].is_comment && lines[end - 1].column <= line.column {
             end -= 1;
         }
@@ -59,12 +59,12 @@ pub(super) fn parts(text: &str) -> BTreeSet<[u8; 32]> {
     found
 }
 
-/// Whether all the names are in a text, wherever, that it takes to say how servers are started.
+/// Returns whether a text contains the names that a server configuration needs, at any place.
 fn may_name_servers(text: &str) -> bool {
     SECTIONS.iter().any(|name| text.contains(name)) || text.contains("mcp") && text.contains("servers")
 }
 
-/// A text without its escapes, the lines joined that end in one.
+/// Returns a text without its escapes, with lines that end in one joined.
 fn joined(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     for line in text.split_inclusive(BREAKS) {
@@ -78,15 +78,15 @@ fn joined(text: &str) -> String {
     unescaped(joined.as_bytes()).into_owned()
 }
 
-/// A line with something in it.
+/// A line that is not blank.
 struct Line<'a> {
-    /// How far it is indented.
+    /// The indentation.
     column: usize,
-    /// What stands there, without blanks around it.
+    /// The text without surrounding blanks.
     text: &'a str,
     is_comment: bool,
     is_item: bool,
-    /// The same behind the dashes of items, and where it begins.
+    /// The text after the dashes of list items.
     entry: &'a str,
     key_column: usize,
 }
@@ -106,7 +106,7 @@ impl<'a> Line<'a> {
         (!text.is_empty()).then_some(Self { column, text, is_comment, is_item, entry, key_column })
     }
 
-    /// Whether at the very beginning of a line nothing but a key, an item or the end of a document stands there.
+    /// Returns whether the line may begin in the first column: it is a key, a list item or the end of a document.
     fn may_stand_first(&self) -> bool {
         let is_key = self.text.starts_with(|first: char| first.is_alphanumeric() || "_\"'$.".contains(first));
         let is_item = self.is_item && !self.entry.starts_with(['{', '[', '&', '*', '!']);
@@ -126,8 +126,7 @@ impl<'a> Line<'a> {
         self.column > head.column || self.column == head.column && self.is_item && !head.is_item
     }
 
-    /// Whether it means what it looks like: it has no bracket, no key over several lines, no escape, and no tag, and refers to
-    /// nothing that stands elsewhere.
+    /// Returns whether the line is plain block YAML: without brackets, multi-line keys, escapes, tags or references.
     fn is_block(&self) -> bool {
         let bytes = self.text.as_bytes();
         let begins = |at: usize| at == 0 || b" \t,:-".contains(&bytes[at - 1]);

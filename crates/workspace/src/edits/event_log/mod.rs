@@ -1,12 +1,12 @@
-//! The log of events in the user's state folder: lines of JSON, each with a number, written by every process of this user
-//! that serves or edits. What a line says is for whoever writes it; here it is only numbered, kept and found again.
+//! The event log in the user's state folder: numbered lines of JSON, written by every process of this user that serves
+//! or edits. This module numbers, stores and finds lines; their content is up to the writer.
 //!
-//! It promises that numbers grow by one from line to line, whichever process writes it, and that a line is there as a whole
-//! or not at all: half a line of a process that was killed is closed off by the next one, and no reader gets it. Lines are
-//! not synced: after a power loss the last ones may be gone, and their numbers come again.
+//! It promises that numbers increase by one from line to line, across processes, and that a line is there completely or
+//! not at all: the next writer terminates the partial line of a killed process, and no reader gets it. Lines are not
+//! synced: after a power loss the last ones may be lost and their numbers reused.
 //!
-//! A file that is full becomes the previous one, and the previous one goes. Writers take turns by a lock of the file
-//! itself, and look again afterwards whether it still has its name.
+//! A full file is rotated: it replaces the previous file. Writers take turns by locking the file itself, and then check
+//! that it still has its name.
 
 mod read;
 
@@ -24,67 +24,67 @@ use crate::files::vault::is_ours;
 
 pub use self::read::{Line, Position};
 
-/// The folder in the state folder.
+/// The name of the folder in the state folder.
 const FOLDER: &str = "events";
-/// The file that is written to.
+/// The name of the file that is written to.
 const CURRENT: &str = "log.jsonl";
-/// The one before it.
+/// The name of the previous file.
 const PREVIOUS: &str = "log.1.jsonl";
-/// How large a file becomes.
+/// The size at which a file is rotated.
 const FULL: u64 = 16 * 1024 * 1024;
-/// How much of the end of a file is looked at first, for its last number.
+/// The number of bytes at the end of a file that are searched first for its last number.
 const END: u64 = 64 * 1024;
-/// How often a file is opened that has not kept its name until it was locked.
+/// The number of attempts to lock a file that is rotated meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// The log of this user.
+/// This user's event log.
 #[derive(Debug)]
 pub struct EventLog {
     folder: PathBuf,
     full: u64,
-    /// The last number that was given out here: numbers go on where somebody removes the folder.
+    /// The last number assigned here: numbers continue even if the folder is removed.
     last: u64,
-    /// The file and its length after our last line: nobody else has written where it still has that. It is held open, so
-    /// that no other gets its identity.
+    /// The file and its length after our last line: if the length is the same, nobody else has written. Kept open so
+    /// that no other file gets its inode.
     end: Option<(fs::File, u64)>,
 }
 
-/// Which file it is.
+/// The identity of a file: device and inode.
 type Identity = (u64, u64);
 
-/// As much of a line as is understood here.
+/// The fields of a line that this module reads.
 #[derive(Deserialize)]
 struct Head {
     event: u64,
 }
 
 impl EventLog {
-    /// The log in this state folder, whether there is one yet or not.
+    /// Returns the log in this state folder, whether it exists yet or not.
     #[must_use]
     pub fn in_state(state: &Path) -> Self {
         Self { folder: state.join(FOLDER), full: FULL, last: 0, end: None }
     }
 
-    /// The same, whose files become this large.
+    /// Sets the size at which files are rotated.
     #[must_use]
     pub fn full_at(mut self, bytes: u64) -> Self {
         self.full = bytes;
         self
     }
 
-    /// The file that is written to, which tells whoever watches it that there may be more.
+    /// Returns the path of the file that is written to; watching it shows that there may be new lines.
     #[must_use]
     pub fn file(&self) -> PathBuf {
         self.folder.join(CURRENT)
     }
 
-    /// Makes the folder, so that it can be watched.
+    /// Creates the folder, so that it can be watched.
     pub fn make(&self) -> io::Result<()> {
         self.made().map(drop)
     }
 
-    /// Writes the line that is made for the next number, which has no line feed in it. Waits for the turn. Yields the
-    /// number; after an error it is not taken.
+    /// Appends the line that `line` makes for the next number, without a line feed. Waits for the lock. Returns the
+    /// number; after an error, the number is not used up.
     pub fn append(&mut self, line: impl Fn(u64) -> String) -> io::Result<u64> {
         for _ in 0..ATTEMPTS {
             let dir = self.made()?;
@@ -92,7 +92,7 @@ impl EventLog {
             file.lock()?;
             let own = identity(&file)?;
             if identity_in(&dir, CURRENT).ok() != Some(own) {
-                // It became the previous one, or was removed, while we waited.
+                // It was rotated or removed while we waited.
                 continue;
             }
             let mut length = file.metadata()?.len();
@@ -115,12 +115,12 @@ impl EventLog {
                 continue;
             }
             if let Err(error) = file.write_all(line.as_bytes()) {
-                // Perhaps a part of it was written.
+                // A part of the line may have been written.
                 let _ = file.set_len(length);
                 return Err(error);
             }
             self.last = number;
-            // Held open, but not locked.
+            // Kept open, but unlocked.
             file.unlock()?;
             self.end = Some((file, length + line.len() as u64));
             return Ok(number);
@@ -133,7 +133,7 @@ impl EventLog {
         self.existing()?.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 
-    /// The folder, if there is one.
+    /// Opens the folder, if there is one.
     fn existing(&self) -> io::Result<Option<Dir>> {
         let dir = match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -146,7 +146,7 @@ impl EventLog {
     }
 }
 
-/// A file of the log, which is no link and for this user alone. Whatever else has its name is not waited for.
+/// Opens a file of the log for this user alone, following no link. It does not block on other kinds of file.
 fn opened(dir: &Dir, name: &str, options: &mut OpenOptions) -> io::Result<fs::File> {
     #[cfg(unix)]
     cap_std::fs::OpenOptionsExt::mode(options, 0o600);
@@ -167,7 +167,7 @@ fn identity_in(dir: &Dir, name: &str) -> io::Result<Identity> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// Ends the last line, where a process was killed in the middle of it. Yields how long the file is then.
+/// Terminates the last line if a process was killed in the middle of it. Returns the new length of the file.
 fn close_off(file: &mut fs::File, length: u64) -> io::Result<u64> {
     let mut last = [b'\n'];
     if length > 0 {
@@ -181,7 +181,7 @@ fn close_off(file: &mut fs::File, length: u64) -> io::Result<u64> {
     Ok(length + 1)
 }
 
-/// The number of the last whole line; `None` where there is none.
+/// Returns the number of the last complete line; `None` if there is none.
 fn last_number(file: &mut fs::File) -> io::Result<Option<u64>> {
     let length = file.metadata()?.len();
     let mut size = END;
@@ -191,7 +191,7 @@ fn last_number(file: &mut fs::File) -> io::Result<Option<u64>> {
         file.seek(SeekFrom::Start(from))?;
         file.take(length - from).read_to_end(&mut end)?;
         let mut lines = end.rsplit(|byte| *byte == b'\n');
-        // The first of them may have begun before, and then it is not whole.
+        // The first line may be cut off at its beginning.
         if let Some(number) = lines.find_map(number_of) {
             return Ok(Some(number));
         }
@@ -202,7 +202,7 @@ fn last_number(file: &mut fs::File) -> io::Result<Option<u64>> {
     }
 }
 
-/// The last number of the previous file: this one is new.
+/// Returns the last number of the previous file; for a new, empty file.
 fn previous_number(dir: &Dir) -> io::Result<u64> {
     match opened(dir, PREVIOUS, OpenOptions::new().read(true)) {
         Ok(mut file) => Ok(last_number(&mut file)?.unwrap_or(0)),
@@ -211,7 +211,7 @@ fn previous_number(dir: &Dir) -> io::Result<u64> {
     }
 }
 
-/// The number of a line; `None` where it is not whole.
+/// Returns the number of a line; `None` if it is incomplete.
 fn number_of(line: &[u8]) -> Option<u64> {
     serde_json::from_slice(line).ok().map(|Head { event }| event)
 }
@@ -274,7 +274,7 @@ mod tests {
         assert!(kept.len() >= 3 && kept.ends_with(&[12, 13]), "{kept:?}");
         assert!(numbers(&log, &mut position).ends_with(&kept));
         assert_eq!(fs::read_dir(state.path().join(FOLDER)).unwrap().count(), 2);
-        // So many and no more.
+        // Exactly the lines that there are.
         let mut position = Position::after(11);
         log.read(&mut position, |_| false).unwrap();
         assert_eq!(position.number(), 12);
@@ -296,7 +296,7 @@ mod tests {
             assert_eq!(numbers(&log, &mut follower), [3, 4]);
             assert_eq!(numbers(&log, &mut Position::default()), [1, 2, 3, 4]);
         }
-        // What lacks only its end is whole.
+        // A line that lacks only its line feed is complete.
         let state = tempfile::tempdir().unwrap();
         let mut log = EventLog::in_state(state.path());
         written(&mut log, 1);

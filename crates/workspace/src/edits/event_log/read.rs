@@ -1,4 +1,4 @@
-//! Reading the log: what stands behind a number, and what has come since the last time.
+//! Reading the event log: the lines after a number, and new lines since the last time.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use cap_std::fs::{Dir, OpenOptions};
 
 use super::{CURRENT, EventLog, PREVIOUS, identity, number_of, opened};
 
-/// How many bytes of a line have its number, where it begins with that.
+/// The number of bytes of a line that contain its number, if it begins with that.
 const HEAD: usize = 48;
 
 /// A line of the log.
@@ -15,27 +15,26 @@ const HEAD: usize = 48;
 pub struct Line {
     /// Its number.
     pub number: u64,
-    /// All of it, without its end.
+    /// The whole line, without its line feed.
     pub text: String,
 }
 
-/// How far somebody has read.
+/// The position of a reader.
 #[derive(Debug, Default)]
 pub struct Position {
     after: u64,
-    /// Where the next line begins in this file, as long as it is the one that is written to. It is held open, so that no
-    /// other gets its identity.
+    /// The file that is written to, and where its next line begins. Kept open so that no other file gets its inode.
     next: Option<(fs::File, u64)>,
 }
 
 impl Position {
-    /// Behind the line of this number; 0 is before all.
+    /// Creates the position after the line with this number; 0 is before all lines.
     #[must_use]
     pub fn after(number: u64) -> Self {
         Self { after: number, next: None }
     }
 
-    /// The number of the last line that was read.
+    /// Returns the number of the last line read.
     #[must_use]
     pub fn number(&self) -> u64 {
         self.after
@@ -43,8 +42,8 @@ impl Position {
 }
 
 impl EventLog {
-    /// Gives each line behind the position to `take`, in their order, until that says that it is enough, and moves the
-    /// position on. Whoever has read further than the log goes begins anew: it was removed meanwhile, and so does it.
+    /// Passes each line after the position to `take`, in order, until that returns false, and advances the position. A
+    /// position beyond the end of the log is reset, because the log was removed and began anew.
     pub fn read(&self, position: &mut Position, mut take: impl FnMut(Line) -> bool) -> io::Result<()> {
         let Some(dir) = self.existing()? else { return Ok(()) };
         let current = readable(&dir, CURRENT)?;
@@ -55,7 +54,7 @@ impl EventLog {
                 if self.newest_in(&dir)? < position.after {
                     position.after = 0;
                 }
-                // What becomes the previous file in this moment is read as both; a line counts once.
+                // A file that is rotated right now is read twice; each line counts once.
                 if let Some(previous) = readable(&dir, PREVIOUS)?
                     && !read_on(&previous, 0, position, &mut take)?.1
                 {
@@ -71,7 +70,7 @@ impl EventLog {
         Ok(())
     }
 
-    /// The number of the newest line, or 0.
+    /// Returns the number of the newest line, or 0.
     pub fn newest(&self) -> io::Result<u64> {
         self.existing()?.map_or(Ok(0), |dir| self.newest_in(&dir))
     }
@@ -88,7 +87,7 @@ impl EventLog {
     }
 }
 
-/// A file of the log, if there is one.
+/// Opens a file of the log, if it exists.
 fn readable(dir: &Dir, name: &str) -> io::Result<Option<fs::File>> {
     match opened(dir, name, OpenOptions::new().read(true)) {
         Ok(file) => Ok(Some(file)),
@@ -97,7 +96,7 @@ fn readable(dir: &Dir, name: &str) -> io::Result<Option<fs::File>> {
     }
 }
 
-/// Reads whole lines from here on. Yields where the next one begins, and whether more is wanted.
+/// Reads complete lines from here on. Returns the offset of the next line, and whether the reader wants more.
 fn read_on(
     mut file: &fs::File,
     from: u64,
@@ -109,7 +108,7 @@ fn read_on(
     loop {
         bytes.clear();
         let read = file.read_until(b'\n', &mut bytes)?;
-        // The last line may be in the middle of being written.
+        // The last line may still be being written.
         if bytes.pop() != Some(b'\n') {
             return Ok((at, true));
         }
@@ -127,11 +126,11 @@ fn read_on(
     }
 }
 
-/// The number near the beginning of a line, without a look at the rest: what was read before is only passed over.
+/// Returns the number near the beginning of a line, without parsing the rest: old lines are only skipped.
 fn head_number(line: &[u8]) -> Option<u64> {
     let head = std::str::from_utf8(&line[..line.len().min(HEAD)]).ok()?;
     let (_, rest) = head.split_once("\"event\":")?;
     let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    // It may go on.
+    // The digits may continue beyond the prefix.
     rest[..digits].parse().ok().filter(|_| digits < rest.len())
 }

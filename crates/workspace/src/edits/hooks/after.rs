@@ -1,4 +1,4 @@
-//! Hooks that are run once an edit is made. What they write is another program's change like anybody's.
+//! Hooks that run after an edit. What they write counts as another program's change.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use super::{Allowance, Armed, Hooks, told};
 use crate::files::history::Origin;
 use crate::files::report::{ChangeKind, FileReport, Report};
 
-/// How long a hook may take unless the person says otherwise.
+/// The default timeout of a hook.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How much of what it says is kept; nobody listens.
+/// The number of bytes of output that are kept for an error message.
 const MOST: usize = 4 * 1024;
 
-/// What came of the hooks after an edit.
+/// The result of the hooks after an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// What ran, such as `after:tags`.
+    /// The hooks that ran, such as `after:tags`.
     pub fired: Vec<String>,
-    /// What failed, in words.
+    /// A message for each failure.
     pub failed: Vec<String>,
 }
 
@@ -28,8 +28,8 @@ impl Hooks {
         self.due(report).map(|(armed, _)| format!("after:{}", armed.hook.name)).collect()
     }
 
-    /// Runs the hooks that a made edit concerns, one after another, each with the edit's document on its standard input.
-    /// Blocks until the last has ended or its time is over, so it belongs on a thread of its own.
+    /// Runs the hooks that an edit concerns one after another, each with the edit's document on its standard input.
+    /// Blocks until the last has ended or timed out, so it belongs on its own thread.
     #[must_use]
     pub fn run_after(
         &self,
@@ -58,7 +58,8 @@ impl Hooks {
         done
     }
 
-    /// The hooks that concern an edit, each with its files. One that is called with files needs some that are there.
+    /// Returns the hooks that an edit concerns, each with its files. A hook with files as arguments needs some that
+    /// exist.
     fn due<'a>(&'a self, report: &'a Report) -> impl Iterator<Item = (&'a Armed, Vec<&'a FileReport>)> {
         let is_there = |file: &&FileReport| file.change != ChangeKind::Delete;
         self.after.iter().filter_map(move |armed| {
@@ -99,7 +100,7 @@ mod tests {
         }
     }
 
-    /// A workspace of two roots, `one` and `two`, with these hooks after an edit.
+    /// Returns a workspace of two roots, `one` and `two`, with these hooks after an edit.
     fn workspace(folder: &Path, after: Vec<Hook>) -> Workspace {
         let root = |name: &str| {
             fs::create_dir_all(folder.join(name)).unwrap();
@@ -147,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut slow = hook("slow", "sleep 1000", &[]);
         slow.timeout = Some(std::time::Duration::from_millis(100));
-        // What it says is passed over, until its time is over.
+        // Its output is discarded until it times out.
         let loud = Hook { timeout: slow.timeout, ..hook("loud", "yes", &[]) };
         let absent = Hook { command: vec!["no-such-program".into()], ..hook("absent", "", &[]) };
         let hooks = vec![

@@ -1,8 +1,8 @@
-//! Hooks that are asked before an edit: each gets one JSON document and says by its exit code whether the edit may be
-//! made.
+//! Hooks that are asked before an edit: each gets one JSON document and decides by its exit code whether the edit may
+//! be made.
 //!
-//! A hook that cannot say anything (it hangs, dies or is not there) stops no edit, unless the person requires it: a
-//! broken hook would otherwise take every tool away.
+//! A hook that cannot decide (it hangs, dies or is missing) stops no edit unless the user requires it: a broken hook
+//! would otherwise block every tool.
 
 use std::time::Duration;
 
@@ -14,24 +14,24 @@ use crate::edits::checked_plan::PlanContext;
 use crate::files::report::{FileReport, Report};
 use emend_process::run::{Ended, Ran};
 
-/// How long a hook may take unless the person says otherwise.
+/// The default timeout of a hook.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How much of what it says is kept.
+/// The number of bytes of output that are kept.
 const MOST: usize = 64 * 1024;
-/// How many bytes of names of files it gets as arguments,
+/// The number of bytes of file names that a hook gets as arguments.
 const ARGUMENTS: usize = 256 * 1024;
-/// each with the path of its root and what else stands around it.
+/// The estimated size of an argument around a file name, with the root's path.
 const ROOM: usize = 512;
-/// How much of that is told.
+/// The number of characters of output that are quoted in a refusal.
 const QUOTED: usize = 4000;
 
 impl Hooks {
-    /// Whether some hook is to be asked before this edit.
+    /// Returns whether any hook must be asked before this edit.
     pub(crate) fn would_ask(&self, report: &Report) -> bool {
         self.before.iter().any(|armed| !self.concerned(armed, &report.files).is_empty())
     }
 
-    /// Asks every hook that the edit concerns, up to the first that refuses it. Who could not be asked is noted.
+    /// Asks every hook that the edit concerns, up to the first that refuses it. Notes hooks that could not be asked.
     pub(crate) fn ask(
         &self,
         report: &mut Report,
@@ -83,7 +83,7 @@ impl Hooks {
         document: &[u8],
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Verdict, String> {
-        // What cannot be asked for want of room would be an edit that goes past the hook by its size.
+        // Letting it pass would let edits escape the hook by their size.
         if armed.names_files() && files.iter().map(|file| file.name.len() + ROOM).sum::<usize>() > ARGUMENTS {
             let said = format!(
                 "this edit has {} files, more than it is asked about at once; make it in parts",
@@ -97,12 +97,12 @@ impl Hooks {
     }
 }
 
-/// What came of asking a hook.
+/// The verdict of a hook.
 enum Verdict {
     MayBeMade,
-    /// With what it printed.
+    /// Contains the output.
     Refused(String),
-    /// It said nothing that counts, for this reason.
+    /// No valid decision, for this reason.
     Unheard(String),
 }
 

@@ -1,5 +1,5 @@
-//! What a hook is told of an edit: one JSON document on its standard input. Its fields are documented in docs/HOOKS.md; new
-//! ones may come, and what is there keeps its meaning within a version.
+//! The document of an edit that a hook gets: one JSON object on its standard input. docs/HOOKS.md documents its fields;
+//! new ones may be added, and existing ones keep their meaning within a version.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ struct File<'a> {
 }
 
 impl Hooks {
-    /// The document of an edit that is about to be made or was made, which may take another one back.
+    /// Serialises an edit that is about to be made or was made; `undoes` is the edit that it undoes.
     pub(super) fn document(
         &self,
         report: &Report,

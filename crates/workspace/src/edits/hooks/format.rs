@@ -1,7 +1,7 @@
-//! Formatters: filters that get the new text of a file and say how it should look. They run while an edit is planned, so
-//! that what is shown, written, kept and read next is one and the same.
+//! Formatters: filters that get the new text of a file and return it formatted. They run during planning, so that the
+//! preview, the file, the history and the next reading all have the same text.
 //!
-//! A formatter is there to help. Where it fails, the text stays as it was and the outcome says so; it never fails the edit.
+//! A failing formatter never fails the edit: the text stays as it was, and the outcome says so.
 
 use std::time::Duration;
 
@@ -13,24 +13,24 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::files::report::Report;
 use crate::problem::{Kind, Problem};
 
-/// How long a formatter may take unless the person says otherwise.
+/// The default timeout of a formatter.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How much it may say beside four times of what it gets.
+/// The output that a formatter may write beyond four times its input, in bytes.
 const SPARE: usize = 1024 * 1024;
 
 impl Hooks {
-    /// Whether some formatter has something to do. What is final is never formatted.
+    /// Returns whether any formatter applies to the plan. A final plan is never formatted.
     pub(crate) fn would_format(&self, checked: &CheckedPlan) -> bool {
         let is_formatted = |file: &FilePlan| file.has_new_text() && !self.formatters(&file.name).is_empty();
         !self.format.is_empty() && !checked.context.is_final && checked.plan.files().iter().any(is_formatted)
     }
 
-    /// The formatters of this file, in the order of the configuration.
+    /// Returns the formatters of this file, in the order of the configuration.
     fn formatters(&self, name: &str) -> Vec<&Armed> {
         self.format.iter().filter(|armed| armed.concerns(self.inside(name))).collect()
     }
 
-    /// Has every new text of a plan formatted.
+    /// Formats every new text of a plan.
     pub(crate) fn format(
         &self,
         checked: &mut CheckedPlan,
@@ -38,7 +38,7 @@ impl Hooks {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Problem> {
         let known_notes = checked.plan.notes().len();
-        // Of each file, who has changed it.
+        // The formatters that changed each file.
         let mut changed: Vec<(String, Vec<&str>)> = Vec::new();
         for at in 0..checked.plan.files().len() {
             let name = checked.plan.files()[at].name.clone();
@@ -89,7 +89,7 @@ impl Hooks {
         Ok(())
     }
 
-    /// What a formatter makes of this text.
+    /// Returns the text as the formatter writes it.
     fn formatted(
         &self,
         armed: &Armed,

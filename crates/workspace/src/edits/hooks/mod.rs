@@ -1,9 +1,8 @@
-//! Hooks: programs of the person's that are run around an edit. Formatters make other text of what is planned
-//! ([`format`](mod@format)), others are asked before the edit and may refuse it ([`before`]), others are told once it is
-//! made ([`after`]).
+//! Hooks: the user's programs that run around an edit. Formatters change the planned text ([`format`](mod@format)),
+//! others are asked before the edit and may refuse it ([`before`]), others run after it ([`after`]).
 //!
-//! A hook is somebody else's program, which may hang, flood or die: it gets limits, and what it fails at is left out and
-//! told. Nothing is locked while one runs; edits whose files hooks concern take [`turns`] instead. No shell is involved, and
+//! A hook is a foreign program that may hang, flood or die: it gets limits, and its failure is skipped and reported.
+//! Nothing is locked while one runs; edits whose files hooks concern take [`turns`] instead. No shell is involved, and
 //! no program inside a root is run.
 
 pub mod after;
@@ -31,10 +30,10 @@ use crate::policy::programs::{Hook, Programs};
 pub(crate) use self::turns::Turn;
 use self::turns::Turns;
 
-/// How much of what a program complains about is told.
+/// The number of characters of a program's message that are reported.
 const TOLD: usize = 600;
 
-/// The hooks of a workspace, ready to be run.
+/// The hooks of a workspace, ready to run.
 #[derive(Debug, Default)]
 pub struct Hooks {
     format: Vec<Armed>,
@@ -42,42 +41,42 @@ pub struct Hooks {
     after: Vec<Armed>,
     roots: Vec<Home>,
     search: Search,
-    /// Whose turn it is, of the edits that hooks concern.
+    /// The queue of edits that hooks concern.
     pub(crate) turns: Turns,
 }
 
-/// Where the files of a root are.
+/// The place of a root's files.
 #[derive(Debug)]
 struct Home {
-    /// What stands before the names of its files.
+    /// The prefix of its file names.
     prefix: String,
     path: PathBuf,
 }
 
-/// A hook whose patterns are read.
+/// A hook with its parsed patterns.
 #[derive(Debug)]
 struct Armed {
     hook: Hook,
-    /// Which files concern it; `None` means all.
+    /// The files that concern it; `None` means all.
     files: Option<Globs>,
 }
 
-/// What a hook may spend.
+/// The limits of a run of a hook.
 #[derive(Clone, Copy, Debug)]
 struct Allowance {
     timeout: Duration,
-    /// How many bytes of what it says are kept.
+    /// The number of bytes of output that are kept.
     most: usize,
-    /// Whether it may say more than that.
+    /// Whether longer output is cut off instead of being an error.
     is_cut: bool,
-    /// Whether what it has started may go on after it.
+    /// Whether its child processes may outlive it.
     leaves: bool,
-    /// Whether files that the edit deletes are among its arguments.
+    /// Whether its arguments include files that the edit deletes.
     names_deleted: bool,
 }
 
 impl Hooks {
-    /// The hooks among these programs, for these roots. The error says which pattern is wrong.
+    /// Prepares the hooks among these programs for these roots. The error names the invalid pattern.
     pub(crate) fn new(programs: &Programs, roots: &Roots) -> Result<Self, String> {
         let armed = |hooks: &[Hook]| hooks.iter().map(Armed::new).collect::<Result<Vec<_>, _>>();
         let home = |root: &Root| Home { prefix: roots.prefix(root), path: root.path.clone() };
@@ -92,7 +91,7 @@ impl Hooks {
         })
     }
 
-    /// What a person should know of it at the start: hooks whose program cannot be run. It may come to be there later.
+    /// Returns warnings about hooks whose program cannot be run. It may be installed later.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = String> {
         let all = self.format.iter().chain(&self.before).chain(&self.after);
         all.filter_map(|armed| {
@@ -101,28 +100,28 @@ impl Hooks {
         })
     }
 
-    /// Whether some hook is to run before this plan is committed.
+    /// Returns whether any hook must run before this plan is committed.
     pub(crate) fn would_run_before(&self, checked: &CheckedPlan) -> bool {
         self.would_format(checked) || self.would_ask(&checked.report)
     }
 
-    /// The program of a hook. It is looked for each time: what was installed or moved meanwhile counts.
+    /// Finds the program of a hook. It is looked up each time, because it may be installed or moved meanwhile.
     fn program(&self, armed: &Armed) -> Result<PathBuf, String> {
         let name = armed.hook.command.first().ok_or("it names no program")?;
         self.search.find(name).map_err(|why| why.to_string())
     }
 
-    /// The root of the file of this name, and the file's path from there.
+    /// Returns the root of the file of this name, and the file's path in it.
     fn place<'a>(&self, name: &'a str) -> Option<(&Home, &'a str)> {
         self.roots.iter().find_map(|home| Some((home, name.strip_prefix(&home.prefix)?)))
     }
 
-    /// The file's path from its root.
+    /// Returns the file's path in its root.
     fn inside<'a>(&self, name: &'a str) -> &'a str {
         self.place(name).map_or(name, |(_, inside)| inside)
     }
 
-    /// The files of an edit that concern a hook, by their new or their old name.
+    /// Returns the files of an edit that concern a hook, by their new or old name.
     fn concerned<'a>(&self, armed: &Armed, files: &'a [FileReport]) -> Vec<&'a FileReport> {
         let has = |name: &String| armed.concerns(self.inside(name));
         let concerns = |file: &&FileReport| has(&file.name) || file.moved_from.as_ref().is_some_and(has);
@@ -138,7 +137,7 @@ impl Hooks {
         allowance: Allowance,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Ran, String> {
-        // Before an edit, what it deletes is there as well.
+        // Before an edit, the files that it deletes still exist.
         let there = files.iter().filter(|file| allowance.names_deleted || file.change != ChangeKind::Delete);
         let paths: Vec<&str> = there.map(|file| self.inside(&file.name)).collect();
         let home = files.first().and_then(|file| self.place(&file.name));
@@ -171,7 +170,7 @@ impl Armed {
         self.files.as_ref().is_none_or(|globs| globs.catching(&Folded::new(&names())).is_some())
     }
 
-    /// Whether its arguments have the names of files in them.
+    /// Returns whether the arguments contain file names.
     fn names_files(&self) -> bool {
         self.hook.command.iter().skip(1).any(|argument| is_for_files(argument))
     }
@@ -181,7 +180,7 @@ fn is_for_files(argument: &str) -> bool {
     argument.contains("{path}") || argument.contains("{file}")
 }
 
-/// The arguments with what their placeholders stand for. One that names a file comes once for each.
+/// Replaces the placeholders in the arguments. An argument that names a file is repeated for each file.
 fn filled(arguments: &[String], root: &Path, paths: &[&str]) -> Vec<String> {
     let root_text = root.to_string_lossy();
     let mut filled = Vec::new();
@@ -191,7 +190,7 @@ fn filled(arguments: &[String], root: &Path, paths: &[&str]) -> Vec<String> {
             continue;
         }
         filled.extend(paths.iter().map(|path| {
-            // A file must not pass for an option, whatever a client calls it.
+            // A file name must not pass for an option.
             let is_dashed = argument.starts_with("{path}") && path.starts_with('-');
             let path = if is_dashed { format!("./{path}") } else { (*path).to_owned() };
             let file = root.join(&path);
@@ -204,7 +203,7 @@ fn filled(arguments: &[String], root: &Path, paths: &[&str]) -> Vec<String> {
     filled
 }
 
-/// What a program says, or what became of it, on one line that deceives nobody.
+/// Returns a program's message, or its failure, on one line, escaped and shortened.
 fn told(said: &str) -> String {
     let shown = visible_line(said);
     match shown.char_indices().nth(TOLD) {

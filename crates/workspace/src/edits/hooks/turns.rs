@@ -1,8 +1,8 @@
-//! The turns of edits that hooks concern: those of one file go in the order in which they came, so that none of them
-//! plans for what the one before it is about to change.
+//! The turns of edits that hooks concern: edits of the same file go in the order of their arrival, so that none is
+//! planned for what an earlier one is about to change.
 //!
-//! A turn is a courtesy, not a right: nothing relies on it, since every file is looked at again under the root's lock. So
-//! whoever has waited long enough goes on without.
+//! A turn is a courtesy: correctness does not depend on it, because every file is checked again under the root's lock.
+//! So an edit that has waited long enough goes on without its turn.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::MutexGuard;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use emend_threads::{Condvar, Mutex};
 
-/// How often it is asked whether the client has given up.
+/// The interval at which a waiting edit checks whether the client has cancelled it.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Who has come, and for which files.
+/// The queue of edits with their files.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     come: Mutex<Come>,
@@ -33,17 +33,17 @@ impl Come {
     }
 }
 
-/// The place of one edit among the others. Given up when dropped.
+/// The place of one edit in the queue, left on drop.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
     number: u64,
-    /// Whether others were before it.
+    /// Whether it had to wait for others.
     pub(crate) has_waited: bool,
 }
 
 impl Turns {
-    /// Waits until no earlier edit of any of these files is under way, for at most `patience`.
+    /// Waits until no earlier edit of any of these files is in the queue, for at most `patience`.
     pub(crate) fn wait(
         &self,
         names: BTreeSet<String>,

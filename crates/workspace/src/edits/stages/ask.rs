@@ -1,4 +1,4 @@
-//! The person's programs are asked whether the edit may be made.
+//! The stage that asks the user's hooks whether the edit may be made.
 
 use super::judge::JudgedPlan;
 use super::source::Refused;

@@ -1,4 +1,4 @@
-//! New text is formatted, once and before anybody sees it.
+//! The stage that formats new text, once and before anyone sees it.
 
 use crate::problem::Problem;
 
@@ -6,13 +6,13 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::hooks::Hooks;
 
-/// A plan whose new text is as the person's formatters have it.
+/// A plan whose new text is formatted.
 pub(crate) struct FormattedPlan {
     pub(crate) plan: CheckedPlan,
 }
 
 impl CheckedPlan {
-    /// Has the new text formatted, unless it is final. Nothing is locked meanwhile.
+    /// Formats the new text, unless it is final. Nothing is locked meanwhile.
     pub(crate) fn format(
         mut self,
         hooks: &Hooks,

@@ -1,4 +1,4 @@
-//! A plan that breaks a file is refused, if the policy wants that.
+//! The stage that refuses a plan that breaks a file, if the policy says so.
 
 use super::format::FormattedPlan;
 use super::source::Refused;
@@ -6,13 +6,13 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::guard;
 use crate::edits::preview::Preview;
 
-/// A plan that the syntax guard has nothing against.
+/// A plan to which the syntax guard has no objection.
 pub(crate) struct JudgedPlan {
     pub(crate) plan: CheckedPlan,
 }
 
 impl FormattedPlan {
-    /// Has the syntax guard refuse a plan that breaks a file.
+    /// Refuses a plan that breaks a file, if the policy says so.
     pub(crate) fn judge(self) -> Result<JudgedPlan, Box<Refused>> {
         match guard::refuse(&self.plan) {
             Ok(()) => Ok(JudgedPlan { plan: self.plan }),
@@ -20,7 +20,7 @@ impl FormattedPlan {
         }
     }
 
-    /// Keeps the plan, with a warning of what it would break.
+    /// Keeps the plan as a preview, with a warning of what it would break.
     pub(crate) fn keep(mut self) -> Preview {
         guard::warn(&mut self.plan);
         Preview::of(self.plan)

@@ -1,4 +1,4 @@
-//! A preview that is applied, or some hunks of it: exactly what was shown, and nothing else.
+//! Applying a preview, or some of its hunks: exactly what was shown, and nothing else.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::files::effort::NotDone;
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
 
-/// A preview that is applied. It is good for files that are what they were, and is not planned anew for others.
+/// A preview to apply. It requires unchanged files, and is never planned again.
 pub(crate) struct KeptPreview<'a> {
     roots: &'a Roots,
     context: &'a EditContext<'a>,
     root: Arc<Root>,
-    /// What is applied, unless it is on its way.
+    /// The plan to apply; `None` while the stages have it.
     preview: Option<Preview>,
-    /// What it would do, without what is noted on the way.
+    /// The report before the stages add notes to it.
     report: Report,
-    /// What it is a part of.
+    /// The rest of the preview, if only some hunks are applied.
     whole: Option<Whole>,
 }
 
 impl<'a> KeptPreview<'a> {
-    /// A preview of which these hunks are to be applied, or all.
+    /// Creates a source from a preview, or from these hunks of it.
     pub(crate) fn new(
         preview: Preview,
         hunks: Option<&[usize]>,
@@ -43,7 +43,7 @@ impl<'a> KeptPreview<'a> {
         Ok(Self { roots, context, root, preview: Some(preview), report, whole })
     }
 
-    /// The whole preview again, if nothing has become of it.
+    /// Returns the whole preview, if it was not committed.
     pub(crate) fn into_preview(self) -> Option<Preview> {
         let Self { preview, whole, .. } = self;
         preview.map(|part| match whole {

@@ -1,4 +1,4 @@
-//! Under the lock: is every file still what the plan was made for?
+//! The stage that checks, under the lock, that every file is still what the plan was made for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +15,18 @@ use crate::files::effort::{Phase, Progress};
 use crate::files::roots::Roots;
 use crate::files::snapshot;
 
-/// A plan whose files are what it was made for, under this lock.
+/// A plan whose files are unchanged, with the lock that keeps them so.
 pub(crate) struct CurrentPlan<'a> {
     pub(crate) plan: CheckedPlan,
     pub(crate) lock: LockedRoot<'a>,
 }
 
-/// Why a plan cannot be committed now.
+/// The reason why a plan cannot be committed now.
 #[derive(Debug)]
 pub(crate) enum NotCurrent {
-    /// A file is not what the plan was made for.
+    /// A file has changed since the plan was made.
     Moved(Problem),
-    /// It could not be looked at, or not be edited as it is.
+    /// A file could not be checked, or cannot be edited.
     Refused(Problem),
 }
 
@@ -45,12 +45,12 @@ impl From<NotCurrent> for Problem {
 }
 
 impl AskedPlan {
-    /// Goes on under the lock under which the plan was made.
+    /// Continues under the lock under which the plan was made.
     pub(crate) fn still_under(self, lock: LockedRoot<'_>) -> CurrentPlan<'_> {
         CurrentPlan { plan: self.plan, lock }
     }
 
-    /// Goes on under another lock than that under which the plan was made, if every file is the same by then.
+    /// Continues under a new lock, if every file is still the same.
     pub(crate) fn look_again<'a>(
         self,
         lock: LockedRoot<'a>,
@@ -64,7 +64,7 @@ impl AskedPlan {
     }
 }
 
-/// Opens the files of a kept plan again, if each of them still is what the plan was made for.
+/// Opens the files of a kept plan again, if each is still what the plan was made for.
 pub(crate) fn look_again(
     kept: Preview,
     roots: &Roots,

@@ -1,5 +1,5 @@
-//! The stages of an edit, in their order. Each takes the one before it by value and yields the next, so that none is left
-//! out and none is done twice:
+//! The stages of an edit, in order. Each takes the result of the one before by value and returns the next type, so that
+//! no stage is skipped or repeated:
 //!
 //! | Stage | From | To |
 //! |---|---|---|
@@ -12,11 +12,11 @@
 //! | write | `PermittedPlan` | [`WrittenEdit`](write::WrittenEdit) |
 //! | record, remember, tell | `WrittenEdit` | `Report` |
 //!
-//! An edit begins with a request ([`plan_request`]), with an edit that is taken back ([`plan_undo`]), or with a preview that
-//! is applied ([`kept_preview`]). Up to `AskedPlan` nothing need be locked. From `CurrentPlan` on a plan has the lock under
-//! which its files are what it was made for; it is let go of once the observers have been told.
+//! An edit begins with a request ([`plan_request`]), an undo ([`plan_undo`]) or a preview ([`kept_preview`]). Up to
+//! `AskedPlan` no lock is needed. From `CurrentPlan` on a plan holds the lock under which its files are unchanged; it
+//! is released after the observers are notified.
 //!
-//! A plan that is refused on its way comes back with the reason ([`Refused`](source::Refused)), for those who keep it.
+//! A refused plan comes back with the reason ([`Refused`](source::Refused)), for sources that keep it.
 
 pub(crate) mod source;
 

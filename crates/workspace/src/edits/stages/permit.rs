@@ -1,4 +1,4 @@
-//! The last question before a commit: whether the policy lets the plan be made true, or a person does.
+//! The last stage before a commit: whether the policy or a person permits the plan.
 
 use super::look_again::CurrentPlan;
 use super::source::Refused;
@@ -15,7 +15,8 @@ pub(crate) struct PermittedPlan<'a> {
 }
 
 impl<'a> CurrentPlan<'a> {
-    /// Asks the policy, and where that wants a person's yes, uses one up. The client still wants the edit.
+    /// Checks that the client still wants the edit and that the policy permits it, using up a person's approval if
+    /// required.
     pub(crate) fn permit(
         self,
         vaults: &VaultAccess,

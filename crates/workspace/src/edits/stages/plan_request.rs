@@ -1,4 +1,4 @@
-//! From a request to a plan that may be committed: everything that it names is read, found and checked.
+//! From a request to a checked plan: everything that it names is read, matched and checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::files::roots::{Root, Roots};
 use crate::problem::{Code, Kind, Problem};
 use crate::spans;
 
-/// A request, which is planned for what its files hold at that moment, and anew where they have changed.
+/// A request as the source of an edit. It is planned for the current files, and again if they change.
 #[derive(Clone, Copy)]
 pub(crate) struct RequestSource<'a> {
     pub(crate) roots: &'a Roots,
@@ -41,7 +41,7 @@ impl PlanSource for RequestSource<'_> {
     }
 }
 
-/// The one root that a patch touches, as far as its first path says.
+/// Returns the root that a patch touches, according to its first path.
 pub(crate) fn root_of(roots: &Roots, patch: &Patch) -> Result<Arc<Root>, Problem> {
     if let [only] = roots.all() {
         return Ok(Arc::clone(only));
@@ -50,7 +50,7 @@ pub(crate) fn root_of(roots: &Roots, patch: &Patch) -> Result<Arc<Root>, Problem
     Ok(roots.admit(first)?.root)
 }
 
-/// Plans a request for the files as they are now. Of what is stale it is said who edited it.
+/// Plans a request for the current files. Problems of stale files say who edited them.
 pub(crate) fn plan_request(
     roots: &Roots,
     vaults: &VaultAccess,
@@ -116,7 +116,7 @@ fn read_and_plan(
     Ok(checked)
 }
 
-/// Says of files that are not what was read which edit did that, where it is among the newest of their root.
+/// Adds the edit that changed each stale file, if it is among the newest of the root.
 fn say_who(roots: &Roots, vaults: &VaultAccess, patch: &Patch, problems: &mut [Problem]) {
     let is_stale = |problem: &Problem| problem.code() == Code::StaleFile;
     if !problems.iter().any(is_stale) {

@@ -1,4 +1,4 @@
-//! From an edit of the past to a plan that takes it back.
+//! From a past edit to a plan that undoes it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::files::roots::{Root, Roots};
 use crate::problem::Problem;
 use crate::spans;
 
-/// An edit that is taken back. Its plan restores exactly what was there, so no formatter may change it.
+/// An undo as the source of an edit. Its plan restores the exact former content, so no formatter may change it.
 #[derive(Clone, Copy)]
 pub(crate) struct UndoSource<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) vaults: &'a VaultAccess,
     pub(crate) root: &'a Arc<Root>,
-    /// The edit.
+    /// The id of the edit to undo.
     pub(crate) id: &'a str,
-    /// Who takes it back.
+    /// The origin of the undo.
     pub(crate) origin: &'a Origin,
 }
 
@@ -40,7 +40,7 @@ impl PlanSource for UndoSource<'_> {
 }
 
 impl UndoSource<'_> {
-    /// Plans to take the edit back, for the files as they are now.
+    /// Plans the undo for the current files.
     pub(crate) fn plan_undo(&self) -> Result<CheckedPlan, Vec<Problem>> {
         let Self { roots, vaults, root, id, origin } = *self;
         let history = vaults.history(roots, root).map_err(one)?;

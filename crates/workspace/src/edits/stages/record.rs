@@ -1,4 +1,4 @@
-//! What follows a commit: the edit is recorded in the history, remembered as read, and told to its observers, in this order.
+//! The stages after a commit: the edit is recorded in the history and in the readings, then the observers are notified.
 
 use emend_edit::plan::Action;
 
@@ -9,12 +9,12 @@ use crate::edits::vault_access::VaultAccess;
 use crate::files::report::Report;
 use crate::files::vault;
 
-/// An edit that is on the disk and in the history, if there is one.
+/// An edit that is on the disk and, if there is one, in the history.
 #[must_use = "it is to be remembered and told"]
 pub(crate) struct RecordedEdit<'a>(WrittenEdit<'a>);
 
 impl<'a> WrittenEdit<'a> {
-    /// Writes the edit down in the history, or drops the means to undo it where there is to be none.
+    /// Records the edit in the history, or drops what an undo would need if there is no history.
     pub(crate) fn record(mut self, vaults: &VaultAccess) -> RecordedEdit<'a> {
         let Self { id, plan, vault, committed, report, .. } = &mut self;
         if plan.context.root.policy.terms().track_history {
@@ -32,13 +32,13 @@ impl<'a> WrittenEdit<'a> {
 }
 
 impl RecordedEdit<'_> {
-    /// Has the client's readings know what the edit made of its files.
+    /// Updates the client's readings of the edited files.
     pub(crate) fn remember(self, context: &EditContext<'_>) -> Self {
         let WrittenEdit { plan, committed, .. } = &self.0;
         let mut readings = context.readings.lock();
         for name in &plan.context.merged {
             if let Some((_, Some(snapshot))) = plan.files.get(name) {
-                // The answer shows what changed beside the edit.
+                // The answer shows what changed besides the edit.
                 readings.knows_change(name, snapshot);
             }
         }
@@ -49,7 +49,7 @@ impl RecordedEdit<'_> {
             let replaced_by_move =
                 job.plan.metadata_from.is_some() && !matches!(job.plan.action, Action::Move { .. });
             match stat.zip(job.after) {
-                // What is there now came from another file, of which perhaps less was seen.
+                // The current content came from another file, of which perhaps less was shown.
                 Some(_) if replaced_by_move => readings.removed(&job.plan.name),
                 Some((stat, after)) => {
                     let whole = plan.context.whole.contains(&job.plan.name);
@@ -62,7 +62,7 @@ impl RecordedEdit<'_> {
         self
     }
 
-    /// Tells the observers, and lets go of the lock.
+    /// Notifies the observers, and releases the lock.
     pub(crate) fn tell(self, observers: &Observers) -> Report {
         let WrittenEdit { plan, report, .. } = &self.0;
         let jobs = plan.jobs();

@@ -1,4 +1,4 @@
-//! Where an edit begins: what it is planned from, as often as that is needed.
+//! The source of an edit: where its plan comes from, as often as it is needed.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::edits::vault_access::LockedRoot;
 use crate::files::effort::NotDone;
 use crate::files::roots::Root;
 
-/// What an edit is planned from.
+/// The source of an edit's plans.
 pub(crate) trait PlanSource {
-    /// The root of all of its files.
+    /// Returns the root of all of its files.
     fn root(&self) -> &Arc<Root>;
 
-    /// Plans the edit for the files as they are under this lock.
+    /// Plans the edit for the current files under this lock.
     fn plan(&mut self, under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>>;
 
-    /// Refuses to have the edit planned anew, now that its files have moved on, where nothing but the first plan will do.
+    /// Refuses to plan the edit again after its files have changed, if only the first plan is acceptable.
     fn check_replanning(&self, _moved: Problem) -> Result<(), Problem> {
         Ok(())
     }
 
-    /// Takes back a plan that is not committed, or not yet.
+    /// Returns a plan that was not committed to its source.
     fn take_back(&mut self, _plan: CheckedPlan) {}
 
-    /// Takes back a plan that was refused, and says why it was.
+    /// Returns a refused plan to its source, and converts the reason.
     fn give_up(&mut self, refused: Box<Refused>) -> NotCommitted {
         self.take_back(refused.plan);
         refused.why
     }
 }
 
-/// A plan that was refused on its way to the commit, and why.
+/// A plan that was refused on its way to the commit, and the reason.
 pub(crate) struct Refused {
     pub(crate) plan: CheckedPlan,
     pub(crate) why: NotCommitted,

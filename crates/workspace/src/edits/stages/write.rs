@@ -1,4 +1,4 @@
-//! The files of a plan are put in place, all of them or none.
+//! The stage that puts the files of a plan in place, all of them or none.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,10 +17,10 @@ use crate::files::report::Report;
 use crate::files::vault::Vault;
 use crate::problem::{Code, Kind, Problem};
 
-/// How often an edit is begun anew because another program was about to write into one of its files.
+/// The number of times an edit is begun again because another program was about to write to one of its files.
 const TRIES: usize = 20;
 
-/// An edit that is on the disk, and of which nobody knows yet.
+/// An edit that is on the disk, but not yet recorded or reported.
 #[must_use = "it is to be recorded, remembered and told"]
 pub(crate) struct WrittenEdit<'a> {
     pub(crate) id: String,
@@ -28,21 +28,21 @@ pub(crate) struct WrittenEdit<'a> {
     pub(crate) vault: Arc<Vault>,
     pub(crate) committed: Committed,
     pub(crate) report: Report,
-    /// What the guard is looking for since before the commit.
+    /// The syntax check that began before the commit.
     look: Option<Look>,
-    /// The edit is running until its observers have been told,
+    /// Keeps the edit counted as running until its observers are notified.
     _running: Running<'a>,
-    /// and nobody else edits in its root.
+    /// Keeps others from editing in the root.
     _lock: LockedRoot<'a>,
 }
 
 impl<'a> PermittedPlan<'a> {
-    /// How many files it changes.
+    /// Returns the number of files that it changes.
     pub(crate) fn files(&self) -> usize {
         self.plan.plan.files().len()
     }
 
-    /// Writes the files, unless the process is about to end. The span learns the id of the edit.
+    /// Writes the files, unless the process is shutting down. Records the edit's id in the span.
     pub(crate) fn write(
         self,
         vaults: &VaultAccess,
@@ -53,7 +53,7 @@ impl<'a> PermittedPlan<'a> {
     ) -> Result<WrittenEdit<'a>, Problem> {
         let Self { mut plan, lock } = self;
         let running = running_commits.begin().ok_or_else(|| Problem::new(Kind::Cancelled))?;
-        // It goes on while the disk works.
+        // The guard works while the disk does.
         let look = guard.begin(&plan);
         let (id, vault, committed) = put_in_place(&mut plan, vaults, context, span)?;
         let mut report = plan.report.clone();
@@ -64,7 +64,7 @@ impl<'a> PermittedPlan<'a> {
 }
 
 impl WrittenEdit<'_> {
-    /// Adds what the guard has found meanwhile. What it finds later the client hears with its next answer.
+    /// Adds the warnings found so far. Later ones go into the client's next answer.
     pub(crate) fn warn(mut self, context: &EditContext<'_>) -> Self {
         if let Some(look) = self.look.take() {
             look.end(&self.id, &mut self.report, &context.origin.mailbox);
@@ -72,7 +72,7 @@ impl WrittenEdit<'_> {
         self
     }
 
-    /// Lets go of the lock: the edit is over.
+    /// Releases the lock and returns the report.
     pub(crate) fn into_report(self) -> Report {
         self.report
     }
@@ -92,7 +92,7 @@ fn put_in_place(
         span.record("edit", id.as_str());
         match commit::commit(vaults.disk(), &vault, &id, &plan.jobs(), context.progress) {
             Ok(committed) => return Ok((id, vault, committed)),
-            // Somebody was about to write into one of the files: if they have by now, the next try finds what.
+            // Another program was about to write to one of the files; the next try sees its content.
             Err(problem) if matches!(*problem.kind, Kind::Overtaken { .. }) => {
                 overtaken += 1;
                 if overtaken == TRIES {
@@ -100,7 +100,7 @@ fn put_in_place(
                 }
             }
             Err(problem) => {
-                // Somebody may have removed the vault: the next edit looks for it again.
+                // The vault may have been removed; the next edit looks for it again.
                 if problem.code() == Code::IoError {
                     root.vault.forget();
                 }
@@ -114,7 +114,7 @@ fn put_in_place(
     }
 }
 
-/// Sorts by time, and is unique among all processes.
+/// Creates an id that sorts by time and is unique among all processes.
 fn edit_id() -> Result<String, Problem> {
     let mut random = [0u8; 4];
     getrandom::fill(&mut random)
@@ -123,7 +123,7 @@ fn edit_id() -> Result<String, Problem> {
     Ok(format!("{millis:011x}{:08x}", u32::from_ne_bytes(random)))
 }
 
-/// What is said of files that another program had open for writing while they were displaced.
+/// Returns a note about files that another program had open for writing while they were replaced.
 fn open_note(names: &[String]) -> Option<String> {
     let [first, rest @ ..] = names else { return None };
     let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
