@@ -1,9 +1,9 @@
-//! The catalogue: all files of the workspace in one fixed order, a page at a time, and what is right in one folder.
+//! The catalogue: all files of the workspace in a fixed order, in pages, and the direct children of a folder.
 //!
-//! The order is that of a walk: first the files of a folder, then one folder after another. So a page goes on after the
-//! last file of the one before it without looking again into the folders that it has passed, and stays right where
-//! files came or went meanwhile. What may not be read or is ignored is not in it; nor are links, whose files are
-//! there by their own names.
+//! The order is that of a walk: first the files of a folder, then one subfolder after another. So a page continues
+//! after the last file of the one before without visiting earlier folders again, and stays correct if files are added
+//! or removed meanwhile. Forbidden and ignored files are left out, and so are links, whose targets appear under their
+//! own names.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ use crate::files::walk::{self, Folder, Walk};
 /// A file of the catalogue.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// The root that it is in.
+    /// The root of the file.
     pub root: Arc<Root>,
-    /// Its path from there.
+    /// The path from the root.
     pub path: PathBuf,
-    /// What it is called, as the tools take it.
+    /// The name by which tools address it.
     pub name: String,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
 }
 
-/// Where a page begins: right after this file of this root, which need not be there any more.
+/// The start of a page: right after this file of this root, which need not exist any more.
 #[derive(Clone, Copy, Debug)]
 pub struct After<'a> {
     /// The root.
@@ -38,7 +38,7 @@ pub struct After<'a> {
     pub path: &'a Path,
 }
 
-/// Something right in a folder.
+/// A direct child of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Child {
     /// Its name.
@@ -47,7 +47,7 @@ pub struct Child {
     pub is_folder: bool,
 }
 
-/// So many files from there on, and whether there are more.
+/// Returns up to `limit` files from there on, and whether there are more.
 pub(crate) fn page(
     roots: &Roots,
     after: Option<After<'_>>,
@@ -87,9 +87,9 @@ pub(crate) fn page(
     Ok((page, false))
 }
 
-/// What of a folder comes after this path: its files, and the folders in it.
+/// Returns the files and the subfolders of a folder that come after this path.
 fn to_come<'a>(folder: &'a Folder, passed: Option<&Path>) -> (Vec<&'a OsString>, Vec<&'a OsString>) {
-    // What stands between this folder and the path, where it is on the way to it.
+    // The components between this folder and the path, if the folder is an ancestor.
     let rest = passed.and_then(|passed| passed.strip_prefix(&folder.path).ok());
     let mut steps = rest.into_iter().flatten();
     let (next, is_deeper) = (steps.next(), steps.next().is_some());
@@ -103,7 +103,8 @@ fn to_come<'a>(folder: &'a Folder, passed: Option<&Path>) -> (Vec<&'a OsString>,
     (files.map(|(name, _)| name).collect(), folders.map(|(name, _)| name).collect())
 }
 
-/// A file, unless it is gone, has a name that no call can write, or is forbidden by another of its names.
+/// Returns a file of the catalogue, unless it is gone, has a name that no call can express, or is forbidden by another
+/// of its names.
 fn listed(roots: &Roots, folder: &Folder, forbidden: &mut ForbiddenFiles, name: &OsString) -> Option<Listed> {
     let disk = &**roots.disk();
     let path = folder.path.join(name);
@@ -118,7 +119,7 @@ fn listed(roots: &Roots, folder: &Folder, forbidden: &mut ForbiddenFiles, name: 
     Some(Listed { root: Arc::clone(&folder.root), path, name, size: stat.size })
 }
 
-/// What is right in a folder, as listing shows it, by name.
+/// Returns the direct children of a folder by name, as a listing shows them.
 pub(crate) fn children(roots: &Roots, folder: &str) -> Result<Vec<Child>, Problem> {
     let (root, names) = match roots.admit_start(folder)? {
         Start::Folder(root, names) => (root, names),
@@ -156,7 +157,7 @@ mod tests {
         }
     }
 
-    /// All names, so many at a time.
+    /// Returns all names, in pages of `limit`.
     fn all(roots: &Roots, limit: usize) -> Vec<String> {
         let mut last: Option<Listed> = None;
         let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! How long a call may take, and how far it has come.
+//! The effort and the progress of a call.
 
 use std::time::Duration;
 
@@ -6,57 +6,57 @@ use crate::problem::{Kind, Problem};
 
 use crate::policy::MAX_FILE_BYTES;
 
-/// How far a request has come.
+/// The progress of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
+    /// The current phase.
     pub what: Phase,
-    /// For how many files it is done.
+    /// The number of files done in it.
     pub done: usize,
-    /// For how many it has to be done.
+    /// The number of files in total.
     pub total: usize,
 }
 
-/// What takes long in a request of many files, in this order.
+/// The slow phases of a request with many files, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Reading every file that it names.
     Read,
-    /// Writing the new contents to the side.
+    /// Writing the new contents to the staging area.
     Stage,
     /// Putting them in place.
     Place,
 }
 
 impl Phase {
-    /// All of them.
+    /// All phases.
     pub const ALL: [Self; 3] = [Self::Read, Self::Stage, Self::Place];
 }
 
-/// How long a call may take. Whoever has other things to do asks for a quick answer first, and again
-/// patiently, from a thread of its own, if the answer is [`NotDone::NotQuick`].
+/// The effort that a call may take. A busy caller first asks for a quick answer, and if that is [`NotDone::NotQuick`],
+/// again for a patient one on another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// No waiting for a lock, no file above two megabytes.
     Quick,
     /// As long as it takes.
     Patient,
-    /// The same, for a call that has waited so long already: a lock is waited for so much less.
+    /// As long as it takes, less the time that the call has waited already.
     Waited(Duration),
 }
 
 impl Effort {
-    /// How long a lock is waited for, if all waiting may take this long.
+    /// Returns how long to wait for a lock, if `whole` is the limit for all waiting.
     pub(crate) fn patience(self, whole: Duration) -> Duration {
         match self {
             Self::Quick => Duration::ZERO,
             Self::Patient => whole,
-            // Some is left, however long that took: without any, it would be a quick call.
+            // Some time always remains: with none, it would be a quick call.
             Self::Waited(already) => whole.saturating_sub(already).max(whole / 10),
         }
     }
 
-    /// The largest file that is read.
+    /// Returns the size of the largest file that is read.
     pub(crate) fn file_bytes(self) -> u64 {
         match self {
             Self::Quick => 2 * 1024 * 1024,
@@ -65,12 +65,12 @@ impl Effort {
     }
 }
 
-/// Why something was not done that was perhaps to be quick. Nothing was changed.
+/// The reason why something was not done. Nothing was changed.
 #[derive(Debug)]
 pub enum NotDone<E = Problem> {
-    /// It would have had to wait, or to do much. With more [`Effort`] it may be done.
+    /// It would have had to wait, or to do much. With more [`Effort`] it may succeed.
     NotQuick,
-    /// It cannot be done, for this reason.
+    /// It was refused for this reason.
     Refused(E),
 }
 
@@ -96,7 +96,7 @@ impl From<NotDone> for NotDone<Vec<Problem>> {
 }
 
 impl NotDone<Vec<Problem>> {
-    /// The problems alone, for somebody who does not ask again: what is not quick is `busy` to them.
+    /// Returns the problems, for a caller that does not retry: `NotQuick` becomes `busy`.
     #[must_use]
     pub fn into_problems(self) -> Vec<Problem> {
         match self {

@@ -1,7 +1,7 @@
-//! Listing: what is below a folder, as deep as it fits into an answer, or the files that a glob takes.
+//! Listing: the content of a folder, as deep as fits into an answer, or the files that match a glob.
 //!
-//! What does not fit is counted, never silently left out: a folder whose entries do not fit any more stands for
-//! all the files below it. All of them are looked at in any case, so that the counts are right.
+//! What does not fit is counted, never silently left out: a folder whose entries do not fit stands for all files below
+//! it. All of them are visited anyway, so that the counts are right.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use crate::files::roots::{Root, Roots, Start};
 use crate::files::snapshot::ForbiddenFiles;
 use crate::files::walk::{self, Folder, Unseen, Walk, WalkScope, Within};
 
-/// How much a listing has at most.
+/// The limits of a listing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListLimits {
-    /// How many lines.
+    /// The number of lines.
     pub(crate) lines: usize,
-    /// How many bytes their paths have.
+    /// The total size of their paths in bytes.
     pub(crate) bytes: usize,
-    /// How much is walked.
+    /// The limits of the walk.
     pub(crate) walk: walk::WalkLimits,
 }
 
@@ -33,56 +33,56 @@ impl Default for ListLimits {
     }
 }
 
-/// What is below a folder.
+/// The listing of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// What is shown, in the order of the paths.
+    /// The entries shown, in the order of their paths.
     pub entries: Vec<Entry>,
-    /// How many files there are, or, with a glob, how many it takes.
+    /// The number of files; with a glob, of matching ones.
     pub files: usize,
-    /// How many of these are neither shown nor counted at a folder that is.
+    /// The number of these that are neither shown nor counted at a folder that is.
     pub left_out: usize,
-    /// What was not seen.
+    /// The part that was not visited.
     pub unseen: Unseen,
 }
 
 /// A line of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is called, as the other tools take it.
+    /// The name by which other tools address it.
     pub name: String,
-    /// What it is.
+    /// The kind of entry.
     pub what: What,
 }
 
-/// What a line of a listing stands for.
+/// The kind of an entry in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A file and its size, where that is known.
+    /// A file with its size, if known.
     File(Option<u64>),
-    /// A folder whose content is not shown, and how many files are in it and below.
+    /// A folder whose content is not shown, with the number of files in and below it.
     Folder(usize),
-    /// A link, which is not followed, and where it points, if that may be told and is short.
+    /// A link, which is not followed, with its target if that is short and not forbidden.
     Link(Option<String>),
-    /// None of these.
+    /// Something else.
     Other(&'static str),
-    /// Something whose name is not UTF-8, so that no call can name it.
+    /// Something with a name that is not UTF-8, which no call can express.
     Unnameable,
 }
 
-/// How many bytes the target of a link may have to be shown.
+/// The length of the longest link target that is shown, in bytes.
 const TARGET: usize = 256;
 
-/// A line before it has its name.
+/// An entry before it gets its name.
 struct Line {
     root: Arc<Root>,
     path: PathBuf,
     what: What,
-    /// Whether its entries stand for it.
+    /// Whether its children are shown instead.
     is_open: bool,
 }
 
-/// Lists what is in the scope, so many folders deep; as deep as it fits where no depth is given.
+/// Lists what is in the scope down to this depth; without one, as deep as fits.
 pub(crate) fn list(
     roots: &Roots,
     scope: &WalkScope<'_>,
@@ -114,7 +114,7 @@ pub(crate) fn list(
     let (mut lines, mut listing) = if within.has_glob() {
         taken(&mut walk, &mut look, &within, depth, room)?
     } else {
-        // Several roots are named; what is in them is a second question.
+        // Several roots are only named; their content takes a second call.
         let depth = depth.unwrap_or(if starts.len() > 1 { 0 } else { usize::MAX });
         outline(&mut walk, &mut look, starts, depth, room)?
     };
@@ -124,14 +124,14 @@ pub(crate) fn list(
     Ok(listing)
 }
 
-/// What is left of an answer.
+/// The room left in an answer.
 struct Room {
     lines: usize,
     bytes: usize,
 }
 
 impl Room {
-    /// Whether so many more lines fit, whose paths have so many bytes. If so, they are taken off.
+    /// Takes room for this many lines with paths of this many bytes, if there is enough.
     fn has(&mut self, lines: usize, bytes: usize) -> bool {
         let has = self.lines >= lines && self.bytes >= bytes;
         if has {
@@ -141,14 +141,14 @@ impl Room {
         has
     }
 
-    /// Takes off what is shown beside the path.
+    /// Takes room for what is shown besides the path.
     fn take_off(&mut self, what: &What) {
         if let What::Link(Some(target)) = what {
             self.bytes = self.bytes.saturating_sub(target.len());
         }
     }
 
-    /// Whether all the entries of a folder fit.
+    /// Takes room for all the entries of a folder, if there is enough.
     fn has_all(&mut self, folder: &Folder) -> bool {
         let own = folder.path.as_os_str().len() + 1;
         let bytes = folder.entries.iter().map(|(name, _)| own + name.len()).sum();
@@ -156,7 +156,7 @@ impl Room {
     }
 }
 
-/// The files that the glob takes.
+/// Returns the files that match the glob.
 fn taken(
     walk: &mut Walk<'_>,
     look: &mut Look<'_>,
@@ -188,7 +188,7 @@ fn taken(
     Ok((lines, Listing { files, left_out, ..Listing::default() }))
 }
 
-/// Everything: a folder is opened if all its entries fit into what is left. Only the start is cut.
+/// Returns everything: a folder is opened if all its entries fit. Only the start may be cut off.
 fn outline(
     walk: &mut Walk<'_>,
     look: &mut Look<'_>,
@@ -200,7 +200,7 @@ fn outline(
     let mut files = 0;
     while let Some(folder) = walk.next()? {
         let owner = folder.tag;
-        // What is below a closed folder is counted there.
+        // The content of a closed folder is counted at that folder.
         let is_own = lines[owner].path == folder.path;
         let opens = is_own && folder.depth < depth && (folder.depth == 0 || room.has_all(&folder));
         lines[owner].is_open |= opens && (folder.depth == 0 || !folder.entries.is_empty());
@@ -239,7 +239,7 @@ impl Line {
     }
 }
 
-/// Looks at the files that are shown.
+/// The lookup of what is shown about entries.
 struct Look<'a> {
     roots: &'a Roots,
     forbidden: ForbiddenFiles,
@@ -257,7 +257,7 @@ impl Look<'_> {
         }
     }
 
-    /// The size of a file, unless it is known to be forbidden by another of its names.
+    /// Returns the size of a file, unless it is known to be forbidden by another of its names.
     fn size(&mut self, root: &Root, dir: &Dir, path: &Path, name: &OsStr) -> Option<u64> {
         let disk = &**self.roots.disk();
         let stat = disk.stat(dir, name).ok()?;
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
     use crate::files::roots::RootSpec;
 
-    /// The lines of a listing of these files with room for so many, and what is left out.
+    /// Returns the lines of a listing of these files with this many lines of room, and the number left out.
     fn listed(
         files: &[&str],
         lines: usize,

@@ -1,12 +1,11 @@
-//! One edit at a time in a root: among the threads of this process, and among all processes.
+//! The lock of a root: one edit at a time among the threads of this process and among all processes.
 //!
-//! Processes wait for each other on an advisory lock of the **root folder itself**. A lock file would have
-//! to lie somewhere that every process of every user looks at; the folder is that already, and a refused
-//! edit leaves nothing behind. The kernel wakes the waiting in turn and releases the lock of a process
-//! that dies.
+//! Processes wait for each other on an advisory lock of the **root folder itself**. A lock file would need a place that
+//! every process of every user checks; the folder already is one, and a refused edit leaves nothing behind. The kernel
+//! wakes waiting processes in turn, and releases the lock of a process that dies.
 //!
-//! The lock is what makes edits of several Emend processes orderly. It is not what protects from other
-//! programs: that is the commit's exchange and verification.
+//! The lock orders the edits of several Emend processes. It does not protect from other programs: the commit's exchange
+//! and verification do that.
 
 use std::fs::File;
 use std::io;
@@ -21,10 +20,10 @@ use crate::disk::folder_as_file;
 use crate::files::effort::NotDone;
 use crate::problem::{Kind, Problem};
 
-/// How long an edit waits for its turn.
+/// The default time for which an edit waits for the lock.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whose turn it is among the threads of this process.
+/// The lock of a root among the threads of this process.
 #[derive(Debug, Default)]
 pub struct Turn {
     taken: Mutex<bool>,
@@ -32,7 +31,7 @@ pub struct Turn {
     queued: Arc<Queued>,
 }
 
-/// This process in the kernel's queue for the lock of a folder: at most once, however many edits come and go meanwhile.
+/// This process in the kernel's queue for a folder's lock: in it at most once, for all of its edits.
 #[derive(Debug, Default)]
 struct Queued {
     state: Mutex<Queue>,
@@ -41,22 +40,21 @@ struct Queued {
 
 #[derive(Debug, Default)]
 struct Queue {
-    /// Whether a thread stands in it. It cannot be called back, so it stays there until it has had its turn.
+    /// Whether a thread is in the queue. It cannot be cancelled, so it stays there until it gets the lock.
     is_waiting: bool,
-    /// Whether an edit waits for what it gets. Otherwise that is given back at once.
+    /// Whether an edit waits for the result; otherwise the lock is released at once.
     is_wanted: bool,
     got: Option<io::Result<File>>,
 }
 
-/// The right to change files in a root. Released when dropped.
+/// The lock of a root's folder, released on drop.
 #[derive(Debug)]
 pub struct Locked<'a> {
     turn: &'a Turn,
     _folder: File,
 }
 
-/// Waits for the right to change files in the root that is this folder, for at most `patience`. Without any, it is had at
-/// once or not at all.
+/// Locks the root of this folder, waiting at most `patience`; with zero patience, only if it is free.
 pub fn lock<'a>(turn: &'a Turn, root: &Dir, patience: Duration) -> Result<Locked<'a>, NotDone> {
     let until = Instant::now() + patience;
     let busy = || match patience {
@@ -93,7 +91,7 @@ fn release(turn: &Turn) {
     turn.free.notify_one();
 }
 
-/// The kernel's lock on the folder. `Ok(None)` when time ran out.
+/// Locks the folder in the kernel. Returns `Ok(None)` on timeout.
 fn lock_folder(turn: &Turn, root: &Dir, until: Instant) -> io::Result<Option<File>> {
     let folder = folder_as_file(root)?;
     match folder.try_lock() {
@@ -104,17 +102,17 @@ fn lock_folder(turn: &Turn, root: &Dir, until: Instant) -> io::Result<Option<Fil
     if until <= Instant::now() {
         return Ok(None);
     }
-    // Another process has it.
+    // Another process holds the lock.
     turn.queued.wait(folder, until)
 }
 
 impl Queued {
-    /// Waits for the lock on this folder. Only whoever has the turn calls it. `Ok(None)` when time ran out.
+    /// Waits for the lock on this folder. Only the holder of the turn may call this. Returns `Ok(None)` on timeout.
     fn wait(self: &Arc<Self>, folder: File, until: Instant) -> io::Result<Option<File>> {
         let mut queue = self.state();
         if !queue.is_waiting {
             let queued = Arc::clone(self);
-            // A thread waits in the kernel's queue, so that nobody has to poll.
+            // A thread waits in the kernel's queue, so that nothing has to poll.
             std::thread::Builder::new().spawn(move || queued.stand(folder))?;
             queue.is_waiting = true;
         }
@@ -128,7 +126,7 @@ impl Queued {
         queue.got.take().transpose()
     }
 
-    /// Waits in the kernel's queue, and hands on what comes of it.
+    /// Waits in the kernel's queue and passes the result on.
     fn stand(&self, folder: File) {
         let locked = folder.lock().map(|()| folder);
         let mut queue = self.state();
@@ -151,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder, twice open: what another process holds, and a place in the queue for it.
+    /// Returns a folder opened twice: once as another process would hold it, and once to queue for it.
     fn folder() -> (tempfile::TempDir, File, Arc<Queued>) {
         let folder = tempfile::tempdir().unwrap();
         let other = File::open(folder.path()).unwrap();
@@ -166,11 +164,11 @@ mod tests {
             let mine = File::open(folder.path()).unwrap();
             assert!(queued.wait(mine, Instant::now()).unwrap().is_none());
             assert!(queued.state().is_waiting);
-            // The thread and who asks: nobody else has been started.
+            // Only that thread and this one hold it: no further thread was started.
             assert_eq!(Arc::strong_count(&queued), 2);
         }
         other.unlock().unwrap();
-        // Its turn is nobody's, so it is given back.
+        // No edit wants the lock any more, so it is released.
         let next = File::open(folder.path()).unwrap();
         next.lock().unwrap();
         while Arc::strong_count(&queued) > 1 {

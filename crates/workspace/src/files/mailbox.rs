@@ -1,4 +1,4 @@
-//! What becomes known of a client's edits and calls after these were answered, until its next answer tells it.
+//! The mailbox of a client: messages about earlier edits and calls, for its next answer.
 
 use std::collections::BTreeMap;
 use std::collections::VecDeque;
@@ -7,34 +7,34 @@ use std::sync::Arc;
 
 use emend_threads::Mutex;
 
-/// How many messages about one topic wait. Those of a client that never comes back must not pile up: the oldest go.
+/// The number of messages kept for one topic. If a client never comes back, the oldest are dropped.
 const WAITING: usize = 20;
 
-/// What a message is about. An answer tells them in this order.
+/// The topic of a message. An answer has them in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// An earlier call, and what language servers say of its edit.
+    /// An earlier call, and the language servers' diagnostics of its edit.
     Calls,
-    /// What the syntax guard has found.
+    /// The findings of the syntax guard.
     Syntax,
-    /// Hooks that failed.
+    /// The hooks that failed.
     Hooks,
 }
 
-/// The messages that wait for a client's next answer. A handle: its clones are the same mailbox.
+/// The messages that wait for a client's next answer. Clones share the same mailbox.
 #[derive(Clone, Default)]
 pub struct Mailbox(Arc<Mutex<BTreeMap<Topic, VecDeque<Message>>>>);
 
-/// Says what it has to, once it knows.
+/// A function that returns the message once it is known.
 type Message = Box<dyn FnMut() -> Option<Vec<String>> + Send>;
 
 impl Mailbox {
-    /// Has the next answer say this.
+    /// Posts a message for the next answer.
     pub fn post(&self, topic: Topic, text: String) {
         self.post_once_known(topic, move || Some(vec![text.clone()]));
     }
 
-    /// Has the first answer say this that is made when it is known: from then on `message` yields it.
+    /// Posts a message for the first answer after `message` returns it.
     pub fn post_once_known(
         &self,
         topic: Topic,
@@ -48,8 +48,7 @@ impl Mailbox {
         waiting.push_back(Box::new(message));
     }
 
-    /// Takes out what is known by now. What is not known yet keeps what was posted after it about the same topic waiting,
-    /// so that they are told in order.
+    /// Takes the known messages. An unknown one holds back later messages on the same topic, to keep their order.
     #[must_use]
     pub fn drain(&self) -> Vec<String> {
         let mut texts = Vec::new();

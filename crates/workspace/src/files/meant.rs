@@ -1,8 +1,9 @@
-//! Which files a path may mean that leads nowhere: they are named in the refusal, and never edited in its place.
+//! Suggestions of existing files for a path that leads nowhere: a refusal names them, but they are never edited
+//! instead.
 //!
-//! Those with the longest common end come first (`proj/src/app/main.py` and `main.py` both mean `src/app/main.py`), letter
-//! case, the two slashes and the composition of accents aside; then what is in the same folder under a similar name. The
-//! work is bounded, and nothing is named that a listing would not show.
+//! Paths with the longest common end come first (`proj/src/app/main.py` and `main.py` both suggest `src/app/main.py`),
+//! ignoring letter case, the kind of slash and the composition of accents; then similar names in the same folder. The
+//! work is bounded, and no path is suggested that a listing would not show.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -16,20 +17,20 @@ use crate::files::roots::{Root, Roots};
 use crate::files::walk::{self, Walk};
 use crate::policy::folded::folded;
 
-/// How many names are looked at, in all roots together.
+/// The number of names visited in all roots together.
 const LOOKED_AT: usize = 200_000;
-/// How many names of the folder that a path leads to.
+/// The number of names visited in the folder that a path leads to.
 const BESIDE: usize = 2_000;
-/// How many paths of one request are looked for.
+/// The number of paths of one request that get suggestions.
 const PATHS: usize = 50;
-/// How many files are named for each.
+/// The number of suggestions for each.
 const NAMED: usize = 5;
-/// How many guesses are kept while others are looked for.
+/// The number of guesses kept during the search.
 const KEPT: usize = 100;
-/// A shorter name is not taken for a misspelt one.
+/// The length below which a name is not considered misspelt.
 const TELLING: usize = 5;
 
-/// What a path may mean.
+/// The kind of thing that a path may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// A file.
@@ -38,12 +39,12 @@ pub(crate) enum Meaning {
     Any,
 }
 
-/// Whether there are problems of paths that lead nowhere: to name what they may mean takes too long for a quick answer.
+/// Returns whether any problem is of a path that leads nowhere. Finding suggestions takes too long for a quick answer.
 pub(crate) fn has_lost_paths(roots: &Roots, problems: &[Problem]) -> bool {
     problems.iter().any(|problem| is_lost(roots, problem))
 }
 
-/// Returns the same problems; those of paths that lead nowhere name what may be meant.
+/// Adds suggestions to the problems of paths that lead nowhere.
 pub(crate) fn name_meant(
     roots: &Roots,
     mut problems: Vec<Problem>,
@@ -57,7 +58,7 @@ pub(crate) fn name_meant(
     }
     let mut searched: Vec<Lost> =
         lost.iter().filter_map(|&at| Some(Lost::new(roots, problems[at].path.as_deref()?))).collect();
-    // Who has given up gets no answer in any case.
+    // A client that has cancelled gets no answer anyway.
     let _ = walk_all(roots, &mut searched, wanted, cancelled);
     for (at, lost) in lost.into_iter().zip(searched) {
         problems[at].meant = lost.best(roots, wanted);
@@ -65,7 +66,7 @@ pub(crate) fn name_meant(
     problems
 }
 
-/// Whether it is the problem of a path that leads nowhere.
+/// Returns whether the problem is of a path that leads nowhere.
 fn is_lost(roots: &Roots, problem: &Problem) -> bool {
     let is_there = |name: &String| roots.admit(name).is_ok_and(|path| path.place.missing == 0);
     problem.path.is_some()
@@ -104,23 +105,23 @@ fn walk_all(
     Ok(())
 }
 
-/// How good a guess is; the least is the best.
+/// A guess, ordered from best to worst.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Guess {
-    /// How many names at the end are the wanted ones, but for how they are written; none where only the last resembles it.
+    /// The number of equal components at the end, after folding; zero if only the file name is similar.
     tail: Reverse<usize>,
-    /// How many of them are written as they are wanted.
+    /// The number of these that are spelled the same.
     same: Reverse<usize>,
-    /// How many names at the beginning are the wanted ones.
+    /// The number of equal components at the beginning.
     head: Reverse<usize>,
-    /// How many names it has.
+    /// The number of components.
     depth: usize,
     name: String,
 }
 
-/// A path that leads nowhere, and the best guesses at what it means.
+/// A path that leads nowhere, and the best guesses so far.
 struct Lost {
-    /// Its names as they are written, whichever slash is between them.
+    /// Its components as written, split at both kinds of slash.
     written: Vec<String>,
     folded: Vec<String>,
     guesses: BTreeSet<Guess>,
@@ -155,7 +156,7 @@ impl Lost {
         }
     }
 
-    /// Looks for the end of the path: a diff has an `a/` before it, and who works above the workspace its folder.
+    /// Tries each end of the path: diffs add an `a/`, and clients that work above the workspace its folder name.
     fn look_at_ends(&mut self, roots: &Roots) {
         for at in 0..self.written.len() {
             if let Ok(path) = roots.admit(&self.written[at..].join("/"))
@@ -166,7 +167,7 @@ impl Lost {
         }
     }
 
-    /// Looks for names that resemble the wanted one in the folder that the path leads to.
+    /// Looks for similar names in the folder that the path leads to.
     fn look_beside(&mut self, roots: &Roots) {
         let (Ok(path), Some(wanted)) = (roots.admit(&self.written.join("/")), self.folded.last().cloned())
         else {
@@ -184,7 +185,7 @@ impl Lost {
         }
     }
 
-    /// The best guesses that a listing would show: those with the longest common end, and what is beside.
+    /// Returns the best guesses that a listing would show: those with the longest common end, and similar names.
     fn best(self, roots: &Roots, wanted: Meaning) -> Vec<String> {
         let is_there = |name: &str| match wanted {
             Meaning::File => roots.admit(name).is_ok_and(|path| path.place.missing == 0),
@@ -197,8 +198,8 @@ impl Lost {
     }
 }
 
-/// Whether one name may be meant by the other: all but the ending is the same in one as in the other's beginning, or a
-/// letter or two are wrong.
+/// Returns whether one name may be a mistake for the other: they have the same stem, or one begins with the stem of the
+/// other, or a letter or two differ.
 fn resembles(wanted: &str, name: &str) -> bool {
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let (one, other) = (stem(wanted), stem(name));
@@ -213,7 +214,7 @@ mod tests {
     use crate::Policy;
     use crate::files::roots::RootSpec;
 
-    /// What is named for this path among these files: `hidden/` is off limits, `build/` is ignored.
+    /// Returns the suggestions for this path among these files: `hidden/` is forbidden, `build/` is ignored.
     fn meant(files: &[&str], written: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         for file in files {

@@ -1,7 +1,6 @@
-//! What touches the user's files: where they are, what they hold, how they are found, how they change all at once, and what
-//! is kept of that.
+//! The access to the user's files: resolving, reading, finding and changing them, and the history of the changes.
 //!
-//! Nothing in here knows who asks for an edit, or why: that is [`edits`](crate::edits).
+//! Nothing here knows who asks for an edit, or why: that is in [`edits`](crate::edits).
 
 pub mod resolve;
 pub mod roots;

@@ -1,12 +1,12 @@
-//! Recovery: what a process that died has left is finished or taken back, at start and before each commit.
+//! Recovery: transactions of a process that died are finished or undone, at start and before each commit.
 //!
-//! It **trusts nothing**. What does not bear this user's mark for this root is not acted upon: a forged or
-//! copied folder, a torn journal, a link, a transaction that is over and was put there again. Every path of a journal
-//! passes the policy again and is opened beneath the root without following links. Files are put back by the code that an
-//! error runs ([`restore`](mod@crate::files::commit::restore)), which moves nothing away that is not known to be ours and
-//! deletes nothing whose content it does not know. It may itself be killed at any moment, and run again.
+//! It **trusts nothing**. Anything without this user's mark for this root is ignored: a forged or copied folder, a torn
+//! journal, a link, a completed transaction that was put there again. Every path of a journal passes the policy again
+//! and is opened beneath the root without following links. Files are put back by the same code as after an error
+//! ([`restore`](mod@crate::files::commit::restore)), which moves nothing away that is not known to be ours and deletes
+//! nothing of unknown content. It may be killed at any moment, and run again.
 //!
-//! The root's lock is held, so nothing that is found here belongs to a living transaction.
+//! The root's lock is held, so nothing found here belongs to a running transaction.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -27,16 +27,16 @@ use crate::files::roots::Root;
 use crate::files::trail::Trail;
 use crate::files::vault::Vault;
 
-/// What recovery has found.
+/// The findings of recovery.
 #[derive(Debug, Default)]
 pub(crate) struct RecoveryFindings {
-    /// What somebody should know, in sentences.
+    /// Messages for the next caller.
     pub(crate) told: Vec<String>,
-    /// Transactions that could be neither finished nor put back: why. Editing goes on once they are.
+    /// The reasons why transactions could be neither finished nor undone. Editing is blocked until they are.
     pub(crate) stuck: Vec<String>,
 }
 
-/// Finishes or takes back everything that lies among the open transactions of a root.
+/// Finishes or undoes every open transaction of a root.
 pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result<RecoveryFindings> {
     let mut findings = RecoveryFindings::default();
     let names = disk.names(&vault.open)?;
@@ -46,7 +46,7 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
     let over = Over::read(disk, vault)?;
     for name in names {
         if name.to_string_lossy().starts_with(HELPER) {
-            // It belongs to a staged file, and is settled with it.
+            // It belongs to a staged file, and is handled together with it.
             continue;
         }
         let recovery = Recovery { disk, root, vault, name: &name, over: &over };
@@ -59,7 +59,7 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
         }
     }
     for name in disk.names(&vault.open)?.iter().filter(|name| name.to_string_lossy().starts_with(HELPER)) {
-        // It was not settled with any: another program replaced a file in that moment.
+        // It belonged to none: another program replaced a file at that moment.
         findings
             .told
             .push(format!("What an interrupted edit displaced is kept in {}.", vault.shown_open(name)));
@@ -72,7 +72,7 @@ struct Recovery<'a> {
     root: &'a Root,
     vault: &'a Vault,
     name: &'a OsStr,
-    /// The transactions that are over: what bears the name of one may be a copy.
+    /// The completed transactions: an entry with the name of one may be a copy.
     over: &'a Over,
 }
 
@@ -103,14 +103,14 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// A transaction with a journal.
+    /// Recovers a transaction with a journal.
     fn folder(&self, id: &str, findings: &mut RecoveryFindings) -> io::Result<()> {
         let home = Arc::new(self.disk.open_dir(&self.vault.open, Path::new(self.name))?);
         let read = |name| Journal::read(self.disk, self.vault, &home, name, id);
         let (journal, is_over) = match (read(COMMITTED), read(PREPARED)) {
             (Ok(Some(journal)), _) => (journal, true),
             (Ok(None), Ok(Some(journal))) => (journal, false),
-            // It never came to placing anything: what is staged was not seen by anybody.
+            // Nothing was placed, and no other program has seen the staged files.
             (Ok(None), Ok(None)) => {
                 if let Ok(Some(journal)) = read(STAGING) {
                     for site in
@@ -135,7 +135,7 @@ impl Recovery<'_> {
             let away = journal.files.iter().any(|entry| entry.displaced_beside);
             let sites = if away { self.sites(id, &journal, &home) } else { Ok(Vec::new()) };
             if let Err(error) = sites.and_then(|sites| tidy::bring_home(self.disk, &home, &sites)) {
-                // It has happened; only tidying is left, which the next recovery tries again.
+                // The edit has happened; the next recovery retries what remains.
                 findings.told.push(format!(
                     "Edit {id} of {} is made, but a file that it displaced cannot be taken away yet: {error}.",
                     self.root.path.display()
@@ -157,7 +157,7 @@ impl Recovery<'_> {
         self.end(id, &tx, &sites, states, findings)
     }
 
-    /// A transaction of one file, whose name is its journal.
+    /// Recovers a transaction of one file, whose name is its journal.
     fn file(&self, id: &str, entry: Entry, findings: &mut RecoveryFindings) -> io::Result<()> {
         let home = Arc::new(self.vault.open.try_clone()?);
         if self.is_forbidden(&entry) {
@@ -188,27 +188,27 @@ impl Recovery<'_> {
             return self.not_ours(findings);
         }
         if is(&slot, Entry::is_after) {
-            // Staged, and not placed.
+            // It was staged but not placed.
             return self.end(id, &tx, one, untouched(), findings);
         }
-        // Where a rename is two steps, a crash between them leaves both names.
+        // Where a rename takes two steps, a crash between them leaves both names.
         let has_both = self.has_both_names(&site, name)?;
         if is(&slot, Entry::is_base) && !has_both {
-            // Everything was done but to say so.
+            // Everything was done except recording it.
             return tidy::finish(self.vault, self.name);
         }
         if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
-            // Somebody wrote in between, and theirs was displaced.
+            // Another program wrote meanwhile, and its file was displaced.
             let states = restore::put_back(self.disk, one, &[]);
             return self.end(id, &tx, one, states, findings);
         }
-        // Half written, most likely: then the target is as it was. Whatever it is, it is kept.
+        // Most likely it is incomplete, and the target is unchanged. It is quarantined in any case.
         let as_it_was = site.entry.change == Change::Create || is(&target, Entry::is_base);
         let state = if as_it_was { FileState::Untouched } else { FileState::Theirs };
         self.end(id, &tx, one, vec![(site.shown.clone(), state)], findings)
     }
 
-    /// Throws away what is needed no more, and tells what somebody should know.
+    /// Cleans up, and adds messages to the findings.
     fn end(
         &self,
         id: &str,
@@ -239,7 +239,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// The entries of a journal with their open folders.
+    /// Opens the folders of a journal's entries.
     fn sites(&self, id: &str, journal: &Journal, home: &Arc<Dir>) -> io::Result<Vec<Site>> {
         let site = |(number, entry): (usize, &Entry)| {
             let (staged, displaced) = entry.slots(id, number);
@@ -248,13 +248,13 @@ impl Recovery<'_> {
                 Some(from) => self.dir_of(from)?,
                 None => dir.clone(),
             };
-            // Beside means in the nearest folder that was there before.
+            // Beside means in the nearest folder that existed before.
             let beside = |beside: bool, trail: &Trail, name: String| -> io::Result<(Arc<Dir>, OsString)> {
                 let dir = match beside {
                     true => self.open(&existing_folder(trail, &journal.folders))?.map(Arc::new),
                     false => Some(Arc::clone(home)),
                 };
-                // With its folder, what was staged there is gone; in the vault there is nothing of that name.
+                // A file staged in a removed folder is gone; the vault has none of that name.
                 Ok((dir.unwrap_or_else(|| Arc::clone(home)), name.into()))
             };
             let old = entry.from.as_ref().unwrap_or(&entry.path);
@@ -270,7 +270,7 @@ impl Recovery<'_> {
         journal.files.iter().enumerate().map(site).collect()
     }
 
-    /// The folders that a transaction made, as far as they are there.
+    /// Returns the folders that a transaction created, as far as they exist.
     fn folders(&self, journal: &Journal) -> io::Result<Vec<Folder>> {
         let mut folders = Vec::new();
         for trail in &journal.folders {
@@ -282,7 +282,7 @@ impl Recovery<'_> {
         Ok(folders)
     }
 
-    /// Whether the policy forbids a path of it by now.
+    /// Returns whether the policy now forbids a path of the entry.
     fn is_forbidden(&self, entry: &Entry) -> bool {
         let mut trails = std::iter::once(&entry.path).chain(&entry.from);
         trails.any(|trail| self.root.policy.may_read(trail.names()).is_err())
@@ -297,7 +297,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// The folder of a file, if it exists.
+    /// Opens the folder of a file, if it exists.
     fn dir_of(&self, trail: &Trail) -> io::Result<Option<Arc<Dir>>> {
         Ok(self.open(&trail.split().0)?.map(Arc::new))
     }
@@ -305,13 +305,13 @@ impl Recovery<'_> {
     fn open(&self, folders: &Path) -> io::Result<Option<Dir>> {
         match self.disk.open_dir(&self.root.dir, folders) {
             Ok(dir) => Ok(Some(dir)),
-            // Also where a name on the way is a link or a file by now: then the folder is gone.
+            // If a component is now a link or a file, the folder is gone too.
             Err(error) if is_absent(&error) || leads_elsewhere(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Whether a deleted file is in the vault and still in its place.
+    /// Returns whether a deleted file is in the vault and also in its former place.
     fn has_both_names(&self, site: &Site, name: &OsStr) -> io::Result<bool> {
         let (Change::Delete, Some(dir)) = (site.entry.change, &site.dir) else { return Ok(false) };
         let slot = restore::stat(self.disk, (&self.vault.open, self.name))?;
@@ -320,7 +320,7 @@ impl Recovery<'_> {
     }
 }
 
-/// The folders above a file without those that its transaction made.
+/// Returns the nearest folder above a file that its transaction did not create.
 fn existing_folder(trail: &Trail, made: &[Trail]) -> PathBuf {
     let names = trail.names();
     let is_made = |end: &usize| made.iter().any(|folder| folder.names() == &names[..*end]);

@@ -1,66 +1,66 @@
-//! What a request did, or would do: the last arrow of the flow.
+//! The report of a request: the last stage of the flow.
 
 use emend_edit::diff::{self, Diff};
 use emend_edit::edit::Edit;
 use emend_edit::plan::{Action, FilePlan, PlacedHunk, Plan};
 use emend_edit::{Text, Version};
 
-/// How many lines of a diff a refusal shows.
+/// The number of lines of a diff that a refusal shows.
 const DIFF_LINES: usize = 60;
 
-/// What a request did, or would do.
+/// The report of what a request did, or would do.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The edit's id; `None` for a preview.
+    /// The id of the edit; `None` for a preview.
     pub edit: Option<String>,
     /// Whether the history has it, with its whole diff.
     pub is_recorded: bool,
-    /// File by file, in the order of the request.
+    /// The report of each file, in the order of the request.
     pub files: Vec<FileReport>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Whether what the client had seen was checked; `None` when there was nothing to check against.
+    /// Whether what the client had read was checked; `None` if there was nothing to check against.
     pub mtime_check_passed: Option<bool>,
-    /// What else ran because of it, such as `format:ruff`, each once and in the order of its first time.
+    /// The programs and guards that ran for it, such as `format:ruff`, each once and in order.
     pub fired: Vec<String>,
 }
 
-/// What happened to one file.
+/// The report of one file.
 #[derive(Clone, Debug)]
 pub struct FileReport {
-    /// The file.
+    /// The name of the file.
     pub name: String,
-    /// What kind of change it is.
+    /// The kind of change.
     pub change: ChangeKind,
-    /// Where a moved file was.
+    /// The former name of a moved file.
     pub moved_from: Option<String>,
     /// The version before; `None` for a new file.
     pub before: Option<Version>,
     /// The version after; `None` for a deleted one.
     pub after: Option<Version>,
-    /// What changed.
+    /// The diff.
     pub diff: Diff,
-    /// Bytes that went plus bytes that came, on disk.
+    /// The number of bytes removed plus the number added, on disk.
     pub bytes_changed: usize,
-    /// Where each hunk landed.
+    /// The place of each hunk.
     pub hunks: Vec<PlacedHunk>,
 }
 
-/// What kind of change it is.
+/// The kind of change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// The file is new.
     Create,
-    /// The file was there and is.
+    /// The file existed before and still does.
     Modify,
-    /// The file is gone.
+    /// The file is deleted.
     Delete,
-    /// The file has another name.
+    /// The file has a new name.
     Move,
 }
 
 impl Report {
-    /// The report of a plan that is not committed yet.
+    /// Returns the report of a plan that is not committed yet.
     #[must_use]
     pub fn from_plan(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
         let files = plan.files().iter().map(FileReport::of).collect();
@@ -68,14 +68,14 @@ impl Report {
         Self { edit: None, is_recorded: false, files, notes, mtime_check_passed, fired: Vec::new() }
     }
 
-    /// Says that this ran.
+    /// Adds the name of something that ran.
     pub(crate) fn fire(&mut self, fired: String) {
         if !self.fired.contains(&fired) {
             self.fired.push(fired);
         }
     }
 
-    /// All diffs, one after another.
+    /// Returns all diffs, one after another.
     #[must_use]
     pub fn diff(&self) -> String {
         self.files.iter().map(|file| file.diff.text.as_str()).collect()
@@ -106,7 +106,7 @@ impl FileReport {
     }
 }
 
-/// The diff between two contents, cut where a refusal would be too long.
+/// Returns the diff between two contents, cut to a length that suits a refusal.
 pub(crate) fn short_diff(name: &str, old: &Text, new: &Text) -> String {
     let diff = diff::between(name, old, new).text;
     let lines = diff.lines().count();

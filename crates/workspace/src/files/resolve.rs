@@ -1,11 +1,11 @@
-//! From a path as it was written to a place that no link can turn into another.
+//! Path resolution: from a path as written to a place that no link can redirect.
 //!
-//! Names are guesses, the handle is the proof: the path is followed by name, link by link, to a path
-//! without links; then the folder at that path is opened beneath the root **without following any link**.
-//! If something was swapped meanwhile, that fails, and the walk is made again.
+//! Names are guesses, the handle is the proof: the path is followed by name, link by link, to a path without links;
+//! then the folder at that path is opened beneath the root **without following any link**. If something was swapped
+//! meanwhile, that fails, and the resolution starts again.
 //!
-//! Whether it is allowed is asked of every step before the disk is: how a forbidden path goes on, or whether it does,
-//! is not told, not even by a `..` or a link that leads back out of it.
+//! Every step is checked against the policy before the disk is read: what lies below a forbidden path, or whether
+//! anything does, stays hidden, even from a `..` or a link that leads back out of it.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -21,41 +21,41 @@ use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind};
 use crate::files::trail::Trail;
 
-/// How many links a path may have; the kernel's own limit.
+/// The number of links that a path may have; the kernel's own limit.
 const LINKS: usize = 40;
-/// How many names a path may have, those of its links among them.
+/// The number of components that a path may have, including those of its links.
 const STEPS: usize = 1024;
-/// How often a walk is made again after something was swapped under it.
+/// The number of attempts when something is swapped during a resolution.
 const TRIES: usize = 16;
 
 /// A place beneath a root: an open folder and a name in it that is no link, or the names of what is missing.
 #[derive(Debug)]
 pub struct Place {
-    /// Every name from the root to the file; no link among them.
+    /// Every component from the root to the file, none of them a link.
     pub names: Vec<OsString>,
-    /// The folder of the last name that exists.
+    /// The folder of the last existing component.
     pub dir: Arc<Dir>,
-    /// Whether the path named a link to this file.
+    /// Whether the path as written named a link to this file.
     pub through_link: bool,
-    /// How many of the last names do not exist: 0 for an existing file, 1 for a new one in `dir`, more
-    /// for one whose folders are missing too.
+    /// The number of trailing components that do not exist: 0 for an existing file, 1 for a new one in `dir`, more if
+    /// folders are missing too.
     pub missing: usize,
 }
 
 impl Place {
-    /// The name of the file in its folder.
+    /// Returns the name of the file in its folder.
     #[must_use]
     pub fn file_name(&self) -> &OsStr {
         self.names.last().map_or(OsStr::new("."), OsString::as_os_str)
     }
 
-    /// The folders on the way that do not exist, the outer ones first.
+    /// Returns the missing folders of the path, outer ones first.
     pub(crate) fn missing_folders(&self) -> Vec<Trail> {
         let first = self.names.len() - self.missing.max(1);
         (first + 1..self.names.len()).map(|end| Trail::new(&self.names[..end])).collect()
     }
 
-    /// The path from the root, as it is shown: with slashes.
+    /// Returns the path from the root for display, with slashes.
     #[must_use]
     pub fn shown(&self) -> String {
         let names: Vec<_> = self.names.iter().map(|name| name.to_string_lossy()).collect();
@@ -63,22 +63,22 @@ impl Place {
     }
 }
 
-/// Why a path has no place.
+/// The reason why a path has no place.
 #[derive(Debug)]
 pub enum Refusal {
-    /// It leaves the root.
+    /// The path leaves the root.
     Outside(&'static str),
-    /// It leads through a place that is not allowed.
+    /// The path leads through a forbidden place.
     Forbidden(Kind),
-    /// A name on the way is a file.
+    /// A component of the path is a file.
     ParentIsFile,
-    /// It names the root itself or another folder: every name from the root to it, no link among them.
+    /// The path names the root itself or another folder: its components from the root, none of them a link.
     IsFolder(Vec<OsString>),
-    /// The machine failed.
+    /// An error of the operating system.
     Io(io::Error),
 }
 
-/// Whether a place may be told of, by its names from the root.
+/// A check whether a place may be revealed, by its components from the root.
 pub(crate) type Allowed<'a> = &'a dyn Fn(&[OsString]) -> Result<(), Kind>;
 
 /// Finds the place of `path`, which is relative to the root.
@@ -93,7 +93,7 @@ pub(crate) fn resolve(
     for _ in 0..TRIES {
         match walk(disk, root, canonical, path, allowed) {
             Ok(place) => return Ok(place),
-            // A link where there was none, or no folder where there was one: it was swapped meanwhile.
+            // A new link, or a missing folder: something was swapped meanwhile.
             Err(Refusal::Io(error)) if was_swapped(&error) => last = Some(error),
             Err(refusal) => return Err(refusal),
         }
@@ -120,7 +120,7 @@ fn walk(
             _ => None,
         })
         .collect();
-    // Most paths have no link and no `..`: one call opens the folder, one looks at the file.
+    // Most paths have neither links nor `..`: one call opens the folder, and one checks the file.
     if let Some(names) = plain
         && let Some((name, parents)) = names.split_last()
         && allowed(&names).is_ok()
@@ -140,7 +140,7 @@ fn walk(
     follow(disk, root, canonical, path, allowed)
 }
 
-/// Follows the path name by name, to names without links.
+/// Follows the path component by component, to a path without links.
 fn follow(
     disk: &dyn Disk,
     root: &Dir,
@@ -153,7 +153,7 @@ fn follow(
     let mut dir = disk.open_dir(root, Path::new("")).map_err(Refusal::Io)?;
     let (mut links, mut taken) = (0, 0);
     let mut through_link = false;
-    // How many of the last steps are the path's own, and not those of a link.
+    // The number of remaining steps that belong to the path itself, not to a link.
     let mut own = todo.len();
     while let Some(step) = todo.pop_front() {
         let is_own = todo.len() < own;
@@ -198,7 +198,7 @@ fn follow(
                 }
                 let target = disk.read_link(&dir, &step).map_err(Refusal::Io)?;
                 let inside = if target.is_absolute() {
-                    // An absolute link that points into the root is one from the root on.
+                    // An absolute link into the root continues from the root.
                     let inside = target
                         .strip_prefix(canonical)
                         .map_err(|_| Refusal::Outside("a link on the way leaves it"))?;

@@ -1,7 +1,7 @@
-//! The roots of the workspace: named folders, each held open, and the way from a written path to a root.
+//! The roots of the workspace: named folders, each held open, and the mapping from a written path to a root.
 //!
-//! A root is an open handle. Comparing path strings decides only which root is meant and what a message
-//! says; whether a file is inside is decided by the kernel, beneath the handle.
+//! A root is an open handle. Comparing path strings only decides which root is meant and what a message says; the
+//! kernel decides, beneath the handle, whether a file is inside.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -24,12 +24,12 @@ use crate::files::vault::{RootFolder, VaultCell};
 use crate::policy::{Policy, Terms, git_folder};
 use crate::problem::{EditKind, Kind, Problem};
 
-/// How many bytes a written path may have, as on most systems.
+/// The number of bytes that a written path may have, as on most systems.
 const LONGEST: usize = 4096;
-/// How many names.
+/// The number of its components.
 const DEEPEST: usize = 256;
 
-/// A folder to open as a root, as it was given: `PATH` or `name=PATH`.
+/// A folder to open as a root, as given: `PATH` or `name=PATH`.
 #[derive(Clone, Debug)]
 pub struct RootSpec {
     /// The name, if one was given.
@@ -39,7 +39,7 @@ pub struct RootSpec {
 }
 
 impl RootSpec {
-    /// Reads `PATH` or `name=PATH`. A folder whose own name has an equals sign is meant if it exists.
+    /// Parses `PATH` or `name=PATH`. An existing folder with an equals sign in its path takes precedence.
     #[must_use]
     pub fn parse(written: &str) -> Self {
         if let Some((name, path)) = written.split_once('=')
@@ -56,32 +56,31 @@ impl RootSpec {
 /// One folder of the workspace.
 #[derive(Debug)]
 pub struct Root {
-    /// What it is called where several roots are told apart.
+    /// The name that distinguishes it from other roots.
     pub name: String,
     /// Its path without links.
     pub path: PathBuf,
-    /// Its path as it was given, made absolute.
+    /// Its path as given, made absolute.
     pub given: PathBuf,
     /// The folder itself.
     pub dir: Dir,
-    /// Which folder that is.
+    /// The device and inode of the folder.
     inode: Inode,
-    /// What may be read and changed in it.
+    /// The policy for its files.
     pub policy: Policy,
-    /// What a person should know of how that came about.
+    /// The warnings about its policy, for the user.
     pub(crate) warnings: Vec<String>,
-    /// Where its transactions and displaced files are kept.
+    /// The vault for its transactions and displaced files.
     pub(crate) vault: VaultCell,
-    /// Whose turn it is to edit, among the threads of this process.
+    /// The lock among the threads of this process.
     pub(crate) turn: Turn,
 }
 
-/// A file system and the number of a folder on it.
+/// The device and inode of a folder.
 type Inode = (u64, u64);
 
 impl Root {
-    /// Refuses where its path leads to another folder by now, or to none: the answers name that path, and programs that
-    /// follow an edit go by it.
+    /// Checks that its path still leads to this folder: answers and observers name files by that path.
     pub(crate) fn check_path(&self, disk: &dyn Disk) -> Result<(), Problem> {
         self.check_leads_here(disk, &self.path)?;
         if self.given == self.path { Ok(()) } else { self.check_leads_here(disk, &self.given) }
@@ -103,35 +102,35 @@ impl Root {
             }
             Ok(_) => path_is("was replaced by another folder"),
             Err(error) if is_absent(&error) => path_is("was moved or removed"),
-            // It is not known to be another.
+            // It is not known to be another folder.
             Err(_) => Ok(()),
         }
     }
 
-    /// The limits of planning an edit in it.
+    /// Returns the limits of planning an edit in it.
     pub(crate) fn planning_limits(&self) -> FindLimits {
         FindLimits { file_bytes: self.policy.terms().max_file_bytes as usize, ..FindLimits::default() }
     }
 
-    /// Waits for the right to change files in it, for at most `patience`.
+    /// Locks it for changes, waiting at most `patience`.
     pub(crate) fn lock(&self, patience: Duration) -> Result<Locked<'_>, NotDone> {
         lock(&self.turn, &self.dir, patience)
     }
 
-    /// Its folder, as its vault has to know it.
+    /// Returns the folder as its vault needs it.
     pub(crate) fn folder(&self) -> RootFolder<'_> {
         RootFolder { dir: &self.dir, path: &self.path, given: &self.given }
     }
 }
 
-/// A folder that was to be a root and could not be opened, while others could.
+/// A folder that could not be opened as a root, while others could.
 #[derive(Clone, Debug)]
 pub struct Absent {
-    /// What it would be called.
+    /// The name that it would have.
     pub name: String,
-    /// Its path as it was given, made absolute.
+    /// Its path as given, made absolute.
     pub path: PathBuf,
-    /// Why it is no root, and what a person can do.
+    /// The reason, and what the user can do.
     pub problem: Problem,
 }
 
@@ -155,38 +154,38 @@ pub struct Roots {
     absent: Vec<Absent>,
 }
 
-/// A path that may be read: in a root, its resolved names allowed, its folder held open.
+/// A path that may be read: in a root, allowed by the policy, with its folder open.
 #[derive(Debug)]
 pub struct WorkspacePath {
-    /// The root that it is in.
+    /// The root of the path.
     pub root: Arc<Root>,
-    /// Where it is there.
+    /// The place in the root.
     pub place: Place,
-    /// What it is called on the wire: relative to its root, with the root's name where there are several.
+    /// The name on the wire: relative to its root, with the root's name if there are several.
     pub name: String,
 }
 
 impl WorkspacePath {
-    /// The same from the top of the file system, without links: for telling others of it, never for opening it.
+    /// Returns the absolute path without links: for display and other programs, never for opening it.
     #[must_use]
     pub fn absolute(&self) -> PathBuf {
         self.root.path.join(self.place.names.iter().collect::<PathBuf>())
     }
 }
 
-/// Where listing or searching begins.
+/// The start of a listing or search.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// A folder, by the names from its root; no link among them.
+    /// A folder, by its components from the root, none of them a link.
     Folder(Arc<Root>, Vec<OsString>),
     /// A single file.
     File(WorkspacePath),
 }
 
 impl Roots {
-    /// Opens these folders under this policy, which the file of each may tighten. Nested ones are one root, the outer. What
-    /// cannot be opened is left out as long as there is another, so that one dead folder in the configuration of all
-    /// projects keeps nobody out of the others.
+    /// Opens these folders under this policy, which the settings file of each may tighten. A nested folder becomes part
+    /// of the outer root. A folder that cannot be opened is left out if there is another, so that one dead folder in a
+    /// shared configuration does not block the others.
     pub fn open(disk: Arc<dyn Disk>, specs: &[RootSpec], policy: &Policy) -> Result<Self, Problem> {
         check_names(specs)?;
         let (mut roots, mut absent): (Vec<Root>, Vec<(&RootSpec, Problem)>) = Default::default();
@@ -216,30 +215,30 @@ impl Roots {
         Ok(Self { disk, roots: roots.into_iter().map(Arc::new).collect(), absent })
     }
 
-    /// The disk under the roots.
+    /// Returns the disk of the roots.
     #[must_use]
     pub fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk
     }
 
-    /// All roots.
+    /// Returns all roots.
     #[must_use]
     pub fn all(&self) -> &[Arc<Root>] {
         &self.roots
     }
 
-    /// Whether this holds by the policy of any root.
+    /// Returns whether the policy of any root satisfies this.
     pub fn any(&self, holds: impl Fn(&Terms) -> bool) -> bool {
         self.roots.iter().any(|root| holds(root.policy.terms()))
     }
 
-    /// The folders that were to be roots and could not be opened.
+    /// Returns the folders that could not be opened as roots.
     #[must_use]
     pub fn absent(&self) -> &[Absent] {
         &self.absent
     }
 
-    /// Refuses where nothing of a root may be looked at right now.
+    /// Checks that a root may be read right now.
     pub fn check_open(&self, root: &Root) -> Result<(), Problem> {
         root.check_path(&*self.disk)?;
         root.policy.may_read(&[]).map_err(Problem::new)
@@ -259,8 +258,8 @@ impl Roots {
         Problem::new(Kind::PathOutsideWorkspace { roots: self.shown(), why }).at(written)
     }
 
-    /// The file that a written path means: absolute inside a root, `root:path`, or relative to the one
-    /// root that has it.
+    /// Resolves a written path to a file: absolute inside a root, `root:path`, or relative to the only root that has
+    /// it.
     pub fn admit(&self, written: &str) -> Result<WorkspacePath, Problem> {
         let trimmed = written.strip_prefix("file://").unwrap_or(written);
         if trimmed.is_empty() || trimmed.contains('\0') {
@@ -286,7 +285,7 @@ impl Roots {
         )
     }
 
-    /// The folder or file that a written path means, which must exist.
+    /// Resolves a written path to a folder or file, which must exist.
     pub(crate) fn admit_start(&self, written: &str) -> Result<Start, Problem> {
         let trimmed = written.strip_prefix("file://").unwrap_or(written);
         if trimmed.contains('\0') {
@@ -297,7 +296,7 @@ impl Roots {
         self.choose(trimmed, written, |root, inside| self.start_in(root, inside, written), |_| true)
     }
 
-    /// What `look` finds in the one root that a written path means.
+    /// Returns what `look` finds in the one root that a written path means.
     fn choose<T>(
         &self,
         trimmed: &str,
@@ -320,7 +319,7 @@ impl Roots {
                 })?;
             return look(root, inside);
         }
-        // Where one root is left, this would be a path in it.
+        // With only one root left, this would be a path in it.
         if let Some(absent) = self.absent_by_name(trimmed) {
             return Err(absent.problem.clone());
         }
@@ -332,7 +331,7 @@ impl Roots {
         {
             return look(root, Path::new(inside));
         }
-        // A relative path among several roots: the one root that has it.
+        // A relative path among several roots means the only root that has it.
         let mut hits = Vec::new();
         let mut closed = Vec::new();
         let mut refused = None;
@@ -341,8 +340,8 @@ impl Roots {
                 Ok(found) if exists(&found) => hits.push((root, found)),
                 Ok(_) => {}
                 Err(problem) => {
-                    // What a closed root has, or one that another folder has replaced, is not known: it may be what was
-                    // meant.
+                    // The content of a closed root, or one replaced by another folder, is unknown: it may be the one
+                    // that is meant.
                     closed.extend(self.check_open(root).is_err().then_some(root));
                     refused = refused.or(Some(problem));
                 }
@@ -363,14 +362,14 @@ impl Roots {
         }
     }
 
-    /// The folder that a path names before its colon, if that could not be opened and no root has this name.
+    /// Returns the folder that a path names before its colon, if it could not be opened and no root has this name.
     fn absent_by_name(&self, written: &str) -> Option<&Absent> {
         let (name, _) = written.split_once(':')?;
         let is_root = self.roots.iter().any(|root| root.name == name);
         self.absent.iter().find(|absent| absent.name == name && !is_root)
     }
 
-    /// The file at the end of these names, as a journal has them: plain names from the root, none of them a link.
+    /// Resolves a path from a journal: plain components from the root, none of them a link.
     pub(crate) fn admit_beneath(&self, root: &Arc<Root>, trail: &Trail) -> Result<WorkspacePath, Problem> {
         let inside: PathBuf = trail.names().iter().collect();
         let path = self.admit_in(root, &inside, &trail.shown())?;
@@ -381,7 +380,7 @@ impl Roots {
         Ok(path)
     }
 
-    /// What stands before the names of a root's files, where there are several roots.
+    /// Returns the prefix of the names of a root's files, if there are several roots.
     pub(crate) fn prefix(&self, root: &Root) -> String {
         if self.roots.len() == 1 { String::new() } else { format!("{}:", root.name) }
     }
@@ -390,7 +389,7 @@ impl Roots {
         root.check_path(&*self.disk)?;
         let place =
             self.resolve(root, inside).map_err(|refusal| self.refused(root, inside, refusal, written))?;
-        // Named as it was written: where a link leads that leads to what is forbidden is not told.
+        // By its written name: the target of a link to something forbidden stays hidden.
         root.policy.may_read(&place.names).map_err(|kind| Problem::new(kind).at(written))?;
         let name = self.called(root, &place.shown());
         Ok(WorkspacePath { root: Arc::clone(root), place, name })
@@ -400,7 +399,7 @@ impl Roots {
         resolve(&*self.disk, &root.dir, &root.path, inside, &|names| root.policy.may_read(names))
     }
 
-    /// Whether this path, from the root, leads to a place in it that may be told of, whether or not anything is there.
+    /// Returns whether this path from the root leads to a place that may be revealed, existing or not.
     pub(crate) fn leads_to_what_may_be_told(&self, root: &Root, path: &Path) -> bool {
         match self.resolve(root, path) {
             Ok(_) => true,
@@ -429,7 +428,7 @@ impl Roots {
     }
 
     fn refused(&self, root: &Root, inside: &Path, refusal: Refusal, written: &str) -> Problem {
-        // Why a forbidden path cannot be followed would say what is there.
+        // The reason why a forbidden path cannot be followed would reveal what is there.
         if let Err(kind) = root.policy.may_read(&as_written(inside)) {
             return Problem::new(kind).at(written);
         }
@@ -444,7 +443,7 @@ impl Roots {
         }
     }
 
-    /// What the path of a file, from its root, is called on the wire.
+    /// Returns the name on the wire of a path from its root.
     pub(crate) fn called_at(&self, root: &Root, path: &Path) -> String {
         let names: Vec<_> = path.iter().map(OsStr::to_string_lossy).collect();
         self.called(root, &names.join("/"))
@@ -455,8 +454,8 @@ impl Roots {
     }
 }
 
-/// Files whose names are no text are told apart by nothing that could be written, so that one could be taken for another.
-/// A path gets to them only by a link.
+/// Refuses file names that are not UTF-8: two of them may look the same in an answer. A path gets to them only by a
+/// link.
 fn check_utf_8(path: &WorkspacePath, written: &str) -> Result<(), Problem> {
     if path.place.names.iter().all(|name| name.to_str().is_some()) {
         return Ok(());
@@ -466,7 +465,7 @@ fn check_utf_8(path: &WorkspacePath, written: &str) -> Result<(), Problem> {
     Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message: message.into() }).at(written))
 }
 
-/// A path that is longer than any that a system opens only costs time.
+/// Refuses paths that are too long for any system, because they only cost time.
 fn check_length(path: &str) -> Result<(), Problem> {
     let is_short = path.len() <= LONGEST && path.split('/').count() <= DEEPEST;
     let message = || format!("it has more than {LONGEST} bytes or {DEEPEST} names; write it without '..'");
@@ -476,7 +475,7 @@ fn check_length(path: &str) -> Result<(), Problem> {
     Err(Problem::new(Kind::InvalidArgument { name: "path".into(), message: message() }))
 }
 
-/// The names of a path as it was written, `..` taken at its word.
+/// Returns the components of a path as written, with `..` applied literally.
 fn as_written(path: &Path) -> Vec<OsString> {
     let mut names = Vec::new();
     for component in path.components() {
@@ -489,19 +488,19 @@ fn as_written(path: &Path) -> Vec<OsString> {
     names
 }
 
-/// Which folder this is.
+/// Returns the identity of an open folder.
 fn inode_of(disk: &dyn Disk, dir: &Dir) -> io::Result<Inode> {
     disk.stat(dir, OsStr::new(".")).map(|stat| (stat.device, stat.inode))
 }
 
-/// Which folder is at this path right now. This is only compared with one that is held open, never used to open anything.
+/// Returns the identity of the folder at this path, to compare it with an open one, never to open it.
 #[cfg(unix)]
 fn inode_at(_: &dyn Disk, path: &Path) -> io::Result<Inode> {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(path).map(|there| (there.dev(), there.ino()))
 }
 
-/// The same where only an open folder says which one it is.
+/// Returns the identity of the folder at this path, on systems where only an open folder has one.
 #[cfg(not(unix))]
 fn inode_at(disk: &dyn Disk, path: &Path) -> io::Result<Inode> {
     inode_of(disk, &Dir::open_ambient_dir(path, ambient_authority())?)
@@ -531,12 +530,12 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     Ok(Root { name, path, given, dir, inode, policy, warnings, vault, turn })
 }
 
-/// What a folder is called that nobody has given a name.
+/// Returns the default name of a folder.
 fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(|| "root".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// A name that somebody gave is that of one folder: by another they would not find what they meant.
+/// Refuses two folders with the same given name: by that name, the user could mean either.
 fn check_names(specs: &[RootSpec]) -> Result<(), Problem> {
     for (at, spec) in specs.iter().enumerate() {
         if spec.name.is_some()
@@ -552,7 +551,7 @@ fn check_names(specs: &[RootSpec]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What a person should know of a root that is inside another and so is none; nothing if it is the same folder.
+/// Returns a warning about a root inside another, which becomes part of that; `None` if both are the same folder.
 fn inner_warning(outer: &Root, inner: &Root) -> Option<String> {
     let (inner, outer) = (&inner.path, &outer.path);
     (inner != outer).then(|| {
@@ -564,7 +563,7 @@ fn inner_warning(outer: &Root, inner: &Root) -> Option<String> {
     })
 }
 
-/// Two folders of one name get a number each.
+/// Numbers folders with the same default name.
 fn name_apart(roots: &mut [Root]) {
     for i in 1..roots.len() {
         let mut number = 2;

@@ -1,12 +1,11 @@
-//! The user's seal: how Emend knows its own journals and history again.
+//! The user's seal: how Emend recognises its own journals and history.
 //!
-//! A repository can ship a folder that looks like Emend's own, with a journal in it that names files to be
-//! "restored". So everything that is acted upon later is marked with a key that only this user has, kept outside
-//! of every workspace, and the mark covers the root that it was made for: what is copied from elsewhere does not
-//! count either.
+//! A repository can ship a folder that looks like Emend's own, with a journal in it that names files to be "restored".
+//! So everything that is acted upon later is marked with a key that only this user has, stored outside of every
+//! workspace, and the mark covers the root: a copy from another root does not count either.
 //!
-//! Where no key can be kept (a state folder that cannot be written), one is made for this process alone: then
-//! nothing that it leaves behind is taken up by another.
+//! If no key can be stored (because the state folder is not writable), this process uses a temporary one: then no other
+//! process recovers what it leaves behind.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,7 +14,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The key's file in the state folder.
+/// The name of the key's file in the state folder.
 const KEY_FILE: &str = "key";
 
 /// The key of this user.
@@ -31,7 +30,7 @@ impl std::fmt::Debug for Seal {
 }
 
 impl Seal {
-    /// The user's key, made if this is the first time.
+    /// Loads the user's key, and creates it the first time.
     pub(crate) fn of_user(state: Option<&Path>) -> io::Result<Self> {
         match state.map(kept_key) {
             Some(Ok(key)) => Ok(Self { key, is_kept: true }),
@@ -39,17 +38,17 @@ impl Seal {
         }
     }
 
-    /// The key that this user has here already.
+    /// Loads the existing key of this user.
     pub(crate) fn kept_in(state: &Path) -> io::Result<Self> {
         Ok(Self { key: read_key(&state.join(KEY_FILE))?, is_kept: true })
     }
 
-    /// Whether other processes of this user have the same key.
+    /// Returns whether other processes of this user have the same key.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
-    /// Writes the key down again if its file is gone: somebody removed the state folder while we serve.
+    /// Stores the key again if its file is gone, because the state folder was removed meanwhile.
     pub(crate) fn keep(&self, state: &Path) {
         let path = state.join(KEY_FILE);
         if matches!(read_key(&path), Err(error) if error.kind() == io::ErrorKind::NotFound) {
@@ -57,21 +56,21 @@ impl Seal {
         }
     }
 
-    /// The mark of this content, made for this purpose: 32 hex digits.
+    /// Returns the mark of this content for this purpose: 32 hex digits.
     pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
         let mut hash = blake3::Hasher::new_keyed(&self.key);
         hash.update(&(purpose.len() as u64).to_le_bytes()).update(purpose.as_bytes()).update(content);
         hash.finalize().to_hex()[..32].to_owned()
     }
 
-    /// Whether the mark is that of this content.
+    /// Returns whether the mark is that of this content.
     pub(crate) fn holds(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
-        // Compared as hashes are, in constant time.
+        // Compares hashes, which takes constant time.
         let digest = |mark: &str| blake3::hash(mark.as_bytes());
         digest(&self.mark(purpose, content)) == digest(mark)
     }
 
-    /// A value as JSON below its mark.
+    /// Serialises a value as JSON, after its mark.
     pub(crate) fn sealed(&self, purpose: &str, value: &impl Serialize) -> io::Result<Vec<u8>> {
         let json = serde_json::to_vec(value)?;
         let mut sealed = self.mark(purpose, &json).into_bytes();
@@ -80,7 +79,7 @@ impl Seal {
         Ok(sealed)
     }
 
-    /// The value of such a text; `None` where it is not ours, or not whole.
+    /// Parses such a text; `None` if it is not ours or not complete.
     pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
         let at = memchr::memchr(b'\n', sealed)?;
         let (mark, json) = (std::str::from_utf8(&sealed[..at]).ok()?, &sealed[at + 1..]);
@@ -88,7 +87,7 @@ impl Seal {
     }
 }
 
-/// Whether there is a key that can be used.
+/// Returns whether there is a usable key.
 pub(crate) fn is_kept(state: &Path) -> io::Result<bool> {
     match read_key(&state.join(KEY_FILE)) {
         Ok(_) => Ok(true),
@@ -113,10 +112,10 @@ fn kept_key(state: &Path) -> io::Result<[u8; 32]> {
     read_key(&path)
 }
 
-/// Writes a key down, unless there is one. Of two processes that do this at once, one gets the name.
+/// Stores a key, unless there is one. If two processes do this at once, one of them wins.
 fn write_key(state: &Path, key: &[u8; 32]) -> io::Result<()> {
     make_private(state)?;
-    // Under another name first: nobody ever reads half a key.
+    // Written under another name first, so that no process reads half a key.
     let new = state.join(format!("{KEY_FILE}.{}", blake3::hash(key).to_hex()));
     let mut file = private_file(&new)?;
     let written = file.write_all(key).and_then(|()| file.sync_all());
@@ -126,7 +125,7 @@ fn write_key(state: &Path, key: &[u8; 32]) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // A journal is only as good as the key that knows it again.
+    // A journal is useless without the key that verifies it.
     #[cfg(unix)]
     for folder in state.ancestors().take(2) {
         File::open(folder)?.sync_all()?;
@@ -134,7 +133,7 @@ fn write_key(state: &Path, key: &[u8; 32]) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a key that is this user's alone.
+/// Reads a key, which must be accessible to this user alone.
 fn read_key(path: &Path) -> io::Result<[u8; 32]> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -173,7 +172,7 @@ fn is_private(file: &File) -> io::Result<bool> {
     Ok(file.metadata()?.is_file())
 }
 
-/// Makes a folder, and those above it, for this user alone.
+/// Creates a folder and its ancestors for this user alone.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -1,8 +1,7 @@
 //! Searching: the lines that match a pattern, in the text that a reading of the file would show.
 //!
-//! A file that is no text, or too large to be read, is not searched. Everything is counted up to a limit, and
-//! shown as far as there is room, with a share for each file, so that one that is full of matches does not hide
-//! the others.
+//! Files that are not text or too large to be read are skipped. Matches are counted up to a limit and shown as far as
+//! there is room, with a share for each file, so that one file with many matches does not hide the others.
 
 mod view;
 
@@ -26,42 +25,42 @@ use crate::files::walk::{self, Unseen, Walk, WalkScope, Within};
 use crate::problem::{Kind, Problem};
 use view::{PEEKED, View, is_binary};
 
-/// How many bytes a pattern may have.
+/// The number of bytes that a pattern may have.
 const PATTERN: usize = 4096;
 
-/// How many bytes a pattern may take when it is compiled: repetitions such as `(\w{1000}){10}` are written out.
+/// The number of bytes that a compiled pattern may have: repetitions such as `(\w{1000}){10}` are expanded.
 const COMPILED: usize = 4 * 1024 * 1024;
 
-/// What a shown line takes beside its text and the name of its file: its number and the marks.
+/// The room that a shown line takes besides its text and file name, for its number and marks.
 const BESIDE: usize = 8;
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// A regular expression, for one line.
+    /// A regular expression for one line.
     pub pattern: &'a str,
-    /// How many lines are shown around each that matches.
+    /// The number of lines shown around each match.
     pub context: usize,
 }
 
-/// How much a search does and shows at most.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchLimits {
-    /// How many matching lines are shown.
+    /// The number of matching lines shown.
     pub(crate) shown: usize,
-    /// How many of one file.
+    /// The number of these from one file.
     pub(crate) shown_of_file: usize,
-    /// How many bytes of lines, with the name of the file before each.
+    /// The number of bytes of shown lines, including the file name of each.
     pub(crate) bytes: usize,
-    /// How many bytes of one line.
+    /// The number of bytes of one shown line.
     pub(crate) line: usize,
-    /// After so many matching lines the search ends.
+    /// The number of matching lines after which the search ends.
     pub(crate) counted: usize,
-    /// After so many bytes of files the search ends.
+    /// The number of bytes of files after which the search ends.
     pub(crate) searched: u64,
-    /// How many lines of context may be asked for.
+    /// The number of lines of context that a query may have.
     pub(crate) context: usize,
-    /// How much is walked.
+    /// The limits of the walk.
     pub(crate) walk: walk::WalkLimits,
 }
 
@@ -80,36 +79,36 @@ impl Default for SearchLimits {
     }
 }
 
-/// What was found.
+/// The results of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchResults {
-    /// The files with lines that are shown, those nearest to the start first.
+    /// The files with shown lines, those nearest to the start first.
     pub files: Vec<FileMatches>,
-    /// How many lines match, in all files.
+    /// The number of matching lines in all files.
     pub matches: usize,
-    /// In how many files.
+    /// The number of files with matching lines.
     pub matching_files: usize,
-    /// How many files were searched.
+    /// The number of files searched.
     pub searched: usize,
-    /// How many are too large to be searched.
+    /// The number of files that are too large to be searched.
     pub too_large: usize,
-    /// What was not seen.
+    /// The part that was not visited.
     pub unseen: Unseen,
 }
 
-/// The matches of one file.
+/// The matches in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileMatches {
-    /// What it is called, as the other tools take it.
+    /// The name by which other tools address it.
     pub name: String,
-    /// The lines that are shown: those that match and their neighbours.
+    /// The lines shown: matches and their context.
     pub lines: Vec<MatchedLine>,
-    /// How many more match.
+    /// The number of further matches.
     pub more: usize,
 }
 
 impl FileMatches {
-    /// How many matching lines are shown.
+    /// Returns the number of matching lines shown.
     #[must_use]
     pub fn matches(&self) -> usize {
         self.lines.iter().filter(|line| line.matches).count()
@@ -123,11 +122,11 @@ pub struct MatchedLine {
     pub number: usize,
     /// Whether it matches; otherwise it is context.
     pub matches: bool,
-    /// The line, or of a long one the part around the match.
+    /// The line; of a long one, the part around the match.
     pub text: String,
 }
 
-/// Searches what is in the scope.
+/// Searches the files in the scope.
 pub(crate) fn search(
     roots: &Roots,
     scope: &WalkScope<'_>,
@@ -201,13 +200,13 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
     })
 }
 
-/// A search under way.
+/// A running search.
 struct Search<'a> {
     disk: &'a dyn Disk,
     matcher: RegexMatcher,
     searcher: Searcher,
     limits: SearchLimits,
-    /// How many matching lines, and bytes of lines, may still be shown.
+    /// The matching lines, and the bytes of lines, that may still be shown.
     room: (usize, usize),
     bytes: u64,
     is_enough: bool,
@@ -218,7 +217,7 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: SearchLimits) -> Self {
         let mut builder = SearcherBuilder::new();
-        // What is searched is the view: text, and UTF-8 already.
+        // The searched text is already decoded to UTF-8.
         builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
         builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
         let searcher = builder.before_context(context).after_context(context).build();
@@ -227,7 +226,7 @@ impl<'a> Search<'a> {
         Self { disk, matcher, searcher, limits, room, bytes: 0, is_enough: false, forbidden, found }
     }
 
-    /// Searches a file. What is no file any more, or no text, has nothing to be found.
+    /// Searches a file. One that is gone or not text has no matches.
     fn file(&mut self, root: &Root, dir: &Dir, names: &[OsString], called: &dyn Fn() -> String) {
         if self.is_enough {
             return;
@@ -245,7 +244,7 @@ impl<'a> Search<'a> {
         let mut lines = Lines {
             matcher: &self.matcher,
             limits: &self.limits,
-            // A name is nearly as long as it is shown, whichever root it is in.
+            // An estimate of the shown name, whichever root it is in.
             beside: names.iter().map(|name| name.len() + 1).sum::<usize>() + BESIDE,
             room: &mut self.room,
             shown: Vec::new(),
@@ -267,7 +266,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What a reading of the file would show; nothing if there could be none.
+    /// Returns the text that a reading of the file would show, if there is one.
     fn view(&mut self, root: &Root, dir: &Dir, names: &[OsString]) -> io::Result<Option<View>> {
         let Some(name) = names.last() else { return Ok(None) };
         let file = self.disk.open_file(dir, name)?;
@@ -290,7 +289,7 @@ impl<'a> Search<'a> {
         self.bytes += stat.size;
         let mut bytes = Vec::new();
         if stat.size > PEEKED * 16 {
-            // Most large files are no text, and show it early.
+            // Most large files are binary, and their first bytes show it.
             bytes = self.disk.read(&file, PEEKED - 1, &mut |_| {})?;
             if is_binary(&bytes) {
                 return Ok(None);
@@ -306,17 +305,17 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Takes the lines of one file as they are found.
+/// A sink for the matching lines of one file.
 struct Lines<'a> {
     matcher: &'a RegexMatcher,
     limits: &'a SearchLimits,
-    /// How many bytes stand beside the text of each line.
+    /// The number of bytes that each line takes besides its text.
     beside: usize,
     room: &'a mut (usize, usize),
     shown: Vec<MatchedLine>,
     shown_matches: usize,
     matches: usize,
-    /// How many may still be counted.
+    /// The number of matches that may still be counted.
     counted: usize,
 }
 
@@ -353,7 +352,7 @@ impl Sink for Lines<'_> {
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         let is_wanted = match context.kind() {
             SinkContextKind::Before => self.has_room(),
-            // It belongs to the last match, if that is shown.
+            // Context after the last match is shown if that match is.
             _ => self.matches == self.shown_matches && self.room.1 > 0,
         };
         if is_wanted {
@@ -363,7 +362,7 @@ impl Sink for Lines<'_> {
     }
 }
 
-/// The line as it is shown: of a long one, the part around `at`.
+/// Returns the line as shown: of a long one, the part around `at`.
 fn part(line: &[u8], at: usize, limit: usize) -> String {
     if line.len() <= limit {
         return String::from_utf8_lossy(line).into_owned();
@@ -374,7 +373,7 @@ fn part(line: &[u8], at: usize, limit: usize) -> String {
         }
         at
     };
-    // As much before the match as a quarter of the room.
+    // A quarter of the room goes to the text before the match.
     let start = floor(at.saturating_sub(limit / 4).min(line.len() - limit));
     let end = floor(start + limit);
     let cut = |is_cut: bool| if is_cut { "..." } else { "" };
@@ -423,7 +422,7 @@ mod tests {
         check(limits, 8, 32, 32, true);
         check(SearchLimits { shown: 10, ..limits }, 8, 32, 10, true);
         check(SearchLimits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
-        // A line has its five bytes, the four of "1/a:" and those beside.
+        // Each line has five bytes, the four of "1/a:", and `BESIDE`.
         check(SearchLimits { bytes: 6 * (5 + 4 + BESIDE), ..limits }, 8, 32, 6, true);
         check(SearchLimits { counted: 10, ..limits }, 3, 10, 10, false);
         check(SearchLimits { searched: 100, ..limits }, 4, 16, 16, false);

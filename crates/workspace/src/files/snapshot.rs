@@ -1,4 +1,4 @@
-//! A file as read: bytes, text, version and metadata that belong together.
+//! The snapshot of a file: bytes, text, version and metadata that belong together.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,21 +17,21 @@ use crate::files::effort::{Effort, NotDone};
 use crate::files::roots::{Root, WorkspacePath};
 use crate::problem::{EditKind, Kind, Problem};
 
-/// A file as read. Only this module makes one.
+/// A file as read. Only this module creates one.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The content, with its version.
     pub text: Arc<Text>,
-    /// What the file system said of the very file that the content came from.
+    /// The metadata of the very file that the content came from.
     pub stat: Stat,
 }
 
-/// Reads a file, however large the policy lets it be. `Ok(None)` where nothing is.
+/// Reads a file of any size that the policy allows. Returns `Ok(None)` if there is none.
 pub(crate) fn read(disk: &dyn Disk, path: &WorkspacePath) -> Result<Option<Snapshot>, Problem> {
     open(disk, path)?.map(|opened| opened.read(disk)).transpose()
 }
 
-/// Reads a file, if that is no more than may be done. `Ok(None)` where nothing is.
+/// Reads a file, if that takes no more than this effort. Returns `Ok(None)` if there is none.
 pub(crate) fn read_within(
     disk: &dyn Disk,
     path: &WorkspacePath,
@@ -44,7 +44,7 @@ pub(crate) fn read_within(
     Ok(Some(opened.read(disk)?))
 }
 
-/// A file that may be read, and is not too large by what the file system says.
+/// An open file that may be read, and is not too large according to its metadata.
 struct Opened<'a> {
     path: &'a WorkspacePath,
     file: File,
@@ -67,7 +67,7 @@ impl Opened<'_> {
     }
 }
 
-/// Opens a file. `Ok(None)` where nothing is.
+/// Opens a file. Returns `Ok(None)` if there is none.
 fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a>>, Problem> {
     if path.place.missing > 0 {
         return Ok(None);
@@ -76,7 +76,7 @@ fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a
     let file = match disk.open_file(&path.place.dir, path.place.file_name()) {
         Ok(file) => file,
         Err(error) if is_absent(&error) => return Ok(None),
-        // A link took its place since it was resolved, or it cannot be opened as a file at all (a socket).
+        // A link has taken its place since the resolution, or it cannot be opened as a file at all (a socket).
         Err(error) => {
             let what = match disk.stat(&path.place.dir, path.place.file_name()) {
                 Ok(stat) => kind_name(stat.kind),
@@ -111,16 +111,16 @@ fn open<'a>(disk: &dyn Disk, path: &'a WorkspacePath) -> Result<Option<Opened<'a
 /// The device and the inode of a file.
 type Identity = (u64, u64);
 
-/// The forbidden files of folders that were looked through already, to know them again by another of their names. It is
-/// for one reading, listing or search: what is forbidden is not looked for anew.
+/// The forbidden files of visited folders, to recognise them by their other names. It lasts for one reading, listing or
+/// search, and does not notice later changes.
 #[derive(Debug, Default)]
 pub(crate) struct ForbiddenFiles {
     folders: HashMap<(PathBuf, PathBuf), HashMap<Identity, Kind>>,
 }
 
 impl ForbiddenFiles {
-    /// Why a file is forbidden by another of its names: one beside this one, in its folder or in one above. Elsewhere
-    /// it could only be found by looking at every file.
+    /// Returns why a file is forbidden by another of its names, in its folder or in one above. Names elsewhere could
+    /// only be found by visiting every file.
     pub(crate) fn by_other_name(
         &mut self,
         disk: &dyn Disk,
@@ -145,11 +145,11 @@ impl ForbiddenFiles {
     }
 }
 
-/// How many names of a root are looked at for the other ones of a file.
+/// The number of names in a root that are visited to find the other names of a file.
 const NAMES: usize = 200_000;
 
-/// Why a file with several names must not be written over, which changes it under all of them: one of them, anywhere in
-/// the root, may not be changed, or not without a person. Those outside the root are nobody's business here.
+/// Returns why a file with several names must not be overwritten, which changes it under all of them: one of its names
+/// in the root must not be changed, or only with approval. Names outside the root do not matter.
 pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: &Stat) -> Option<Kind> {
     let (root, mut missing, mut left) = (&path.root, stat.links.saturating_sub(1), NAMES);
     let mut waiting = vec![Vec::new()];
@@ -164,7 +164,7 @@ pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: 
                 missing = missing.saturating_sub(1);
                 match root.policy.may_commit(&names) {
                     Ok(()) | Err(Kind::NoEdits { .. }) => {}
-                    // Of a mode, not of this name.
+                    // It is required by the mode, not because of this name.
                     Err(Kind::ApprovalNeeded { .. })
                         if root.policy.may_commit(&path.place.names).is_err() => {}
                     Err(Kind::ApprovalNeeded { .. }) => {
@@ -185,7 +185,7 @@ pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: 
     None
 }
 
-/// The files right in this folder that are forbidden and have several names.
+/// Returns the forbidden files with several names directly in this folder.
 fn forbidden_in(disk: &dyn Disk, root: &Root, folder: &[OsString]) -> io::Result<HashMap<Identity, Kind>> {
     let dir = disk.open_dir(&root.dir, &folder.iter().collect::<PathBuf>())?;
     let mut found = HashMap::new();
@@ -244,7 +244,7 @@ mod tests {
             assert!(is_forbidden("sub/a") && is_forbidden("b") && !is_forbidden("sub/c"));
         }
         assert_eq!(forbidden.folders.len(), 2);
-        // Of each, only what is forbidden is kept and compared.
+        // Only forbidden files are stored and compared.
         assert_eq!(forbidden.folders.values().map(HashMap::len).sum::<usize>(), 2);
     }
 }

@@ -1,5 +1,5 @@
-//! A look at folders and at what Emend keeps of them, which changes neither: nothing is made, and nothing that was
-//! interrupted is taken up. For whoever wants to know why something does not work.
+//! A read-only survey of folders and of Emend's data about them, for diagnosing problems: nothing is created, and
+//! nothing interrupted is recovered.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -17,50 +17,51 @@ use crate::files::seal;
 use crate::files::vault::{self, Census};
 use crate::policy::{Mode, Policy};
 
-/// What was seen of a root.
+/// The survey of a root.
 #[derive(Debug)]
 pub struct Survey {
     /// The folder.
     pub path: PathBuf,
-    /// What becomes of edits in it.
+    /// The mode of its policy.
     pub mode: Mode,
-    /// What keeps all of it closed: a file of settings that cannot be followed.
+    /// The reason why all of it is closed: an invalid settings file.
     pub closed: Option<String>,
-    /// What a person should know of its settings otherwise.
+    /// Other warnings about its settings, for the user.
     pub warnings: Vec<String>,
-    /// Whether this user may make files in it.
+    /// Whether this user may create files in it.
     pub may_write: bool,
-    /// The folders where displaced files of it are kept, the one for new ones first.
+    /// The folders with its displaced files, the one for new ones first.
     pub vaults: Vec<Kept>,
-    /// Whether displaced files can be kept in the state folder: it is on the same file system and mount, and outside.
+    /// Whether displaced files can be kept in the state folder: that is on the same file system and mount, and outside
+    /// of the root.
     pub fits_state: bool,
-    /// Something that is called as our folder and is not this user's.
+    /// A folder with the name of ours that is not this user's.
     pub foreign: Option<String>,
-    /// Whether somebody is editing right now.
+    /// Whether an edit is running right now.
     pub is_busy: bool,
 }
 
-/// What is kept in a folder of ours.
+/// The content of one of our folders.
 #[derive(Debug)]
 pub struct Kept {
     /// The folder.
     pub path: PathBuf,
-    /// Edits that are under way, or were interrupted.
+    /// The number of edits that are running or were interrupted.
     pub open: usize,
-    /// Edits that are over.
+    /// The number of completed edits.
     pub edits: usize,
-    /// How large their displaced files are together.
+    /// The total size of their displaced files.
     pub bytes: u64,
-    /// What could neither be finished nor thrown away.
+    /// The number of quarantined transactions.
     pub aside: usize,
 }
 
-/// Whether there is a key of this user in the state folder; an error says why it is of no use.
+/// Returns whether the state folder has a key of this user; the error says why it is unusable.
 pub fn has_key(state: &Path) -> std::io::Result<bool> {
     seal::is_kept(state)
 }
 
-/// Looks at these folders. Those that cannot be opened are problems.
+/// Surveys these folders. A folder that cannot be opened is a problem.
 pub fn survey(
     disk: &Arc<dyn Disk>,
     specs: &[RootSpec],
@@ -91,7 +92,8 @@ fn look(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Survey {
     }
 }
 
-/// Whether files could be renamed between the root and the state folder, or the folder in which that would be made.
+/// Returns whether files could be renamed between the root and the state folder, or the folder where that would be
+/// created.
 fn fits(disk: &dyn Disk, root: &Root, state: &Path) -> bool {
     let Ok(state) = std::path::absolute(state) else { return false };
     let Some(there) = state.ancestors().find_map(|folder| folder.canonicalize().ok()) else { return false };

@@ -1,44 +1,44 @@
-//! The names from a root to a file, as journals and history write them: percent-encoded, so that every name has a
-//! spelling that any file system takes and that reads back as exactly this name.
+//! The path from a root to a file as journals and history write it: percent-encoded, so that every name has a spelling
+//! that any file system accepts and that decodes to exactly this name.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// At least one name; none of them climbs or is empty.
+/// A path of at least one component, none of them empty or `..`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Trail(Vec<OsString>);
 
 impl Trail {
-    /// The trail of these names.
+    /// Creates the trail of these components.
     pub(crate) fn new(names: &[OsString]) -> Self {
         Self(names.to_vec())
     }
 
-    /// The names, from the root on.
+    /// Returns the components, from the root on.
     pub(crate) fn names(&self) -> &[OsString] {
         &self.0
     }
 
-    /// The folder that the file is in, and the file's name there.
+    /// Returns the folder of the file, and the file's name in it.
     pub(crate) fn split(&self) -> (PathBuf, &OsString) {
         let (name, folders) = self.0.split_last().expect("a trail has a name");
         (folders.iter().collect(), name)
     }
 
-    /// As one name, for a file in a folder of ours.
+    /// Encodes the trail as one name, for a file in a folder of ours.
     pub(crate) fn as_one_name(&self) -> String {
         String::from(self.clone()).replace('/', "%2F")
     }
 
-    /// From [`Self::as_one_name`].
+    /// Decodes the result of [`Self::as_one_name`].
     pub(crate) fn of_one_name(name: &str) -> Option<Self> {
         Self::try_from(name.replace("%2F", "/")).ok()
     }
 
-    /// As it is shown to people.
+    /// Returns the trail for display.
     pub(crate) fn shown(&self) -> String {
         let names: Vec<_> = self.0.iter().map(|name| name.to_string_lossy()).collect();
         names.join("/")

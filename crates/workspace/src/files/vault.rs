@@ -1,12 +1,11 @@
-//! The vault of a root: where new files are staged before they take their place, and where the files that
-//! they displace are kept, which are the means to undo.
+//! The vault of a root: where new files are staged, and where displaced files are kept for undo.
 //!
-//! It must be on the root's file system, since files enter and leave it by rename. It lies in the user's
-//! state folder where that is on the same file system, and in `.emend/` in the root otherwise. The state
-//! folder comes first because whatever walks a workspace (a search, a compiler's glob, a test runner)
-//! would find the old copies of its files there, and because a repository cannot ship one.
+//! It must be on the root's file system, because files enter and leave it by rename. It is in the user's state folder
+//! if that is on the same file system, and in `.emend/` in the root otherwise. The state folder is preferred because
+//! tools that walk a workspace (a search, a compiler's glob, a test runner) would find old copies of files in
+//! `.emend/`, and because a repository cannot ship one.
 //!
-//! A `.emend/` that this user did not make for itself alone is neither used nor touched.
+//! A `.emend/` that this user did not create for itself alone is neither used nor touched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -29,26 +28,26 @@ use crate::files::seal::{Seal, make_private};
 use crate::policy::OWN_FOLDER;
 use crate::problem::{Kind, Problem};
 
-/// How many committed transactions are kept.
+/// The number of completed transactions kept.
 const KEPT: usize = 1_000;
-/// How many bytes of displaced files are kept.
+/// The number of bytes of displaced files kept.
 const KEPT_BYTES: u64 = 512 * 1024 * 1024;
-/// After how many of either the oldest are looked for; looking at every commit would cost more than it.
+/// The number of commits, or bytes, after which the oldest are pruned; at every commit that would cost too much.
 const PRUNE_EVERY: u64 = 128;
 const PRUNE_EVERY_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The folder of a root, as far as its vault has to know it.
+/// The folder of a root, as its vault needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootFolder<'a> {
     pub(crate) dir: &'a Dir,
     /// Its path without links.
     pub(crate) path: &'a Path,
-    /// Its path as it was given, made absolute.
+    /// Its path as given, made absolute.
     pub(crate) given: &'a Path,
 }
 
 impl RootFolder<'_> {
-    /// Which folder it is: what is made for it is made for no other.
+    /// Returns the identity of the folder: what is made for one root is valid for no other.
     pub(crate) fn identity(&self, disk: &dyn Disk) -> io::Result<String> {
         let inode = disk.stat(self.dir, OsStr::new("."))?.inode;
         Ok(format!("{inode} {}", self.path.display()))
@@ -61,21 +60,21 @@ pub(crate) struct Home {
     path: PathBuf,
 }
 
-/// What is in a vault.
+/// The number of items in a vault.
 #[derive(Debug, Default)]
 pub(crate) struct Census {
-    /// Transactions that are not finished.
+    /// Unfinished transactions.
     pub(crate) open: usize,
-    /// Those that are.
+    /// Completed transactions.
     pub(crate) edits: usize,
-    /// How large the displaced files are.
+    /// The total size of the displaced files.
     pub(crate) bytes: u64,
-    /// What could neither be finished nor thrown away.
+    /// Quarantined transactions.
     pub(crate) aside: usize,
 }
 
 impl Home {
-    /// Where the log is.
+    /// Returns the path of the log.
     pub(crate) fn log_path(&self) -> PathBuf {
         self.path.join(LOG)
     }
@@ -84,7 +83,7 @@ impl Home {
         &self.path
     }
 
-    /// Counts what is in it, as far as it can be read.
+    /// Counts the content, as far as it can be read.
     pub(crate) fn census(&self, disk: &dyn Disk) -> Census {
         let names = |part: &str| {
             let dir = disk.open_dir(&self.dir, Path::new(part)).ok()?;
@@ -104,29 +103,29 @@ impl Home {
 /// An open vault.
 #[derive(Debug)]
 pub(crate) struct Vault {
-    /// Transactions that are not finished.
+    /// The folder of unfinished transactions.
     pub(crate) open: Dir,
-    /// Transactions that are: their files are the displaced ones.
+    /// The folder of completed transactions, with the displaced files.
     pub(crate) kept: Dir,
-    /// The folder that these are in.
+    /// The parent of these folders.
     home: Dir,
-    /// Its path, for messages and for who watches the log.
+    /// Its path, for messages and for watching the log.
     path: PathBuf,
     seal: Arc<Seal>,
-    /// Which root it belongs to; part of every mark.
+    /// The identity of its root; part of every mark.
     root: String,
     commits: AtomicU64,
     bytes: AtomicU64,
-    /// Whether the oldest of what is kept is to be looked for.
+    /// Whether the oldest transactions should be pruned.
     is_crowded: AtomicBool,
 }
 
-/// The vault of a root, opened when it is first needed.
+/// The vault of a root, opened on first use.
 #[derive(Debug, Default)]
 pub(crate) struct VaultCell(Mutex<Option<Arc<Vault>>>);
 
 impl VaultCell {
-    /// The vault; found or made if this is the first time.
+    /// Returns the vault; opens or creates it on first use.
     pub(crate) fn get(
         &self,
         disk: &dyn Disk,
@@ -149,21 +148,21 @@ impl VaultCell {
         Ok(vault)
     }
 
-    /// The vault, if it was opened and nobody has removed it since: a folder that is removed has no name any more.
+    /// Returns the vault, if it is open and was not removed since: a removed folder has no links.
     pub(crate) fn opened(&self, disk: &dyn Disk) -> Option<Arc<Vault>> {
         let vault = self.0.lock().clone()?;
         let is_there = disk.stat(&vault.open, OsStr::new(".")).is_ok_and(|stat| stat.links > 0);
         is_there.then_some(vault)
     }
 
-    /// Forgets the vault: somebody removed it.
+    /// Forgets a vault that was removed.
     pub(crate) fn forget(&self) {
         *self.0.lock() = None;
     }
 }
 
-/// The folders of the vaults that a root has already, without making any: the one in the state folder, and
-/// `.emend/`. The second is told about if it is not this user's.
+/// Returns the existing vault folders of a root, without creating any: the one in the state folder, and `.emend/`. The
+/// second value names an `.emend/` that is not this user's.
 pub(crate) fn existing(
     disk: &dyn Disk,
     root: RootFolder<'_>,
@@ -185,24 +184,24 @@ pub(crate) fn existing(
             }
         },
     }
-    // One that was not made to its end has nothing to say.
+    // An incompletely created vault has no content.
     homes.retain(|home| [OPEN, FINISHED].iter().all(|part| disk.stat(&home.dir, OsStr::new(part)).is_ok()));
     (homes, foreign)
 }
 
-/// The folder of unfinished transactions in a vault.
+/// The name of the folder of unfinished transactions.
 const OPEN: &str = "tx";
-/// The folder of finished ones.
+/// The name of the folder of completed transactions.
 const FINISHED: &str = "history";
-/// The longest log that is read; it is cut long before.
+/// The size of the longest log that is read; pruning keeps it far below.
 const LONGEST_LOG: u64 = 512 * 1024 * 1024;
-/// What is written down of each edit.
+/// The name of the log of edits.
 const LOG: &str = "log";
-/// The folder of what could neither be finished nor thrown away.
+/// The name of the folder of quarantined transactions.
 const ASIDE: &str = "aside";
 
 impl Vault {
-    /// The vault in this folder.
+    /// Opens the vault in this folder.
     pub(crate) fn at(disk: &dyn Disk, root: RootFolder<'_>, home: Home, seal: Arc<Seal>) -> io::Result<Self> {
         let Home { dir: home, path } = home;
         let inner = |name: &str| {
@@ -222,53 +221,53 @@ impl Vault {
         })
     }
 
-    /// The mark of something that was written for this root.
+    /// Returns the mark of content written for this root.
     pub(crate) fn mark(&self, purpose: &str, content: &[u8]) -> String {
         self.seal.mark(&self.here(purpose), content)
     }
 
-    /// Whether this is the mark of something that was written for this root by this user.
+    /// Returns whether this is the mark of content that this user wrote for this root.
     pub(crate) fn has_mark(&self, purpose: &str, content: &[u8], mark: &str) -> bool {
         self.seal.holds(&self.here(purpose), content, mark)
     }
 
-    /// This purpose, in this root.
+    /// Returns this purpose, bound to this root.
     fn here(&self, purpose: &str) -> String {
         format!("{purpose} {}", self.root)
     }
 
-    /// A value as JSON below its mark.
+    /// Serialises a value as JSON, after its mark.
     pub(crate) fn sealed(&self, purpose: &str, value: &impl Serialize) -> io::Result<Vec<u8>> {
         self.seal.sealed(&self.here(purpose), value)
     }
 
-    /// The value of such a text; `None` where it is not ours, or not whole.
+    /// Parses such a text; `None` if it is not ours or not complete.
     pub(crate) fn unsealed<T: DeserializeOwned>(&self, purpose: &str, sealed: &[u8]) -> Option<T> {
         self.seal.unsealed(&self.here(purpose), sealed)
     }
 
-    /// Where the log is.
+    /// Returns the path of the log.
     pub(crate) fn log_path(&self) -> PathBuf {
         self.path.join(LOG)
     }
 
-    /// The path of something among the open transactions, for a message.
+    /// Returns the path of an open transaction, for messages.
     pub(crate) fn shown_open(&self, name: &OsStr) -> String {
         format!("{:?}", self.path.join(OPEN).join(name))
     }
 
-    /// The path of something that was put aside.
+    /// Returns the path of a quarantined transaction, for messages.
     pub(crate) fn shown_aside(&self, name: &OsStr) -> String {
         format!("{:?}", self.path.join(ASIDE).join(name))
     }
 
-    /// Where what can neither be finished nor thrown away is put.
+    /// Opens the quarantine folder, and creates it if it is missing.
     pub(crate) fn aside(&self, disk: &dyn Disk) -> io::Result<Dir> {
         make_if_missing(disk, &self.home, OsStr::new(ASIDE))?;
         disk.open_dir(&self.home, Path::new(ASIDE))
     }
 
-    /// What was put there.
+    /// Returns the names of the quarantined transactions.
     pub(crate) fn names_aside(&self, disk: &dyn Disk) -> io::Result<Vec<OsString>> {
         match disk.open_dir(&self.home, Path::new(ASIDE)) {
             Ok(aside) => disk.names(&aside),
@@ -277,10 +276,10 @@ impl Vault {
         }
     }
 
-    /// The log of the edits that were made here; `None` where there is none yet.
+    /// Reads the log of edits; `None` if there is none yet.
     pub(crate) fn log(&self, disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
         match disk.stat(&self.home, OsStr::new(LOG)) {
-            // Ours is never so long: it is another's, or damaged.
+            // A longer one is not ours, or damaged.
             Ok(stat) if stat.kind != FileKind::File || stat.size > LONGEST_LOG => Ok(None),
             Ok(_) => read_file(disk, &self.home, OsStr::new(LOG), LONGEST_LOG),
             Err(error) if is_absent(&error) => Ok(None),
@@ -288,7 +287,7 @@ impl Vault {
         }
     }
 
-    /// The last so many bytes of the log, in which the first record may be torn.
+    /// Reads the last `bytes` bytes of the log, in which the first record may be cut off.
     pub(crate) fn end_of_log(&self, disk: &dyn Disk, bytes: u64) -> io::Result<Vec<u8>> {
         let mut log = disk.open_file(&self.home, OsStr::new(LOG))?;
         let stat = disk.stat_file(&log)?;
@@ -299,7 +298,7 @@ impl Vault {
         disk.read(&log, bytes, &mut |_| {})
     }
 
-    /// Writes this at the end of the log.
+    /// Appends to the log.
     pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
         let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
         let record = pieces.concat();
@@ -307,7 +306,7 @@ impl Vault {
         disk.write(&file, &[&record])
     }
 
-    /// Puts another log in its place.
+    /// Replaces the log.
     pub(crate) fn replace_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
         let new = OsStr::new("log.new");
         remove(disk, &self.home, new);
@@ -318,7 +317,7 @@ impl Vault {
         disk.remove_file(&self.home, new)
     }
 
-    /// Counts a commit that keeps so many bytes.
+    /// Counts a commit that keeps this many bytes.
     pub(crate) fn count_commit(&self, bytes: u64) {
         let commits = self.commits.fetch_add(1, Ordering::Relaxed) + 1;
         let total = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -327,7 +326,7 @@ impl Vault {
         }
     }
 
-    /// Whether enough has come that the oldest is to be dropped. Counts anew from here.
+    /// Returns whether the oldest transactions should be pruned, and resets the flag.
     pub(crate) fn take_crowded(&self) -> bool {
         let is_crowded = self.is_crowded.swap(false, Ordering::Relaxed);
         if is_crowded {
@@ -337,7 +336,7 @@ impl Vault {
         is_crowded
     }
 
-    /// Drops the oldest kept transactions above the caps. Nothing depends on its success.
+    /// Removes the oldest kept transactions above the limits. A failure does no harm.
     pub(crate) fn prune(&self, disk: &dyn Disk) {
         prune(disk, &self.kept);
         if disk.stat(&self.home, OsStr::new(ASIDE)).is_ok()
@@ -348,13 +347,13 @@ impl Vault {
     }
 }
 
-/// The id of the transaction that a kept file or folder belongs to: what stands before the first dot.
+/// Returns the id of the transaction of a kept file or folder: the part before the first dot.
 pub(crate) fn id_of(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Drops the oldest transactions in a folder above the caps.
+/// Removes the oldest transactions in a folder above the limits.
 fn prune(disk: &dyn Disk, kept: &Dir) {
     let Ok(names) = disk.names(kept) else { return };
     let mut transactions: BTreeMap<String, Vec<OsString>> = BTreeMap::new();
@@ -371,7 +370,7 @@ fn prune(disk: &dyn Disk, kept: &Dir) {
     }
 }
 
-/// How large a kept file is, or a folder of kept files.
+/// Returns the size of a kept file, or of a folder of kept files.
 fn size(disk: &dyn Disk, kept: &Dir, name: &OsStr) -> u64 {
     let Ok(stat) = disk.stat(kept, name) else { return 0 };
     if stat.kind != FileKind::Dir {
@@ -394,7 +393,7 @@ pub(crate) fn remove(disk: &dyn Disk, dir: &Dir, name: &OsStr) {
     }
 }
 
-/// Reads a small file of ours. `Ok(None)` where nothing is.
+/// Reads a small file of ours. Returns `Ok(None)` if there is none.
 pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match disk.open_file(dir, name) {
         Ok(file) => file,
@@ -408,12 +407,12 @@ pub(crate) fn read_file(disk: &dyn Disk, dir: &Dir, name: &OsStr, limit: u64) ->
     if bytes.len() as u64 > limit { Err(io::ErrorKind::InvalidData.into()) } else { Ok(Some(bytes)) }
 }
 
-/// `STATE/roots/KEY`, if files can be renamed between it and the root; made if that is wanted.
+/// Opens `STATE/roots/KEY`, if files can be renamed between it and the root; creates it if `make` is set.
 fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bool) -> Option<Home> {
     let key = Version::hash(root.path.as_os_str().as_encoded_bytes()).short();
     let home = std::path::absolute(state).ok()?.join("roots").join(key);
     if home.starts_with(root.path) || home.starts_with(root.given) {
-        // It would be part of the workspace; `.emend` is off limits there.
+        // It would be part of the workspace, where only `.emend` is forbidden.
         return None;
     }
     if make {
@@ -430,7 +429,7 @@ fn in_state_folder(disk: &dyn Disk, root: RootFolder<'_>, state: &Path, make: bo
     fits.then_some(Home { dir, path: home })
 }
 
-/// `.emend/` in the root: made for this user alone, or found to be so.
+/// Opens `.emend/` in the root, which must be this user's alone; creates it if it is missing.
 fn in_root(disk: &dyn Disk, root: RootFolder<'_>) -> Result<Home, Problem> {
     let name = OsStr::new(OWN_FOLDER);
     let failed = |error: io::Error| io_problem("Making .emend", &error);
@@ -452,7 +451,7 @@ fn in_root(disk: &dyn Disk, root: RootFolder<'_>) -> Result<Home, Problem> {
         return Err(refused("was not made by you for yourself alone"));
     }
     if made {
-        // It hides itself from git. That this fails is no reason to refuse an edit.
+        // It hides itself from git. A failure is no reason to refuse an edit.
         if let Ok(file) = disk.create_file(&home, OsStr::new(".gitignore"), None) {
             let _ = disk.write(&file, &[b"*\n"]);
         }
@@ -468,7 +467,7 @@ fn make_if_missing(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<bool>
     }
 }
 
-/// Whether the folder belongs to this user and to nobody else.
+/// Returns whether the folder belongs to this user and is accessible to nobody else.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 pub(crate) fn is_ours(dir: &Dir) -> bool {

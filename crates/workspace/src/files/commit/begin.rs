@@ -1,4 +1,4 @@
-//! Where everything of a transaction is staged, and what its journal is.
+//! The beginning of a transaction: where it stages its files, and what serves as its journal.
 
 use std::collections::{HashMap, hash_map};
 use std::io;
@@ -49,7 +49,7 @@ impl<'a> Transaction<'a> {
             };
             entries.push(entry);
         }
-        // A name says nothing of folders that are made on the way.
+        // A name has no room for the folders that are created on the way.
         let makes_folders = jobs.iter().any(|job| job.path.place.missing > 1);
         let one_name = match &entries[..] {
             [entry] if !makes_folders => journal::file_name(vault, id, entry),

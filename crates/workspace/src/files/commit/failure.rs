@@ -1,4 +1,4 @@
-//! What can go wrong with a commit, and what is said of it.
+//! The failures of a commit, and their messages.
 
 use std::io;
 
@@ -15,13 +15,13 @@ pub(super) enum CommitFailure {
         name: String,
         error: io::Error,
     },
-    /// Somebody else wrote in between.
+    /// Another program wrote to the file during the commit.
     Stale {
         name: String,
         base: Version,
         current: Option<Version>,
     },
-    /// Somebody was about to write: opened the file for it between our last look and our check.
+    /// Another program was about to write: it opened the file between our last look and our check.
     Overtaken {
         name: String,
     },
@@ -36,7 +36,7 @@ pub(super) enum CommitFailure {
 impl CommitFailure {
     pub(super) fn io(step: Step, name: &str) -> impl FnOnce(io::Error) -> Self + '_ {
         move |error| match error.raw_os_error() {
-            // EBUSY: the name is a mount of its own. EXDEV: so it is where an exchange begins with a hard link.
+            // EBUSY: the name is a mount point. EXDEV: the same, where an exchange begins with a hard link.
             Some(16 | 18) if cfg!(unix) && step == Step::Place => Self::Mounted { name: name.into() },
             _ => Self::Io { step, name: name.into(), error },
         }
@@ -87,7 +87,7 @@ impl CommitFailure {
     }
 }
 
-/// What failed at which file, and what can be done about it.
+/// Returns what failed at which file, and what can be done about it.
 fn said(step: Step, name: &str, error: &io::Error) -> String {
     let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
     let what = match step {
@@ -118,7 +118,7 @@ fn said(step: Step, name: &str, error: &io::Error) -> String {
     format!("{what}: {error}.{next}")
 }
 
-/// A file that is gone was changed by somebody else; anything else is a failure.
+/// Returns a stale failure for a missing file, which another program removed; otherwise the error.
 pub(super) fn gone_or(
     error: io::Error,
     job: &Job<'_>,

@@ -1,4 +1,4 @@
-//! Which changes of a commit are refused because they are in a folder of git's.
+//! Refusal of changes inside git's own folders.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -11,12 +11,12 @@ use crate::disk::Disk;
 use crate::policy::folded::Folded;
 use crate::policy::git_folder::looks_like_git;
 
-/// The changes of files in folders that are git's by what is in them, or would be afterwards, as far as no person has freed
-/// them.
+/// Returns a problem for each change in a folder that is git's by its content, or would be afterwards, unless the user
+/// has excepted it.
 pub(crate) fn refuse_changes(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
     let upto = |names: &[OsString], end: usize| names[..end].iter().collect::<PathBuf>();
     let made = jobs.iter().filter(|job| job.after.is_some()).map(|job| &job.path.place.names);
-    // In any spelling: the disk may take them for the same.
+    // In every form: the disk may take several spellings for the same path.
     let made: HashSet<String> = made.flat_map(|names| Folded::new(names).paths()).collect();
     let mut known: HashMap<PathBuf, bool> = HashMap::new();
     let mut problems = Vec::new();

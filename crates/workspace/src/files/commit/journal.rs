@@ -1,15 +1,15 @@
-//! What a transaction writes down about itself, so that whoever finds it after a crash knows what it was.
+//! The journal of a transaction, from which recovery after a crash learns what the transaction was.
 //!
-//! Several files get a folder `EDIT.MARK` with a journal in it: what happens to which file, what it was made for,
-//! what it will be, and which inode was staged for it. It is called `prepared` once everything is staged, and
+//! Several files get a folder `EDIT.MARK` with a journal: for each file the change, the version that it was made for,
+//! the new version, and the inode of the staged file. The journal is called `prepared` once everything is staged, and
 //! `committed` once everything is in place; the first name says "put back", the second "done".
 //!
-//! A single file says everything in its name, which the fsync of its content makes durable too:
-//! `EDIT.0.BASE.AFTER.MARK.path%2Fto%2Ffile`, with both versions in hex (`new` and `gone` where there is none).
-//! That holds for the staged file as for the one that it displaces.
+//! A single file has its journal in its name, which the fsync of its content makes durable too:
+//! `EDIT.0.BASE.AFTER.MARK.path%2Fto%2Ffile`, with both versions in hex (`new` and `gone` where there is none). The
+//! staged and the displaced file have the same name.
 //!
-//! Marks are those of [`Seal`](crate::files::seal::Seal): what does not bear one was not written by this user's Emend for
-//! this root, and is not acted upon.
+//! Marks are those of [`Seal`](crate::files::seal::Seal): anything without one was not written by this user's Emend for
+//! this root, and is ignored.
 
 use std::ffi::OsStr;
 use std::io;
@@ -27,65 +27,65 @@ use crate::files::vault::Vault;
 
 /// The journal of a transaction whose files may have to be put back.
 pub(crate) const PREPARED: &str = "prepared";
-/// The journal of a transaction that is over.
+/// The journal of a completed transaction.
 pub(crate) const COMMITTED: &str = "committed";
 /// A journal that is being written.
 const WRITING: &str = "writing";
-/// What is being staged outside of the vault, before anything else is known.
+/// The list of files staged outside of the vault, written before they are.
 pub(crate) const STAGING: &str = "staging";
 
-/// The longest name that every file system takes.
+/// The longest name that every file system supports.
 const LONGEST_NAME: usize = 255;
-/// How many hex digits of a version a name has room for.
+/// The number of hex digits of a version that fit into a name.
 const DIGITS: usize = 32;
-/// The largest journal that is read; one of ten thousand files has a fraction of it.
+/// The size of the largest journal that is read; ten thousand files need a fraction of it.
 pub(crate) const LARGEST: u64 = 256 * 1024 * 1024;
 
-/// What happens to a file.
+/// The kind of change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Change {
     /// A new file.
     Create,
-    /// Another content takes its place.
+    /// A new file replaces it.
     Modify,
-    /// Its content is written over: it has names or a mount that a new file would not have.
+    /// Its content is overwritten in place: it has several names or a mount, which a new file would lose.
     Overwrite,
-    /// It goes.
+    /// It is deleted.
     Delete,
-    /// It gets another name, and stays the file that it is.
+    /// It is renamed, and stays the same file.
     Rename,
-    /// A new file takes another name, and the old one goes.
+    /// A new file is created under another name, and the old file is deleted.
     Move,
 }
 
-/// What a transaction does to one file.
+/// The part of a transaction that concerns one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) change: Change,
     pub(crate) path: Trail,
-    /// Where a moved file was.
+    /// The former path of a moved file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) from: Option<Trail>,
-    /// The version that it was made for, in hex.
+    /// The version for which the edit was made, in hex.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) base: Option<String>,
-    /// The version that it will be.
+    /// The new version.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) after: Option<String>,
-    /// The inode of the staged file; of a renamed one, its own. A name has no room for it.
+    /// The inode of the staged file, or of the renamed file itself. A name has no room for it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) inode: Option<u64>,
-    /// Whether the staged file lies beside its target, on whose file system the vault is not.
+    /// Whether the staged file is next to its target, because the vault is on another file system.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(crate) staged_beside: bool,
-    /// Whether the displaced one goes beside where it was.
+    /// Whether the displaced file is put next to its former path.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(crate) displaced_beside: bool,
 }
 
 impl Entry {
-    /// What the plan of a job does, before anything of it is staged.
+    /// Describes the plan of a job, before anything is staged.
     pub(super) fn of(job: &Job<'_>) -> Self {
         let mere_rename = job.is_mere_rename();
         let (change, from) = match &job.plan.action {
@@ -110,18 +110,18 @@ impl Entry {
         }
     }
 
-    /// Whether this is the version that the file had.
+    /// Returns whether this is the old version of the file.
     pub(crate) fn is_base(&self, version: &Version) -> bool {
         self.base.as_ref().is_some_and(|base| version.is_named_by(base))
     }
 
-    /// Whether this is the version that it gets.
+    /// Returns whether this is the new version of the file.
     pub(crate) fn is_after(&self, version: &Version) -> bool {
         self.after.as_ref().is_some_and(|after| version.is_named_by(after))
     }
 
-    /// The name of the staged file in a transaction's folder, and that of the displaced one. An exchange
-    /// leaves the one where the other was.
+    /// Returns the names of the staged and the displaced file in a transaction's folder. An exchange leaves the
+    /// displaced file where the staged one was.
     pub(crate) fn slots(&self, id: &str, number: usize) -> (String, String) {
         let displaced = if self.change == Change::Modify { "" } else { ".old" };
         let name = |beside: bool, what: &str| match beside {
@@ -133,32 +133,32 @@ impl Entry {
 }
 
 impl Entry {
-    /// Where its displaced file is in the transaction's folder once that is kept.
+    /// Returns the name of the displaced file in the transaction's folder once it is kept.
     pub(crate) fn kept_slot(&self, number: usize) -> String {
         Self { displaced_beside: false, ..self.clone() }.slots("", number).1
     }
 }
 
-/// What a transaction does.
+/// The content of a transaction's journal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     pub(crate) id: String,
-    /// The inode of the folder that it is in: a copy of it is not good for anything.
+    /// The inode of the folder that contains it: a copied journal is invalid.
     pub(crate) home: u64,
     pub(crate) files: Vec<Entry>,
-    /// Folders that it makes, the outer ones first.
+    /// The folders that it creates, outer ones first.
     pub(crate) folders: Vec<Trail>,
 }
 
 impl Journal {
-    /// Writes down what is going to be staged, so that somebody can clear it away. Nothing depends on it.
+    /// Writes the list of files to stage, so that recovery can remove them. A failure does no harm.
     pub(super) fn note(&self, disk: &dyn Disk, vault: &Vault, home: &Dir) -> io::Result<()> {
         let content = vault.sealed(&self.purpose(), self)?;
         let file = disk.create_file(home, STAGING.as_ref(), None)?;
         disk.write(&file, &[&content])
     }
 
-    /// Writes the journal down, durably, under the name that says what it is good for.
+    /// Writes the journal durably as [`PREPARED`].
     pub(super) fn prepare(&self, disk: &dyn Disk, vault: &Vault, home: &Dir) -> io::Result<()> {
         let content = vault.sealed(&self.purpose(), self)?;
         let file = disk.create_file(home, WRITING.as_ref(), None)?;
@@ -169,8 +169,8 @@ impl Journal {
         disk.sync_dir(&vault.open)
     }
 
-    /// The journal of the transaction in this folder, under this name. `Ok(None)` where there is none; an error
-    /// of kind `InvalidData` where it is not ours.
+    /// Reads the journal with this name in a transaction's folder. Returns `Ok(None)` if there is none, and an error of
+    /// kind `InvalidData` if it is not ours.
     pub(crate) fn read(
         disk: &dyn Disk,
         vault: &Vault,
@@ -196,7 +196,7 @@ impl Journal {
 }
 
 impl Entry {
-    /// Whether it has what its kind of change needs.
+    /// Returns whether the entry has the fields that its kind of change needs.
     fn is_sound(&self) -> bool {
         let (from, base, after) = (self.from.is_some(), self.base.is_some(), self.after.is_some());
         match self.change {
@@ -208,28 +208,28 @@ impl Entry {
     }
 }
 
-/// Drops what marks a folder's journal as prepared or written, of a transaction that was put back.
+/// Removes all journals from the folder of a transaction that was put back.
 pub(super) fn discard(disk: &dyn Disk, home: &Dir) {
     for name in [PREPARED, WRITING, STAGING] {
         let _ = disk.remove_file(home, name.as_ref());
     }
 }
 
-/// The name of a transaction's folder.
+/// Returns the name of a transaction's folder.
 pub(super) fn folder_name(vault: &Vault, id: &str) -> String {
     format!("{id}.{}", vault.mark("folder", id.as_bytes()))
 }
 
-/// The id of a transaction, if its folder bears this name.
+/// Returns the id of the transaction whose folder has this name.
 pub(crate) fn id_of_folder(vault: &Vault, name: &str) -> Option<String> {
     let (id, mark) = name.split_once('.')?;
     vault.has_mark("folder", id.as_bytes(), mark).then(|| id.to_owned())
 }
 
-/// The name of the one file of a transaction, if it can say everything.
+/// Returns the name that serves as journal of a transaction of one file, if the name has room for everything.
 pub(super) fn file_name(vault: &Vault, id: &str, entry: &Entry) -> Option<String> {
     let is_plain = matches!(entry.change, Change::Create | Change::Modify | Change::Delete);
-    // A content that stays is no sign of which of the two files it is.
+    // If the content stays the same, it does not distinguish the two files.
     if !is_plain || entry.staged_beside || entry.displaced_beside || entry.base == entry.after {
         return None;
     }
@@ -244,7 +244,7 @@ pub(super) fn file_name(vault: &Vault, id: &str, entry: &Entry) -> Option<String
     (name.len() <= LONGEST_NAME).then_some(name)
 }
 
-/// What the one file of a transaction says in its name, and the transaction's id.
+/// Parses the name of a transaction's only file into the transaction's id and entry.
 pub(crate) fn entry_of_file(vault: &Vault, name: &str) -> Option<(String, Entry)> {
     let parts: Vec<&str> = name.splitn(6, '.').collect();
     let [id, number @ "0", base, after, mark, path] = parts[..] else { return None };

@@ -1,16 +1,16 @@
 //! The commit: a plan becomes files, all of them or none.
 //!
-//! [`Step`] names the steps in their order; the fault tests fail every call of all of them, and kill the process
-//! at each. Every new content is staged in the vault with its metadata and made durable before any name changes.
-//! Then each file is put in place by one atomic operation, and what it displaced is **verified**: if somebody else
-//! wrote between our reading and our exchange, theirs is put back and the answer is `stale-file`. Checking before a
-//! rename loses updates; checking after an exchange does not. From the last look until that check the files are watched
-//! ([`watch`](mod@watch)): if somebody opens one to write into it, the commit is taken back and made again.
+//! [`Step`] names the steps in order; the fault tests make every call in each of them fail, and kill the process at
+//! each. Every new content is staged in the vault with its metadata and made durable before any name changes. Then each
+//! file is put in place by one atomic operation, and what it displaced is **verified**: if another program wrote
+//! between our reading and our exchange, its file is put back and the answer is `stale-file`. Checking before a rename
+//! loses updates; checking after an exchange does not. From the last look until that check the files are watched
+//! ([`watch`](mod@watch)): if another program opens one for writing, the commit is undone and retried.
 //!
-//! Whatever fails, [`restore`](mod@restore) puts the files back, and so does [`recovery`](crate::files::recovery) after a
-//! crash: the same code, which looks at what is on the disk and not at what was done.
+//! After any failure, [`restore`](mod@restore) puts the files back; after a crash, [`recovery`](crate::files::recovery)
+//! does so with the same code, which looks at the disk and not at what was done.
 //!
-//! A transaction of one file needs no journal and no folder: what recovery must know is the staged file's name,
+//! A transaction of one file needs neither journal nor folder: the staged file's name contains all that recovery needs,
 //! and one fsync covers both. It has the steps Stage, Recheck, Place, Verify, SyncFolders and Keep.
 
 mod begin;
@@ -53,88 +53,87 @@ use crate::problem::{FileState, Problem};
 /// A name in an open folder.
 type At<'a> = (&'a Dir, &'a OsStr);
 
-/// The steps of a commit, in order. A crash up to `SyncFolders` leaves every file as it was, once recovery has
-/// run; one after `Finish` leaves every file new. A single file, whose name is its journal, counts as new from
-/// `Place` on.
+/// The steps of a commit, in order. After a crash up to `SyncFolders`, recovery leaves every file as it was; after
+/// `Finish`, every file is new. A single file, whose name is its journal, counts as new from `Place` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     /// Write every new content into the vault, with its metadata, and make it durable.
     Stage,
-    /// Write down what is going to happen, and make that durable.
+    /// Write down what will happen, durably.
     Prepare,
-    /// Is every file still what the plan was made for? From here on it is watched.
+    /// Check that every file is still what the plan was made for. From here on the files are watched.
     Recheck,
-    /// Make the folders of new files.
+    /// Create the folders of new files.
     MakeFolders,
     /// Put each file in its place by one exchange or rename.
     Place,
-    /// Read what was displaced: is it what the plan was made for?
+    /// Check that the displaced files are what the plan was made for.
     Verify,
     /// Make the new names durable.
     SyncFolders,
     /// Write down that it has happened.
     Finish,
-    /// Keep the displaced files as the means to undo.
+    /// Keep the displaced files for undo.
     Keep,
 }
 
-/// From this many files on, one sync of the file system is cheaper than one for each.
+/// The number of files from which one sync of the file system is cheaper than one for each.
 const MANY: usize = 100;
 
-/// With more files than this none is watched: each takes two handles, and an edit that runs out of handles half way could not
-/// put its files back.
+/// The largest number of files that are watched: each watch takes two handles, and an edit that runs out of handles
+/// half way could not put its files back.
 const WATCHED: usize = 4;
-/// How many handles checking and putting back need at most.
+/// The number of handles that checking and putting back need at most.
 const SPARE: usize = 8;
 
-/// One file of a plan with what the workspace knows of it.
+/// One file of a plan with its path, its metadata and its versions.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
     pub(crate) plan: &'a FilePlan,
     pub(crate) path: &'a WorkspacePath,
-    /// The file whose content the plan was made for, if there was one: for a move, the old place.
+    /// The file whose content the plan was made for, if any; for a move, the old path.
     pub(crate) base: Option<(&'a WorkspacePath, &'a Snapshot)>,
-    /// The file whose mode, owner and attributes it gets.
+    /// The file whose mode, owner and attributes the new one gets.
     pub(crate) like: Option<Like<'a>>,
-    /// What the file will be.
+    /// The version that the file will have.
     pub(crate) after: Option<Version>,
-    /// Whether it is to be written over, since a new file would part its names or not take its mount.
+    /// Whether the file is overwritten in place, because a new file would lose its other names or its mount.
     pub(crate) in_place: bool,
 }
 
-/// A file whose metadata another one gets.
+/// A file whose metadata is copied to a new one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Like<'a> {
-    /// One of the workspace.
+    /// A file of the workspace.
     Path(&'a WorkspacePath),
-    /// One that is open: a kept one.
+    /// An open file from the history.
     File(&'a File),
 }
 
 impl Job<'_> {
-    /// Whether the file only gets another name, and stays the file that it is.
+    /// Returns whether the file is only renamed, and stays the same file.
     pub(crate) fn is_mere_rename(&self) -> bool {
         matches!(&self.plan.action, Action::Move { edit, .. } if edit.spans().is_empty())
             && self.plan.executable.is_none()
     }
 }
 
-/// An edit that has happened.
+/// The result of a commit.
 #[derive(Debug)]
 pub(crate) struct Committed {
-    /// What each file is now; `None` where it is gone.
+    /// The metadata of each new file; `None` for deleted ones.
     pub(crate) stats: Vec<Option<Stat>>,
-    /// What was done to each.
+    /// The entry of each file.
     pub(crate) entries: Vec<Entry>,
-    /// Where the displaced file of each is, beneath the history.
+    /// The path of each displaced file, beneath the history folder.
     pub(crate) kept: Vec<Option<String>>,
-    /// What is kept of all of it there.
+    /// The name of the file or folder kept there.
     pub(crate) name: OsString,
-    /// The files that another program had open for writing, and may write into later: into the displaced ones.
+    /// The files that another program had open for writing. It may still write to the displaced ones.
     pub(crate) open: Vec<String>,
 }
 
-/// Commits these files. `progress` hears how many of them are staged or in place.
+/// Commits these files. `progress` reports how many of them are staged or in place.
 pub(crate) fn commit(
     disk: &dyn Disk,
     vault: &Vault,
@@ -169,29 +168,29 @@ struct Transaction<'a> {
     jobs: &'a [Job<'a>],
     home: Home,
     sites: Vec<Site>,
-    /// Folders that this transaction makes.
+    /// The folders that this transaction creates.
     folders: Vec<Folder>,
     /// Whether any name outside of the vault may have changed.
     placed: bool,
-    /// What the name of each file stood for when it was looked at last.
+    /// The metadata of each file when it was last looked at.
     seen: Vec<Option<Stat>>,
-    /// The files that are to be displaced, from the last look at them until the check.
+    /// The watches on the files to be displaced, from the last look until the check.
     watches: Vec<Watch>,
-    /// The staged files, held open as long: another program's that took the inode of one would be taken for ours.
+    /// The staged files, held open as long, so that no file of another program can get their inodes and pass for ours.
     staged: Vec<File>,
-    /// Handles that are free when something has to be checked or taken back.
+    /// Handles reserved for checking and putting back.
     spare: Vec<Dir>,
     patience: Patience,
-    /// The files that others have open for writing.
+    /// The files that other programs have open for writing.
     open: Vec<String>,
     now: Vec<Option<Stat>>,
 }
 
-/// Where a transaction stages its files.
+/// The place where a transaction stages its files.
 struct Home {
     dir: Arc<Dir>,
-    /// The name of its own folder. A single file lies among those of other transactions: making a folder for it
-    /// would double what an fsync writes.
+    /// The name of the transaction's own folder. A single file has none: creating a folder for it would double what an
+    /// fsync writes.
     folder: Option<String>,
 }
 
@@ -235,7 +234,7 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Takes the handles that checking and putting back need, as long as nothing has happened that would have to be.
+    /// Reserves the handles for checking and putting back, before anything happens that may have to be undone.
     fn reserve(&mut self) -> Result<(), CommitFailure> {
         let spare: io::Result<Vec<Dir>> = (0..SPARE).map(|_| self.home.dir.try_clone()).collect();
         let name = self.jobs.first().map_or("", |job| &job.plan.name);
@@ -251,7 +250,7 @@ impl<'a> Transaction<'a> {
         self.jobs.len() >= MANY
     }
 
-    /// What is about to happen.
+    /// Returns the journal of what is about to happen.
     fn journal(&self) -> io::Result<Journal> {
         let mut folders: Vec<_> = self.jobs.iter().flat_map(|job| job.path.place.missing_folders()).collect();
         folders.dedup();
@@ -263,14 +262,14 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    /// Writes it down.
+    /// Writes the journal.
     fn prepare(&self) -> Result<(), CommitFailure> {
         let journal = self.journal();
         let written = journal.and_then(|journal| journal.prepare(self.disk, self.vault, &self.home.dir));
         written.map_err(CommitFailure::io(Step::Prepare, ""))
     }
 
-    /// Where some files cannot be staged in the vault, writes down which, before they are.
+    /// Lists the files that cannot be staged in the vault, before they are staged.
     fn note(&self) -> Result<(), CommitFailure> {
         if !self.sites.iter().any(|site| site.entry.staged_beside) {
             return Ok(());
@@ -279,20 +278,20 @@ impl<'a> Transaction<'a> {
         noted.map_err(CommitFailure::io(Step::Stage, ""))
     }
 
-    /// From here on everything is new.
+    /// Marks the transaction as committed.
     fn finish(&self) -> Result<(), CommitFailure> {
         let home = &*self.home.dir;
         let failed = |error| CommitFailure::io(Step::Finish, "")(error);
         self.disk.rename_new((home, PREPARED.as_ref()), (home, COMMITTED.as_ref())).map_err(failed)?;
         self.disk.sync_dir(home).or_else(|error| {
-            // Not known to be durable, so it is not done, if that can still be said.
+            // The mark is not known to be durable, so the commit fails, if the mark can still be removed.
             let taken_back = self.disk.rename_new((home, COMMITTED.as_ref()), (home, PREPARED.as_ref()));
             if taken_back.is_ok() { Err(failed(error)) } else { Ok(()) }
         })
     }
 
-    /// The displaced files become the means to undo. The edit has happened; this cannot fail it: what is left
-    /// undone here is done by the next recovery. Yields its name there, and where the displaced file of each is.
+    /// Keeps the displaced files for undo, and returns their name in the history with the path of each. This cannot
+    /// fail the edit, which has happened: the next recovery completes it.
     fn keep(&self) -> (OsString, Vec<Option<String>>) {
         let displaced = self.jobs.iter().filter_map(|job| job.base.map(|(_, base)| base.stat.size));
         let name: OsString = match (&self.home.folder, &self.sites[..]) {
@@ -315,7 +314,7 @@ impl<'a> Transaction<'a> {
         (name, kept)
     }
 
-    /// Puts everything back, and says of each file what became of it.
+    /// Puts everything back, and reports the state of each file.
     fn restore(mut self) -> RestoreOutcome {
         self.spare.clear();
         let sites = std::mem::take(&mut self.sites);
@@ -324,7 +323,7 @@ impl<'a> Transaction<'a> {
             true => restore::put_back(self.disk, &sites, &self.folders),
             false => sites.iter().map(untouched).collect(),
         };
-        // It is decided which file has the name: who waited may write into it.
+        // The files are in their final places: programs that waited may write to them.
         self.watches.clear();
         let name = self.home.folder.clone().map(OsString::from);
         let home = tidy::Tx { vault: self.vault, dir: &self.home.dir, folder: name.as_deref() };

@@ -16,15 +16,15 @@ use super::{Job, Step, Transaction};
 use crate::disk::{Disk, Stat};
 use crate::files::snapshot::Snapshot;
 
-/// How often a name is looked at again that others touch in between, before the exchange has to decide.
+/// The number of looks at a name that other programs keep changing, before the exchange has to decide.
 const LOOKS: usize = 8;
 
 impl Transaction<'_> {
-    /// Watches the file if it is to be displaced. Is it still what the plan was made for? Verifying answers that too, but this
-    /// finds most of what somebody wrote meanwhile before anything was moved.
+    /// Watches a file that will be displaced, and checks that it is still what the plan was made for. Verifying checks
+    /// this too, but here most changes of others are found before anything has moved.
     pub(super) fn recheck(&mut self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
-        // What is written over is opened for writing here; what gets another name stays the file that it is.
+        // An overwritten file is opened for writing here anyway, and a renamed file is not displaced.
         let is_displaced =
             matches!(self.sites[at].entry.change, Change::Modify | Change::Delete | Change::Move);
         let mut watch = Watch::none();
@@ -45,8 +45,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Looks at the name: when this returns, it stands for what the plan was made for. Most often that is one call, and it is
-    /// the last one.
+    /// Checks that the name stands for what the plan was made for. Usually this is one call, and it is the last one.
     fn look(&mut self, at: usize, step: Step) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         let Some((path, base)) = job.base else { return Ok(()) };
@@ -63,7 +62,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Whether nobody waits to write into one of the files that are watched.
+    /// Checks that no program waits to write to a watched file.
     pub(super) fn nobody_waits(&self) -> Result<(), CommitFailure> {
         match self.jobs.iter().zip(&self.watches).find(|(_, watch)| watch.is_wanted()) {
             Some((job, _)) => Err(CommitFailure::Overtaken { name: job.plan.name.clone() }),
@@ -71,7 +70,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Whether this is what the job was made for.
+    /// Checks that the file has the content that the job was made for.
     fn compare(
         &self,
         job: &Job<'_>,
@@ -81,7 +80,7 @@ impl Transaction<'_> {
         step: Step,
     ) -> Result<(), CommitFailure> {
         let failed = |error| CommitFailure::io(step, &job.plan.name)(error);
-        // The bytes themselves are compared: that is cheaper than their hash, and proves more.
+        // Comparing bytes is cheaper than hashing, and proves more.
         let same = match restore::open(self.disk, dir, name).map_err(failed)? {
             Some(file) => self.disk.holds(&file, base.text.raw()).map_err(failed)?,
             None => false,
@@ -93,7 +92,7 @@ impl Transaction<'_> {
         Err(CommitFailure::Stale { name: job.plan.name.clone(), base: base.text.version(), current })
     }
 
-    /// Makes the missing folders of a new file, and goes to the last of them.
+    /// Creates the missing folders of a new file, and opens the last of them.
     pub(super) fn make_folders(&mut self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         let mut dir = Arc::clone(&job.path.place.dir);
@@ -102,7 +101,7 @@ impl Transaction<'_> {
             let (_, folder) = trail.split();
             match self.disk.make_dir(&dir, folder, false) {
                 Ok(()) => self.folders.push(Folder { parent: Arc::clone(&dir), name: folder.clone() }),
-                // Another file of this patch, or somebody else, has just made it.
+                // Another file of this patch, or another program, has just created it.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             }
@@ -133,7 +132,8 @@ impl Transaction<'_> {
                 if let (Some(seen), Some((_, base))) = (self.seen[at], job.base)
                     && !is_what_was_seen(self.disk, displaced, (&out, &seen), base).map_err(failed)?
                 {
-                    // A rename came between the look and the exchange. The less time theirs is away, the fewer miss it.
+                    // Another program renamed its file into place between the look and the exchange. Returned at once,
+                    // it is missed for less time.
                     restore::return_theirs(self.disk, site).map_err(failed)?;
                     let current = restore::version(self.disk, target.0, target.1).map_err(failed)?;
                     let (name, base) = (job.plan.name.clone(), base.text.version());
@@ -147,8 +147,8 @@ impl Transaction<'_> {
             (Change::Overwrite, _) => self.overwrite(at)?,
             (Change::Rename, Some(old)) => {
                 self.disk.rename_new(old, target).map_err(taken)?;
-                // Which file that was, in case it has to go back: somebody may have put another one there
-                // since it was read.
+                // The file actually renamed, in case it has to go back: another program may have replaced it since it
+                // was read.
                 site.entry.inode = self.disk.stat(target.0, target.1).ok().map(|stat| stat.inode);
             }
             (Change::Move, Some(old)) => {
@@ -160,15 +160,15 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Writes over a file that cannot be exchanged. It is not atomic for who reads it meanwhile; what was there
-    /// is in the vault, and after a crash comes from there.
+    /// Overwrites a file that cannot be exchanged. Concurrent readers may see a mixture; the old content is in the
+    /// vault, from which it is restored after a crash.
     fn overwrite(&self, at: usize) -> Result<(), CommitFailure> {
         let job = &self.jobs[at];
         let failed = |error| CommitFailure::io(Step::Place, &job.plan.name)(error);
         let (Some((path, base)), Some(pieces)) = (job.base, job.plan.action.pieces()) else { return Ok(()) };
         let (dir, name) = (&*path.place.dir, path.place.file_name());
         let file = open_to_overwrite(self.disk, (dir, name)).map_err(|error| gone_or(error, job, failed))?;
-        // Through the handle that is written to, so that it is this file.
+        // Reads through the handle that is written to, so that it is the same file.
         if !self.disk.holds(&file, base.text.raw()).map_err(failed)? {
             self.compare(job, base, dir, name, Step::Recheck)?;
             return Err(CommitFailure::Stale {
@@ -185,7 +185,7 @@ impl Transaction<'_> {
         self.disk.sync_file(&file).map_err(failed)
     }
 
-    /// Reads what was displaced. If it is not what the plan was made for, somebody wrote in between.
+    /// Reads the displaced file. If it is not what the plan was made for, another program wrote meanwhile.
     pub(super) fn verify(&mut self, at: usize) -> Result<(), CommitFailure> {
         let (job, site) = (&self.jobs[at], &self.sites[at]);
         let failed = |error| CommitFailure::io(Step::Verify, &job.plan.name)(error);
@@ -206,8 +206,8 @@ impl Transaction<'_> {
     }
 }
 
-/// Whether what came out of an exchange is what was seen before it. Of a file in a lower layer, an overlay may make a copy in
-/// that moment, with another number: then what is in it decides, with all else that is said of it.
+/// Returns whether the file that came out of an exchange is the one seen before it. An overlay may copy a file from a
+/// lower layer at that moment, with a new inode: then the content decides, together with all other metadata.
 fn is_what_was_seen(
     disk: &dyn Disk,
     at: At<'_>,

@@ -1,9 +1,9 @@
-//! Putting files back: what an error runs, and what recovery runs after a crash.
+//! Putting files back, after an error or during recovery from a crash.
 //!
-//! It looks only at what is on the disk, so that it can be stopped anywhere and run again. A file is **ours** if it
-//! is the one that was staged, with the content that it was given; nothing else is moved away from a name. What
-//! comes out of an exchange is looked at again: if it is not what was to come out, somebody replaced it in that
-//! moment, and theirs goes back. Nothing whose content is not known is deleted.
+//! It looks only at the disk, so it can be stopped anywhere and run again. A file is **ours** if it is the one that was
+//! staged, with the content that it was given; nothing else is moved away from a name. What comes out of an exchange is
+//! checked again: if it is not the expected file, another program replaced that at this moment, and its file goes back.
+//! No file of unknown content is deleted.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,22 +22,22 @@ use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind, Stat};
 use crate::problem::FileState;
 
-/// How often an exchange is made again because somebody replaced a file in between.
+/// The number of times an exchange is repeated because another program replaced a file meanwhile.
 const RACES: usize = 64;
 
-/// An entry of a journal with the open folders that it speaks of.
+/// An entry of a journal with its open folders.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) entry: Entry,
-    /// What the file is called to its reader.
+    /// The name of the file in messages.
     pub(crate) shown: String,
-    /// The folder that the file is in, or will be; `None` where it does not exist.
+    /// The folder of the file; `None` if it does not exist.
     pub(crate) dir: Option<Arc<Dir>>,
-    /// The folder that it was in.
+    /// The former folder of the file.
     pub(crate) from: Option<Arc<Dir>>,
-    /// Where the staged file is until it is placed.
+    /// The place of the staged file, until it is placed.
     pub(crate) staged: (Arc<Dir>, OsString),
-    /// Where the displaced one is afterwards.
+    /// The place of the displaced file, afterwards.
     pub(crate) displaced: (Arc<Dir>, OsString),
 }
 
@@ -50,7 +50,7 @@ impl Site {
         (&self.displaced.0, &self.displaced.1)
     }
 
-    /// Whether a new file is staged for it.
+    /// Returns whether a new file is staged for it.
     pub(super) fn has_staged(&self) -> bool {
         !matches!(self.entry.change, Change::Delete | Change::Rename)
     }
@@ -66,20 +66,20 @@ impl Site {
     }
 }
 
-/// A folder that a transaction made.
+/// A folder that a transaction created.
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) parent: Arc<Dir>,
     pub(crate) name: OsString,
 }
 
-/// Puts every file back, the last first, and takes the folders away that were made for them.
+/// Puts every file back, last one first, and removes the folders that were created for them.
 pub(crate) fn put_back(disk: &dyn Disk, sites: &[Site], folders: &[Folder]) -> Vec<(String, FileState)> {
     let state = |site: &Site| undo(disk, site).unwrap_or(FileState::Unknown);
     let mut states: Vec<_> = sites.iter().rev().map(|site| (site.shown.clone(), state(site))).collect();
     states.reverse();
     for folder in folders.iter().rev() {
-        // Only if it is empty: somebody may have put something in it.
+        // Fails unless the folder is empty: another program may use it.
         let _ = disk.remove_dir(&folder.parent, &folder.name);
     }
     states
@@ -105,19 +105,19 @@ fn worse(one: FileState, other: FileState) -> FileState {
     if is_fine(one) && !is_fine(other) { other } else { one }
 }
 
-/// Swaps the displaced file back, if ours is still in its place.
+/// Exchanges the displaced file back, if ours is still in its place.
 fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let slot = site.displaced();
     let Some(target) = site.target() else {
-        // Its folder is gone, and with it ours, if it was there.
+        // Its folder is gone, and our file with it if it was there.
         let is_displaced = stat(disk, slot)?.is_some() && !is_staged(disk, &site.entry, slot)?;
         return Ok(if is_displaced { FileState::Theirs } else { FileState::Untouched });
     };
     disk.settle_exchange(slot, target)?;
-    // Whoever is writing into ours is noticed, or is done by then.
+    // The watch notices programs writing to our file, or waits until they are done.
     let watch = Watch::begin(disk, target, &mut Patience::default());
     if !is_ours(disk, &site.entry, target)? {
-        // Not exchanged yet, or back already: then what is staged lies in the vault.
+        // Not exchanged yet, or back already: in both cases the staged file is in the vault.
         let is_back = is_staged(disk, &site.entry, slot)? || stat(disk, slot)?.is_none();
         return if is_back { Ok(FileState::Untouched) } else { theirs(disk, &site.entry, target) };
     }
@@ -127,27 +127,27 @@ fn undo_modify(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     if is_ours(disk, &site.entry, slot)? {
         return Ok(FileState::Restored);
     }
-    // Somebody replaced our file in that moment, or wrote into it. Theirs goes back; and if what comes out then
-    // is not what was put in, they have replaced that too, with something newer, which goes back in turn. (Whether they
-    // wrote into ours is asked now: once ours is gone, a later file of theirs may get its inode.)
+    // Another program replaced our file at this moment, or wrote to it. Its file goes back; and if the file that then
+    // comes out is not the one we put in, it is a newer one, which goes back in turn. (Whether ours was written to is
+    // checked now: once ours is gone, a later file may get its inode.)
     let state = self::theirs(disk, &site.entry, slot)?;
     return_displaced(disk, slot, target, put_in, state)
 }
 
-/// Puts another program's file back at once that came out of the exchange in place of the one that was meant: it came
-/// there in that very moment. What remains to be said of it, restoring finds.
+/// Returns another program's file that came out of an exchange instead of the expected one. It replaced that at this
+/// very moment. Restoring determines the rest.
 pub(super) fn return_theirs(disk: &dyn Disk, site: &Site) -> io::Result<()> {
     let (slot, Some(target)) = (site.displaced(), site.target()) else { return Ok(()) };
     match hold(disk, target)? {
         Some(ours) if Some(ours.stat.inode) == site.entry.inode => {
             return_displaced(disk, slot, target, ours, FileState::Theirs).map(|_| ())
         }
-        // They have replaced ours too, with something newer.
+        // The other program has replaced ours too, with something newer.
         _ => Ok(()),
     }
 }
 
-/// Gives what was displaced its place again, until what comes out is what was put in last.
+/// Exchanges the displaced file back, until the file that comes out is the one put in last.
 fn return_displaced(
     disk: &dyn Disk,
     slot: At<'_>,
@@ -158,7 +158,7 @@ fn return_displaced(
     for _ in 0..RACES {
         let Some(theirs) = hold(disk, slot)? else { return Ok(FileState::Unknown) };
         match disk.exchange(slot, target) {
-            // They have removed it, which is newer than anything.
+            // The other program has removed it, which is newer than anything.
             Err(error) if is_absent(&error) => return Ok(FileState::Theirs),
             exchanged => exchanged?,
         }
@@ -171,26 +171,26 @@ fn return_displaced(
     Ok(FileState::Unknown)
 }
 
-/// A file by which another one can be told from it later: while it is held open, no other gets its inode.
+/// A file kept open so that no other file gets its inode, for later comparisons.
 struct HeldFile {
     stat: Stat,
     _file: Option<File>,
 }
 
 fn hold(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<HeldFile>> {
-    // What cannot be opened is no file of ours; then its number alone must do.
+    // A file that cannot be opened is not ours; then its inode alone must do.
     let _file = disk.open_file(at.0, at.1).ok();
     Ok(stat(disk, at)?.map(|stat| HeldFile { stat, _file }))
 }
 
-/// What stands there is not only ours: is any of it?
+/// Returns the state of a file that is not only ours: mixed if it is our staged file, otherwise theirs.
 fn theirs(disk: &dyn Disk, entry: &Entry, target: At<'_>) -> io::Result<FileState> {
     Ok(if is_staged(disk, entry, target)? { FileState::Mixed } else { FileState::Theirs })
 }
 
-/// Takes a new file out of its place again, if it is still ours.
+/// Removes a new file from its place, if it is still ours.
 fn take_out(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
-    // Where its folder is gone, so is what was in it.
+    // If the folder is gone, its content is too.
     let Some(target) = site.target() else { return Ok(FileState::Untouched) };
     let slot = site.staged();
     if !is_ours(disk, &site.entry, target)? {
@@ -207,7 +207,7 @@ fn take_out(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     theirs(disk, &site.entry, target)
 }
 
-/// Gives a displaced file its name again.
+/// Renames a displaced file back.
 fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: Option<At<'_>>) -> io::Result<FileState> {
     if stat(disk, displaced)?.is_none() {
         return Ok(FileState::Untouched);
@@ -215,7 +215,7 @@ fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: Option<At<'_>>) -> io::Re
     let Some(old) = old else { return Ok(FileState::Theirs) };
     match disk.rename_new(displaced, old) {
         Ok(()) => Ok(FileState::Restored),
-        // Its folder was removed.
+        // The folder was removed.
         Err(error) if is_absent(&error) => Ok(FileState::Theirs),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(FileState::Theirs),
         Err(error) => Err(error),
@@ -224,7 +224,7 @@ fn bring_back(disk: &dyn Disk, displaced: At<'_>, old: Option<At<'_>>) -> io::Re
 
 fn undo_rename(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let (Some(target), old) = (site.target(), site.old()) else {
-        // The new place is gone with its folder: was the file there?
+        // The folder of the new path is gone, perhaps with the file.
         let is_old = site.old().map(|old| stat(disk, old)).transpose()?.flatten().is_some();
         return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
     };
@@ -232,20 +232,20 @@ fn undo_rename(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let is_there = stat(disk, target)?.is_some_and(|stat| Some(stat.inode) == site.entry.inode);
     match (is_there, stat(disk, at_old)?) {
         (true, None) => bring_back(disk, target, old),
-        // Where a rename is two steps, a crash between them leaves both names.
+        // Where a rename takes two steps, a crash between them leaves both names.
         (true, Some(both)) if Some(both.inode) == site.entry.inode => bring_back(disk, target, old),
         (false, Some(_)) => Ok(FileState::Untouched),
         _ => Ok(FileState::Theirs),
     }
 }
 
-/// Writes back what was written over. Half of ours counts as ours; anything else is somebody else's.
+/// Restores overwritten content. A partial write of ours counts as ours; anything else is another program's.
 fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     let Some(target) = site.target() else { return Ok(FileState::Theirs) };
     let Some(now) = read(disk, target)? else { return Ok(FileState::Theirs) };
     let is_old = site.entry.is_base(&Version::hash(&now));
     let Some(copy) = stat(disk, site.displaced())? else {
-        // Nothing is written over before its copy is there, nor is the copy thrown away before all is back.
+        // The copy exists before anything is overwritten, and until everything is back.
         return Ok(if is_old { FileState::Untouched } else { FileState::Theirs });
     };
     let has_mode = stat(disk, target)?.is_some_and(|stat| (stat.mode ^ copy.mode) & 0o111 == 0);
@@ -257,7 +257,7 @@ fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     };
     let known = site.entry.is_base(&Version::hash(&base)) && site.entry.is_after(&Version::hash(&after));
     if !known || !is_old && !is_between(&now, &base, &after) {
-        // There may be something of ours in it.
+        // It may contain some of our content.
         return Ok(FileState::Mixed);
     }
     let file = open_to_overwrite(disk, target)?;
@@ -271,10 +271,10 @@ fn undo_overwrite(disk: &dyn Disk, site: &Site) -> io::Result<FileState> {
     Ok(FileState::Restored)
 }
 
-/// Whether this is what writing the one content over the other leaves, wherever it stops.
+/// Returns whether an interrupted overwriting of `base` by `after` could have left this content.
 fn is_between(now: &[u8], base: &[u8], after: &[u8]) -> bool {
-    // All of the new content with the old one's end behind it, or a part of it before the old one's rest: there is a
-    // point up to which it is the one, and from which on it is the other.
+    // Either all of the new content with the old end behind it, or a prefix of the new followed by the rest of the old:
+    // up to some offset it is the one, and from there the other.
     let from_after = now.iter().zip(after).take_while(|(now, after)| now == after).count();
     if now.len() > base.len() {
         return from_after == now.len();
@@ -283,7 +283,7 @@ fn is_between(now: &[u8], base: &[u8], after: &[u8]) -> bool {
     now == after || now.len() == base.len() && from_after + as_base >= now.len()
 }
 
-/// What is there; `None` where nothing is.
+/// Returns the metadata of a name; `None` if nothing has it.
 pub(crate) fn stat(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Stat>> {
     match disk.stat(at.0, at.1) {
         Ok(stat) => Ok(Some(stat)),
@@ -292,8 +292,8 @@ pub(crate) fn stat(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Stat>> {
     }
 }
 
-/// Whether it is the file that was staged, whatever is in it now. A name has no room for the inode; then content
-/// decides alone.
+/// Returns whether it is the staged file, whatever its content. A journal in a name has no inode; then the content
+/// decides.
 fn is_staged(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
     match entry.inode {
         Some(inode) => Ok(stat(disk, at)?.is_some_and(|stat| stat.inode == inode)),
@@ -301,13 +301,13 @@ fn is_staged(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
     }
 }
 
-/// Whether it is the file that was staged, with the content that it was given.
+/// Returns whether it is the staged file with its original content.
 fn is_ours(disk: &dyn Disk, entry: &Entry, at: At<'_>) -> io::Result<bool> {
     Ok(is_staged(disk, entry, at)?
         && version(disk, at.0, at.1)?.is_some_and(|version| entry.is_after(&version)))
 }
 
-/// A file; `None` where none is, or something that is not a file.
+/// Opens a file; `None` if there is none, or something that is not a file.
 pub(crate) fn open(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Option<File>> {
     let file = match disk.open_file(dir, name) {
         Ok(file) => file,
@@ -325,7 +325,7 @@ fn read(disk: &dyn Disk, at: At<'_>) -> io::Result<Option<Vec<u8>>> {
     disk.read(&file, u64::MAX - 1, &mut |_| {}).map(Some)
 }
 
-/// The version of a file.
+/// Returns the version of a file.
 pub(crate) fn version(disk: &dyn Disk, dir: &Dir, name: &OsStr) -> io::Result<Option<Version>> {
     let Some(file) = open(disk, dir, name)? else { return Ok(None) };
     let mut hashing = Hashing::default();

@@ -1,5 +1,4 @@
-//! Staging: every new content is written where it can be put in place by one rename, with the metadata that it is
-//! to have, and made durable.
+//! Staging: every new content is written where one rename can put it in place, with its metadata, and made durable.
 
 use std::fs::File;
 use std::io;
@@ -13,9 +12,9 @@ use crate::disk::Disk;
 use crate::files::snapshot;
 use crate::problem::{Kind, Problem};
 
-/// Files that cannot be replaced without harm, to be refused before anything is written.
+/// Returns problems for files that cannot be replaced without harm, before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
-    // A file that is written over must not be touched under another of its names too.
+    // An overwritten file must not also be changed under another of its names.
     let identity = |job: &Job<'_>| job.base.map(|(_, base)| (base.stat.device, base.stat.inode));
     let is_twice = |job: &Job<'_>| {
         job.in_place && jobs.iter().filter(|other| identity(other) == identity(job)).count() > 1
@@ -58,7 +57,7 @@ impl Transaction<'_> {
     fn stage_job(&mut self, at: usize) -> io::Result<()> {
         let (job, site) = (&self.jobs[at], &mut self.sites[at]);
         if site.entry.change == Change::Rename {
-            // Which file is to be renamed, in case it has to go back.
+            // The file to rename, in case it has to go back.
             site.entry.inode = job.base.map(|(_, base)| base.stat.inode);
             return Ok(());
         }
@@ -74,7 +73,7 @@ impl Transaction<'_> {
         if site.entry.change == Change::Overwrite
             && let Some((_, base)) = job.base
         {
-            // What is written over goes nowhere by itself: it is copied first.
+            // The old content of an overwritten file is copied first, because nothing displaces it.
             let copy = self.disk.create_file(&site.displaced.0, &site.displaced.1, like.as_ref())?;
             self.disk.write(&copy, &[base.text.raw()])?;
             self.disk.sync_file(&copy)?;
@@ -85,7 +84,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes many staged files durable together.
+    /// Syncs many staged files together.
     pub(super) fn sync_staged(&self) -> Result<(), CommitFailure> {
         if !self.is_many() {
             return Ok(());
@@ -102,7 +101,7 @@ impl Transaction<'_> {
     }
 }
 
-/// The file whose metadata the new one takes over.
+/// Opens the file whose metadata the new one gets.
 fn open_like(disk: &dyn Disk, job: &Job<'_>) -> io::Result<Option<File>> {
     match job.like {
         None => Ok(None),

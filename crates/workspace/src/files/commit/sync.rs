@@ -1,4 +1,4 @@
-//! Durability of names: the folders in which something changed are synced, each once, or many together.
+//! Durability of names: each folder with changes is synced once, or many together.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -23,12 +23,12 @@ impl Transaction<'_> {
         self.disk.sync_dir(only).map_err(failed)
     }
 
-    /// Makes the names in these folders durable: each once, or many of a file system together.
+    /// Makes the names in these folders durable: one sync for each folder, or one for many on the same file system.
     fn sync_several(&self, dirs: &[&Arc<Dir>]) -> io::Result<()> {
         let mut synced = BTreeSet::new();
         let mut file_systems = BTreeSet::new();
         for dir in dirs {
-            // Several handles may be the same folder.
+            // Several handles may be of the same folder.
             let stat = self.disk.stat(dir, ".".as_ref())?;
             if self.is_many() && dirs.len() >= MANY {
                 if file_systems.contains(&stat.device) {

@@ -1,5 +1,5 @@
-//! Tidying up behind a transaction: what it displaced is kept, or what it staged is thrown away, or both are put aside
-//! where not all of it is known.
+//! Cleaning up after a transaction: displaced files are kept, staged files are removed, and files of unknown content
+//! are quarantined.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,29 +16,29 @@ use crate::disk::Disk;
 use crate::files::vault::Vault;
 use crate::problem::FileState;
 
-/// What is left of a transaction that was put back.
+/// The result of putting a transaction back.
 #[derive(Debug)]
 pub(crate) struct RestoreOutcome {
-    /// What became of each file.
+    /// The state of each file.
     pub(crate) states: Vec<(String, FileState)>,
-    /// Where something is kept that could not be thrown away.
+    /// The place of a quarantined transaction.
     pub(crate) left: Option<String>,
-    /// Why it must be taken up again.
+    /// The error because of which recovery must try again.
     pub(crate) open: Option<io::Error>,
 }
 
-/// Where a transaction is in the vault.
+/// The place of a transaction in the vault.
 pub(crate) struct Tx<'a> {
     pub(crate) vault: &'a Vault,
-    /// The folder that its files are in.
+    /// The folder that contains its files.
     pub(crate) dir: &'a Dir,
-    /// The name of that folder, if it is its own.
+    /// The name of that folder, if the transaction has its own.
     pub(crate) folder: Option<&'a OsStr>,
 }
 
-/// Throws away what is known and needed no more. Whatever is left, of the transaction or of somebody else's, is put
-/// aside, or stays for the next recovery where the disk fails. So is what has been in its place for a moment: a
-/// program that opened it then may still write into it.
+/// Removes everything known and no longer needed. The rest, ours or another program's, is quarantined, or left to the
+/// next recovery if the disk fails. So are files that were in place for a moment: a program that opened one may still
+/// write to it.
 pub(crate) fn clear(
     disk: &dyn Disk,
     tx: &Tx<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn clear(
     if states.iter().any(|(_, state)| *state == FileState::Unknown) {
         return open(states, io::Error::other("a file could not be read or put back"));
     }
-    // What was put back must last before anything goes by which it could be put back again.
+    // The restored files must be durable before anything needed to restore them is removed.
     if placed && let Err(error) = sync(disk, sites).and_then(|()| bring_home(disk, tx.dir, sites)) {
         return open(states, error);
     }
@@ -61,12 +61,12 @@ pub(crate) fn clear(
     for (site, (_, state)) in sites.iter().zip(&states) {
         let known = |at: At<'_>| -> io::Result<bool> {
             if !placed {
-                // Perhaps half written, but nobody else has ever seen it.
+                // Perhaps incomplete, but no other program has ever seen it.
                 return Ok(true);
             }
             let was_in_place = *state == FileState::Restored && site.entry.change != Change::Overwrite;
             if was_in_place && !site.entry.staged_beside {
-                // Somebody may have it open since, and write into it after it was looked at.
+                // Another program may have opened it meanwhile, and may still write to it.
                 return Ok(false);
             }
             let is_copy = all_back && site.entry.change == Change::Overwrite;
@@ -116,7 +116,8 @@ fn sync(disk: &dyn Disk, sites: &[Site]) -> io::Result<()> {
     Ok(())
 }
 
-/// Brings displaced files home that had to go beside where they were, since the vault is on another file system.
+/// Moves displaced files to the vault that had to be put next to their former path, because the vault is on another
+/// file system.
 pub(crate) fn bring_home(disk: &dyn Disk, home: &Dir, sites: &[Site]) -> io::Result<()> {
     let mut away = sites.iter().enumerate().filter(|(_, site)| site.entry.displaced_beside);
     away.try_for_each(|(number, site)| bring_one_home(disk, home, site, &site.entry.kept_slot(number)))
@@ -126,18 +127,18 @@ fn bring_one_home(disk: &dyn Disk, home: &Dir, site: &Site, slot: &str) -> io::R
     let at = site.displaced();
     let Some(file) = open(disk, at.0, at.1)? else { return Ok(()) };
     let content = disk.read(&file, u64::MAX - 1, &mut |_| {})?;
-    // A copy that a crash left half written.
+    // A crash may have left an incomplete copy.
     let _ = disk.remove_file(home, slot.as_ref());
     let copy = disk.create_file(home, slot.as_ref(), Some(&file))?;
     disk.write(&copy, &[&content])?;
     disk.sync_file(&copy)?;
     disk.sync_dir(home)?;
-    // What somebody still writes into is not removed.
+    // A file that another program still writes to is not removed.
     if site.entry.is_base(&Version::hash(&content)) { disk.remove_file(at.0, at.1) } else { Ok(()) }
 }
 
-/// Moves a transaction that is over into the history.
+/// Moves a completed transaction into the history.
 pub(crate) fn finish(vault: &Vault, name: &OsStr) -> io::Result<()> {
-    // Not the disk's rename: a folder cannot be linked, and the name is new.
+    // Not `Disk::rename_new`: a folder cannot be hard-linked, and the name is new.
     vault.open.rename(name, &vault.kept, name)
 }

@@ -1,8 +1,8 @@
-//! Watching a file while it is displaced: does another program open it for writing meanwhile?
+//! Watching a file while it is displaced, for other programs that open it for writing.
 //!
-//! Such a program would write into the displaced file once nobody looks at it any more. Where the kernel gives leases,
-//! it waits instead until it is decided which file has the name, and is known of. Where it gives none, nothing is known
-//! and the edit goes on: reading what was displaced finds what was written until then.
+//! Such a program would write to the displaced file after the last check. With a lease, the kernel makes it wait until
+//! the name has its final file, and reports it. Without leases, nothing is known and the edit goes on: reading the
+//! displaced file finds what was written until then.
 
 use std::fs::File;
 use std::io;
@@ -13,13 +13,13 @@ use crate::disk::{Disk, Stat, Taken};
 
 use super::At;
 
-/// How often it is looked at again whether a file is closed that others have open for writing. Most are for microseconds;
-/// one that stays open, as a log, delays a transaction by five milliseconds.
+/// The number of checks whether other programs have closed a file. Most open it for microseconds; one that stays open,
+/// such as a log, delays a transaction by five milliseconds.
 const GLANCES: usize = 20;
-/// How long it is waited each time.
+/// The interval between these checks.
 const GLANCE: Duration = Duration::from_micros(250);
 
-/// How long a transaction still waits for others to close its files.
+/// The number of checks that a transaction has left.
 #[derive(Debug)]
 pub(super) struct Patience(usize);
 
@@ -29,8 +29,8 @@ impl Default for Patience {
     }
 }
 
-/// Opens a file for writing over it. Another process of ours may have a watch on it, which it ends as soon as somebody wants
-/// to write: that is waited for.
+/// Opens a file for overwriting. Another Emend process may hold a lease on it, which it releases as soon as a program
+/// wants to write, so this waits for it.
 pub(super) fn open_to_overwrite(disk: &dyn Disk, at: At<'_>) -> io::Result<File> {
     once_unwatched(|| disk.open_to_overwrite(at.0, at.1))
 }
@@ -50,12 +50,12 @@ fn once_unwatched<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     })
 }
 
-/// What is known of who writes into a file, until it is dropped.
+/// A watch for writers of a file, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Watch(Taken);
 
 impl Watch {
-    /// Watches the file of this name from now on.
+    /// Begins to watch the file of this name.
     pub(super) fn begin(disk: &dyn Disk, at: At<'_>, patience: &mut Patience) -> Self {
         loop {
             match disk.lease(at.0, at.1) {
@@ -68,22 +68,22 @@ impl Watch {
         }
     }
 
-    /// A watch that knows nothing.
+    /// Returns a watch without any knowledge.
     pub(super) fn none() -> Self {
         Self(Taken::Unavailable)
     }
 
-    /// Whether others had it open for writing when this began, so that it cannot be known whether they write.
+    /// Returns whether other programs already had the file open for writing, so that their writes go unnoticed.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.0, Taken::Open)
     }
 
-    /// Whether somebody wants to open it for writing since.
+    /// Returns whether a program has tried to open the file for writing since.
     pub(super) fn is_wanted(&self) -> bool {
         matches!(&self.0, Taken::Held(lease) if lease.is_wanted())
     }
 
-    /// Whether it is this file that is watched, as far as any is.
+    /// Returns whether the watched file is this one; true without a lease.
     pub(super) fn is_on(&self, disk: &dyn Disk, stat: &Stat) -> bool {
         match &self.0 {
             Taken::Held(lease) => disk.stat_file(lease.file()).is_ok_and(|own| own.is_same_file(stat)),
@@ -91,7 +91,7 @@ impl Watch {
         }
     }
 
-    /// Lets who waits go on, and waits until they are done with the file, which has this name now.
+    /// Lets waiting programs go on, and waits until they have closed the file, which now has this name.
     pub(super) fn settle(self, disk: &dyn Disk, at: At<'_>) {
         if self.is_wanted() {
             drop(self);

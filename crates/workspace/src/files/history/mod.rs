@@ -1,8 +1,8 @@
-//! The history: what was edited, when, by whom, and how it is taken back.
+//! The history: what was edited, when, by whom, and how it is undone.
 //!
-//! Committed transactions are the history; no other store is needed, and any number of processes can use it. Of each
-//! there are the displaced files and a [`record`]. What does not bear the user's mark does not count, and the content of a
-//! displaced file is compared with the version that it had before it is used.
+//! Completed transactions are the history; any number of processes can use it, without another store. Each consists of
+//! the displaced files and a [`record`]. Anything without the user's mark is ignored, and a displaced file must still
+//! have the version that it had before.
 
 mod net;
 pub(crate) mod record;
@@ -30,7 +30,7 @@ use crate::files::report::ChangeKind;
 use crate::files::roots::Root;
 use crate::files::vault::{self, RootFolder, Vault};
 
-/// Returns the nearest folder above this one in whose history there are edits: where a person may have meant to ask.
+/// Returns the nearest folder above this one that has a history of edits, which the user may have meant.
 #[must_use]
 pub fn nearest_above<'a>(disk: &dyn Disk, folder: &'a Path, state: Option<&Path>) -> Option<&'a Path> {
     let has_history = |path: &&Path| {
@@ -42,61 +42,61 @@ pub fn nearest_above<'a>(disk: &dyn Disk, folder: &'a Path, state: Option<&Path>
     folder.ancestors().skip(1).find(has_history)
 }
 
-/// How many digits of an edit's id are the time.
+/// The number of digits of an edit's id that are its time.
 const TIME_DIGITS: usize = 11;
 
-/// An edit of the past.
+/// A past edit.
 #[derive(Clone, Debug)]
 pub struct Edited {
     /// Its id.
     pub id: String,
-    /// When it was made.
+    /// The time when it was made.
     pub time: SystemTime,
-    /// What its client called itself.
+    /// The name that its client gave itself.
     pub client: String,
-    /// The session that it was made in.
+    /// The session in which it was made.
     pub session: String,
-    /// Whether that is the one that asks.
+    /// Whether that is the session that asks.
     pub is_own: bool,
     /// The tool.
     pub tool: String,
-    /// The edit that it took back.
+    /// The edit that it undid.
     pub undoes: Option<String>,
-    /// The edit that took it back, if that still holds.
+    /// The edit that undid it, unless that was undone too.
     pub undone_by: Option<String>,
-    /// What it did to which file.
+    /// The change of each file.
     pub files: Vec<EditedFile>,
-    /// The call's arguments, word for word; in a list of edits they are left out.
+    /// The arguments of the call, verbatim; left out in lists.
     pub request: Option<String>,
-    /// What changed; left out in a list.
+    /// The diff; left out in lists.
     pub diff: Option<String>,
 }
 
-/// What an edit did to one file.
+/// The change of one file by a past edit.
 #[derive(Clone, Debug)]
 pub struct EditedFile {
-    /// The file.
+    /// The name of the file.
     pub name: String,
-    /// What kind of change it was.
+    /// The kind of change.
     pub change: ChangeKind,
-    /// Where a moved file was.
+    /// The former name of a moved file.
     pub moved_from: Option<String>,
-    /// The version before, as the wire shows it.
+    /// The version before, as on the wire.
     pub before: Option<String>,
     /// The version after.
     pub after: Option<String>,
-    /// Lines that came and went.
+    /// The number of lines added.
     pub added: usize,
-    /// Lines that went.
+    /// The number of lines removed.
     pub removed: usize,
 }
 
-/// Which edits are asked for.
+/// A query for past edits.
 #[derive(Clone, Debug, Default)]
 pub struct HistoryQuery<'a> {
-    /// Only those of this file, by its name.
+    /// Only edits of this file, by name.
     pub path: Option<&'a str>,
-    /// At most so many, the newest.
+    /// At most this many, the newest.
     pub limit: usize,
 }
 
@@ -105,11 +105,11 @@ pub(crate) struct History<'a> {
     disk: &'a dyn Disk,
     vault: Arc<Vault>,
     root: Arc<Root>,
-    /// What its files are called: with the root's name in front where there are several.
+    /// The prefix of its file names: the root's name, if there are several roots.
     prefix: String,
-    /// Oldest first.
+    /// The records, oldest first.
     records: Vec<Record>,
-    /// Which edits are taken back, and by which.
+    /// The undone edits, each with the edit that undid it.
     undone: BTreeMap<String, String>,
 }
 
@@ -121,8 +121,8 @@ impl<'a> History<'a> {
         prefix: String,
     ) -> io::Result<Self> {
         let log = Log::read(disk, &vault)?;
-        // In the order of the log, which is that in which they were made: ids have only milliseconds, of a clock that
-        // may be set back.
+        // The log has them in the order in which they were made. Ids cannot tell: they have only milliseconds, of a
+        // clock that may be set back.
         let mut records: Vec<Record> = log.records(&vault).into_iter().map(|logged| logged.record).collect();
         let known: BTreeSet<String> = records.iter().map(|record| record.id.clone()).collect();
         for name in disk.names(&vault.kept)? {
@@ -134,7 +134,7 @@ impl<'a> History<'a> {
                 records.insert(at, record);
             }
         }
-        // The newest first: an undo that was itself taken back does not count.
+        // Newest first: an undo that was itself undone does not count.
         let mut undone: BTreeMap<String, String> = BTreeMap::new();
         for record in records.iter().rev() {
             if let Some(undoes) = &record.undoes
@@ -146,7 +146,7 @@ impl<'a> History<'a> {
         Ok(Self { disk, vault, root, prefix, records, undone })
     }
 
-    /// The newest edits, as far as the end of the log has them, for an answer that is not to wait for the rest.
+    /// Reads the newest edits from the end of the log, for an answer that must not wait for the rest.
     pub(crate) fn read_end(
         disk: &'a dyn Disk,
         vault: Arc<Vault>,
@@ -158,7 +158,7 @@ impl<'a> History<'a> {
         Ok(Self { disk, vault, root, prefix, records, undone: BTreeMap::new() })
     }
 
-    /// Which edit made this file what it is by now, or took it away, and whose that was.
+    /// Returns which edit gave this file its current version, or removed it, and who made it.
     pub(crate) fn made_by(&self, name: &str, now: Option<&Version>) -> Option<String> {
         let touches = |file: &&RecordedFile| {
             self.may_show(file)
@@ -175,7 +175,7 @@ impl<'a> History<'a> {
         })
     }
 
-    /// The edits that are asked for, the newest first.
+    /// Returns the edits that match a query, newest first.
     pub(crate) fn edits(&self, asked: &HistoryQuery<'_>, session: &str) -> Vec<Edited> {
         let touches =
             |record: &&Record| {
@@ -190,14 +190,14 @@ impl<'a> History<'a> {
         shown.map(|record| self.edited(record, session)).collect()
     }
 
-    /// The edit of this id.
+    /// Returns the edit with this id.
     pub(crate) fn edit(&self, id: &str, session: &str) -> Option<Edited> {
         let log = Log::read(self.disk, &self.vault).unwrap_or_default();
         let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id);
         let Details { request, diff } = logged.map(|logged| logged.details(&self.vault)).unwrap_or_default();
         let record = self.record(id)?;
         let may_show_all = record.files.iter().all(|file| self.may_show(file));
-        // A request speaks of all its files at once.
+        // A request mentions all of its files, so all must be readable.
         let shown = |text: Option<String>| text.filter(|_| may_show_all);
         Some(Edited { request: shown(request), diff: shown(diff), ..self.edited(record, session) })
     }
@@ -236,7 +236,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Whether an edit touched this file, by its name with the root's or without.
+    /// Returns whether an edit touched this file, by its name with or without the root's.
     fn touches(&self, record: &Record, path: &str) -> bool {
         let is_it = |name: String| name == path || name.strip_prefix(&self.prefix) == Some(path);
         record
@@ -246,7 +246,7 @@ impl<'a> History<'a> {
             .any(|file| is_it(self.name(file)) || self.old_name(file).is_some_and(is_it))
     }
 
-    /// Whether the policy lets the file be read by now; otherwise it is not told of.
+    /// Returns whether the policy still lets the file be read.
     fn may_show(&self, file: &RecordedFile) -> bool {
         let mut trails = std::iter::once(&file.entry.path).chain(&file.entry.from);
         trails.all(|trail| self.root.policy.may_read(trail.names()).is_ok())
@@ -260,8 +260,8 @@ impl<'a> History<'a> {
         file.entry.from.as_ref().map(|from| format!("{}{}", self.prefix, from.shown()))
     }
 
-    /// A displaced file, open, with its content. It must be what was displaced: a program that had it open may have
-    /// gone on writing into it.
+    /// Opens a displaced file and reads it. Its content must still be the displaced one: a program that had it open may
+    /// have written to it afterwards.
     fn kept(&self, file: &RecordedFile) -> Result<(File, Arc<Text>), &'static str> {
         const GONE: &str = "the displaced file is not kept any more";
         let kept = file.kept.as_ref().ok_or(GONE)?;
@@ -282,7 +282,7 @@ impl<'a> History<'a> {
         Ok((opened, Arc::new(text)))
     }
 
-    /// The content of this version of a file, if some later edit displaced it.
+    /// Returns the content of this version of a file, if a later edit displaced it.
     fn content(&self, version: &str) -> Option<Arc<Text>> {
         let files = self.records.iter().flat_map(|record| &record.files);
         let mut with_it =
@@ -290,18 +290,18 @@ impl<'a> History<'a> {
         with_it.find_map(|file| self.kept(file).ok()).map(|(_, text)| text)
     }
 
-    /// The newest edits, for somebody who has to name one.
+    /// Returns the newest edits, one line each, for a caller that must name one.
     pub(crate) fn recent(&self, session: &str) -> Vec<String> {
         let shown = self.edits(&HistoryQuery { path: None, limit: 5 }, session);
         shown.iter().map(Edited::line).collect()
     }
 }
 
-/// The transactions that are over, as far as they are remembered.
+/// The completed transactions that are remembered.
 pub(crate) struct Over {
-    /// What was kept or put aside: nothing of these can be among the open ones too.
+    /// The transactions that were kept or quarantined: they cannot be open too.
     pub(crate) kept: BTreeSet<String>,
-    /// Those that happened: of these, only keeping can be left to do.
+    /// The transactions with a record: at most keeping their files remains to be done.
     pub(crate) logged: BTreeSet<String>,
 }
 
@@ -314,11 +314,11 @@ impl Over {
     }
 }
 
-/// Why a kept file is of no use.
+/// The reason why a kept file is useless.
 const CHANGED_SINCE: &str = "a program that had the displaced file open wrote into it afterwards";
 
 impl Edited {
-    /// The edit in a line: `ID (client, 3 minutes ago): modify src/a.rs`.
+    /// Returns the edit on one line: `ID (client, 3 minutes ago): modify src/a.rs`.
     #[must_use]
     pub fn line(&self) -> String {
         let files: BTreeSet<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
@@ -338,7 +338,7 @@ impl Edited {
     }
 }
 
-/// How long ago it was, in words.
+/// Returns in words how long ago a time was.
 #[must_use]
 pub fn ago(time: SystemTime) -> String {
     let seconds = SystemTime::now().duration_since(time).unwrap_or_default().as_secs();
@@ -356,13 +356,13 @@ fn short(version: &str) -> String {
     version.chars().take(12).collect()
 }
 
-/// When the edit of this id was made.
+/// Returns the time of the edit with this id.
 fn time_of(id: &str) -> SystemTime {
     let millis = id.get(..TIME_DIGITS).and_then(|digits| u64::from_str_radix(digits, 16).ok());
     UNIX_EPOCH + Duration::from_millis(millis.unwrap_or(0))
 }
 
-/// What the names and journals of kept files say of an edit whose record is missing.
+/// Reconstructs a missing record from the names and journals of kept files.
 fn reconstruct(disk: &dyn Disk, vault: &Vault, id: &str, name: &str) -> Option<Record> {
     if let Some((_, entry)) = journal::entry_of_file(vault, name) {
         return Some(Record::without(id, vec![RecordedFile::of_entry(entry, name.to_owned())]));
@@ -377,7 +377,7 @@ fn reconstruct(disk: &dyn Disk, vault: &Vault, id: &str, name: &str) -> Option<R
     Some(Record::without(id, files.collect()))
 }
 
-/// The problem of an edit that nobody knows.
+/// Returns the problem of an unknown edit.
 pub(crate) fn unknown(edit: Option<&str>, recent: Vec<String>) -> Problem {
     Problem::new(Kind::UnknownEdit { edit: edit.map(str::to_owned), recent })
 }

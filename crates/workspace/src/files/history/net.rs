@@ -1,4 +1,4 @@
-//! The net of a session: one diff from what its files were before its first edit to what they were after its last.
+//! The net diff of a session: from its files before its first edit to those after its last.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use crate::files::commit::journal::Change;
 use crate::files::roots::Roots;
 use crate::files::snapshot;
 
-/// A file on its way through the edits of a session. Contents are named by their versions; `None` is absence.
+/// A file across the edits of a session. Contents are given by version; `None` means that it does not exist.
 struct Travelled {
     was: Option<(String, String)>,
     now: Option<String>,
 }
 
 impl History<'_> {
-    /// The diff of all edits of a session together, and the files whose contents are not known any more.
+    /// Returns one diff over all edits of a session, and the files whose contents are no longer known.
     pub(crate) fn net(&self, roots: &Roots, path: Option<&str>, session: &str) -> (String, Vec<String>) {
         let mut files: BTreeMap<String, Travelled> = BTreeMap::new();
         for record in self.records.iter().filter(|record| record.session == session) {
@@ -57,7 +57,7 @@ impl History<'_> {
             };
             let then = was.map(|(name, version)| text(name, &version)).transpose();
             let now = now.map(|version| text(name.clone(), &version)).transpose();
-            // The diff goes forward: what was is "now" to the plan, and what is, is what it comes to.
+            // The diff goes forward: the old content is the base, and the current one the result.
             match (then, now) {
                 (Ok(then), Ok(now)) => {
                     let plan =
@@ -70,7 +70,7 @@ impl History<'_> {
         (diffs, unknown)
     }
 
-    /// The content of a version: from what was displaced later, or from the file itself.
+    /// Returns the content of a version, from a displaced file or from the current one.
     fn text(&self, roots: &Roots, name: &str, version: &str) -> Option<Arc<Text>> {
         self.content(version).or_else(|| {
             let path = roots.admit(name).ok()?;

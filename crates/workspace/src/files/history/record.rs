@@ -1,9 +1,9 @@
-//! What is written down about each edit that has happened: by whom, when, with which request, what became of which
-//! file. Records stand one after another in a log beside the displaced files, each below the user's mark: a file of its
-//! own for each would cost a tenth of an edit.
+//! The records of edits: who made each, when, with which request, and what happened to each file. Records follow each
+//! other in a log next to the displaced files, each after its mark: a separate file for each would take a tenth of an
+//! edit's time.
 //!
-//! A record is written after the edit and is not synced by itself: after a power loss the last ones may be missing or
-//! torn. Then the displaced files are still there, under names that say what they are.
+//! A record is written after the edit, without a sync of its own: after a power loss the last ones may be missing or
+//! damaged. The names of the displaced files then still say what they are.
 
 use std::io;
 
@@ -14,32 +14,32 @@ use crate::files::commit::journal::{Change, Entry};
 use crate::files::mailbox::Mailbox;
 use crate::files::vault::Vault;
 
-/// The most text of a request or a diff that is kept.
+/// The largest size of a request or diff that is recorded.
 const KEPT_TEXT: usize = 4 * 1024 * 1024;
-/// How many records are kept.
+/// The number of records kept.
 const KEPT: usize = 1_000;
-/// How many bytes of them.
+/// Their total size in bytes.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
-/// How much of the log is read where nobody is to wait for all of it.
+/// The number of bytes of the log that are read when the caller must not wait for all of it.
 const END: u64 = 256 * 1024;
 
-/// Who asked for an edit, and how.
+/// The origin of an edit: who asked for it, and how.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: String,
-    /// Which of its sessions: a process, or a connection.
+    /// The session of the client: a process, or a connection.
     pub session: String,
     /// The tool.
     pub tool: String,
-    /// The call's arguments, word for word.
+    /// The arguments of the call, verbatim.
     pub request: String,
-    /// Where they are told what becomes known of the edit later.
+    /// The mailbox for later messages about the edit.
     pub mailbox: Mailbox,
 }
 
 impl Origin {
-    /// A name for a session of this process that no other session has.
+    /// Returns a unique name for a session of this process.
     pub fn new_session() -> io::Result<String> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;
@@ -47,39 +47,39 @@ impl Origin {
     }
 }
 
-/// One edit.
+/// The record of one edit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) id: String,
     pub(crate) client: String,
     pub(crate) session: String,
     pub(crate) tool: String,
-    /// The edit that this one takes back.
+    /// The edit that this one undid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) undoes: Option<String>,
     pub(crate) files: Vec<RecordedFile>,
 }
 
-/// The long part of what is known of an edit, which is read only when it is asked for.
+/// The long part of a record, which is read only on request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Details {
-    /// The request, unless it was too long to keep.
+    /// The request, unless it was too long.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) request: Option<String>,
-    /// What changed, unless that was too long.
+    /// The diff, unless it was too long.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) diff: Option<String>,
 }
 
-/// What became of one file.
+/// The record of one file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RecordedFile {
     #[serde(flatten)]
     pub(crate) entry: Entry,
-    /// Where the displaced file is, beneath the history.
+    /// The path of the displaced file, beneath the history folder.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) kept: Option<String>,
-    /// Whether it was executable, where the edit changed that.
+    /// Whether it was executable, if the edit changed that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) was_executable: Option<bool>,
     #[serde(default)]
@@ -95,16 +95,16 @@ impl Details {
     }
 }
 
-/// The log of a vault, read.
+/// The content of a vault's log.
 #[derive(Debug, Default)]
 pub(crate) struct Log(Vec<u8>);
 
 /// A record in the log.
 pub(super) struct Logged<'a> {
     pub(super) record: Record,
-    /// Its details, below their mark.
+    /// The details, after their mark.
     details: &'a [u8],
-    /// All of it, as it stands there.
+    /// The whole record as written.
     whole: &'a [u8],
 }
 
@@ -113,12 +113,12 @@ impl Log {
         Ok(Self(vault.log(disk)?.unwrap_or_default()))
     }
 
-    /// The end of it: the newest records, without those that are too long for that.
+    /// Reads the end of the log: the newest records, without those too long for it.
     pub(super) fn read_end(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
         vault.end_of_log(disk, END).map(Self)
     }
 
-    /// Every record that is ours and whole, oldest first. What a crash has torn is passed over.
+    /// Returns every complete record of ours, oldest first. Damaged ones are skipped.
     pub(super) fn records<'a>(&'a self, vault: &Vault) -> Vec<Logged<'a>> {
         let mut lines: Vec<usize> = memchr::memchr_iter(b'\n', &self.0).map(|at| at + 1).collect();
         lines.insert(0, 0);
@@ -139,13 +139,13 @@ impl Log {
 }
 
 impl Logged<'_> {
-    /// The details of this edit, as far as they were kept.
+    /// Returns the details of this edit, as far as they were recorded.
     pub(super) fn details(&self, vault: &Vault) -> Details {
         vault.unsealed(&purpose(&self.record.id), self.details).unwrap_or_default()
     }
 }
 
-/// Drops the oldest records above the caps.
+/// Removes the oldest records above the limits.
 pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
     let log = Log::read(disk, vault)?;
     let records = log.records(vault);
@@ -164,15 +164,15 @@ pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
 }
 
 impl Record {
-    /// Writes the record down: two lines with its mark and itself, then two with those of the details.
+    /// Writes the record: a line with its mark and one with its content, then the same for the details.
     pub(crate) fn write(&self, disk: &dyn Disk, vault: &Vault, details: &Details) -> io::Result<()> {
         let head = vault.sealed("record", self)?;
         let details = vault.sealed(&purpose(&self.id), details)?;
-        // An empty line ends what a crash may have left before it.
+        // An empty line terminates what a crash may have left incomplete.
         vault.append_to_log(disk, &[b"\n", &head, b"\n", &details, b"\n"])
     }
 
-    /// What can be said of an edit whose record is missing.
+    /// Creates a substitute for a missing record.
     pub(super) fn without(id: &str, files: Vec<RecordedFile>) -> Self {
         let unknown = || String::from("unknown");
         Self { id: id.into(), client: unknown(), session: unknown(), tool: unknown(), undoes: None, files }
@@ -180,7 +180,7 @@ impl Record {
 }
 
 impl RecordedFile {
-    /// A file of an edit whose record is missing.
+    /// Creates a file of a substitute record.
     pub(super) fn of_entry(entry: Entry, kept: String) -> Self {
         let has_displaced = !matches!(entry.change, Change::Create | Change::Rename);
         let kept = has_displaced.then_some(kept);

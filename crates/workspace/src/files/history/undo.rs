@@ -1,4 +1,4 @@
-//! Taking an edit back: which one, and what each of its files must be for that.
+//! Undo: which edit to undo, and what each of its files must be for that.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,36 +16,36 @@ use crate::files::snapshot::{self, Snapshot};
 use crate::files::trail::Trail;
 use crate::problem::{Kind, Problem};
 
-/// Which edit is to be taken back.
+/// The choice of the edit to undo.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo<'a> {
-    /// This one; otherwise the newest of the session that is neither an undo nor undone.
+    /// The id of the edit; otherwise the newest edit of the session that is neither an undo nor undone.
     pub edit: Option<&'a str>,
-    /// Otherwise the newest that touched this file, by its name.
+    /// The file that the edit must have touched, by name.
     pub path: Option<&'a str>,
 }
 
-/// An edit that can be taken back: its files as they are and as they were.
+/// An edit that can be undone: the current and the former state of its files.
 #[derive(Default)]
 pub(crate) struct Undoable {
     pub(crate) back: Vec<UndoneFile>,
     pub(crate) files: BTreeMap<String, (WorkspacePath, Option<Snapshot>)>,
-    /// The displaced files, by the name of the file that gets its metadata from there.
+    /// The displaced files that give metadata to restored files, by the restored name.
     pub(crate) metadata_sources: BTreeMap<String, File>,
-    /// What files come to hold again whose name another file of the edit has taken.
+    /// The content of restored files whose name another file of the edit has taken.
     returns: BTreeMap<String, Arc<Text>>,
 }
 
 impl History<'_> {
-    /// The root of these edits.
+    /// Returns the root of these edits.
     pub(crate) fn root(&self) -> &Arc<Root> {
         &self.root
     }
 
-    /// The id of the edit that is meant; `None` where none of this root is.
+    /// Returns the id of the edit to undo; `None` if this root has none.
     ///
-    /// What another session did is only meant by its id. A session of another process is nobody's for certain: most
-    /// programs of one language call themselves the same.
+    /// Edits of other sessions are chosen only by id. No session of another process is certain to be the same client's:
+    /// most programs in one language report the same client name.
     pub(crate) fn choose(&self, roots: &Roots, undo: &Undo<'_>, session: &str) -> Option<&str> {
         if let Some(id) = undo.edit {
             return self.record(id).map(|record| record.id.as_str());
@@ -54,7 +54,7 @@ impl History<'_> {
         let is_open = |record: &&Record| {
             record.undoes.is_none()
                 && !self.undone.contains_key(&record.id)
-                // What was changed back by other means needs no undo, and hides none that does.
+                // An edit whose files were changed back by other means needs no undo, and must not hide one that does.
                 && !self.is_back(roots, &record.id)
         };
         let is_own = |record: &&Record| record.session == session;
@@ -62,13 +62,13 @@ impl History<'_> {
         newest.map(|record| record.id.as_str())
     }
 
-    /// Who made this edit and how long ago, where that was not this session.
+    /// Returns who made this edit and how long ago, unless it was this session.
     pub(crate) fn by_another(&self, id: &str, session: &str) -> Option<String> {
         let record = self.record(id).filter(|record| record.session != session)?;
         Some(format!("{} of {}, {}", record.tool, record.client, ago(time_of(id))))
     }
 
-    /// What taking this edit back means, or every reason why it cannot be.
+    /// Returns how to undo this edit, or every reason why it cannot be undone.
     pub(crate) fn undoable(&self, roots: &Roots, id: &str, session: &str) -> Result<Undoable, Vec<Problem>> {
         let record = self.record(id).ok_or_else(|| vec![unknown(Some(id), self.recent(session))])?;
         if let Some(by) = self.undone.get(id) {
@@ -98,7 +98,7 @@ impl History<'_> {
         if problems.is_empty() { Ok(undoable) } else { Err(problems) }
     }
 
-    /// Whether every file of this edit is what it was before it, and was made something else by it.
+    /// Returns whether every file that this edit changed is back to what it was before.
     pub(crate) fn is_back(&self, roots: &Roots, id: &str) -> bool {
         let read = |trail: &Trail| {
             let path = roots.admit_beneath(&self.root, trail).ok()?;
@@ -160,7 +160,7 @@ impl History<'_> {
             }
             _ => {}
         }
-        // Whether the same edit put another file where this one was: then that one gets the old content.
+        // Whether the same edit put another file in this place, which then gets the old content.
         let is_taken = entry.from.as_ref().is_some_and(|from| {
             record.files.iter().any(|other| other.entry.path == *from && other.entry.after.is_some())
         });
@@ -171,12 +171,12 @@ impl History<'_> {
         }
         let then = match entry.change {
             Change::Create => None,
-            // The file itself was only renamed: what it holds is what it held.
+            // A renamed file keeps its content.
             Change::Rename => now.as_ref().map(|now| Arc::clone(&now.text)),
             Change::Modify | Change::Overwrite | Change::Delete | Change::Move => {
                 let (kept, text) = self.kept(file).map_err(|why| conflict(why.into(), None))?;
                 if now.is_none() {
-                    // It comes back as it was; one that is there keeps what it has by now.
+                    // A restored file gets its former metadata; an existing one keeps its own.
                     into.metadata_sources.insert(path.name.clone(), kept);
                 }
                 Some(text)

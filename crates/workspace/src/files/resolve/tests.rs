@@ -1,4 +1,4 @@
-//! Where paths lead, on each implementation of the disk that this machine has.
+//! Tests of path resolution, on each implementation of the disk that this machine has.
 
 #![cfg(target_os = "linux")]
 
@@ -8,9 +8,9 @@ use std::os::unix::fs::symlink;
 use super::*;
 use crate::disk::{Linux, Portable};
 
-/// A folder with files, folders and links to all of it.
+/// A folder with files, folders and links to all of them.
 struct Scene {
-    /// Holds the folder for as long as it is asked about.
+    /// The temporary folder, removed on drop.
     _folder: tempfile::TempDir,
     canonical: PathBuf,
     root: Dir,
@@ -32,12 +32,12 @@ impl Scene {
         symlink(target, self.canonical.join(name)).unwrap();
     }
 
-    /// What becomes of a path, in words, the same on all disks.
+    /// Returns the result for a path in words, the same on all disks.
     fn told(&self, path: &str) -> String {
         self.told_without(path, "nothing")
     }
 
-    /// The same where names that begin with these are not allowed.
+    /// Returns the result if names that begin with `forbidden` are not allowed.
     fn told_without(&self, path: &str, forbidden: &str) -> String {
         let allowed = |names: &[OsString]| match names.iter().collect::<PathBuf>().starts_with(forbidden) {
             true => Err(Kind::PathForbidden { rule: forbidden.into() }),
@@ -158,7 +158,7 @@ fn links_and_steps_are_counted() {
     (1..=LINKS).for_each(|number| scene.link(&format!("link{number}"), format!("link{}", number - 1)));
     assert_eq!(scene.told(&format!("link{}", LINKS - 1)), "linked file a.txt");
     assert_eq!(scene.told(&format!("link{LINKS}")), "outside");
-    // Two steps for each turn, and the name at the end.
+    // Two steps for each turn, and one for the name at the end.
     let turns = |count: usize| ["sub/../".repeat(count), "a.txt".into()].concat();
     assert_eq!(scene.told(&turns(STEPS / 2 - 1)), "file a.txt");
     assert_eq!(scene.told(&turns(STEPS / 2)), "outside");

@@ -1,11 +1,11 @@
-//! The text of a file as a reading shows it, without what only an edit needs of it.
+//! The text of a file as a reading shows it, without the data that only edits need.
 
 use emend_edit::Text;
 
-/// So much of a large file is looked at first.
+/// The number of bytes of a large file that are examined first.
 pub(super) const PEEKED: u64 = 16 * 1024;
 
-/// Whether these first bytes show that the file is no text: a NUL, and no mark of UTF-16.
+/// Returns whether these first bytes show a binary file: a NUL without a UTF-16 byte order mark.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     !has_utf_16_mark(bytes) && memchr::memchr(0, bytes).is_some()
 }
@@ -14,9 +14,9 @@ fn has_utf_16_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff")
 }
 
-/// The text of a file as it is read.
+/// The decoded text of a file.
 pub(super) enum View {
-    /// UTF-8, which is nearly all there is.
+    /// UTF-8 bytes, as in nearly all files.
     Plain(Vec<u8>),
     Decoded(Box<Text>),
 }
@@ -32,7 +32,7 @@ impl View {
         Text::new(bytes).ok().map(|text| Self::Decoded(Box::new(text)))
     }
 
-    /// Without the byte order mark, which is not in the first line.
+    /// Returns the text without the byte order mark, which is not part of the first line.
     pub(super) fn body(&self) -> &[u8] {
         match self {
             Self::Plain(bytes) => bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),

@@ -1,10 +1,9 @@
-//! What ignore files leave out: `.ignore`, `.gitignore` and `.git/info/exclude`, as git and ripgrep read them.
+//! The rules of ignore files: `.ignore`, `.gitignore` and `.git/info/exclude`, as git and ripgrep read them.
 //!
-//! They count for the folder that they are in and all below it, down from the root; what is above the root is
-//! outside, and not read. A `.gitignore` counts whether there is a repository or not, but not in a repository
-//! further down. They keep a listing short and are no protection: whoever names an ignored folder sees it. They come
-//! with a repository, so what they may cost is bounded: a pattern that asks for too much, and one that comes after too
-//! many others, leaves nothing out.
+//! They apply to their folder and everything below it, down from the root; those above the root are outside, and not
+//! read. A `.gitignore` applies with or without a repository, but not in a repository further down. They keep listings
+//! short and are no protection: an ignored folder can still be named. Because they come with a repository, their cost
+//! is bounded: patterns that are too complex or too many have no effect.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,15 +15,15 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::disk::{Disk, FileKind};
 use crate::policy::wildcards::{is_costly, too_much};
 
-/// How many bytes of an ignore file are read. Compiling patterns costs far more than reading them.
+/// The number of bytes of an ignore file that are read. Compiling patterns costs far more than reading them.
 const READ: u64 = 128 * 1024;
 
-/// How much of ignore files a walk may still take.
+/// The budget of a walk for ignore files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
-    /// How many bytes are read.
+    /// The number of bytes to read.
     pub(crate) bytes: u64,
-    /// How many patterns are taken that cost something for each name.
+    /// The number of patterns whose matching is costly.
     pub(crate) costly: usize,
 }
 
@@ -32,9 +31,9 @@ pub(crate) struct Left {
 #[derive(Debug)]
 pub(super) struct Ignored {
     above: Option<Arc<Ignored>>,
-    /// The folder, from the root.
+    /// The path of the folder from the root.
     folder: PathBuf,
-    /// `.ignore`, which counts before all others.
+    /// `.ignore`, which takes precedence over the others.
     plain: Gitignore,
     git: Gitignore,
     /// `.git/info/exclude`.
@@ -43,8 +42,8 @@ pub(super) struct Ignored {
 }
 
 impl Ignored {
-    /// What counts in this folder, given what counts above it. `has` tells which names may be in it, and `left` how
-    /// much of ignore files may still be taken.
+    /// Returns the rules for this folder, given those above it. `has` tells which names may be in it, and `left` is the
+    /// remaining budget.
     pub(super) fn within(
         disk: &dyn Disk,
         dir: &Dir,
@@ -66,7 +65,7 @@ impl Ignored {
         Some(Arc::new(Self { above, folder: folder.into(), plain, git, exclude, is_repository }))
     }
 
-    /// Whether this path, from the root, is left out.
+    /// Returns whether this path, from the root, is ignored.
     pub(super) fn leaves_out(&self, path: &Path, is_dir: bool) -> bool {
         let plain = self.levels().map(|level| level.asked(&level.plain, path, is_dir));
         if let Some(answer) = plain.flatten().next() {
@@ -84,15 +83,15 @@ impl Ignored {
         false
     }
 
-    /// Whether these rules, of folders above this one, leave out whatever is in it because of the folder itself, as
-    /// `build/*` does, and not because they leave out everything everywhere, but for some endings.
+    /// Returns whether these rules of folders above ignore everything in this folder because of the folder itself, as
+    /// `build/*` does, rather than everything everywhere with some exceptions.
     pub(super) fn are_about_all_in(&self, folder: &Path) -> bool {
-        // Asked with a name that nobody has, and that no pattern takes but one for all.
+        // Tries a name that nobody uses, which only a pattern for all names matches.
         let all_in = |folder: &Path| self.leaves_out(&folder.join("\u{1}\u{2}\u{3}"), false);
         all_in(folder) && folder.parent().is_some_and(|above| !all_in(above))
     }
 
-    /// This folder's, then those of the folders above.
+    /// Returns the rules of this folder, then those of the folders above.
     fn levels(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |level| level.above.as_deref())
     }
@@ -109,7 +108,7 @@ impl Ignored {
     }
 }
 
-/// The patterns of an ignore file; none if it is not there or no plain file, as git has it too.
+/// Reads the patterns of an ignore file; `None` if it is missing or not a regular file, as in git.
 fn patterns(disk: &dyn Disk, dir: &Dir, name: &str, left: &mut Left) -> Option<Gitignore> {
     let file = disk.open_file(dir, name.as_ref()).ok()?;
     if disk.stat_file(&file).ok()?.kind != FileKind::File {
@@ -129,7 +128,7 @@ fn patterns(disk: &dyn Disk, dir: &Dir, name: &str, left: &mut Left) -> Option<G
             continue;
         }
         left.costly -= usize::from(is_costly);
-        // A line that is no pattern is passed over, the others count.
+        // An invalid line is skipped.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok()

@@ -1,8 +1,8 @@
-//! Walking folders for what may be listed and searched, the folders nearest to the start first.
+//! The walk through folders for listing and searching, those nearest to the start first.
 //!
-//! Each folder is opened by its path beneath the root, without following links, and only one is open at a
-//! time. So no link leads out, whatever is swapped meanwhile, and no handles pile up. What is off limits or
-//! ignored is not yielded, and nothing below it is looked at.
+//! Each folder is opened by its path beneath the root, without following links, and only one is open at a time. So no
+//! link leads out, whatever is swapped meanwhile, and handles do not pile up. Forbidden and ignored entries are not
+//! returned, and nothing below them is visited.
 
 mod ignored;
 mod scope;
@@ -25,14 +25,14 @@ use ignored::{Ignored, Left};
 pub use scope::WalkScope;
 pub(crate) use scope::Within;
 
-/// How much is walked at most.
+/// The limits of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WalkLimits {
-    /// How many names are looked at.
+    /// The number of names visited.
     pub(crate) names: usize,
-    /// How many bytes the paths of folders may have that wait for their turn.
+    /// The total size of the paths of folders waiting in the queue, in bytes.
     pub(crate) waiting: usize,
-    /// How much of ignore files is taken.
+    /// The budget for ignore files.
     pub(crate) ignored: Left,
 }
 
@@ -46,26 +46,26 @@ impl Default for WalkLimits {
     }
 }
 
-/// What a walk did not see.
+/// The part that a walk did not visit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
-    /// Folders and files that could not be read.
+    /// The number of folders and files that could not be read.
     pub unreadable: usize,
-    /// Whether there was too much to look at all of it.
+    /// Whether a limit ended the walk early.
     pub rest: bool,
 }
 
-/// A walk under way. Whoever walks says which folders are entered.
+/// A running walk. The caller decides which folders are entered.
 pub(crate) struct Walk<'a> {
     disk: &'a dyn Disk,
     cancelled: &'a dyn Fn() -> bool,
-    /// What is left of them.
+    /// The limits that are left.
     limits: WalkLimits,
     waiting: VecDeque<Waiting>,
     pub(crate) unseen: Unseen,
 }
 
-/// A folder that waits for its turn.
+/// A folder in the queue.
 struct Waiting {
     root: Arc<Root>,
     path: PathBuf,
@@ -74,15 +74,15 @@ struct Waiting {
     above: Option<Arc<Ignored>>,
 }
 
-/// A folder, open, with what is to be seen in it, in the order of the names.
+/// An open folder with its visible entries, sorted by name.
 pub(crate) struct Folder {
     pub(crate) root: Arc<Root>,
     pub(crate) dir: Dir,
-    /// From the root.
+    /// The path from the root.
     pub(crate) path: PathBuf,
-    /// How many folders it is below the start.
+    /// The number of levels below the start.
     pub(crate) depth: usize,
-    /// What it was entered with.
+    /// The caller's tag, given on entering.
     pub(crate) tag: usize,
     pub(crate) entries: Vec<(OsString, FileKind)>,
     ignored: Option<Arc<Ignored>>,
@@ -93,11 +93,11 @@ impl<'a> Walk<'a> {
         Self { disk, cancelled, limits, waiting: VecDeque::new(), unseen: Unseen::default() }
     }
 
-    /// Begins at this folder of a root. What is ignored above it counts in it.
+    /// Starts at this folder of a root. Ignore files above it apply.
     pub(crate) fn start(&mut self, root: &Arc<Root>, path: &Path, tag: usize) {
         let mut above: Option<Arc<Ignored>> = None;
         for folder in path.ancestors().collect::<Vec<_>>().into_iter().rev() {
-            // Rules such as `build/*` leave out whatever is in a folder, and yet its files are meant by naming it.
+            // Rules such as `build/*` ignore everything in a folder, but naming the folder means its files.
             above = above.filter(|above| !above.are_about_all_in(folder));
             if folder != path
                 && let Ok(dir) = self.disk.open_dir(&root.dir, folder)
@@ -108,13 +108,13 @@ impl<'a> Walk<'a> {
         self.wait(Waiting { root: Arc::clone(root), path: path.into(), depth: 0, tag, above });
     }
 
-    /// Goes on into a folder of this one.
+    /// Queues a subfolder.
     pub(crate) fn enter(&mut self, folder: &Folder, name: &OsString, tag: usize) {
         let (root, path, depth) = (Arc::clone(&folder.root), folder.path.join(name), folder.depth + 1);
         self.wait(Waiting { root, path, depth, tag, above: folder.ignored.clone() });
     }
 
-    /// Goes on into these folders of this one before all others, in this order.
+    /// Queues these subfolders before all others, in this order.
     pub(crate) fn enter_next(&mut self, folder: &Folder, names: &[&OsString]) {
         let later = self.waiting.len();
         names.iter().for_each(|name| self.enter(folder, name, 0));
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next folder; none when everything was seen, or enough.
+    /// Returns the next folder; `None` at the end or at a limit.
     pub(crate) fn next(&mut self) -> Result<Option<Folder>, Problem> {
         while let Some(next) = self.waiting.pop_front() {
             if (self.cancelled)() {
@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
             self.limits.waiting += next.path.as_os_str().len();
             let read = || {
                 let dir = self.disk.open_dir(&next.root.dir, &next.path)?;
-                // One more than may be looked at tells a folder that has more from one that has not.
+                // One more than the limit, to recognise a folder with more names.
                 let entries = self.disk.entries(&dir, self.limits.names + 1)?;
                 Ok((dir, entries))
             };
@@ -176,7 +176,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Leaves what the policy admits: what is off limits is neither listed nor searched nor entered.
+/// Keeps the entries that the policy allows: forbidden ones are neither listed nor searched nor entered.
 fn retain_admitted(
     policy: &Policy,
     folder: &Path,
@@ -192,7 +192,7 @@ fn retain_admitted(
     })
 }
 
-/// Leaves what is kept, unless nobody waits for it any more: one folder may hold a million names.
+/// Keeps the entries that pass this test, and stops on cancellation: one folder may have a million names.
 fn retain(
     entries: &mut Vec<(OsString, FileKind)>,
     cancelled: &dyn Fn() -> bool,

@@ -1,4 +1,4 @@
-//! What is to be listed or searched: where to begin, and which files are meant.
+//! The scope of a listing or search: where to start, and which files count.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use crate::problem::{Kind, Problem};
 use crate::files::roots::{Roots, Start};
 use crate::policy::wildcards::too_much;
 
-/// What is to be listed or searched, as it was written.
+/// The scope of a listing or search, as written.
 pub struct WalkScope<'a> {
-    /// A folder or a file; without it, every root.
+    /// A folder or a file; `None` means every root.
     pub path: Option<&'a str>,
-    /// Which files.
+    /// A glob that the files must match.
     pub glob: Option<&'a str>,
-    /// Whether the client has given up meanwhile.
+    /// Whether the client has cancelled the request.
     pub cancelled: &'a dyn Fn() -> bool,
 }
 
-/// The same, understood.
+/// The scope of a listing or search, resolved.
 pub(crate) struct Within {
     pub(crate) starts: Vec<Start>,
-    /// The folder that it begins at, from the root.
+    /// The folder at which it starts, from the root.
     folder: PathBuf,
     glob: Option<Glob>,
 }
@@ -39,7 +39,7 @@ impl Within {
                     Err(problem) => refused = refused.or(Some(problem)),
                 }
             }
-            // Of several roots, the others can be seen. Of none, nothing there would be a lie.
+            // With several roots, the others are still visible. With none, an empty result would be a lie.
             if let Some(problem) = refused.filter(|_| starts.is_empty()) {
                 return Err(problem);
             }
@@ -53,20 +53,20 @@ impl Within {
         Ok(Self { starts: vec![start], folder, glob })
     }
 
-    /// Whether only some files are meant.
+    /// Returns whether only files that match a glob count.
     pub(crate) fn has_glob(&self) -> bool {
         self.glob.is_some()
     }
 
-    /// Whether the file of this path, from its root, is meant.
+    /// Returns whether the file of this path, from its root, is in the scope.
     pub(crate) fn takes(&self, path: &Path) -> bool {
-        // A glob with a folder in it may be meant from the root or from the folder that the call names.
+        // A glob with a folder may be relative to the root or to the folder that the call names.
         let below = path.strip_prefix(&self.folder).unwrap_or(path);
         self.glob.as_ref().is_none_or(|glob| glob.takes(below, path))
     }
 }
 
-/// A pattern of names (`*.rs`) or, with a slash, of paths (`src/**/*.rs`); with `!` before it, all others.
+/// A pattern of names (`*.rs`) or, with a slash, of paths (`src/**/*.rs`); with `!` before it, of all others.
 struct Glob {
     matcher: GlobMatcher,
     of_names: bool,
