@@ -1,8 +1,8 @@
-//! What the folders that a root is in say of its files: a file is protected by its path, whichever folder of that path is
-//! opened.
+//! The rules for a root's files that follow from the folders above it: a file is protected by its whole path, whichever
+//! folder of that path is opened as a root.
 //!
-//! Only what holds by default is asked of these folders, and what a person takes back of that. The patterns of a person that
-//! catch are about what is in the workspace: a folder around it may be called anything.
+//! For these folders only the default patterns count, and the user's exceptions to them. Other patterns of the user
+//! concern the workspace: a folder around it may have any name.
 
 use std::ffi::OsString;
 use std::path::{Component, Path};
@@ -13,7 +13,7 @@ use super::folded::{Folded, folded};
 use super::globs::{Globs, Word};
 use super::{OWN_FOLDER, Policy};
 
-/// The names of a root's path, from the top of the file system to its own.
+/// The components of a root's path, from the top of the file system.
 pub(super) struct Above {
     path: Folded,
     names: Vec<String>,
@@ -26,7 +26,8 @@ impl Above {
         Self { path, names: names.iter().map(|name| folded(&name.to_string_lossy())).collect() }
     }
 
-    /// What is left of a pattern that begins at any depth, where its first names are the last ones of the root's path.
+    /// Returns the rest of a pattern that matches at any depth, if its first components are the last ones of the root's
+    /// path.
     fn rest_of<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = (String, &'a str)> {
         let (not, plain) = match pattern.strip_prefix('!') {
             Some(plain) => ("!", plain),
@@ -44,7 +45,7 @@ impl Above {
 }
 
 impl Policy {
-    /// Why nothing of a root at this path may be served, if so.
+    /// Returns the reason why a root at this path must not be served, if there is one.
     pub(crate) fn refuses_root(&self, path: &Path) -> Option<String> {
         let above = Above::new(path);
         let why = |folder: &str, use_instead: &str| Some(format!("it is inside {folder}; {use_instead}"));
@@ -69,7 +70,7 @@ impl Policy {
         )
     }
 
-    /// Reads the lists that hold by default as they are meant in a root at this path.
+    /// Extends the lists that have defaults with the rules of the folders above a root at this path.
     pub(super) fn heed_folders_above(&mut self, path: &Path) -> Result<(), String> {
         let above = Above::new(path);
         let forbidden = counting(&self.forbidden[0], FORBIDDEN, &self.said_forbidden)?;
@@ -89,7 +90,7 @@ impl Policy {
     }
 }
 
-/// What counts of a list for the folders above a root: this list, where all of it does.
+/// Returns the part of a list that counts for the folders above a root; the same list, if all of it does.
 fn counting(list: &Arc<Globs>, defaults: &[&str], said: &[String]) -> Result<Arc<Globs>, String> {
     if said.iter().all(|said| takes_back_anywhere(said)) {
         return Ok(Arc::clone(list));
@@ -98,7 +99,7 @@ fn counting(list: &Arc<Globs>, defaults: &[&str], said: &[String]) -> Result<Arc
     Globs::new(defaults.iter().copied().chain(said)).map(Arc::new)
 }
 
-/// These patterns as they are read beneath a root; nothing where the folders above make no difference.
+/// Returns the patterns as they apply beneath a root; `None` if the folders above make no difference.
 fn beneath(
     counting: &Globs,
     defaults: &[&str],
@@ -107,7 +108,7 @@ fn beneath(
 ) -> Result<Option<Globs>, String> {
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
     let wide: Vec<&str> = said.iter().copied().filter(|said| takes_back_anywhere(said)).collect();
-    // What holds for the root holds for everything in it, until a pattern is about something deeper.
+    // The verdict for the root applies to everything in it, until a deeper pattern matches.
     let first = match counting.last_word(&above.path) {
         Some(Word::Caught(shown)) => Some(("/*".to_owned(), shown)),
         Some(Word::Free) => Some(("!/*".to_owned(), "!/*")),
@@ -129,13 +130,13 @@ fn beneath(
     Globs::shown_as(all.collect::<Vec<_>>().iter().map(|(pattern, shown)| (&**pattern, &**shown))).map(Some)
 }
 
-/// Whether a pattern takes back, and not only from the top of a workspace.
+/// Returns whether a pattern is an exception that does not only apply at the top of a workspace.
 fn takes_back_anywhere(pattern: &str) -> bool {
     let plain = pattern.strip_prefix('!').map(|plain| plain.trim_end_matches('/'));
     plain.is_some_and(|plain| plain.starts_with("**/") || !plain.contains('/'))
 }
 
-/// What takes back, of what a person has written.
+/// Returns the exceptions among the user's patterns.
 pub(super) fn taken_back(said: &[String]) -> Vec<String> {
     said.iter().filter(|said| said.starts_with('!')).cloned().collect()
 }
@@ -157,7 +158,7 @@ mod tests {
         path.split('/').map(OsString::from).collect()
     }
 
-    /// The policy of a root at this path, of a person who says this of approvals.
+    /// Returns the policy of a root at this path, for a user with these approval patterns.
     fn policy(root: &str, approve: &[&str]) -> Policy {
         let approve = approve.iter().map(|&said| said.to_owned()).collect();
         let mut policy = Policy::new(&Settings { approve, ..Settings::default() }).unwrap();

@@ -1,12 +1,13 @@
-//! What holds unless a person takes it back: what is forbidden, and what is changed only with their approval.
+//! The default patterns, which apply unless the user excepts paths from them: forbidden files, and files whose changes
+//! need approval.
 //!
-//! Forbidden are files whose very name says that they hold a secret. That list is short on purpose: a file that only may
-//! hold one is a person's to add. Approval is needed for what says which programs are started, and what they may do without
-//! asking, by programs that are not the project's own: clients and servers of MCP, agents, editors, shells, git's hooks.
-//! What an agent edits all day is not in it, though it is run too: build files, manifests, workflows; nor what only tells
-//! agents how to work.
+//! Files are forbidden if their very name says that they hold a secret. That list is short on purpose: files that only
+//! may hold one are the user's to add. Approval is needed for files that decide which programs are started, and what
+//! those may do without asking, by programs outside of the project: MCP clients and servers, agents, editors, shells,
+//! git hooks. Files that agents edit all day are not included, even if they are run: build files, manifests, workflows;
+//! nor are instructions for agents.
 
-/// As in [`Settings::forbidden_paths`](super::Settings::forbidden_paths), and before them.
+/// The default patterns before those of [`Settings::forbidden_paths`](super::Settings::forbidden_paths).
 pub const FORBIDDEN: &[&str] = &[
     // Environments.
     ".env*",
@@ -37,8 +38,8 @@ pub const FORBIDDEN: &[&str] = &[
     "*.keystore",
 ];
 
-/// As in [`Settings::approve`](super::Settings::approve), and before them; but what is deeper decides, and so a `!` frees
-/// all that is beneath.
+/// The default patterns before those of [`Settings::approve`](super::Settings::approve). Here the deepest match
+/// decides, so a `!` excepts everything beneath.
 pub const APPROVE: &[&str] = &[
     // Clients of MCP, wherever they keep their servers.
     ".mcp.json",

@@ -1,7 +1,7 @@
-//! A configuration file: TOML with the settings as its keys, both for the person's own and for a workspace's.
+//! The parser of configuration files: TOML with the settings as keys, for the user's own file and for a workspace's.
 //!
-//! What is not understood is an error with its line and never left out: a setting that is misspelt may be the one that
-//! was to protect something.
+//! Anything invalid is an error with its line and is never skipped: a misspelt setting may be the one that was to
+//! protect something.
 
 use cap_std::fs::Dir;
 use toml::de::DeTable;
@@ -13,13 +13,14 @@ use super::settings::Settings;
 use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind};
 
-/// The file at the top of a root with the workspace's own settings.
+/// The settings file of a workspace, at the top of a root.
 pub const WORKSPACE_FILE: &str = ".emend.toml";
 
-/// Nobody writes more settings than this, and what a repository brings along must not take long at each start.
+/// The size of the largest file that is read: no real file is longer, and a repository's must be fast to read at each
+/// start.
 const LONGEST: u64 = 64 * 1024;
 
-/// Whose file is read. What goes too far is a mistake in a person's, and is ignored in that of a workspace.
+/// The owner of a file. A setting that goes too far is an error in a person's file, and is ignored in a workspace's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whose {
     Person,
@@ -27,7 +28,7 @@ enum Whose {
 }
 
 impl Settings {
-    /// Reads the configuration file of a person. The error says what is wrong, and in which line.
+    /// Parses the configuration file of the user. The error says what is wrong, and in which line.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::parse_of(Whose::Person, text)
     }
@@ -64,7 +65,7 @@ impl Settings {
     }
 }
 
-/// Returns that this is no key of a file, and which one may have been meant.
+/// Returns the message for an unknown key, with the one that may be meant.
 fn unknown(key: &str) -> String {
     let known = || Settings::ALL.iter().map(|setting| setting.key).chain(Programs::KEYS);
     let meant = nearest(key, known()).map(|meant| format!(" Did you mean '{meant}'?"));
@@ -73,8 +74,7 @@ fn unknown(key: &str) -> String {
     format!("unknown setting '{key}'.{meant}")
 }
 
-/// The settings that a workspace brings along, if it has a file of them. No link is followed: what it points to
-/// could be edited.
+/// Reads the settings file of a workspace, if there is one. No link is followed: its target could be edited.
 pub(super) fn of_workspace(disk: &dyn Disk, root: &Dir) -> Result<Option<Settings>, String> {
     let failed = |error: std::io::Error| format!("it cannot be read: {error}");
     let too_long = || format!("it has more than {LONGEST} bytes");

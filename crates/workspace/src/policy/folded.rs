@@ -1,29 +1,29 @@
-//! Names as some disk may see them: names that one of them takes for the same are the same here.
+//! Folded names: names that some disk treats as the same are equal here.
 //!
-//! Letters match in either case, characters that show nothing are passed over, and however an accent is written makes no
-//! difference. Besides that, FAT and NTFS pass over final dots and blanks and know `.git` as `GIT~1`, and what follows a
-//! colon there is a stream of the same file. What is wanted of a name is asked of all of them, so that refusing one refuses
-//! the others on every disk. What a longer name is called in short, a pattern for it knows ([`short`](super::short)).
+//! Letter case, invisible characters and the composition of accents make no difference. Besides, FAT and NTFS ignore
+//! trailing dots and blanks, know `.git` as `GIT~1`, and take what follows a colon for a stream of the same file. Every
+//! form of a name is checked, so that refusing one refuses the others on every disk. Short forms of other long names
+//! are handled by the patterns ([`short`](super::short)).
 
 use std::ffi::OsString;
 
 use unicode_normalization::UnicodeNormalization;
 
-/// A path below a root, made ready for comparing.
+/// A path below a root, prepared for comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded {
     plain: Form,
-    /// What other disks pass over is left out, where there is such.
+    /// The path without the characters that other disks ignore, if it has any.
     trimmed: Option<Form>,
-    /// The same with the long names that short ones may stand for.
+    /// The trimmed path with the long names that short ones may stand for.
     long: Option<Form>,
 }
 
-/// A path in one of its forms.
+/// One form of a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Form {
     path: String,
-    /// Where in `path` each name ends.
+    /// The end of each component in `path`.
     ends: Vec<usize>,
 }
 
@@ -46,32 +46,32 @@ impl Folded {
         Self { plain: Form::new(names), trimmed, long }
     }
 
-    /// The path as it is written, and then as what other disks may take it for.
+    /// Returns the path as written, then the forms that other disks may take it for.
     pub(super) fn forms(&self) -> impl Iterator<Item = &Form> {
         std::iter::once(&self.plain).chain(&self.trimmed).chain(&self.long)
     }
 
-    /// The path in each of its forms.
+    /// Returns each form of the path as text.
     pub(crate) fn spellings(&self) -> impl Iterator<Item = &str> {
         self.forms().map(|form| form.path.as_str())
     }
 
-    /// The folders that it is in, and the path itself, in each of its forms.
+    /// Returns the folders above the path, and the path itself, in each of its forms.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.forms().flat_map(Form::prefixes).map(str::to_owned).collect()
     }
 
-    /// Whether one of its names is this one, or may be.
+    /// Returns whether any component is, or may be, this one.
     pub(super) fn has_name(&self, wanted: &str) -> bool {
         self.forms().any(|form| form.names().any(|name| name == wanted))
     }
 
-    /// The last of its names as it is written.
+    /// Returns the last component as written.
     pub(super) fn last_name(&self) -> &str {
         self.plain.names().last().unwrap_or_default()
     }
 
-    /// Whether it is `other`, or beneath it.
+    /// Returns whether it is `other`, or beneath it.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         self.forms().any(|form| form.prefixes().any(|prefix| prefix == other.plain.path))
     }
@@ -90,33 +90,33 @@ impl Form {
         new
     }
 
-    /// The folders that it is in, outermost first, and the path itself.
+    /// Returns the folders above the path, outermost first, and the path itself.
     pub(super) fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.ends.iter().map(|&end| &self.path[..end])
     }
 
-    /// Its names.
+    /// Returns the components.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|end| end + 1));
         starts.zip(&self.ends).map(|(start, &end)| &self.path[start..end])
     }
 }
 
-/// A name or pattern as a disk may see it that minds neither case nor invisible characters nor in which of two ways a
-/// character is written: to some, `.GIT` and a `.git` with a zero-width joiner in it are `.git`.
+/// Folds a name or pattern like a disk that ignores case, invisible characters and Unicode composition: to some, `.GIT`
+/// and a `.git` with a zero-width joiner are both `.git`.
 pub(crate) fn folded(written: &str) -> String {
     if written.is_ascii() {
         return written.to_ascii_lowercase();
     }
     let visible = written.chars().filter(|&c| !is_ignorable(c));
-    // By way of the capital letter, which is the same for more of those that are taken for the same; and that of the small
-    // one, since the capital of ß is SS, and ẞ is a capital already.
+    // Through upper case, which unifies more letters that disks treat as the same; and through lower case before,
+    // because the capital of ß is SS, and ẞ is a capital already.
     let capital = visible.flat_map(char::to_lowercase).flat_map(char::to_uppercase);
     capital.flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Whether Unicode lets programs pass over this character (`Default_Ignorable_Code_Point`): it shows nothing, and some
-/// file systems take a name for the same with or without it.
+/// Returns whether a character is invisible to Unicode (`Default_Ignorable_Code_Point`), so that some file systems
+/// ignore it in names.
 pub(crate) fn is_ignorable(character: char) -> bool {
     matches!(
         character,
@@ -140,15 +140,15 @@ pub(crate) fn is_ignorable(character: char) -> bool {
     )
 }
 
-/// A folded name without what FAT, NTFS and those who speak to them pass over.
+/// Returns a folded name without the suffixes that FAT, NTFS and network clients for them ignore.
 fn trimmed(name: &str) -> &str {
     let before_stream = name.split(':').next().filter(|start| !start.is_empty()).unwrap_or(name);
     let trimmed = before_stream.trim_end_matches(['.', ' ']);
     if trimmed.is_empty() { name } else { trimmed }
 }
 
-/// What a short name (`git~1`, `emend~1.tom`) may stand for among names that begin with a dot: of those it leaves out the
-/// dot. Other names keep their beginning in their short form and are no secrets by it.
+/// Returns the long name with a leading dot that a short one (`git~1`, `emend~1.tom`) may stand for: short names drop
+/// the dot. Other long names keep their beginning in the short form.
 fn long_name(name: &str) -> Option<String> {
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
     let (start, number) = stem.rsplit_once('~')?;

@@ -1,8 +1,8 @@
-//! Folders that are git's without being called `.git`: what a `.git` file points to, the common folder of worktrees, bare
-//! repositories and mirrors. What is in them (hooks, `config`) is run by git.
+//! Git's folders that are not called `.git`: targets of `.git` files, common folders of worktrees, bare repositories
+//! and mirrors. Git runs what is in them (hooks, `config`).
 //!
-//! Those that a `.git` file near the top names when a root is opened are off limits as `.git` is. Others are known by what
-//! is in them, whenever a file is to be changed; they may be read, since projects have such folders to test with.
+//! Those that a `.git` file near the top names when a root is opened are as forbidden as `.git`. Others are recognised
+//! by their content when a file is to be changed; they may be read, because projects have such folders for tests.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -12,15 +12,15 @@ use cap_std::fs::Dir;
 
 use crate::disk::{Disk, FileKind};
 
-/// How many folders are looked at for `.git` files, the ones nearest to the top first, and how deep.
+/// The limits on the folders that are searched for `.git` files, nearest to the top first: their number and depth.
 const FOLDERS: usize = 256;
 const DEEPEST: usize = 2;
-/// How many names of each.
+/// The number of names visited in each.
 const NAMES: usize = 4096;
-/// The longest `.git` file that is read.
+/// The size of the largest `.git` file that is read.
 const LONGEST: u64 = 4096;
 
-/// The folders of git's in this root that `.git` files of it name, by their names from the root.
+/// Returns git's folders in this root that its `.git` files name, as components from the root.
 pub(crate) fn named_by_files(disk: &dyn Disk, root: &Dir, path: &Path) -> Vec<Vec<OsString>> {
     let mut found = Vec::new();
     let mut waiting = VecDeque::from([(PathBuf::new(), 0)]);
@@ -52,7 +52,7 @@ pub(crate) fn named_by_files(disk: &dyn Disk, root: &Dir, path: &Path) -> Vec<Ve
     found
 }
 
-/// The folder of git's, without links, that a file in `dir` points to; paths in it are from `beside`.
+/// Returns git's folder, without links, that a file in `dir` points to; relative paths start at `beside`.
 fn pointed_to(disk: &dyn Disk, dir: &Dir, name: &OsStr, before: &str, beside: &Path) -> Option<PathBuf> {
     let file = disk.open_file(dir, name).ok()?;
     let text = String::from_utf8(disk.read(&file, LONGEST, &mut |_| {}).ok()?).ok()?;
@@ -60,14 +60,14 @@ fn pointed_to(disk: &dyn Disk, dir: &Dir, name: &OsStr, before: &str, beside: &P
     is_git(disk, &Dir::open_ambient_dir(&target, cap_std::ambient_authority()).ok()?).then_some(target)
 }
 
-/// The folder that a worktree's own shares with the others.
+/// Returns the common folder that a worktree's own folder shares with the others.
 fn common(disk: &dyn Disk, folder: &Path) -> Option<PathBuf> {
     let dir = Dir::open_ambient_dir(folder, cap_std::ambient_authority()).ok()?;
     pointed_to(disk, &dir, OsStr::new("commondir"), "", folder)
 }
 
-/// Why a folder cannot be opened that is inside one of git's, known by what is in that, if so. What has a `.git` of its own
-/// is a project: worktrees lie in the bare repository that they are of.
+/// Returns why a folder inside one of git's cannot be opened, if so. A folder with its own `.git` is a project:
+/// worktrees may be inside their bare repository.
 pub(crate) fn around(path: &Path) -> Option<String> {
     let has = |folder: &Path, name: &str| folder.join(name).symlink_metadata().is_ok();
     let mut inside = path.ancestors().take_while(|folder| !has(folder, ".git"));
@@ -82,7 +82,7 @@ pub(crate) fn around(path: &Path) -> Option<String> {
     ))
 }
 
-/// Whether git would take a folder for one of its own that has some of these names.
+/// Returns whether git would take a folder with these names for one of its own.
 pub(crate) fn looks_like_git(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

@@ -1,10 +1,10 @@
-//! Globs: lists of patterns for paths below a root, read as git reads its ignore files.
+//! Globs: lists of patterns for paths below a root, with the rules of git's ignore files.
 //!
-//! A pattern without a slash matches a name at any depth; one with a slash inside starts at the top of the root; `*`
-//! and `?` stop at slashes, `**` does not. What matches a folder holds for everything beneath it. A `!` takes
-//! back what patterns before it catch, though not beneath a folder that is caught itself. Names that some disk takes for
-//! the same are the same ([`Folded`]): on some, `.ENV` opens `.env`, and where it does not, the refusal harms nobody. `?` and `[...]` stand for a single byte, so that of other letters than those of ASCII
-//! only `*` takes one.
+//! A pattern without a slash matches a name at any depth; one with an inner slash starts at the top of the root; `*`
+//! and `?` stop at slashes, `**` does not. A match of a folder covers everything beneath it. A `!` makes exceptions
+//! from earlier patterns, though not beneath a folder that is itself matched. Names that some disk treats as the same
+//! are the same ([`Folded`]): on some, `.ENV` opens `.env`, and elsewhere the refusal harms nobody. `?` and `[...]`
+//! match a single byte, so only `*` matches a non-ASCII letter.
 
 use std::sync::OnceLock;
 
@@ -14,33 +14,33 @@ use super::folded::{Folded, Form, folded};
 use super::short::{may_be_short, short_names};
 use crate::policy::wildcards::too_much;
 
-/// How many patterns a list may have: each costs something for each name.
+/// The number of patterns that a list may have: each costs time for each name.
 pub(crate) const MOST: usize = 1000;
 
-/// A list of patterns.
+/// A compiled list of patterns.
 #[derive(Clone, Debug)]
 pub(crate) struct Globs {
-    /// Those without a slash, for one name. Apart from the others, most of them need no regular expression, the
-    /// making of which would be felt at each start.
+    /// The patterns without a slash, for one name. Kept apart because most of them need no regular expression, whose
+    /// compilation would slow down each start.
     of_names: Numbered,
-    /// Those with one, for the path from the top.
+    /// The patterns with a slash, for the path from the top.
     of_paths: Numbered,
-    /// Each pattern as it is shown, and whether it takes back.
+    /// Each pattern as displayed, and whether it is an exception.
     patterns: Vec<(String, bool)>,
-    /// What catches, without its place and folded, with its number.
+    /// The folded patterns other than exceptions, with their indexes; a `/` comes before those for paths.
     caught: Vec<(usize, String)>,
-    /// The same for short names, made when a name first looks like one.
+    /// The patterns for short names, compiled when the first name looks like one.
     shorts: OnceLock<Box<Shorts>>,
 }
 
-/// Patterns for the short names of what other patterns catch.
+/// The patterns for the short names of files that other patterns match.
 #[derive(Clone, Debug, Default)]
 struct Shorts {
     of_names: Option<Numbered>,
     of_paths: Option<Numbered>,
 }
 
-/// Patterns that are matched at once, with their places in the list.
+/// Patterns that are matched together, with their indexes in the list.
 #[derive(Clone, Debug)]
 struct Numbered {
     set: GlobSet,
@@ -48,12 +48,12 @@ struct Numbered {
 }
 
 impl Globs {
-    /// Reads these patterns. The last that matches decides.
+    /// Compiles these patterns. The last match decides.
     pub(crate) fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         Self::shown_as(patterns.into_iter().map(|pattern| (pattern, pattern)))
     }
 
-    /// Reads these patterns. Beside each stands how it is shown, where something was made of what somebody wrote.
+    /// Compiles these patterns, each paired with its display form, for patterns derived from others.
     pub(crate) fn shown_as<'a>(
         patterns: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, String> {
@@ -91,7 +91,7 @@ impl Globs {
         Ok(Self { of_names, of_paths, patterns: kept, caught, shorts: OnceLock::new() })
     }
 
-    /// The number of the last pattern that catches this by a short name of it.
+    /// Returns the index of the last pattern that matches this by its short name.
     fn by_short_name(&self, prefix: &str, name: &str, found: &mut Vec<usize>) -> Option<usize> {
         if !may_be_short(prefix) {
             return None;
@@ -101,7 +101,7 @@ impl Globs {
         of_names.max(shorts.of_paths.as_ref().and_then(|globs| globs.last(prefix, found)))
     }
 
-    /// The pattern that catches this path, or a folder that it is in.
+    /// Returns the pattern that matches this path or a folder above it.
     pub(crate) fn catching(&self, path: &Folded) -> Option<&str> {
         path.forms().find_map(|form| {
             let (written, _) = self.matches(form).find(|(_, takes_back)| !takes_back)?;
@@ -109,8 +109,8 @@ impl Globs {
         })
     }
 
-    /// What is said last of this path, from the outermost folder on: unlike in [`catching`](Self::catching), what is taken
-    /// back is free with everything beneath, until a pattern is about something deeper.
+    /// Returns the last match for this path, from the outermost folder on. Unlike in [`catching`](Self::catching), an
+    /// exception covers everything beneath, until a deeper pattern matches.
     pub(crate) fn last_word(&self, path: &Folded) -> Option<Word<'_>> {
         let words = path.forms().filter_map(|form| {
             let (written, takes_back) = self.matches(form).last()?;
@@ -119,8 +119,8 @@ impl Globs {
         words.max()
     }
 
-    /// The last pattern that matches each folder on the way, and the path itself, where one does; and whether it takes
-    /// back.
+    /// Returns the last pattern that matches each folder above the path, and the path itself, and whether it is an
+    /// exception.
     fn matches<'a>(&'a self, form: &Form) -> impl Iterator<Item = (&'a str, bool)> {
         let mut found = Vec::new();
         form.prefixes().zip(form.names()).filter_map(move |(prefix, name)| {
@@ -132,16 +132,16 @@ impl Globs {
     }
 }
 
-/// What a list says of a path. Where it says two things of two names for it, the greater counts.
+/// The verdict of a list on a path. If two forms of the path get different verdicts, the greater counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Word<'a> {
-    /// It is taken back.
+    /// An exception matches it.
     Free,
-    /// This pattern catches it.
+    /// This pattern matches it.
     Caught(&'a str),
 }
 
-/// What a pattern matches: a path, or a single name, in which there is no slash to stop at.
+/// Compiles a pattern for a path, or for a single name, which has no slashes.
 fn glob(pattern: &str, is_path: bool) -> Result<Glob, String> {
     let glob = GlobBuilder::new(pattern).literal_separator(is_path).backslash_escape(true).build();
     glob.map_err(|error| error.kind().to_string())
@@ -153,7 +153,7 @@ impl Shorts {
             let patterns = caught.iter().filter(|(_, pattern)| pattern.starts_with('/') == is_path);
             let globs = patterns.filter_map(|(number, pattern)| {
                 let names = pattern.trim_start_matches('/').split('/').map(|name| match short_names(name) {
-                    // A group within a group is no glob.
+                    // Globs cannot have nested groups.
                     Some(short) if !name.contains(['{', '\\']) => format!("{{{name},{short}}}"),
                     _ => name.to_owned(),
                 });
@@ -176,7 +176,7 @@ impl Numbered {
         Ok(Self { set: set.build().map_err(|error| error.to_string())?, numbers })
     }
 
-    /// The number of the last pattern that matches. `found` is room to work in.
+    /// Returns the index of the last pattern that matches. `found` is a reusable buffer.
     fn last(&self, path: &str, found: &mut Vec<usize>) -> Option<usize> {
         self.set.matches_candidate_into(&Candidate::new(path), found);
         found.iter().map(|&at| self.numbers[at]).max()
@@ -235,7 +235,7 @@ mod tests {
         check(&[".env", "*.KEY"], &[".ENV", ".eNv", "a.key", "a.\u{212a}ey", ".e\u{200d}nv"], &["env"]);
         check(&["straße"], &["STRASSE", "Straße", "STRA\u{1e9e}E"], &["strase"]);
         check(&["*.pem", "id_rsa"], &["a.pem.", "a.pem::$DATA", "id_rsa ", "id_r\u{ad}sa"], &["a.pem.x"]);
-        // As a pattern, a colon is one like any other character.
+        // In a pattern, a colon has no special meaning.
         check(&["*:30.log"], &["12:30.log"], &["12.log", "a"]);
         check(&["id_rsa"], &["id_r\u{17f}a"], &[]);
         check(

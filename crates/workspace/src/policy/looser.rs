@@ -1,12 +1,12 @@
-//! What of one source of settings would loosen what another says. A command line stands in the configuration of a client,
-//! which somebody else may have written: it is refused where it says less than the person's own file does.
+//! Detection of settings that loosen others. A command line is part of a client's configuration, which someone else may
+//! have written: it is refused if it is less strict than the user's own file.
 
 use super::settings::Settings;
 
 impl Settings {
-    /// Returns the first of these settings that is looser than what the others say of the same, with that; both as they
-    /// stand in a file. What the others do not say is free. What each setting may be is its `client`. Patterns are not looked
-    /// at, since lists of them add up.
+    /// Returns the first of these settings that is looser than the same setting in `held`, and that, both as written in
+    /// a file. What `held` does not set may be anything. The `client` rule of each setting decides. Patterns are not
+    /// compared, because lists of them add up.
     #[must_use]
     pub fn looser_than(&self, held: &Self) -> Option<(String, String)> {
         // A hook may be there to refuse edits.

@@ -1,8 +1,8 @@
 //! The policy: what may be read, what may be changed, and what a change needs.
 //!
-//! It is made once, of what a person says ([`Settings`]), and then each root has its own, which the workspace's file
-//! may only have tightened ([`tighten`](mod@tighten)). Rules are asked about resolved names, after every link
-//! is followed. A question about a folder is answered for everything beneath it.
+//! It is created once from the user's [`Settings`]; then each root has its own copy, which the workspace's file can
+//! only tighten ([`tighten`](mod@tighten)). Rules are checked with resolved names, after every link is followed. The
+//! answer for a folder applies to everything beneath it.
 
 mod above;
 mod defaults;
@@ -34,33 +34,33 @@ pub use self::settings::{
     SyntaxGuard, Terms, reference_table,
 };
 
-/// The folder of Emend's own in a workspace.
+/// The name of Emend's own folder in a workspace.
 pub(crate) const OWN_FOLDER: &str = ".emend";
 
-/// What may be read and changed, and what a change needs.
+/// The rules for reading and changing files.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The person's, and then the workspace's; so with all lists. What one of them catches is caught.
+    /// The user's patterns, then the workspace's; so with all lists. A match in any of them counts.
     forbidden: Vec<Arc<Globs>>,
     read_only: Vec<Arc<Globs>>,
     approve: Vec<Arc<Globs>>,
-    /// What needs approval by default, with what the person takes back of it.
+    /// The default approval patterns, with the user's exceptions.
     guarded: Arc<Globs>,
-    /// What the person alone says of that.
+    /// The user's approval patterns alone.
     said_of_guarded: Arc<Globs>,
-    /// What the person has written in the lists that have defaults: where a root lies decides how that is read.
+    /// The user's patterns in the lists that have defaults: their effect depends on the path of the root.
     said_forbidden: Vec<String>,
     said_approve: Vec<String>,
-    /// What the person alone says of what may only be read.
+    /// The user's read-only patterns alone.
     readable: Arc<Globs>,
     extensions: Option<BTreeSet<String>>,
-    /// Files and folders that Emend relies on, wherever they are.
+    /// The files and folders that Emend relies on, anywhere.
     own: Vec<PathBuf>,
-    /// Those of them that are in this root.
+    /// Those of them in this root.
     own_here: Vec<Folded>,
-    /// Folders of git's in this root that `.git` files name.
+    /// Git's folders in this root that `.git` files name.
     git_here: Vec<Folded>,
-    /// Why nothing is known of what this root's own file allows.
+    /// The reason why this root's own file could not be applied.
     broken: Option<String>,
     terms: Terms,
 }
@@ -72,7 +72,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The policy of a person who says this. The error says which setting is wrong.
+    /// Creates the policy from the user's settings. The error says which setting is wrong.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         let globs = |name: &str, defaults: &[&'static str], said: &[String]| {
             let patterns = defaults.iter().copied().chain(said.iter().map(String::as_str));
@@ -80,7 +80,7 @@ impl Policy {
         };
         let read_only = globs("read_only", &[], &settings.read_only)?;
         let approve = globs("approve", &[], &settings.approve)?;
-        // What they add needs approval by itself.
+        // The user's added patterns require approval by themselves.
         let taken_back = above::taken_back(&settings.approve);
         for Setting { key, .. } in Settings::ALL {
             settings.check(key).map_err(|wrong| format!("{key}: {}", wrong.why))?;
@@ -104,42 +104,42 @@ impl Policy {
         })
     }
 
-    /// The same policy, which forbids these too, wherever they are: what Emend relies on and no tool may touch.
-    /// They are given without links.
+    /// Also forbids these files and folders anywhere, which Emend relies on and no tool may touch. Their paths have no
+    /// links.
     #[must_use]
     pub fn with_own(mut self, own: impl IntoIterator<Item = PathBuf>) -> Self {
         self.own.extend(own);
         self
     }
 
-    /// The settings that are no lists.
+    /// Returns the settings that are not lists.
     #[must_use]
     pub fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// Why nothing may be read or changed at all, if that is so.
+    /// Returns the reason why nothing may be read or changed at all, if there is one.
     #[must_use]
     pub fn closed(&self) -> Option<&str> {
         self.broken.as_deref()
     }
 
-    /// Whether this path may be read, listed or searched, or its name told.
+    /// Checks that this path may be read, listed, searched and named.
     pub fn may_read(&self, names: &[OsString]) -> Result<(), Kind> {
         self.may_read_folded(&Folded::new(names))
     }
 
-    /// Whether anything in this folder may be read; if not, nobody need look into it.
+    /// Returns whether anything in this folder may be read; if not, it need not be visited.
     #[must_use]
     pub fn may_enter(&self, names: &[OsString]) -> bool {
         self.may_read(names).is_ok()
     }
 
-    /// Whether this path may be changed, created, deleted or moved, as far as its name decides.
+    /// Checks that this path may be changed, created, deleted or moved, as far as its name decides.
     pub fn may_edit(&self, names: &[OsString]) -> Result<(), Kind> {
         let path = Folded::new(names);
         self.may_read_folded(&path)?;
-        // At any depth: what is a folder here may be opened as a root another time.
+        // At any depth: a subfolder may be opened as a root another time.
         if path.has_name(WORKSPACE_FILE) {
             return Err(Kind::ReadOnlyPath { rule: "it says what may be changed".into() });
         }
@@ -154,7 +154,7 @@ impl Policy {
         }
     }
 
-    /// Whether a change of this path may be made now, with nobody asked: the last question before a commit.
+    /// Checks that this path may be changed now without approval: the last check before a commit.
     pub fn may_commit(&self, names: &[OsString]) -> Result<(), Kind> {
         self.may_edit(names)?;
         let needed = |rule: String| Err(Kind::ApprovalNeeded { rule, release: Release::Question });
@@ -175,13 +175,13 @@ impl Policy {
         }
     }
 
-    /// Whether a change of how servers are started needs approval in this file: it does unless the person has taken that
-    /// back.
+    /// Returns whether changes of MCP server configuration in this file need approval: yes, unless the user has
+    /// excepted the file.
     pub(crate) fn guards_servers(&self, names: &[OsString]) -> bool {
         self.said_of_guarded.last_word(&Folded::new(names)) != Some(Word::Free)
     }
 
-    /// Whether this may be changed though it is in what looks like one of git's folders: if the person has said so.
+    /// Returns whether the user has excepted this path from the protection of folders that look like git's.
     pub(crate) fn frees_git(&self, names: &[OsString]) -> bool {
         self.readable.last_word(&Folded::new(names)) == Some(Word::Free)
     }
@@ -219,7 +219,7 @@ fn check_extensions(said: Option<&Extensions>) -> Result<(), String> {
     checked.map_err(|wrong| format!("allowed_extensions: {}", wrong.why))
 }
 
-/// What stands after the last dot of a name that does not begin with it.
+/// Returns the extension of a file name; a leading dot does not start one.
 fn extension(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => extension,

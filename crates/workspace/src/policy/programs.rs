@@ -1,7 +1,6 @@
-//! The programs that a person has Emend run: hooks around an edit, language servers, editors that are told of it.
+//! The programs that the user has configured: hooks around edits, language servers, editors to notify.
 //!
-//! Only the person's own configuration names any. A workspace comes from somebody else, and what it could have run
-//! here would be theirs.
+//! Only the user's own configuration names programs. A workspace comes from someone else, and so would the programs.
 
 use std::time::Duration;
 
@@ -12,73 +11,73 @@ use toml::de::{DeTable, DeValue};
 
 use super::globs::Globs;
 
-/// The longest that a program may be given.
+/// The longest timeout of a program.
 const LONGEST_SECONDS: u64 = 600;
 
-/// What a person has Emend run.
+/// The configured programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Programs {
-    /// Asked before an edit, and may refuse it.
+    /// The hooks that are asked before an edit and may refuse it.
     pub before: Vec<Hook>,
-    /// Filters from the new text of a file to the same text formatted, one after another.
+    /// The formatters, each from the new text of a file to the formatted text, run one after another.
     pub format: Vec<Hook>,
-    /// Run once an edit is made.
+    /// The hooks that run after an edit.
     pub after: Vec<Hook>,
-    /// Editors that are told of each edit.
+    /// The editors that are notified of each edit.
     pub editors: Vec<Editor>,
-    /// What differs from the usual of language servers.
+    /// The language servers that differ from the built-in configuration.
     pub servers: Vec<Server>,
 }
 
-/// A program that is run because of an edit.
+/// A program that runs around an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// What it is called in answers.
+    /// The name in answers.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Globs of the files that concern it; none means all.
+    /// The globs of the files that concern it; none means all.
     pub files: Vec<String>,
-    /// How long it may take.
+    /// The timeout.
     pub timeout: Option<Duration>,
-    /// Whether an edit is refused where the hook cannot be asked. Only of those before an edit.
+    /// Whether an edit is refused if the hook cannot be asked. Only for hooks before an edit.
     pub required: bool,
 }
 
-/// An editor that is told of edits.
+/// An editor that is notified of edits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Editor {
-    /// The preset, or what the command is called.
+    /// The preset, or a name for the command.
     pub name: String,
-    /// Where the editor listens, as far as its preset needs that.
+    /// The address at which the editor listens, if its preset needs one.
     pub server: Option<String>,
-    /// The program and its arguments, instead of those of the preset.
+    /// The program and its arguments, instead of the preset's.
     pub command: Vec<String>,
-    /// How long telling it may take.
+    /// The timeout of a notification.
     pub timeout: Option<Duration>,
 }
 
-/// What is said of a language server.
+/// The configuration of a language server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Which one: a known one, or one of the person's own.
+    /// The name of a built-in server, or of one of the user's own.
     pub name: String,
     /// Whether it may be started.
     pub enabled: Option<bool>,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The endings of its files.
+    /// The extensions of its files.
     pub extensions: Vec<String>,
-    /// What it calls their language.
+    /// The language id that it uses for them.
     pub language: Option<String>,
-    /// Its own settings.
+    /// The server's own settings.
     pub options: Option<Value>,
-    /// Whether it may run what the project brings along: build scripts, macros, plug-ins.
+    /// Whether it may run code of the project: build scripts, macros, plug-ins.
     pub runs_project_code: bool,
 }
 
 impl Editor {
-    /// The program that tells it: that of the command, or of the preset.
+    /// Returns the program that notifies the editor, from the command or the preset.
     #[must_use]
     pub fn program(&self) -> &str {
         match (self.command.first(), self.name.as_str()) {
@@ -91,16 +90,16 @@ impl Editor {
 }
 
 impl Programs {
-    /// The keys of a configuration file that are read here.
+    /// The keys of a configuration file that this type reads.
     pub(super) const KEYS: [&str; 3] = ["hooks", "editors", "language_servers"];
 
-    /// Whether nothing is to be run.
+    /// Returns whether no program is configured.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Takes over one of the [`KEYS`](Self::KEYS).
+    /// Reads the value of one of the [`KEYS`](Self::KEYS).
     pub(super) fn set(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), Wrong> {
         let wrong = |what: &str| Wrong { at: value.span().start, what: what.to_owned() };
         match key {
@@ -137,7 +136,7 @@ impl Programs {
     }
 }
 
-/// What is wrong in a configuration file, and where that begins.
+/// An error in a configuration file, and its offset.
 #[derive(Debug)]
 pub(super) struct Wrong {
     pub(super) at: usize,
@@ -192,7 +191,7 @@ fn server(what: &str, name: String, value: &DeValue<'_>) -> Result<Server, Strin
     })
 }
 
-/// The fields of a table, each of which is known.
+/// The fields of a table; unknown ones are errors.
 struct Fields<'a, 'i> {
     what: &'a str,
     table: &'a DeTable<'i>,
@@ -234,7 +233,7 @@ impl<'a, 'i> Fields<'a, 'i> {
         self.take(name).map(|value| texts(value).ok_or_else(wrong)).transpose()
     }
 
-    /// A program and its arguments, as a list: there is no shell to take a line apart.
+    /// Reads a program and its arguments as a list: no shell splits a line.
     fn command(&mut self) -> Result<Option<Vec<String>>, String> {
         let command = self.texts("command")?;
         match &command {
@@ -263,7 +262,7 @@ impl<'a, 'i> Fields<'a, 'i> {
     }
 }
 
-/// Every table of a list of them.
+/// Reads every table in a list of tables.
 fn each<T>(
     what: &str,
     value: &Spanned<DeValue<'_>>,
@@ -295,7 +294,7 @@ fn base_name(command: &[String]) -> String {
     program.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// A value of TOML as one of JSON.
+/// Converts a TOML value to JSON.
 fn json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::from(&**text),

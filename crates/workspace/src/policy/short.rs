@@ -1,8 +1,8 @@
-//! Short names: FAT and NTFS give a file whose name is longer than eight letters and an ending of three a second name, by
-//! which it is opened too, as `GIT-CR~1` for `.git-credentials` and `MCP_CO~1.JSO` for `mcp_config.json`.
+//! Short names: FAT and NTFS give a file with a name longer than eight letters plus three a second name, by which it
+//! can be opened too, such as `GIT-CR~1` for `.git-credentials` and `MCP_CO~1.JSO` for `mcp_config.json`.
 
-/// The glob of the short names that a disk may give to what this matches, a name or a glob for one, folded. Nothing where
-/// that would be any short name.
+/// Returns a glob for the short names of files that match this folded name or glob; `None` if it would match any short
+/// name.
 pub(super) fn short_names(name: &str) -> Option<String> {
     let name = name.trim_start_matches(['.', ' ']);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -19,15 +19,15 @@ pub(super) fn short_names(name: &str) -> Option<String> {
     let any = open(is_all);
     let five = start.get(..5).unwrap_or(&start);
     let mut forms = vec![format!("{start}{any}~[0-9]{ending}"), format!("{five}{any}~[0-9][0-9]{ending}")];
-    // Beyond four that are alike, NTFS takes two letters and a checksum of the long name.
+    // After four similar names, NTFS uses two letters and a checksum of the long name.
     if let Some(two) = start.get(..2) {
         forms.push(format!("{two}{}~[0-9]{ending}", "[0-9a-f]".repeat(4)));
     }
     Some(forms.join(","))
 }
 
-/// What the short form keeps of a part of a name, at most so many letters, and whether these are all that it may have there:
-/// not where the part goes on with what a glob leaves open.
+/// Returns the first `most` letters of a part of a name, as the short form keeps them, and whether these are certain:
+/// not if the part continues with a wildcard.
 fn literal(part: &str, most: usize) -> (String, bool) {
     let mut kept = String::new();
     for letter in part.chars().filter(|letter| !matches!(letter, '.' | ' ')) {
@@ -42,7 +42,7 @@ fn literal(part: &str, most: usize) -> (String, bool) {
     (kept, true)
 }
 
-/// Whether one of these names may be a short one.
+/// Returns whether any of these names may be a short one.
 pub(super) fn may_be_short(path: &str) -> bool {
     path.split('~').skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }

@@ -1,8 +1,8 @@
-//! What the file of a workspace may say: less than the person allows, never more.
+//! The settings file of a workspace: it can only restrict what the user allows.
 //!
-//! A repository comes from somebody else, so its file is read as a wish to be careful. What would loosen a rule is
-//! ignored, with a warning for the log. A file that cannot be understood closes the root, for reading too:
-//! what it was to protect is not known.
+//! A repository comes from someone else, so its file is read as a wish to be careful. Settings that would loosen a rule
+//! are ignored, with a warning for the log. An invalid file closes the root, for reading too: what it was to protect is
+//! unknown.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,8 +18,7 @@ use crate::disk::Disk;
 use crate::policy::git_folder;
 
 impl Policy {
-    /// The policy of this root: this one, tightened by what the root's own file says. Also yields what a person should
-    /// know of that file.
+    /// Returns this policy tightened by a root's own settings file, and warnings about that file for the user.
     pub(crate) fn of_root(&self, disk: &dyn Disk, root: &Dir, path: &Path) -> (Self, Vec<String>) {
         let shown = path.join(WORKSPACE_FILE);
         let mut policy = self.clone();
@@ -54,7 +53,7 @@ impl Policy {
         (policy, warnings)
     }
 
-    /// Takes over what is stricter. Yields what was ignored, and why.
+    /// Applies stricter settings. Returns a message for each ignored one.
     fn tighten(&mut self, said: &Settings) -> Result<Vec<String>, String> {
         let mut ignored = Vec::new();
         for (name, lists, said) in [
@@ -67,7 +66,7 @@ impl Policy {
             ignored.extend(
                 exceptions.iter().map(|pattern| format!("'{pattern}' in {name} is ignored, as every '!' is")),
             );
-            // A mistake in what is ignored is still a mistake: something else was meant.
+            // An ignored setting may still be wrong: something else was meant.
             Globs::new(exceptions).map_err(|why| format!("{name}: {why}"))?;
             lists.push(Arc::new(Globs::new(patterns).map_err(|why| format!("{name}: {why}"))?));
         }
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(loosened.terms, strict);
     }
 
-    /// Lines of a file that say something of this setting.
+    /// Returns lines of a settings file that set this setting.
     fn lines(setting: &Setting) -> Vec<String> {
         let word =
             |word: &str| if setting.words.contains(&"true") { word.into() } else { format!("'{word}'") };
@@ -143,7 +142,7 @@ mod tests {
         lines.filter(is_understood).collect()
     }
 
-    /// What may be done with some paths.
+    /// Returns what may be done with some paths.
     fn allowed(policy: &Policy) -> BTreeSet<String> {
         let mut allowed = BTreeSet::new();
         for path in ["a", "a.rs", "b", "c.md", "rs", ".env", ".mcp.json"] {
@@ -171,7 +170,7 @@ mod tests {
                         assert_eq!(both.terms, person.terms, "{held}{said}");
                         assert!(held == said || !ignored.is_empty(), "{held}{said}");
                     }
-                    // The stricter one counts, whoever says it; and so one of them is the stricter.
+                    // The stricter one counts, whoever sets it; so one of them must be the stricter.
                     May::Raise | May::Lower | May::Add => {
                         let mut otherwise = policy(said);
                         otherwise.tighten(&Settings::parse(held).unwrap()).unwrap();
@@ -180,7 +179,7 @@ mod tests {
                     May::Repeat | May::Set => panic!("{}: a folder could loosen it", setting.key),
                 }
             }
-            // Which value is the stricter one is for a person to say.
+            // Only a person can say which value is the stricter one.
             let is_term = !setting.is_list && !matches!(setting.folder, May::Nothing(_));
             let named =
                 |text: &str| text.lines().any(|line| line.starts_with(&format!("{} = ", setting.key)));

@@ -1,12 +1,12 @@
-//! How much a glob may ask for. Matching costs as much as there are wildcards under way at once, so a pattern with many
-//! of them, which any repository can bring along, would make each name take long; no honest one has so many.
+//! The limits on the complexity of globs. The cost of matching grows with the number of wildcards, so a pattern with
+//! many of them, which any repository can contain, would slow down every name; no honest one has so many.
 
-/// How many wildcards a pattern may have.
+/// The number of wildcards that a pattern may have.
 const MOST: usize = 16;
-/// How many bytes.
+/// The number of bytes that it may have.
 const LONGEST: usize = 256;
 
-/// Says why this pattern is not matched, if it is not.
+/// Returns the reason why this pattern is too complex, if it is.
 pub(crate) fn too_much(pattern: &str) -> Option<String> {
     if pattern.len() > LONGEST {
         return Some(format!("it has more than {LONGEST} bytes"));
@@ -14,7 +14,7 @@ pub(crate) fn too_much(pattern: &str) -> Option<String> {
     (count(pattern) > MOST).then(|| format!("it has more than {MOST} wildcards"))
 }
 
-/// How many wildcards a pattern has: `**` is one.
+/// Returns the number of wildcards in a pattern; `**` is one.
 fn count(pattern: &str) -> usize {
     let bytes = pattern.as_bytes();
     let is_wild = |at: usize| match bytes[at] {
@@ -24,7 +24,7 @@ fn count(pattern: &str) -> usize {
     (0..bytes.len()).filter(|&at| is_wild(at)).count()
 }
 
-/// Whether matching this pattern needs a state machine: it has more than a star before an ending, as in `*.o`.
+/// Returns whether this pattern needs a state machine: it is more complex than a star before an extension, as in `*.o`.
 pub(crate) fn is_costly(pattern: &str) -> bool {
     count(pattern.strip_prefix("*.").unwrap_or(pattern)) > 0
 }

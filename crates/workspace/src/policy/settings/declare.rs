@@ -1,9 +1,9 @@
-//! The macro that makes of the declaration of the settings what is needed of each of them: a field, its key, what becomes of
-//! it where several sources speak, and what is told of it. Whatever differs between types stands in [`values`](super::values),
-//! whatever differs between sources in [`rules`](super::rules).
+//! The macro that expands the declarations of the settings: for each, a field, its key, how several sources are
+//! combined, and its documentation. Differences between types are in [`values`](super::values), those between sources
+//! in [`rules`](super::rules).
 
-/// Declares the settings: the lists, which the policy takes over one by one, and the terms, each of which is one value in
-/// the end.
+/// Declares the settings: lists, which the policy takes over one by one, and terms, each of which has one value in the
+/// end.
 macro_rules! settings {
     (
         lists { $(
@@ -25,16 +25,16 @@ macro_rules! settings {
             }
         )* }
     ) => {
-        /// What one source says. What it says nothing of is `None`, or empty.
+        /// The settings of one source. Those that it does not set are `None`, or empty.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Settings {
             $($(#[doc = $list_about])+ pub $list: $List,)*
             $($(#[doc = $about])+ pub $term: Option<$Term>,)*
-            /// What is run because of an edit.
+            /// The programs that run around edits.
             pub programs: Programs,
         }
 
-        /// The settings that are one value, each decided.
+        /// The settings with a single value, each decided.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct Terms {
             $($(#[doc = $about])+ pub $term: $Term,)*
@@ -65,7 +65,7 @@ macro_rules! settings {
                 },)*
             ];
 
-            /// Returns what these settings say, and where they say nothing, the others. Patterns add up; these come last, so
+            /// Returns these settings, and the other ones where these set nothing. Patterns add up; these come last, so
             /// that their exceptions count.
             #[must_use]
             pub fn merged_over(self, other: Self) -> Self {
@@ -76,7 +76,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Takes over a value of the flag of this setting.
+            /// Adds a value of the flag of this setting.
             pub fn add(&mut self, key: &str, written: &str) -> Result<(), String> {
                 match key {
                     $(stringify!($list) => self.$list.add(written),)*
@@ -85,7 +85,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Takes over what a file says of this setting, if there is such a setting.
+            /// Reads the value of this setting from a file, if there is such a setting.
             pub(in crate::policy) fn set(&mut self, key: &str, value: &DeValue<'_>) -> Option<Result<(), Wrong>> {
                 Some(match key {
                     $(stringify!($list) => Said::read(value).map(|said| self.$list = said),)*
@@ -94,7 +94,7 @@ macro_rules! settings {
                 })
             }
 
-            /// Refuses what not even the person's own file may say of this setting.
+            /// Refuses values that are invalid even in the user's own file.
             pub(in crate::policy) fn check(&self, key: &str) -> Result<(), Wrong> {
                 match key {
                     $(stringify!($list) => self.$list.check(),)*
@@ -103,7 +103,7 @@ macro_rules! settings {
                 }
             }
 
-            /// Returns that lists are ignored of which a folder says something and may not.
+            /// Returns a message for each list that a folder sets but must not.
             pub(in crate::policy) fn ignored_lists(&self) -> Vec<String> {
                 let none = Self::default();
                 let ignored =
@@ -111,7 +111,8 @@ macro_rules! settings {
                 ignored.into_iter().flatten().collect()
             }
 
-            /// Returns the first of these settings that a client may not say because of what is held of the same, and that.
+            /// Returns the first of these settings that a client must not set because of the value in `held`, and that
+            /// value.
             pub(in crate::policy) fn first_refused(&self, held: &Self) -> Option<(String, String)> {
                 None
                     $(.or_else(|| self.$list.refused(stringify!($list), &held.$list, $list_client)))*
@@ -120,12 +121,12 @@ macro_rules! settings {
         }
 
         impl Terms {
-            /// Returns what is said, and where nothing is, what holds by default.
+            /// Returns the values of these settings, and the defaults for the others.
             pub(in crate::policy) fn decided(said: &Settings) -> Self {
                 Self { $($term: said.$term.unwrap_or($default)),* }
             }
 
-            /// Takes over what a folder says and may say. Yields what is ignored, and why.
+            /// Applies what a folder may set. Returns a message for each ignored setting.
             pub(in crate::policy) fn tighten(&mut self, said: &Settings) -> Vec<String> {
                 let ignored = [$($folder.tighten(stringify!($term), said.$term, &mut self.$term)),*];
                 ignored.into_iter().flatten().collect()

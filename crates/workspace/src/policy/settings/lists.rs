@@ -1,4 +1,4 @@
-//! The settings that are lists: patterns, which add up, folders to open, and endings of files.
+//! The settings that are lists: patterns, folders to open, and file extensions.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -13,14 +13,14 @@ use super::values::{Said, Value, Wrong};
 use crate::policy::folded::folded;
 use crate::policy::globs::{self, Globs};
 
-/// Patterns, which add up.
+/// Lists of patterns, which add up.
 impl Said for Vec<String> {
     const WORDS: &'static [&'static str] = &[];
     const IS_LIST: bool = true;
 
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
         let patterns = strings(value)?;
-        // All at once, since a folder's file may have thousands and must not be felt at each start.
+        // Compiled together, because a folder's file may have thousands and must not slow down each start.
         let Err(why) = Globs::new(patterns.iter().map(String::as_str)) else { return Ok(patterns) };
         let tried = &patterns[..patterns.len().min(globs::MOST)];
         first_wrong(tried, |pattern| Globs::new([pattern.as_str()]).map(drop))?;
@@ -33,7 +33,7 @@ impl Said for Vec<String> {
     }
 
     fn merged_over(self, mut other: Self) -> Self {
-        // The last that matches decides.
+        // The last match decides.
         other.extend(self);
         other
     }
@@ -43,7 +43,7 @@ impl Said for Vec<String> {
     }
 }
 
-/// Folders to open, as `PATH` or `name=PATH`. None of them says nothing.
+/// Folders to open, as `PATH` or `name=PATH`. An empty list sets nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folders(pub Vec<String>);
 
@@ -103,13 +103,13 @@ impl Said for Folders {
     }
 }
 
-/// The endings of the files that may be changed, as they are written. Of two lists, that is the smaller one of which the
-/// other has all endings.
+/// The extensions of the files that may be changed, as written. A list is less than another if all of its extensions
+/// are in that.
 #[derive(Clone, Debug)]
 pub struct Extensions(pub Vec<String>);
 
 impl Extensions {
-    /// Refuses what can be the ending of no file: with it, nothing could be changed, and nobody would know why.
+    /// Refuses texts that cannot be an extension: with one, nothing could be changed without an obvious reason.
     pub(in crate::policy) fn check_endings(&self) -> Result<(), Wrong> {
         first_wrong(&self.0, |said| {
             if !without_dot(said).contains(['.', '*', '?', '/', '\\']) {
@@ -121,7 +121,7 @@ impl Extensions {
         })
     }
 
-    /// Returns them as they are compared: without their dot. An empty one is that of a file without any.
+    /// Returns the extensions folded and without their dot; the empty one is that of files without any.
     pub(in crate::policy) fn compared(&self) -> BTreeSet<String> {
         self.0.iter().map(|said| folded(without_dot(said))).collect()
     }
@@ -187,7 +187,7 @@ fn strings(value: &DeValue<'_>) -> Result<Vec<String>, Wrong> {
     strings.ok_or_else(|| "it must be a list of strings".to_owned().into())
 }
 
-/// Returns what is wrong with the first item with which something is, and which that is.
+/// Returns the error of the first invalid item, with its index.
 fn first_wrong(items: &[String], check: impl Fn(&String) -> Result<(), String>) -> Result<(), Wrong> {
     let wrong = |(item, said)| check(said).err().map(|why| Wrong { item: Some(item), why });
     items.iter().enumerate().find_map(wrong).map_or(Ok(()), Err)

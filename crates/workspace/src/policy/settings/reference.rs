@@ -1,4 +1,4 @@
-//! The reference of the settings: the table that docs/CONFIGURATION.md has of them.
+//! The reference of the settings: the table in docs/CONFIGURATION.md.
 
 use super::Settings;
 use super::rules::{Flag, Setting};
@@ -15,7 +15,7 @@ pub fn reference_table() -> String {
     table
 }
 
-/// Returns how a flag is written: where it is "true" or "false", with what changes something.
+/// Returns the usage of a flag: for "true" or "false", with the value that changes the default.
 fn usage(setting: &Setting, flag: Flag) -> String {
     let Flag { name, value, alone, .. } = flag;
     match alone {

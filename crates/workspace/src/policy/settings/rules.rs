@@ -1,24 +1,24 @@
-//! What a setting is beside its value: its key, its flag, what it says to people, and what others than the person may say
-//! of it.
+//! The properties of a setting besides its value: its key, its flag, its documentation, and what sources other than the
+//! user's file may set.
 
 use std::fmt::Display;
 
-/// A setting, as it is declared.
+/// A declared setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// Its name in a file.
     pub key: &'static str,
     /// Its flag, if it has one.
     pub flag: Option<Flag>,
-    /// The words that it can be, where it is one of a few.
+    /// The allowed words, if it is one of a few.
     pub words: &'static [&'static str],
     /// Whether its flag may be given several times.
     pub is_list: bool,
-    /// What holds if nobody says anything, as the reference has it.
+    /// The default, as the reference shows it.
     pub default: fn() -> String,
-    /// What the file at the top of a folder may say of it.
+    /// What the settings file of a folder may set.
     pub folder: May,
-    /// What the configuration of a client may say of it: the command line, and the file that it names.
+    /// What the configuration of a client may set: the command line, and the file that it names.
     pub client: May,
     /// The lines of its documentation.
     pub(super) about: &'static [&'static str],
@@ -38,21 +38,21 @@ impl Setting {
 pub struct Flag {
     /// Its name, with the dashes.
     pub name: &'static str,
-    /// What its value is called.
+    /// The placeholder for its value.
     pub value: &'static str,
-    /// What it means without a value, if it may stand alone. Then a value needs a `=` before it.
+    /// Its value if it stands alone, for flags that may. Then a value needs a `=` before it.
     pub alone: Option<&'static str>,
-    /// Whether each command declares it for itself.
+    /// Whether each command declares the flag itself.
     pub is_of_commands: bool,
 }
 
 impl Flag {
-    /// Returns a flag with a value behind it: `--mode MODE`.
+    /// Returns a flag with a value: `--mode MODE`.
     pub(super) const fn with_value(name: &'static str, value: &'static str) -> Option<Self> {
         Some(Self { name, value, alone: None, is_of_commands: false })
     }
 
-    /// Returns a flag that may stand alone, and then means this: `--require-read[=WHEN]`.
+    /// Returns a flag with an optional value, which defaults to `meaning`: `--require-read[=WHEN]`.
     pub(super) const fn alone(
         name: &'static str,
         value: &'static str,
@@ -61,31 +61,31 @@ impl Flag {
         Some(Self { name, value, alone: Some(meaning), is_of_commands: false })
     }
 
-    /// Returns a flag that means "true" if it stands alone: `--write-in-place[=BOOL]`.
+    /// Returns a flag that means "true" without a value: `--write-in-place[=BOOL]`.
     pub(super) const fn switch(name: &'static str) -> Option<Self> {
         Self::alone(name, "BOOL", "true")
     }
 
-    /// Returns a flag that is documented here, and that each command declares for itself.
+    /// Returns a flag that is documented here, but that each command declares itself.
     pub(super) const fn of_commands(name: &'static str, value: &'static str) -> Option<Self> {
         Some(Self { name, value, alone: None, is_of_commands: true })
     }
 }
 
-/// What a source of settings may say where another, which counts for more, has said something.
+/// What a source of settings may set if a source with precedence has set something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum May {
-    /// The same or something greater, which is stricter.
+    /// The same value or a greater one, which is stricter.
     Raise,
-    /// The same or something smaller, which is stricter. Of lists, that is one with nothing in it that the other lacks.
+    /// The same value or a smaller one, which is stricter. For lists, a subset.
     Lower,
     /// More patterns, which add up.
     Add,
-    /// The same and nothing else: neither is stricter.
+    /// The same value only: neither is stricter.
     Repeat,
-    /// Whatever it likes: nothing is protected by this setting.
+    /// Any value: this setting protects nothing.
     Set,
-    /// Nothing but the same. Only the person decides this, and here stands what that is.
+    /// The same value only: the user alone decides what this text describes.
     Nothing(&'static str),
 }
 
@@ -99,7 +99,7 @@ impl May {
         }
     }
 
-    /// Returns what is said, and what is held, as they stand in a file, where the one may not be said because of the other.
+    /// Returns both values, as written in a file, if `said` is not allowed because of `held`.
     pub(super) fn refused<T: PartialOrd>(
         self,
         key: &str,
@@ -110,7 +110,7 @@ impl May {
         (!self.allows(said, held)).then(|| (line(said), line(held)))
     }
 
-    /// Takes over what is said, if that is stricter than what is held. Returns why it is ignored, if it is.
+    /// Applies a stricter value. Returns a message if it is ignored.
     pub(super) fn tighten<T: PartialOrd + Display>(
         self,
         key: &str,
@@ -125,7 +125,7 @@ impl May {
         Some(self.ignored(key).unwrap_or_else(|| format!("{key} = {said} is ignored, since it is {held}")))
     }
 
-    /// Returns that a setting is ignored, if nothing may be said of it.
+    /// Returns a message that the setting is ignored, if nothing may be set.
     pub(super) fn ignored(self, key: &str) -> Option<String> {
         match self {
             Self::Nothing(what) => Some(format!("{key} is ignored, since only you decide {what}")),

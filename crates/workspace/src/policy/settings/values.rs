@@ -1,4 +1,4 @@
-//! The values of settings: how they are read in a file and behind a flag, and which counts where two sources say something.
+//! The values of settings: parsing them from files and flags, and combining those of two sources.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,65 +7,66 @@ use toml::de::{DeFloat, DeInteger, DeValue};
 
 use super::rules::May;
 
-/// The largest file that any policy lets be read or written.
+/// The largest `max_file_bytes` of any policy.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// What one source says of a setting: the type of a field of [`Settings`](super::Settings). Its default says nothing.
+/// The value that one source has for a setting: the type of a field of [`Settings`](super::Settings). The default sets
+/// nothing.
 pub(super) trait Said: Default {
-    /// The words that it can be, where it is one of a few.
+    /// The allowed words, if it is one of a few.
     const WORDS: &'static [&'static str];
     /// Whether its flag may be given several times.
     const IS_LIST: bool;
 
-    /// Reads what a file says.
+    /// Reads the value from a file.
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong>;
 
-    /// Refuses what not even the person's own file may say.
+    /// Refuses values that are invalid even in the user's own file.
     fn check(&self) -> Result<(), Wrong> {
         Ok(())
     }
 
-    /// Takes over a value of its flag.
+    /// Adds a value of the flag.
     fn add(&mut self, written: &str) -> Result<(), String>;
 
-    /// Returns what two sources say together, of which this one counts for more.
+    /// Combines the values of two sources, of which this one takes precedence.
     fn merged_over(self, other: Self) -> Self;
 
-    /// Returns what is said and what is held, as they stand in a file, where the one may not be said because of the other.
+    /// Returns both values, as written in a file, if this one is not allowed because of `held`.
     fn refused(&self, key: &str, held: &Self, may: May) -> Option<(String, String)>;
 }
 
-/// A single value, or a list that is taken as a whole.
+/// A single value, or a list that counts as a whole.
 pub(super) trait Value: Clone + PartialOrd + fmt::Display {
-    /// The words that it can be, where it is one of a few.
+    /// The allowed words, if it is one of a few.
     const WORDS: &'static [&'static str] = &[];
     /// Whether its flag may be given several times.
     const IS_LIST: bool = false;
 
-    /// Reads what a file says.
+    /// Reads the value from a file.
     fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong>;
 
-    /// Refuses what not even the person's own file may say.
+    /// Refuses values that are invalid even in the user's own file.
     fn check(&self) -> Result<(), Wrong> {
         Ok(())
     }
 
-    /// Reads what stands behind a flag.
+    /// Parses the value of a flag.
     fn from_flag(written: &str) -> Result<Self, String>;
 
-    /// Returns what two flags say together.
+    /// Combines the values of two flags.
     #[must_use]
     fn and(self, later: Self) -> Self {
         let _ = self;
         later
     }
 
-    /// Returns it as it stands in a file.
+    /// Returns the value as written in a file.
     fn in_file(&self) -> String {
         self.to_string()
     }
 
-    /// Returns it as the reference shows a default.
+    /// Returns the value as the reference shows a default.
     fn in_reference(&self) -> String {
         format!("`{self}`")
     }
@@ -113,7 +114,7 @@ impl Value for bool {
     }
 }
 
-/// A number of bytes, as all numbers are so far.
+/// A number of bytes, the only kind of number so far.
 impl Value for u64 {
     fn from_toml(value: &DeValue<'_>) -> Result<Self, Wrong> {
         let number = value.as_integer().ok_or_else(|| must_be("a whole number", value))?;
@@ -137,7 +138,7 @@ impl Value for u64 {
     }
 }
 
-/// A time to wait, of at most a minute.
+/// A waiting time of at most a minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seconds(pub Duration);
 
@@ -170,10 +171,10 @@ pub(super) fn must_be(what: &str, value: &DeValue<'_>) -> Wrong {
     format!("it must be {what}, not {}", value.type_str()).into()
 }
 
-/// What is wrong with what is said of a setting.
+/// An error in the value of a setting.
 #[derive(Debug)]
 pub(in crate::policy) struct Wrong {
-    /// With which item of a list, if it is with one.
+    /// The index of the invalid item of a list, if it is one.
     pub(in crate::policy) item: Option<usize>,
     pub(in crate::policy) why: String,
 }

@@ -1,4 +1,4 @@
-//! The settings that are one of several words.
+//! The settings whose value is one of several words.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::values::{Value, Wrong, must_be};
 
-/// Declares a setting that is one of several words, from the most lenient to the strictest.
+/// Declares a setting whose value is one of several words, from the most lenient to the strictest.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$note:meta])* $variant:ident $word:literal),* $(,)? }) => {
         $(#[$about])*
@@ -14,7 +14,7 @@ macro_rules! words {
         pub enum $name { $($(#[$note])* $variant),* }
 
         impl $name {
-            /// Returns it as it is written.
+            /// Returns the word as written.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
@@ -49,7 +49,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What becomes of an edit.
+    /// What happens to an edit.
     Mode {
         /// It is made.
         Auto "auto",
@@ -73,7 +73,7 @@ words! {
 }
 
 words! {
-    /// What becomes of an edit where the file changed since its client read it.
+    /// What happens to an edit if the file changed since its client read it.
     OnChange {
         /// It is made if the change is elsewhere in the file.
         Merge "merge",
@@ -83,7 +83,7 @@ words! {
 }
 
 words! {
-    /// What becomes of an edit that breaks the parse of a file.
+    /// What happens to an edit that breaks the syntax of a file.
     SyntaxGuard {
         /// It is made.
         Off "off",
