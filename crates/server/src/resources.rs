@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use emend_workspace::catalogue::{After, Listed};
 use emend_workspace::problem::{Code, Problem};
 use emend_workspace::roots::Root;
-use emend_workspace::{Sight, Workspace};
+use emend_workspace::{Fingerprint, Workspace};
 
 use crate::effects::Effects;
 use crate::events;
@@ -222,11 +222,17 @@ fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
     let mut text = String::new();
     for (name, version) in read {
         let read = version.short();
-        let _ = match workspace.files().look(&name) {
-            Sight::Text(now) if now == version => writeln!(text, "{name}: version {read}, as it was read"),
-            Sight::Text(now) => writeln!(text, "{name}: version {read} was read, it has {} now", now.short()),
-            Sight::Other(_) => writeln!(text, "{name}: version {read} was read, it is no text now"),
-            Sight::Nothing => writeln!(text, "{name}: version {read} was read, it cannot be read now"),
+        let _ = match workspace.files().fingerprint(&name) {
+            Fingerprint::Text(now) if now == version => {
+                writeln!(text, "{name}: version {read}, as it was read")
+            }
+            Fingerprint::Text(now) => {
+                writeln!(text, "{name}: version {read} was read, it has {} now", now.short())
+            }
+            Fingerprint::Other(_) => writeln!(text, "{name}: version {read} was read, it is no text now"),
+            Fingerprint::Unreadable => {
+                writeln!(text, "{name}: version {read} was read, it cannot be read now")
+            }
         };
     }
     text

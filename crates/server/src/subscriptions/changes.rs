@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use emend_workspace::edit::Version;
 use emend_workspace::readings::Reading;
-use emend_workspace::{Readings, Sight, Stat};
+use emend_workspace::{Fingerprint, Readings, Stat};
 
 /// The number of files that one answer looks at.
 const FILES_PER_LOOK: usize = 200;
@@ -42,7 +42,7 @@ struct Change {
 /// The state of a file, as a look at it has shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
-    pub(super) now: Sight,
+    pub(super) now: Fingerprint,
     /// The metadata from before the content was read, if it was asked for.
     pub(super) stat: Option<Stat>,
 }
@@ -51,7 +51,7 @@ pub(super) struct Seen {
 struct Said {
     /// The version that the client had read at the time of the report.
     read: Version,
-    now: Sight,
+    now: Fingerprint,
     /// The file's metadata at the time of the report, if it was asked for.
     stat: Option<Stat>,
 }
@@ -61,7 +61,7 @@ impl Remarks {
     pub(super) fn record_sight(
         &mut self,
         name: &str,
-        now: &Sight,
+        now: &Fingerprint,
         stat: Option<Stat>,
         read: Option<&Reading>,
     ) {
@@ -69,7 +69,7 @@ impl Remarks {
         let before = self.changes.remove(name);
         let Some(read) = read.map(|read| read.version) else { return };
         let now = now.clone();
-        if now != Sight::Text(read) {
+        if now != Fingerprint::Text(read) {
             let to = before.filter(|before| before.seen.now == now).and_then(|before| before.to);
             let seen = Seen { now, stat };
             self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to });
@@ -113,9 +113,9 @@ impl Remarks {
     }
 
     /// Returns the version that was read of a file, if an answer still has to report that it is another one `now`.
-    fn unsaid_reading(&self, name: &str, now: &Sight, readings: &Readings) -> Option<Version> {
+    fn unsaid_reading(&self, name: &str, now: &Fingerprint, readings: &Readings) -> Option<Version> {
         let read = readings.of(name).filter(|reading| reading.is_read())?.version;
-        (*now != Sight::Text(read) && !self.has_said(name, read, now)).then_some(read)
+        (*now != Fingerprint::Text(read) && !self.has_said(name, read, now)).then_some(read)
     }
 
     /// Records a second look at a file that was seen as `before`; `None` where the look gave nothing certain. A change
@@ -141,7 +141,7 @@ impl Remarks {
         shorten(news)
     }
 
-    pub(super) fn has_said(&self, name: &str, read: Version, now: &Sight) -> bool {
+    pub(super) fn has_said(&self, name: &str, read: Version, now: &Fingerprint) -> bool {
         self.said.get(name).is_some_and(|said| said.read == read && said.now == *now)
     }
 
@@ -167,7 +167,7 @@ impl Remarks {
     /// Returns whether an answer has already reported the state that goes with this metadata.
     pub(super) fn knows(&self, name: &str, read: Version, stat: Option<Stat>) -> bool {
         self.said.get(name).is_some_and(|said| said.read == read && said.stat == stat && stat.is_some())
-            || stat.is_none() && self.has_said(name, read, &Sight::Nothing)
+            || stat.is_none() && self.has_said(name, read, &Fingerprint::Unreadable)
     }
 
     /// Records what an answer has seen when it looked at a file itself.
@@ -176,9 +176,9 @@ impl Remarks {
         name: &str,
         read: Version,
         stat: Option<Stat>,
-        now: Sight,
+        now: Fingerprint,
     ) {
-        let is_news = now != Sight::Text(read) && !self.has_said(name, read, &now);
+        let is_news = now != Fingerprint::Text(read) && !self.has_said(name, read, &now);
         if is_news {
             let seen = Seen { now, stat };
             self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to: None });
@@ -189,27 +189,27 @@ impl Remarks {
     }
 }
 
-fn note(name: &str, now: Option<&Sight>, to: Option<&str>) -> String {
+fn note(name: &str, now: Option<&Fingerprint>, to: Option<&str>) -> String {
     let Some(now) = now else {
         return format!(
             "{name} was changed by somebody else since you read it. Read it again before you rely on it."
         );
     };
     match (now, to) {
-        (Sight::Text(version), _) => format!(
+        (Fingerprint::Text(version), _) => format!(
             "{name} was changed by somebody else since you read it: it is at version {} now. Read it again before you \
              rely on it.",
             version.short()
         ),
-        (Sight::Other(_), _) => {
+        (Fingerprint::Other(_), _) => {
             format!(
                 "{name} was changed by somebody else since you read it, and cannot be read as text any more."
             )
         }
-        (Sight::Nothing, Some(to)) => {
+        (Fingerprint::Unreadable, Some(to)) => {
             format!("{name}, which you have read, was moved to {to} by somebody else. Read it there.")
         }
-        (Sight::Nothing, None) => {
+        (Fingerprint::Unreadable, None) => {
             format!("{name}, which you have read, is gone: somebody else has deleted or moved it.")
         }
     }

@@ -94,13 +94,13 @@ impl Subscriptions {
     fn look_at_files_to_check(&self, workspace: &Workspace) {
         let to_check = std::mem::take(&mut self.state.lock().to_check);
         for (path, name) in to_check {
-            let stat = workspace.files().glance(&name);
+            let stat = workspace.files().stat(&name);
             if stat.is_some_and(|stat| self.state.lock().is_as_read(&path, &stat)) {
                 continue;
             }
             workspace.running_commits().settle();
             let edits = self.state.lock().edits(&path);
-            let now = workspace.files().look(&name);
+            let now = workspace.files().fingerprint(&name);
             let mut state = self.state.lock();
             if state.edits(&path) == edits {
                 state.record_doubted_sight(&path, stat, &now);
@@ -140,12 +140,12 @@ impl Subscriptions {
         let mut changed = Vec::new();
         for (path, name) in files {
             // Our own edits cause hints, too: a large file is not read after each of them.
-            let stat = workspace.files().glance(&name);
+            let stat = workspace.files().stat(&name);
             if stat.is_some_and(|stat| self.state.lock().is_large_and_known(&path, &stat)) {
                 continue;
             }
             let edits = self.state.lock().edits(&path);
-            let now = workspace.files().look(&name);
+            let now = workspace.files().fingerprint(&name);
             let mut state = self.state.lock();
             // An edit that was made during the look has notified the listeners itself, and the look may be older than it.
             if state.edits(&path) == edits && state.record_sight(&path, stat, now) {

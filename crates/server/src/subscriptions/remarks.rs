@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use emend_workspace::edit::Version;
-use emend_workspace::{Sight, Stat, Workspace};
+use emend_workspace::{Fingerprint, Stat, Workspace};
 
 use super::Subscriptions;
 use super::changes::Seen;
@@ -105,16 +105,16 @@ impl Subscriptions {
 /// Returns the present state of a file that was last `seen` so; `None` where finding out takes too long for a client that
 /// waits, since the file is large or keeps changing.
 fn look_unless_known(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
-    let mut stat = workspace.files().glance(name);
-    if stat == seen.stat && (stat.is_some() || seen.now == Sight::Nothing) {
+    let mut stat = workspace.files().stat(name);
+    if stat == seen.stat && (stat.is_some() || seen.now == Fingerprint::Unreadable) {
         return Some(seen.clone());
     }
     for _ in 0..LOOKS_PER_FILE {
         if !may_look || stat.is_some_and(|stat| stat.size > LARGE_FILE) {
             return None;
         }
-        let now = workspace.files().look(name);
-        let after = workspace.files().glance(name);
+        let now = workspace.files().fingerprint(name);
+        let after = workspace.files().stat(name);
         if after == stat {
             return Some(Seen { now, stat });
         }
@@ -126,7 +126,7 @@ fn look_unless_known(workspace: &Workspace, name: &str, seen: &Seen, may_look: b
 /// The result of a look at some files.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
-    pub(super) seen: Vec<(String, Version, Option<Stat>, Sight)>,
+    pub(super) seen: Vec<(String, Version, Option<Stat>, Fingerprint)>,
     /// The files that are too large to be read while a client waits.
     pub(super) large: Vec<String>,
     /// The last file that was looked at.
@@ -151,7 +151,7 @@ pub(super) fn look(
             break;
         }
         looked.last = Some(name.clone());
-        let stat = workspace.files().glance(&name);
+        let stat = workspace.files().stat(&name);
         if stat == Some(read) || is_known(&name, version, stat) {
             continue;
         }
@@ -159,7 +159,7 @@ pub(super) fn look(
             looked.large.push(name);
             continue;
         }
-        let now = workspace.files().look(&name);
+        let now = workspace.files().fingerprint(&name);
         looked.seen.push((name, version, stat, now));
     }
     looked

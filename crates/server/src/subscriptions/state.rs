@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use emend_threads::Mutex;
 use emend_workspace::edit::Version;
-use emend_workspace::{ChangeKind, Readings, Report, Sight, Stat, Workspace};
+use emend_workspace::{ChangeKind, Fingerprint, Readings, Report, Stat, Workspace};
 
 use super::changes::{Remarks, Seen};
 use crate::session::Session;
@@ -92,7 +92,7 @@ impl Listener {
     }
 
     /// Records the state of a file for the answers of a session; returns whether the listener stands for these.
-    fn record_for_answers(&mut self, name: &str, now: &Sight, stat: Option<Stat>) -> bool {
+    fn record_for_answers(&mut self, name: &str, now: &Fingerprint, stat: Option<Stat>) -> bool {
         let Some(remarks) = &mut self.remarks else { return false };
         let readings = self.readings.lock();
         remarks.record_sight(name, now, stat, readings.of(name));
@@ -137,7 +137,7 @@ pub(super) struct Unsent {
 pub(super) struct WatchedFile {
     pub(super) name: String,
     /// The state of the file at the last notification; `None` before the first.
-    pub(super) seen: Option<Sight>,
+    pub(super) seen: Option<Fingerprint>,
     /// The number of edits of this process that have changed the file.
     pub(super) edits: u64,
     /// The ids of its listeners, each with the URI that it has subscribed to.
@@ -156,7 +156,7 @@ impl State {
         let mut before = std::mem::take(&mut self.files);
         let mut files: HashMap<PathBuf, WatchedFile> = HashMap::new();
         // Returns the last known state of the file, if it was watched before.
-        let mut want = |path: PathBuf, name: &str, seen: Option<Sight>, listener: (u64, String)| {
+        let mut want = |path: PathBuf, name: &str, seen: Option<Fingerprint>, listener: (u64, String)| {
             let mut is_new = false;
             let watched = files.entry(path).or_insert_with_key(|path| {
                 let known = before.remove(path);
@@ -176,7 +176,7 @@ impl State {
                     Subject::Readings => {
                         for (name, version) in listener.readings().versions() {
                             let path = self.path_of(&name);
-                            want(path, &name, Some(Sight::Text(version)), (*id, uri.clone()));
+                            want(path, &name, Some(Fingerprint::Text(version)), (*id, uri.clone()));
                         }
                     }
                     Subject::History
@@ -189,7 +189,7 @@ impl State {
             if let Some(remarks) = &listener.remarks {
                 for (name, version) in listener.readings().versions() {
                     let path = self.path_of(&name);
-                    let read = Sight::Text(version);
+                    let read = Fingerprint::Text(version);
                     let known = want(path.clone(), &name, Some(read.clone()), (*id, READINGS.to_owned()));
                     // A change from before the file was watched, or before this client had read it, caused no hint.
                     if !known.is_some_and(|known| known == read || remarks.has_said(&name, version, &known)) {
@@ -307,9 +307,9 @@ impl State {
         let mut list_changed = false;
         for file in &report.files {
             let path = self.path_of(&file.name);
-            self.record_own_change(&path, file.after.map_or(Sight::Nothing, Sight::Text));
+            self.record_own_change(&path, file.after.map_or(Fingerprint::Unreadable, Fingerprint::Text));
             if let Some(from) = file.moved_from.as_ref().map(|from| self.path_of(from)) {
-                self.record_own_change(&from, Sight::Nothing);
+                self.record_own_change(&from, Fingerprint::Unreadable);
                 self.record_move(&from, &file.name);
                 self.update_names(&from, false);
             }
@@ -327,7 +327,7 @@ impl State {
     }
 
     /// Records what an edit of this process has made of a file.
-    fn record_own_change(&mut self, path: &Path, now: Sight) {
+    fn record_own_change(&mut self, path: &Path, now: Fingerprint) {
         if let Some(watched) = self.files.get_mut(path) {
             watched.edits += 1;
         }
@@ -365,7 +365,7 @@ impl State {
         listeners.any(|listener| {
             let readings = listener.readings();
             readings.of(&watched.name).is_some_and(|reading| {
-                reading.stat == *stat && watched.seen == Some(Sight::Text(reading.version))
+                reading.stat == *stat && watched.seen == Some(Fingerprint::Text(reading.version))
             })
         })
     }
@@ -379,7 +379,7 @@ impl State {
     }
 
     /// Records the state of a file that was to be looked at, for the answers only, whatever the subscribers were told.
-    pub(super) fn record_doubted_sight(&mut self, path: &Path, stat: Option<Stat>, now: &Sight) {
+    pub(super) fn record_doubted_sight(&mut self, path: &Path, stat: Option<Stat>, now: &Fingerprint) {
         let Some(watched) = self.files.get(path) else { return };
         for (id, _) in &watched.listeners {
             if let Some(listener) = self.listeners.get_mut(id) {
@@ -395,7 +395,7 @@ impl State {
 
     /// Records the present state of a file, with its metadata if that was asked for, and notifies its listeners. Returns
     /// whether the state is new.
-    pub(super) fn record_sight(&mut self, path: &Path, stat: Option<Stat>, now: Sight) -> bool {
+    pub(super) fn record_sight(&mut self, path: &Path, stat: Option<Stat>, now: Fingerprint) -> bool {
         let Some(watched) = self.files.get_mut(path) else { return false };
         if watched.seen.as_ref() == Some(&now) {
             return false;
@@ -406,7 +406,8 @@ impl State {
                 continue;
             }
             // A client is not notified of its own edit: it knows the new version.
-            let known = || listener.readings().of(&watched.name).map(|reading| Sight::Text(reading.version));
+            let known =
+                || listener.readings().of(&watched.name).map(|reading| Fingerprint::Text(reading.version));
             let is_as_read = uri == READINGS && known().as_ref() == Some(&now);
             if !is_as_read {
                 listener.unsent.updated.insert(uri.clone());

@@ -7,8 +7,8 @@ pub mod roots;
 pub(crate) mod trail;
 
 pub(crate) mod effort;
+pub(crate) mod fingerprint;
 pub mod report;
-pub(crate) mod sight;
 pub mod snapshot;
 
 pub mod catalogue;

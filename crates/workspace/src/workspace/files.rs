@@ -8,11 +8,11 @@ use crate::problem::{EditKind, Problem};
 use crate::disk::Stat;
 use crate::files::catalogue::{self, After, Child, Listed};
 use crate::files::effort::{Effort, NotDone};
+use crate::files::fingerprint::{self, Fingerprint};
 use crate::files::list::{self, Listing};
 use crate::files::meant;
 use crate::files::roots::{Roots, WorkspacePath};
 use crate::files::search::{self, Query, SearchResults};
-use crate::files::sight::{self, Sight};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::walk::WalkScope;
 
@@ -88,15 +88,15 @@ impl<'a> Files<'a> {
 
     /// Returns the fingerprint of a file, which later shows whether it has changed.
     #[must_use]
-    pub fn look(self, written: &str) -> Sight {
-        sight::look(self.roots, written)
+    pub fn fingerprint(self, written: &str) -> Fingerprint {
+        fingerprint::read(self.roots, written)
     }
 
     /// Returns the metadata of a file: a cheap check that counts the file as unchanged if the metadata is. `None` for a
     /// file that is missing or that the policy hides.
     #[must_use]
-    pub fn glance(self, written: &str) -> Option<Stat> {
-        sight::glance(self.roots, written)
+    pub fn stat(self, written: &str) -> Option<Stat> {
+        fingerprint::stat(self.roots, written)
     }
 
     /// Adds suggestions to the problem of a path that leads nowhere.
