@@ -157,7 +157,7 @@ impl Gathered {
     /// names the version that they refer to.
     pub(crate) fn distrust_numbers(&mut self, claimed: &ClaimedVersions, readings: &Readings) {
         for name in self.files.keys().filter(|name| !claimed.contains_key(*name)) {
-            if readings.of(name).is_some_and(Reading::is_only_told) {
+            if readings.of(name).is_some_and(Reading::is_change_only) {
                 self.sources.set_renumbered(name);
             }
         }

@@ -47,7 +47,7 @@ pub struct Reading {
     /// Whether it was read, at least in part: this version, or one from which the client knows all changes.
     is_read: bool,
     /// Whether the client saw only the change since its last reading: then it does not know the line numbers.
-    is_only_told: bool,
+    is_change_only: bool,
     /// The number of lines of the file.
     lines: usize,
     content: Option<Remembered>,
@@ -75,8 +75,8 @@ impl Reading {
     }
 
     /// Returns whether the client saw only the change since its last reading.
-    pub(crate) fn is_only_told(&self) -> bool {
-        self.is_only_told
+    pub(crate) fn is_change_only(&self) -> bool {
+        self.is_change_only
     }
 
     /// Returns whether the file was read, at least in part.
@@ -106,7 +106,7 @@ impl Readings {
             stat: snapshot.stat,
             seen,
             is_read,
-            is_only_told: false,
+            is_change_only: false,
             lines,
             content: Remembered::of(&snapshot.text, &self.shared),
         }
@@ -179,8 +179,8 @@ impl Readings {
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
         let content = text.and_then(|text| Remembered::of(&text, &self.shared));
         let is_read = whole || was_read;
-        let is_only_told = !whole && self.of(name).is_some_and(|reading| reading.is_only_told);
-        self.put(name, Reading { version: after, stat, seen, is_read, is_only_told, lines, content });
+        let is_change_only = !whole && self.of(name).is_some_and(|reading| reading.is_change_only);
+        self.put(name, Reading { version: after, stat, seen, is_read, is_change_only, lines, content });
     }
 
     /// Moves the reading of a renamed file to its new name.
@@ -314,7 +314,7 @@ impl Readings {
                     let is_read = reading.is_read && shown;
                     let lines = snapshot.text.lines().len().max(1);
                     let reading = self.reading(snapshot, Vec::new(), is_read, lines);
-                    self.put(name, Reading { is_only_told: true, ..reading });
+                    self.put(name, Reading { is_change_only: true, ..reading });
                 }
             }
             None => self.removed(name),
@@ -450,12 +450,12 @@ mod tests {
         assert!(diff.contains("+five"), "{diff}");
         assert!(matches!(readings.check("a.txt", Some(&now), None, Again::SameCall), Ok(true)));
         let reading = readings.of("a.txt").unwrap();
-        assert!(reading.is_read() && reading.is_only_told() && !reading.is_full());
+        assert!(reading.is_read() && reading.is_change_only() && !reading.is_full());
         assert!(readings.check_whole("a.txt", &now, None).is_err());
         assert!(readings.check_read("a.txt", &now, None).is_ok());
         // After reading it again, the client knows it.
         readings.saw("a.txt", &now, 0..5, 5);
-        assert!(!readings.of("a.txt").unwrap().is_only_told());
+        assert!(!readings.of("a.txt").unwrap().is_change_only());
         // A deleted file is refused once too, and then forgotten.
         assert!(readings.check("a.txt", None, None, Again::SameCall).is_err());
         assert!(matches!(readings.check("a.txt", None, None, Again::SameCall), Ok(false)));

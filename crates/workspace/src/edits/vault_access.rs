@@ -55,7 +55,7 @@ impl LockedRoot<'_> {
 #[derive(Debug, Default)]
 struct News {
     known: BTreeSet<String>,
-    untold: Vec<String>,
+    unreported: Vec<String>,
 }
 
 impl VaultAccess {
@@ -141,15 +141,15 @@ impl VaultAccess {
             findings = recovery::recover(disk, root, &vault).map_err(failed)?;
         } else {
             let (homes, foreign) = vault::existing(disk, root.folder(), self.state.as_deref());
-            findings.told.extend(foreign);
+            findings.messages.extend(foreign);
             for home in homes {
                 let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?)).map_err(failed)?;
                 let found = recovery::recover(disk, root, &vault).map_err(failed)?;
-                findings.told.extend(found.told);
+                findings.messages.extend(found.messages);
                 findings.stuck.extend(found.stuck);
             }
         }
-        self.tell(findings.told);
+        self.tell(findings.messages);
         if findings.stuck.is_empty() {
             return Ok(());
         }
@@ -242,19 +242,19 @@ impl VaultAccess {
 
     /// Takes the findings that were not reported yet.
     pub(crate) fn news(&self) -> Vec<String> {
-        std::mem::take(&mut self.news.lock().untold)
+        std::mem::take(&mut self.news.lock().unreported)
     }
 
     /// Returns the unreported findings, for the log; the next caller still gets them.
     pub(crate) fn findings(&self) -> Vec<String> {
-        self.news.lock().untold.clone()
+        self.news.lock().unreported.clone()
     }
 
     fn tell(&self, found: Vec<String>) {
         let mut news = self.news.lock();
         for finding in found {
             if news.known.insert(finding.clone()) {
-                news.untold.push(finding);
+                news.unreported.push(finding);
             }
         }
     }

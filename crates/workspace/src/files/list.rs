@@ -112,7 +112,7 @@ pub(crate) fn list(
     }
     let room = Room { lines: limits.lines, bytes: limits.bytes };
     let (mut lines, mut listing) = if within.has_glob() {
-        taken(&mut walk, &mut look, &within, depth, room)?
+        matching(&mut walk, &mut look, &within, depth, room)?
     } else {
         // Several roots are only named; their content takes a second call.
         let depth = depth.unwrap_or(if starts.len() > 1 { 0 } else { usize::MAX });
@@ -132,7 +132,7 @@ struct Room {
 
 impl Room {
     /// Takes room for this many lines with paths of this many bytes, if there is enough.
-    fn has(&mut self, lines: usize, bytes: usize) -> bool {
+    fn take(&mut self, lines: usize, bytes: usize) -> bool {
         let has = self.lines >= lines && self.bytes >= bytes;
         if has {
             self.lines -= lines;
@@ -149,15 +149,15 @@ impl Room {
     }
 
     /// Takes room for all the entries of a folder, if there is enough.
-    fn has_all(&mut self, folder: &Folder) -> bool {
+    fn take_all(&mut self, folder: &Folder) -> bool {
         let own = folder.path.as_os_str().len() + 1;
         let bytes = folder.entries.iter().map(|(name, _)| own + name.len()).sum();
-        self.has(folder.entries.len(), bytes)
+        self.take(folder.entries.len(), bytes)
     }
 }
 
 /// Returns the files that match the glob.
-fn taken(
+fn matching(
     walk: &mut Walk<'_>,
     look: &mut Look<'_>,
     within: &Within,
@@ -176,7 +176,7 @@ fn taken(
             let path = folder.path.join(name);
             if within.takes(&path) {
                 files += 1;
-                if room.has(1, path.as_os_str().len()) {
+                if room.take(1, path.as_os_str().len()) {
                     let what = look.what(&folder.root, &folder.dir, &path, *kind);
                     room.take_off(&what);
                     lines.push(Line { root: Arc::clone(&folder.root), path, what, is_open: false });
@@ -202,14 +202,14 @@ fn outline(
         let owner = folder.tag;
         // The content of a closed folder is counted at that folder.
         let is_own = lines[owner].path == folder.path;
-        let opens = is_own && folder.depth < depth && (folder.depth == 0 || room.has_all(&folder));
+        let opens = is_own && folder.depth < depth && (folder.depth == 0 || room.take_all(&folder));
         lines[owner].is_open |= opens && (folder.depth == 0 || !folder.entries.is_empty());
         for (name, kind) in &folder.entries {
             let is_dir = *kind == FileKind::Dir;
             let path = folder.path.join(name);
             let mut tag = owner;
             files += usize::from(!is_dir);
-            if opens && (folder.depth > 0 || room.has(1, path.as_os_str().len())) {
+            if opens && (folder.depth > 0 || room.take(1, path.as_os_str().len())) {
                 tag = lines.len();
                 let what = look.what(&folder.root, &folder.dir, &path, *kind);
                 room.take_off(&what);
@@ -272,8 +272,7 @@ impl Look<'_> {
     fn target(&self, root: &Root, dir: &Dir, path: &Path, name: &OsStr) -> Option<String> {
         let target = self.roots.disk().read_link(dir, name).ok()?;
         let is_short = target.as_os_str().len() <= TARGET;
-        (is_short && self.roots.leads_to_what_may_be_told(root, path))
-            .then(|| target.to_string_lossy().into_owned())
+        (is_short && self.roots.leads_to_readable(root, path)).then(|| target.to_string_lossy().into_owned())
     }
 }
 

@@ -31,7 +31,7 @@ use crate::files::vault::Vault;
 #[derive(Debug, Default)]
 pub(crate) struct RecoveryFindings {
     /// Messages for the next caller.
-    pub(crate) told: Vec<String>,
+    pub(crate) messages: Vec<String>,
     /// The reasons why transactions could be neither finished nor undone. Editing is blocked until they are.
     pub(crate) stuck: Vec<String>,
 }
@@ -61,7 +61,7 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
     for name in disk.names(&vault.open)?.iter().filter(|name| name.to_string_lossy().starts_with(HELPER)) {
         // It belonged to none: another program replaced a file at that moment.
         findings
-            .told
+            .messages
             .push(format!("What an interrupted edit displaced is kept in {}.", vault.shown_open(name)));
     }
     Ok(findings)
@@ -94,7 +94,7 @@ impl Recovery<'_> {
     }
 
     fn not_ours(&self, findings: &mut RecoveryFindings) -> io::Result<()> {
-        findings.told.push(format!(
+        findings.messages.push(format!(
             "{:?} among the open transactions of {} was not left there by this user's Emend; nothing was done with \
              it.",
             self.name,
@@ -123,7 +123,7 @@ impl Recovery<'_> {
                 return Ok(());
             }
             (Err(error), _) | (_, Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                findings.told.push(format!(
+                findings.messages.push(format!(
                     "The journal of edit {id} in {} is damaged or forged; nothing was done with it.",
                     self.root.path.display()
                 ));
@@ -136,7 +136,7 @@ impl Recovery<'_> {
             let sites = if away { self.sites(id, &journal, &home) } else { Ok(Vec::new()) };
             if let Err(error) = sites.and_then(|sites| tidy::bring_home(self.disk, &home, &sites)) {
                 // The edit has happened; the next recovery retries what remains.
-                findings.told.push(format!(
+                findings.messages.push(format!(
                     "Edit {id} of {} is made, but a file that it displaced cannot be taken away yet: {error}.",
                     self.root.path.display()
                 ));
@@ -230,7 +230,7 @@ impl Recovery<'_> {
         if !others.is_empty() {
             let kept =
                 ending.left.map(|left| format!(" What it displaced is kept in {left}.")).unwrap_or_default();
-            findings.told.push(format!(
+            findings.messages.push(format!(
                 "Edit {id} was interrupted while another program wrote; it was taken back where that loses nothing: \
                  {}.{kept}",
                 others.join(", ")
@@ -289,7 +289,7 @@ impl Recovery<'_> {
     }
 
     fn forbidden(&self, id: &str, findings: &mut RecoveryFindings) -> io::Result<()> {
-        findings.told.push(format!(
+        findings.messages.push(format!(
             "Edit {id} of {} was interrupted, and the policy forbids a path of it by now; it was left as it is, in {}.",
             self.root.path.display(),
             self.vault.shown_open(self.name)

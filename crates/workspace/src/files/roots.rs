@@ -400,7 +400,7 @@ impl Roots {
     }
 
     /// Returns whether this path from the root leads to a place that may be revealed, existing or not.
-    pub(crate) fn leads_to_what_may_be_told(&self, root: &Root, path: &Path) -> bool {
+    pub(crate) fn leads_to_readable(&self, root: &Root, path: &Path) -> bool {
         match self.resolve(root, path) {
             Ok(_) => true,
             Err(Refusal::IsFolder(names)) => root.policy.may_read(&names).is_ok(),

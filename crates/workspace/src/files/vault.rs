@@ -91,7 +91,7 @@ impl Home {
             Some((dir, names))
         };
         let count = |part: &str| names(part).map_or(0, |(_, names)| names.len());
-        let mut census = Census { open: count(OPEN), aside: count(ASIDE), ..Census::default() };
+        let mut census = Census { open: count(OPEN), aside: count(QUARANTINE), ..Census::default() };
         if let Some((dir, names)) = names(FINISHED) {
             census.bytes = names.iter().map(|name| size(disk, &dir, name)).sum();
             census.edits = names.iter().map(|name| id_of(name)).collect::<BTreeSet<_>>().len();
@@ -198,7 +198,7 @@ const LONGEST_LOG: u64 = 512 * 1024 * 1024;
 /// The name of the log of edits.
 const LOG: &str = "log";
 /// The name of the folder of quarantined transactions.
-const ASIDE: &str = "aside";
+const QUARANTINE: &str = "aside";
 
 impl Vault {
     /// Opens the vault in this folder.
@@ -257,20 +257,20 @@ impl Vault {
     }
 
     /// Returns the path of a quarantined transaction, for messages.
-    pub(crate) fn shown_aside(&self, name: &OsStr) -> String {
-        format!("{:?}", self.path.join(ASIDE).join(name))
+    pub(crate) fn shown_quarantined(&self, name: &OsStr) -> String {
+        format!("{:?}", self.path.join(QUARANTINE).join(name))
     }
 
     /// Opens the quarantine folder, and creates it if it is missing.
-    pub(crate) fn aside(&self, disk: &dyn Disk) -> io::Result<Dir> {
-        make_if_missing(disk, &self.home, OsStr::new(ASIDE))?;
-        disk.open_dir(&self.home, Path::new(ASIDE))
+    pub(crate) fn quarantine(&self, disk: &dyn Disk) -> io::Result<Dir> {
+        make_if_missing(disk, &self.home, OsStr::new(QUARANTINE))?;
+        disk.open_dir(&self.home, Path::new(QUARANTINE))
     }
 
     /// Returns the names of the quarantined transactions.
-    pub(crate) fn names_aside(&self, disk: &dyn Disk) -> io::Result<Vec<OsString>> {
-        match disk.open_dir(&self.home, Path::new(ASIDE)) {
-            Ok(aside) => disk.names(&aside),
+    pub(crate) fn quarantined_names(&self, disk: &dyn Disk) -> io::Result<Vec<OsString>> {
+        match disk.open_dir(&self.home, Path::new(QUARANTINE)) {
+            Ok(quarantine) => disk.names(&quarantine),
             Err(error) if is_absent(&error) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -339,10 +339,10 @@ impl Vault {
     /// Removes the oldest kept transactions above the limits. A failure does no harm.
     pub(crate) fn prune(&self, disk: &dyn Disk) {
         prune(disk, &self.kept);
-        if disk.stat(&self.home, OsStr::new(ASIDE)).is_ok()
-            && let Ok(aside) = disk.open_dir(&self.home, Path::new(ASIDE))
+        if disk.stat(&self.home, OsStr::new(QUARANTINE)).is_ok()
+            && let Ok(quarantine) = disk.open_dir(&self.home, Path::new(QUARANTINE))
         {
-            prune(disk, &aside);
+            prune(disk, &quarantine);
         }
     }
 }

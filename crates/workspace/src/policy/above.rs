@@ -71,13 +71,13 @@ impl Policy {
     }
 
     /// Extends the lists that have defaults with the rules of the folders above a root at this path.
-    pub(super) fn heed_folders_above(&mut self, path: &Path) -> Result<(), String> {
+    pub(super) fn apply_folders_above(&mut self, path: &Path) -> Result<(), String> {
         let above = Above::new(path);
         let forbidden = counting(&self.forbidden[0], FORBIDDEN, &self.said_forbidden)?;
-        if let Some(globs) = beneath(&forbidden, FORBIDDEN, &taken_back(&self.said_forbidden), &above)? {
+        if let Some(globs) = beneath(&forbidden, FORBIDDEN, &exceptions(&self.said_forbidden), &above)? {
             self.forbidden.push(Arc::new(globs));
         }
-        let said = taken_back(&self.said_approve);
+        let said = exceptions(&self.said_approve);
         let guarded = counting(&self.guarded, APPROVE, &said)?;
         if let Some(globs) = beneath(&guarded, APPROVE, &said, &above)? {
             self.guarded = Arc::new(globs);
@@ -92,10 +92,10 @@ impl Policy {
 
 /// Returns the part of a list that counts for the folders above a root; the same list, if all of it does.
 fn counting(list: &Arc<Globs>, defaults: &[&str], said: &[String]) -> Result<Arc<Globs>, String> {
-    if said.iter().all(|said| takes_back_anywhere(said)) {
+    if said.iter().all(|said| is_exception_anywhere(said)) {
         return Ok(Arc::clone(list));
     }
-    let said = said.iter().map(String::as_str).filter(|said| takes_back_anywhere(said));
+    let said = said.iter().map(String::as_str).filter(|said| is_exception_anywhere(said));
     Globs::new(defaults.iter().copied().chain(said)).map(Arc::new)
 }
 
@@ -107,7 +107,7 @@ fn beneath(
     above: &Above,
 ) -> Result<Option<Globs>, String> {
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
-    let wide: Vec<&str> = said.iter().copied().filter(|said| takes_back_anywhere(said)).collect();
+    let wide: Vec<&str> = said.iter().copied().filter(|said| is_exception_anywhere(said)).collect();
     // The verdict for the root applies to everything in it, until a deeper pattern matches.
     let first = match counting.last_word(&above.path) {
         Some(Word::Caught(shown)) => Some(("/*".to_owned(), shown)),
@@ -131,13 +131,13 @@ fn beneath(
 }
 
 /// Returns whether a pattern is an exception that does not only apply at the top of a workspace.
-fn takes_back_anywhere(pattern: &str) -> bool {
+fn is_exception_anywhere(pattern: &str) -> bool {
     let plain = pattern.strip_prefix('!').map(|plain| plain.trim_end_matches('/'));
     plain.is_some_and(|plain| plain.starts_with("**/") || !plain.contains('/'))
 }
 
 /// Returns the exceptions among the user's patterns.
-pub(super) fn taken_back(said: &[String]) -> Vec<String> {
+pub(super) fn exceptions(said: &[String]) -> Vec<String> {
     said.iter().filter(|said| said.starts_with('!')).cloned().collect()
 }
 
@@ -162,7 +162,7 @@ mod tests {
     fn policy(root: &str, approve: &[&str]) -> Policy {
         let approve = approve.iter().map(|&said| said.to_owned()).collect();
         let mut policy = Policy::new(&Settings { approve, ..Settings::default() }).unwrap();
-        policy.heed_folders_above(Path::new(root)).unwrap();
+        policy.apply_folders_above(Path::new(root)).unwrap();
         policy
     }
 
@@ -229,12 +229,12 @@ mod tests {
     #[test]
     fn secrets_are_known_beneath_their_folder() {
         let mut policy = Policy::default();
-        policy.heed_folders_above(Path::new("/home/ann/.aws")).unwrap();
+        policy.apply_folders_above(Path::new("/home/ann/.aws")).unwrap();
         assert!(policy.may_read(&names("credentials")).is_err());
         assert_eq!(policy.may_read(&names("x/credentials")), Ok(()));
         let said = Settings { forbidden_paths: vec!["!credentials".into()], ..Settings::default() };
         let mut policy = Policy::new(&said).unwrap();
-        policy.heed_folders_above(Path::new("/home/ann/.aws")).unwrap();
+        policy.apply_folders_above(Path::new("/home/ann/.aws")).unwrap();
         assert_eq!(policy.may_read(&names("credentials")), Ok(()));
     }
 }

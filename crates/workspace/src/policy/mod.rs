@@ -81,7 +81,7 @@ impl Policy {
         let read_only = globs("read_only", &[], &settings.read_only)?;
         let approve = globs("approve", &[], &settings.approve)?;
         // The user's added patterns require approval by themselves.
-        let taken_back = above::taken_back(&settings.approve);
+        let exceptions = above::exceptions(&settings.approve);
         for Setting { key, .. } in Settings::ALL {
             settings.check(key).map_err(|wrong| format!("{key}: {}", wrong.why))?;
         }
@@ -90,7 +90,7 @@ impl Policy {
             forbidden: vec![globs("forbidden_paths", FORBIDDEN, &settings.forbidden_paths)?],
             read_only: vec![Arc::clone(&read_only)],
             approve: vec![Arc::clone(&approve)],
-            guarded: globs("approve", APPROVE, &taken_back)?,
+            guarded: globs("approve", APPROVE, &exceptions)?,
             said_of_guarded: approve,
             said_forbidden: settings.forbidden_paths.clone(),
             said_approve: settings.approve.clone(),

@@ -29,7 +29,7 @@ impl Policy {
         policy.own_here = self.own.iter().filter_map(|own| inside(own)).collect();
         policy.git_here =
             git_folder::named_by_files(disk, root, path).iter().map(|names| Folded::new(names)).collect();
-        if let Err(wrong) = policy.heed_folders_above(path) {
+        if let Err(wrong) = policy.apply_folders_above(path) {
             let reason = format!("what is protected in {} is not known: {wrong}", path.display());
             policy.broken = Some(reason.clone());
             return (policy, vec![reason]);

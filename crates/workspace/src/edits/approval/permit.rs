@@ -103,11 +103,11 @@ pub(crate) fn leave_waiting(
         Ok(id) => Release::Command { command: format!("{approve} {id}") },
         Err(why) => Release::Nowhere { why },
     };
-    let told = |mut problem: Problem| {
+    let with_release = |mut problem: Problem| {
         if let Kind::ApprovalNeeded { release: how, .. } = &mut *problem.kind {
             *how = release.clone();
         }
         problem
     };
-    held.problems.iter().cloned().map(told).collect()
+    held.problems.iter().cloned().map(with_release).collect()
 }

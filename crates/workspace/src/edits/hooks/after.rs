@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Allowance, Armed, Hooks, told};
+use super::{Allowance, Armed, Hooks, shortened};
 use crate::files::history::Origin;
 use crate::files::report::{ChangeKind, FileReport, Report};
 
@@ -52,7 +52,7 @@ impl Hooks {
                 ran.done()
             });
             if let Err(why) = ended {
-                done.failed.push(format!("The hook '{name}' failed after the edit: {}", told(&why)));
+                done.failed.push(format!("The hook '{name}' failed after the edit: {}", shortened(&why)));
             }
         }
         done

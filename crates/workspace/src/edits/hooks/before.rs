@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::problem::{Kind, Problem};
 
-use super::{Allowance, Armed, Hooks, told};
+use super::{Allowance, Armed, Hooks, shortened};
 use crate::edits::approval::visible;
 use crate::edits::checked_plan::PlanContext;
 use crate::files::report::{FileReport, Report};
@@ -63,7 +63,7 @@ impl Hooks {
                         Verdict::Unheard(why) => why,
                     }
                 }
-                Err(why) => told(&why),
+                Err(why) => shortened(&why),
             };
             let hook = armed.hook.name.clone();
             if armed.hook.required {
@@ -115,7 +115,7 @@ impl Verdict {
                 let said = if output.trim().is_empty() { &*ran.errors } else { &*output };
                 Self::Refused(visible(said.trim()).chars().take(QUOTED).collect())
             }
-            _ => Self::Unheard(told(&ran.why())),
+            _ => Self::Unheard(shortened(&ran.why())),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use emend_edit::find::FindLimits;
 use emend_edit::plan::FilePlan;
 
-use super::{Allowance, Armed, Hooks, told};
+use super::{Allowance, Armed, Hooks, shortened};
 use crate::edits::checked_plan::CheckedPlan;
 use crate::files::report::Report;
 use crate::problem::{Kind, Problem};
@@ -58,7 +58,7 @@ impl Hooks {
                             "The formatter '{}' could not format {name} and was left out: ",
                             armed.hook.name
                         );
-                        checked.report.notes.push(note + &told(&why));
+                        checked.report.notes.push(note + &shortened(&why));
                     }
                 }
             }

@@ -31,7 +31,7 @@ pub(crate) use self::turns::Turn;
 use self::turns::Turns;
 
 /// The number of characters of a program's message that are reported.
-const TOLD: usize = 600;
+const MESSAGE_LENGTH: usize = 600;
 
 /// The hooks of a workspace, ready to run.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ struct Allowance {
     timeout: Duration,
     /// The number of bytes of output that are kept.
     most: usize,
-    /// Whether longer output is cut off instead of being an error.
+    /// Whether the rest of the output is discarded; otherwise the program is ended.
     is_cut: bool,
     /// Whether its child processes may outlive it.
     leaves: bool,
@@ -204,9 +204,9 @@ fn filled(arguments: &[String], root: &Path, paths: &[&str]) -> Vec<String> {
 }
 
 /// Returns a program's message, or its failure, on one line, escaped and shortened.
-fn told(said: &str) -> String {
+fn shortened(said: &str) -> String {
     let shown = visible_line(said);
-    match shown.char_indices().nth(TOLD) {
+    match shown.char_indices().nth(MESSAGE_LENGTH) {
         Some((end, _)) => format!("{} ...", &shown[..end]),
         None => shown,
     }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_a_program_says_is_short_and_harmless() {
-        assert_eq!(told("a\u{1b}[2K\nb"), "a\\u{1b}[2K\\nb");
-        assert_eq!(told(&"ü".repeat(1000)).chars().count(), TOLD + 4);
+        assert_eq!(shortened("a\u{1b}[2K\nb"), "a\\u{1b}[2K\\nb");
+        assert_eq!(shortened(&"ü".repeat(1000)).chars().count(), MESSAGE_LENGTH + 4);
     }
 }

@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 use emend_threads::{Condvar, Mutex};
 
 /// The interval at which a waiting edit checks whether the client has cancelled it.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The queue of edits with their files.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
-    come: Mutex<Come>,
-    gone: Condvar,
+    queue: Mutex<Queue>,
+    departed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Come {
+struct Queue {
     last: u64,
-    here: BTreeMap<u64, BTreeSet<String>>,
+    edits: BTreeMap<u64, BTreeSet<String>>,
 }
 
-impl Come {
+impl Queue {
     fn is_first(&self, number: u64) -> bool {
-        let Some(names) = self.here.get(&number) else { return true };
-        self.here.range(..number).all(|(_, earlier)| earlier.is_disjoint(names))
+        let Some(names) = self.edits.get(&number) else { return true };
+        self.edits.range(..number).all(|(_, earlier)| earlier.is_disjoint(names))
     }
 }
 
@@ -51,30 +51,30 @@ impl Turns {
         cancelled: &dyn Fn() -> bool,
     ) -> Turn<'_> {
         let until = Instant::now() + patience;
-        let mut come = self.come();
-        come.last += 1;
-        let number = come.last;
-        come.here.insert(number, names);
+        let mut queue = self.queue();
+        queue.last += 1;
+        let number = queue.last;
+        queue.edits.insert(number, names);
         let mut turn = Turn { turns: self, number, has_waited: false };
-        while !come.is_first(number) && !cancelled() {
+        while !queue.is_first(number) && !cancelled() {
             let Some(left) = until.checked_duration_since(Instant::now()) else { break };
             turn.has_waited = true;
-            let waited = self.gone.wait_timeout(come, left.min(GLANCE));
-            come = waited.0;
+            let waited = self.departed.wait_timeout(queue, left.min(POLL_INTERVAL));
+            queue = waited.0;
         }
-        drop(come);
+        drop(queue);
         turn
     }
 
-    fn come(&self) -> MutexGuard<'_, Come> {
-        self.come.lock()
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock()
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.turns.come().here.remove(&self.number);
-        self.turns.gone.notify_all();
+        self.turns.queue().edits.remove(&self.number);
+        self.turns.departed.notify_all();
     }
 }
 
@@ -101,14 +101,14 @@ mod tests {
                         order.lock().push(number);
                     }
                 });
-                while turns.come().here.len() < number + 1 {
+                while turns.queue().edits.len() < number + 1 {
                     std::thread::yield_now();
                 }
             }
             drop(first);
         });
         assert_eq!(*order.lock(), [1, 2, 3, 4]);
-        assert!(turns.come().here.is_empty());
+        assert!(turns.queue().edits.is_empty());
     }
 
     #[test]

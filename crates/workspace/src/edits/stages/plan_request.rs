@@ -60,7 +60,7 @@ pub(crate) fn plan_request(
     let span = spans::plan(|| request.patch.paths().count());
     spans::within(&span, |_| read_and_plan(roots, request, context)).map_err(|mut why| {
         if let NotDone::Refused(problems) = &mut why {
-            say_who(roots, vaults, request.patch, problems);
+            add_last_editors(roots, vaults, request.patch, problems);
         }
         why
     })
@@ -80,8 +80,8 @@ fn read_and_plan(
     let claimed = gathered.claimed(roots, request)?;
     gathered.distrust_numbers(&claimed, &readings());
     let stale_check = gathered.check_seen(patch, &claimed, &mut readings())?;
-    none(gathered.check_read(&claimed, &stale_check, &readings()))?;
-    none(gathered.check_numbers(patch, &claimed))?;
+    refuse_any(gathered.check_read(&claimed, &stale_check, &readings()))?;
+    refuse_any(gathered.check_numbers(patch, &claimed))?;
     let unseen = |discarded| gathered.check_whole(discarded, &claimed, &readings());
     let limits = gathered.root.as_ref().map_or_else(FindLimits::default, |root| root.planning_limits());
     let plan = plan::build(patch, &gathered.sources, &limits).map_err(|problems| {
@@ -89,7 +89,7 @@ fn read_and_plan(
         all.extend(gathered.explained(problems));
         all
     })?;
-    none(unseen(plan.discarded().to_vec()))?;
+    refuse_any(unseen(plan.discarded().to_vec()))?;
     let notes = gathered.check_changed(patch, &limits, &plan, &stale_check, &mut readings())?;
     let whole = gathered.given(patch);
     let nothing = || Problem::new(Kind::EmptyRequest);
@@ -112,12 +112,12 @@ fn read_and_plan(
         },
         report,
     };
-    none(commit::special_files(&**roots.disk(), &checked.jobs()))?;
+    refuse_any(commit::special_files(&**roots.disk(), &checked.jobs()))?;
     Ok(checked)
 }
 
 /// Adds the edit that changed each stale file, if it is among the newest of the root.
-fn say_who(roots: &Roots, vaults: &VaultAccess, patch: &Patch, problems: &mut [Problem]) {
+fn add_last_editors(roots: &Roots, vaults: &VaultAccess, patch: &Patch, problems: &mut [Problem]) {
     let is_stale = |problem: &Problem| problem.code() == Code::StaleFile;
     if !problems.iter().any(is_stale) {
         return;
@@ -131,6 +131,6 @@ fn say_who(roots: &Roots, vaults: &VaultAccess, patch: &Patch, problems: &mut [P
     }
 }
 
-fn none(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
+fn refuse_any(problems: Vec<Problem>) -> Result<(), Vec<Problem>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

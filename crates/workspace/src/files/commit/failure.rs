@@ -59,7 +59,7 @@ impl CommitFailure {
             Self::Mounted { name } if clean => Problem::new(Kind::MountPoint).at(&name),
             other => {
                 let (what, name) = match other {
-                    Self::Io { step, name, error } => (said(step, &name, &error), name),
+                    Self::Io { step, name, error } => (message(step, &name, &error), name),
                     Self::Stale { name, .. } | Self::Overtaken { name } => {
                         ("Another program wrote at the same moment.".into(), name)
                     }
@@ -88,7 +88,7 @@ impl CommitFailure {
 }
 
 /// Returns what failed at which file, and what can be done about it.
-fn said(step: Step, name: &str, error: &io::Error) -> String {
+fn message(step: Step, name: &str, error: &io::Error) -> String {
     let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
     let what = match step {
         Step::Stage | Step::Prepare => {

@@ -151,7 +151,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Writes the list of files to stage, so that recovery can remove them. A failure does no harm.
+    /// Writes the list of files to stage, so that recovery can remove them. It is not synced.
     pub(super) fn note(&self, disk: &dyn Disk, vault: &Vault, home: &Dir) -> io::Result<()> {
         let content = vault.sealed(&self.purpose(), self)?;
         let file = disk.create_file(home, STAGING.as_ref(), None)?;

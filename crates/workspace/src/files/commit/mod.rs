@@ -210,7 +210,7 @@ impl<'a> Transaction<'a> {
         for at in 0..self.jobs.len() {
             self.recheck(at)?;
         }
-        self.nobody_waits()?;
+        self.check_no_writer_waits()?;
         self.reserve()?;
         self.placed = true;
         for at in 0..self.jobs.len() {
@@ -224,7 +224,7 @@ impl<'a> Transaction<'a> {
         for at in 0..self.jobs.len() {
             self.verify(at)?;
         }
-        self.nobody_waits()?;
+        self.check_no_writer_waits()?;
         self.watches.clear();
         self.staged.clear();
         self.sync_folders()?;

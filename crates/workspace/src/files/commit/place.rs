@@ -63,7 +63,7 @@ impl Transaction<'_> {
     }
 
     /// Checks that no program waits to write to a watched file.
-    pub(super) fn nobody_waits(&self) -> Result<(), CommitFailure> {
+    pub(super) fn check_no_writer_waits(&self) -> Result<(), CommitFailure> {
         match self.jobs.iter().zip(&self.watches).find(|(_, watch)| watch.is_wanted()) {
             Some((job, _)) => Err(CommitFailure::Overtaken { name: job.plan.name.clone() }),
             None => Ok(()),

@@ -98,8 +98,8 @@ pub(crate) fn clear(
     if !left {
         return RestoreOutcome { states, left: None, open: None };
     }
-    match tx.vault.aside(disk).and_then(|aside| tx.vault.open.rename(name, &aside, name)) {
-        Ok(()) => RestoreOutcome { states, left: Some(tx.vault.shown_aside(name)), open: None },
+    match tx.vault.quarantine(disk).and_then(|quarantine| tx.vault.open.rename(name, &quarantine, name)) {
+        Ok(()) => RestoreOutcome { states, left: Some(tx.vault.shown_quarantined(name)), open: None },
         Err(error) => open(states, error),
     }
 }

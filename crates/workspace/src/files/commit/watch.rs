@@ -15,9 +15,9 @@ use super::At;
 
 /// The number of checks whether other programs have closed a file. Most open it for microseconds; one that stays open,
 /// such as a log, delays a transaction by five milliseconds.
-const GLANCES: usize = 20;
+const CHECKS: usize = 20;
 /// The interval between these checks.
-const GLANCE: Duration = Duration::from_micros(250);
+const CHECK_INTERVAL: Duration = Duration::from_micros(250);
 
 /// The number of checks that a transaction has left.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Patience(usize);
 
 impl Default for Patience {
     fn default() -> Self {
-        Self(GLANCES)
+        Self(CHECKS)
     }
 }
 
@@ -36,9 +36,9 @@ pub(super) fn open_to_overwrite(disk: &dyn Disk, at: At<'_>) -> io::Result<File>
 }
 
 fn once_unwatched<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-    for _ in 0..GLANCES {
+    for _ in 0..CHECKS {
         match open() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(GLANCE),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(CHECK_INTERVAL),
             opened => return opened,
         }
     }
@@ -61,7 +61,7 @@ impl Watch {
             match disk.lease(at.0, at.1) {
                 Taken::Open if patience.0 > 0 => {
                     patience.0 -= 1;
-                    thread::sleep(GLANCE);
+                    thread::sleep(CHECK_INTERVAL);
                 }
                 taken => return Self(taken),
             }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(once_unwatched(|| watched(4)).unwrap(), 4);
         let never = once_unwatched(|| watched(usize::MAX)).unwrap_err();
         assert_eq!(never.kind(), io::ErrorKind::WouldBlock);
-        assert_eq!(times, 4 + GLANCES + 1);
+        assert_eq!(times, 4 + CHECKS + 1);
         let mut asked = 0;
         let gone = || -> io::Result<()> {
             asked += 1;

@@ -309,7 +309,7 @@ impl Over {
     pub(crate) fn read(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
         let log = Log::read(disk, vault)?;
         let logged = log.records(vault).into_iter().map(|logged| logged.record.id).collect();
-        let names = disk.names(&vault.kept)?.into_iter().chain(vault.names_aside(disk)?);
+        let names = disk.names(&vault.kept)?.into_iter().chain(vault.quarantined_names(disk)?);
         Ok(Self { kept: names.map(|name| vault::id_of(&name)).collect(), logged })
     }
 }

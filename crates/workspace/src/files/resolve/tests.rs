@@ -33,18 +33,18 @@ impl Scene {
     }
 
     /// Returns the result for a path in words, the same on all disks.
-    fn told(&self, path: &str) -> String {
-        self.told_without(path, "nothing")
+    fn outcome(&self, path: &str) -> String {
+        self.outcome_without(path, "nothing")
     }
 
     /// Returns the result if names that begin with `forbidden` are not allowed.
-    fn told_without(&self, path: &str, forbidden: &str) -> String {
+    fn outcome_without(&self, path: &str, forbidden: &str) -> String {
         let allowed = |names: &[OsString]| match names.iter().collect::<PathBuf>().starts_with(forbidden) {
             true => Err(Kind::PathForbidden { rule: forbidden.into() }),
             false => Ok(()),
         };
         let disks: [&dyn Disk; 2] = [if Linux::is_supported() { &Linux } else { &Portable }, &Portable];
-        let told =
+        let outcomes =
             disks.map(|disk| match resolve(disk, &self.root, &self.canonical, Path::new(path), &allowed) {
                 Ok(place) => {
                     let kind = match (place.missing, place.through_link) {
@@ -73,15 +73,15 @@ impl Scene {
                 }
                 Err(Refusal::Io(error)) => panic!("{path}: {error}"),
             });
-        assert_eq!(told[0], told[1], "{path}");
-        told[0].clone()
+        assert_eq!(outcomes[0], outcomes[1], "{path}");
+        outcomes[0].clone()
     }
 }
 
 #[test]
 fn a_path_without_links_leads_to_what_it_names() {
     let scene = Scene::new();
-    for (path, told) in [
+    for (path, expected) in [
         ("a.txt", "file a.txt"),
         ("./sub/./b.txt", "file sub/b.txt"),
         ("sub/../a.txt", "file a.txt"),
@@ -102,7 +102,7 @@ fn a_path_without_links_leads_to_what_it_names() {
         ("x/../a.txt", "outside"),
         ("/etc/passwd", "outside"),
     ] {
-        assert_eq!(scene.told(path), told, "{path}");
+        assert_eq!(scene.outcome(path), expected, "{path}");
     }
 }
 
@@ -119,7 +119,7 @@ fn a_link_leads_where_it_points_and_never_out_of_the_root() {
     scene.link("out_again", "sub/../../outside.txt");
     scene.link("far", "/etc");
     scene.link("loop", "loop");
-    for (path, told) in [
+    for (path, expected) in [
         ("to_file", "linked file sub/b.txt"),
         ("to_folder/b.txt", "file sub/b.txt"),
         ("to_folder", "folder sub"),
@@ -136,7 +136,7 @@ fn a_link_leads_where_it_points_and_never_out_of_the_root() {
         ("far/passwd", "outside"),
         ("loop", "outside"),
     ] {
-        assert_eq!(scene.told(path), told, "{path}");
+        assert_eq!(scene.outcome(path), expected, "{path}");
     }
 }
 
@@ -145,10 +145,10 @@ fn what_is_forbidden_is_asked_of_each_step_before_the_disk_is() {
     let scene = Scene::new();
     scene.link("to_folder", "sub");
     for path in ["sub/b.txt", "sub/none.txt", "sub/../a.txt", "sub", "to_folder/b.txt", "to_folder"] {
-        assert_eq!(scene.told_without(path, "sub"), "forbidden", "{path}");
+        assert_eq!(scene.outcome_without(path, "sub"), "forbidden", "{path}");
     }
-    assert_eq!(scene.told_without("none/new.txt", "none/new.txt"), "forbidden");
-    assert_eq!(scene.told_without("a.txt", "sub"), "file a.txt");
+    assert_eq!(scene.outcome_without("none/new.txt", "none/new.txt"), "forbidden");
+    assert_eq!(scene.outcome_without("a.txt", "sub"), "file a.txt");
 }
 
 #[test]
@@ -156,10 +156,10 @@ fn links_and_steps_are_counted() {
     let scene = Scene::new();
     scene.link("link0", "a.txt");
     (1..=LINKS).for_each(|number| scene.link(&format!("link{number}"), format!("link{}", number - 1)));
-    assert_eq!(scene.told(&format!("link{}", LINKS - 1)), "linked file a.txt");
-    assert_eq!(scene.told(&format!("link{LINKS}")), "outside");
+    assert_eq!(scene.outcome(&format!("link{}", LINKS - 1)), "linked file a.txt");
+    assert_eq!(scene.outcome(&format!("link{LINKS}")), "outside");
     // Two steps for each turn, and one for the name at the end.
     let turns = |count: usize| ["sub/../".repeat(count), "a.txt".into()].concat();
-    assert_eq!(scene.told(&turns(STEPS / 2 - 1)), "file a.txt");
-    assert_eq!(scene.told(&turns(STEPS / 2)), "outside");
+    assert_eq!(scene.outcome(&turns(STEPS / 2 - 1)), "file a.txt");
+    assert_eq!(scene.outcome(&turns(STEPS / 2)), "outside");
 }

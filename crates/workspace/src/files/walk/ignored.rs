@@ -20,7 +20,7 @@ const READ: u64 = 128 * 1024;
 
 /// The budget of a walk for ignore files.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Left {
+pub(crate) struct IgnoreBudget {
     /// The number of bytes to read.
     pub(crate) bytes: u64,
     /// The number of patterns whose matching is costly.
@@ -50,7 +50,7 @@ impl Ignored {
         folder: &Path,
         above: Option<Arc<Self>>,
         has: &dyn Fn(&str) -> bool,
-        left: &mut Left,
+        left: &mut IgnoreBudget,
     ) -> Option<Arc<Self>> {
         let mut read =
             |dir: &Dir, name: &str| patterns(disk, dir, name, left).unwrap_or_else(Gitignore::empty);
@@ -109,7 +109,7 @@ impl Ignored {
 }
 
 /// Reads the patterns of an ignore file; `None` if it is missing or not a regular file, as in git.
-fn patterns(disk: &dyn Disk, dir: &Dir, name: &str, left: &mut Left) -> Option<Gitignore> {
+fn patterns(disk: &dyn Disk, dir: &Dir, name: &str, left: &mut IgnoreBudget) -> Option<Gitignore> {
     let file = disk.open_file(dir, name.as_ref()).ok()?;
     if disk.stat_file(&file).ok()?.kind != FileKind::File {
         return None;
@@ -144,7 +144,7 @@ mod tests {
         std::fs::write(folder.path().join(".ignore"), "aaaa\nbbbb\n").unwrap();
         let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
         for (bytes, ignored) in [(0, 0), (3, 0), (4, 1), (8, 1), (9, 2), (10, 2), (20, 2)] {
-            let mut left = Left { bytes, costly: 0 };
+            let mut left = IgnoreBudget { bytes, costly: 0 };
             let patterns = patterns(&*crate::disk::for_this_machine(), &dir, ".ignore", &mut left).unwrap();
             assert_eq!(patterns.num_ignores(), ignored);
         }
@@ -157,7 +157,7 @@ mod tests {
         std::fs::write(folder.path().join(".gitignore"), format!("{hostile}*.o\n*.a?\n*.b?\ntarget/\n"))
             .unwrap();
         let dir = Dir::open_ambient_dir(folder.path(), cap_std::ambient_authority()).unwrap();
-        let mut left = Left { bytes: 1 << 20, costly: 1 };
+        let mut left = IgnoreBudget { bytes: 1 << 20, costly: 1 };
         let disk = crate::disk::for_this_machine();
         let patterns = patterns(&*disk, &dir, ".gitignore", &mut left).unwrap();
         assert_eq!(left.costly, 0);

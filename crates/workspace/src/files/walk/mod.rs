@@ -20,7 +20,7 @@ use crate::disk::fault::is_absent;
 use crate::disk::{Disk, FileKind};
 use crate::files::roots::Root;
 use crate::policy::Policy;
-use ignored::{Ignored, Left};
+use ignored::{IgnoreBudget, Ignored};
 
 pub use scope::WalkScope;
 pub(crate) use scope::Within;
@@ -33,7 +33,7 @@ pub(crate) struct WalkLimits {
     /// The total size of the paths of folders waiting in the queue, in bytes.
     pub(crate) waiting: usize,
     /// The budget for ignore files.
-    pub(crate) ignored: Left,
+    pub(crate) ignored: IgnoreBudget,
 }
 
 impl Default for WalkLimits {
@@ -41,7 +41,7 @@ impl Default for WalkLimits {
         Self {
             names: 1_000_000,
             waiting: 64 * 1024 * 1024,
-            ignored: Left { bytes: 1024 * 1024, costly: 2000 },
+            ignored: IgnoreBudget { bytes: 1024 * 1024, costly: 2000 },
         }
     }
 }
