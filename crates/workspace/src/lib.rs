@@ -1,8 +1,8 @@
 //! The workspace: the only part of Emend that touches the user's files.
 //!
 //! A request arrives as a [`Patch`](emend_edit::patch::Patch), is gathered, checked, planned and committed under the
-//! root's lock, and leaves as a [`Report`]. This crate knows neither async, MCP nor JSON schemas: its functions are
-//! plain and block.
+//! root's lock, and leaves as a [`Report`]. Async, MCP and JSON schemas are unknown here: these are plain functions
+//! that block.
 //!
 //! ```
 //! use emend_workspace::{RootSpec, Workspace, disk};

@@ -1,8 +1,8 @@
-//! The settings, each declared once. What becomes of one is made of its declaration: how it is read in a file and behind a
-//! flag, which of two sources counts, what a folder and a client may say of it, and its row in the reference.
+//! The settings, each declared once. Its declaration decides how a setting is parsed from a file and a flag, which of
+//! two sources counts, what a folder and a client may set, and its row in the reference.
 //!
-//! There are three sources of settings: the command line, the configuration file of the person, and the file of a
-//! workspace. What a source leaves out, another decides.
+//! There are three sources of settings: the command line, the user's configuration file, and the file of a workspace.
+//! What one source leaves out, another decides.
 
 mod declare;
 mod lists;
@@ -25,8 +25,8 @@ pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
 pub use self::words::{Mode, OnChange, RequireRead, SyntaxGuard};
 
-// The comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a workspace
-// may say of it, `client` what a command line may, where the person's own file says something.
+// The doc comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a
+// workspace may set, `client` what a command line may if the user's own file sets it too.
 settings! {
     lists {
         /// The folders to open, as `PATH` or `name=PATH`. In the file they are absolute or begin with `~/`, and count only if
@@ -133,7 +133,7 @@ settings! {
         }
 
         /// Keep displaced files and records. Without them nothing can be undone.
-        // Neither is stricter: one loses what a person wants to have, the other keeps what they may not want.
+        // Neither is stricter: one loses what the user wants to have, the other keeps what they may not want.
         track_history: bool {
             default: true,
             flag: Flag::switch("--track-history"),
@@ -158,7 +158,7 @@ settings! {
         }
 
         /// Write [events](EVENTS.md), the outcome of each edit as a line of JSON, for `emend events`.
-        // A folder may want nothing to be told of it. A client may not keep from a person what they want to see.
+        // A folder may want no events about it. A client must not hide from the user what they want to see.
         emit_event: bool {
             default: false,
             flag: Flag::switch("--emit-event"),
