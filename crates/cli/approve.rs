@@ -1,7 +1,7 @@
-//! `emend approve`: a person's word on edits that wait for it.
+//! `emend approve`: shows a person the edits that wait for approval and takes their decision.
 //!
-//! Whoever says yes must be a person who sees the whole of the edit. So it is asked for at a terminal, after the diff, and
-//! there is no flag that says it.
+//! Only a person who sees the whole edit may approve it. So the command asks at a terminal, after the diff, and no flag
+//! answers for the person.
 
 use std::io::{self, BufRead, IsTerminal, Write, stdin, stdout};
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
         stdin().is_terminal() && stdout().is_terminal(),
         "a person must decide on this: run `emend approve {id}` in a terminal, without redirecting its input or output"
     );
-    Shown::of(&waiting).show(output)?;
+    Review::from_waiting(&waiting).show(output)?;
     match waiting.word {
         Some(Word::Yes) => output.show("\nYou have approved this already; a no takes that back.\n")?,
         Some(Word::No) => output.show("\nYou have denied this before.\n")?,
@@ -133,15 +133,15 @@ fn list(waiting: &[Waiting], as_json: bool, output: Output) -> anyhow::Result<()
     Ok(())
 }
 
-/// `ID  str_replace by claude-code, 3 minutes ago, in /home/ann/project`
+/// The first line of an entry: `ID  str_replace by claude-code, 3 minutes ago, in /home/ann/project`
 fn head(waiting: &Waiting) -> String {
     let (tool, client, root) =
         (visible_line(&waiting.tool), visible_line(&waiting.client), visible_line(&waiting.root));
     format!("{}  {tool} by {client}, {}, in {root}", waiting.id(), ago(waiting.time()))
 }
 
-/// All that one must know to decide.
-struct Shown<'a> {
+/// Everything that a person needs to decide on an edit.
+struct Review<'a> {
     head: String,
     rules: &'a [String],
     files: &'a [String],
@@ -149,8 +149,8 @@ struct Shown<'a> {
     diff: &'a str,
 }
 
-impl<'a> Shown<'a> {
-    fn of(waiting: &'a Waiting) -> Self {
+impl<'a> Review<'a> {
+    fn from_waiting(waiting: &'a Waiting) -> Self {
         Self {
             head: head(waiting),
             rules: &waiting.rules,
@@ -160,7 +160,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Shows all of it, as it stands: what would not be seen is written out.
+    /// Shows all of it. Control characters are written out, so that none can hide a part of the edit.
     fn show(&self, output: Output) -> io::Result<()> {
         let colours = Colours::of_standard_output();
         let mut text = colours.bold(&self.head) + "\n";
@@ -181,26 +181,26 @@ impl<'a> Shown<'a> {
 }
 
 /// Asks the person who runs a command, at their terminal, whether its edit may be made.
-pub(crate) fn asked(held: &AwaitingApproval, output: Output) -> Decision {
+pub(crate) fn ask_decision(held: &AwaitingApproval, output: Output) -> Decision {
     if !output.can_ask() {
         return Decision::Undecided;
     }
     let (rules, files) = (held.rules(), held.files());
-    let shown = Shown {
+    let review = Review {
         head: format!("An edit in {}", visible_line(&held.root().display().to_string())),
         rules: &rules,
         files: &files,
         notes: &held.report().notes,
         diff: &held.report().diff(),
     };
-    match shown.show(output).map_err(anyhow::Error::from).and_then(|()| ask()) {
+    match review.show(output).map_err(anyhow::Error::from).and_then(|()| ask()) {
         Ok(Some(true)) => Decision::Approve,
-        // Silence is no yes, and whoever ran the command can run it again.
+        // No answer is a no. The person can run the command again.
         _ => Decision::Deny,
     }
 }
 
-/// What the person answers; `None` if nothing.
+/// Asks for the person's answer; `None` if there is none.
 fn ask() -> anyhow::Result<Option<bool>> {
     let mut answer = String::new();
     for _ in 0..3 {

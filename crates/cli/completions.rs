@@ -1,4 +1,4 @@
-//! `emend completions`: what a shell needs to complete commands and their arguments.
+//! `emend completions`: prints a shell script that completes commands and their arguments.
 
 use clap_complete::Shell;
 

@@ -1,6 +1,6 @@
-//! `emend demo`: the main job, shown by a real MCP client that talks to a real server over stdio.
+//! `emend demo`: shows the main job with a real MCP client that talks to a real server over stdio.
 //!
-//! Nothing here reaches around the protocol but the outside writer and the final look at the disk.
+//! Only the other program's write and the checks of the files go past the protocol.
 
 use std::io;
 use std::path::Path;
@@ -42,7 +42,8 @@ async fn show(colours: Colours) -> anyhow::Result<()> {
     let mut server = tokio::process::Command::new(std::env::current_exe()?);
     server.arg("serve").arg("--workspace").arg(&workspace);
     server.arg("--state-dir").arg(folder.path().join("state"));
-    // What this person allows is for their own files. No flag leaves out what they say, so it is looked for elsewhere.
+    // The user's own settings must not change the demo. `--no-config` is refused where their file exists, so we hide
+    // it.
     server.arg("--no-config").env("XDG_CONFIG_HOME", folder.path());
     let client = ClientConfig::default()
         .serve(TokioChildProcess::new(server)?)
@@ -139,7 +140,7 @@ impl Demo<'_> {
         Ok(())
     }
 
-    /// Calls a tool and shows its answer. Yields the structured content.
+    /// Calls a tool, shows its answer and returns the structured content.
     async fn call(&self, tool: &str, arguments: Value, expect: Expect<'_>) -> anyhow::Result<Value> {
         let shown: Vec<String> = arguments
             .as_object()
@@ -178,13 +179,13 @@ impl Demo<'_> {
         Output { json: false, colours: self.colours }.show(text)
     }
 
-    /// The answer with its diff in colour.
+    /// Colours the diff in an answer.
     fn painted(&self, text: &str) -> String {
         let diff = text.find("\n--- ").map_or(text.len(), |at| at + 1);
         format!("{}{}", &text[..diff], self.colours.diff(&text[diff..]))
     }
 
-    /// Replaces a file as an editor does, whole: half of it would be a version of its own for whoever looks meanwhile.
+    /// Replaces a file whole, as an editor does. A half-written file would count as a version of its own.
     fn write_as_another_program(&self, name: &str, text: &str) -> io::Result<()> {
         let new = self.workspace.with_file_name(name);
         std::fs::write(&new, text)?;

@@ -1,6 +1,6 @@
-//! `emend events`: what was edited and what was refused, as it is written down by whichever process; and what comes.
+//! `emend events`: shows which edits were made and refused, by any process, and follows new ones.
 //!
-//! The log belongs to the person at the keyboard, and so all of it is shown, whatever the policy of this moment.
+//! The log belongs to the user at the keyboard, so they see all of it, whatever today's policy forbids to clients.
 
 use std::collections::VecDeque;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write, stdout};
@@ -18,9 +18,9 @@ use crate::exit::{Ended, Exit, Stop};
 use crate::settings::without_links;
 use crate::workspace::WorkspaceFlags;
 
-/// How many are shown where nobody says from where on.
+/// How many events are shown without `--after` and `--limit`.
 const NEWEST: usize = 20;
-/// How long it takes at most until a new event is shown.
+/// The longest delay until a new event is shown.
 const WAIT: Duration = Duration::from_millis(100);
 
 #[derive(clap::Args)]
@@ -67,45 +67,45 @@ enum Type {
     Session,
 }
 
-/// Which events are shown.
-struct Wanted {
-    /// Of these folders; of all where there are none.
+/// The filter for events.
+struct Filter {
+    /// The folders whose events are shown; empty means all.
     roots: Vec<PathBuf>,
     types: Vec<Type>,
 }
 
-/// Who reads what is shown.
+/// The reader of the events, on standard output.
 struct Reader {
     out: BufWriter<StdoutLock<'static>>,
     is_short: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Ended {
-    let place = arguments.workspace.place().map_err(Stop::Usage)?;
+    let options = arguments.workspace.options().map_err(Stop::Usage)?;
     let state =
-        place.state.ok_or_else(|| Stop::usage("there is no state folder; name it with --state-dir"))?;
+        options.state.ok_or_else(|| Stop::usage("there is no state folder; name it with --state-dir"))?;
     let roots = match arguments.all {
         true => Vec::new(),
-        false => place.roots?.into_iter().map(|root| without_links(&root.path)).collect(),
+        false => options.roots?.into_iter().map(|root| without_links(&root.path)).collect(),
     };
-    let wanted = Wanted { roots, types: arguments.types.clone() };
+    let filter = Filter { roots, types: arguments.types.clone() };
     let is_short = !arguments.json && stdout().is_terminal();
     let mut reader = Reader { out: BufWriter::new(stdout().lock()), is_short };
-    match show(arguments, &EventLog::in_state(&state), &wanted, &mut reader) {
-        // It has seen enough.
+    match show(arguments, &EventLog::in_state(&state), &filter, &mut reader) {
+        // The reader has closed the pipe, as `head` does.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Done),
         Err(error) => Err(error.into()),
         Ok(()) => Ok(Exit::Done),
     }
 }
 
-fn show(arguments: &Arguments, log: &EventLog, wanted: &Wanted, reader: &mut Reader) -> io::Result<()> {
+fn show(arguments: &Arguments, log: &EventLog, filter: &Filter, reader: &mut Reader) -> io::Result<()> {
     let mut position = Position::after(arguments.after.unwrap_or(0));
     let mut left = arguments.limit.map_or(usize::MAX, NonZeroUsize::get);
     if arguments.after.is_none() {
         let (limit, mut newest) = (arguments.limit.map_or(NEWEST, NonZeroUsize::get), VecDeque::new());
         log.read(&mut position, |line| {
-            if wanted.has(&line) {
+            if filter.has(&line) {
                 newest.push_back(line);
                 newest.drain(..newest.len().saturating_sub(limit));
             }
@@ -120,7 +120,7 @@ fn show(arguments: &Arguments, log: &EventLog, wanted: &Wanted, reader: &mut Rea
     loop {
         let mut shown = Ok(());
         log.read(&mut position, |line| {
-            if left > 0 && wanted.has(&line) {
+            if left > 0 && filter.has(&line) {
                 shown = reader.show(&line);
                 left -= 1;
             }
@@ -134,12 +134,12 @@ fn show(arguments: &Arguments, log: &EventLog, wanted: &Wanted, reader: &mut Rea
     }
 }
 
-impl Wanted {
+impl Filter {
     fn has(&self, line: &Line) -> bool {
         let Ok(event) = serde_json::from_str::<Value>(&line.text) else { return false };
         let is_of = |root: &Value| {
             let path = root["path"].as_str();
-            path.is_some_and(|path| self.roots.iter().any(|wanted| wanted == Path::new(path)))
+            path.is_some_and(|path| self.roots.iter().any(|root| root == Path::new(path)))
         };
         let is_here = self.roots.is_empty() || event["roots"].as_array().into_iter().flatten().any(is_of);
         let is_type =
@@ -156,7 +156,7 @@ impl Reader {
         }
     }
 
-    /// Whether somebody still reads, after a while. Who waits for an event that never comes would not find out by writing.
+    /// Whether the reader still has the pipe open after this time. While no event comes, no write would fail and tell.
     #[cfg(unix)]
     fn is_there_after(&self, patience: Duration) -> io::Result<bool> {
         use rustix::event::{PollFd, PollFlags, poll};

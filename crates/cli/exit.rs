@@ -1,41 +1,41 @@
-//! How a command ends: with a number that scripts can act upon, and, where it did not do what was asked, with why.
+//! How a command ends: its exit code, and the reason where it did not do what was asked.
 
 use std::io;
 use std::process::ExitCode;
 
 use emend_workspace::problem::{Code, Problem};
 
-/// How a command ended, and its exit code.
+/// The exit codes of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// What was asked for is done.
+    /// The command did what was asked.
     Done = 0,
-    /// It was refused and nothing was changed; `doctor` has found a problem.
+    /// The request was refused and nothing was changed; or `doctor` has found a problem.
     Refused = 1,
-    /// The command, or a configuration file, says what cannot be done. clap ends with the same number.
+    /// The command line or a configuration file is wrong. clap uses the same number.
     Usage = 2,
-    /// The machine failed, or somebody else was in the way: the same command may succeed later.
+    /// The machine failed, or another program interfered: the same command may succeed later.
     Fault = 3,
 }
 
-/// Why a command did not do what was asked.
+/// The reason why a command did not do what was asked.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The answer that a client would get.
+    /// The problems that a client would get.
     Refused(Vec<Problem>),
-    /// No edit is what was asked for.
+    /// There is no such edit.
     Unknown(String),
-    /// What was asked for is wrong.
+    /// The user asked for something that is wrong.
     Usage(anyhow::Error),
-    /// Something broke.
+    /// The machine failed.
     Fault(anyhow::Error),
 }
 
-/// The end of a command.
+/// The result of a command.
 pub(crate) type Ended = Result<Exit, Stop>;
 
 impl Exit {
-    /// How a command ends that these problems have stopped.
+    /// The exit code for these problems.
     pub(crate) fn of(problems: &[Problem]) -> Self {
         let is_fault = |problem: &Problem| {
             matches!(problem.code(), Code::IoError | Code::Busy | Code::RecoveryNeeded | Code::Cancelled)
@@ -51,12 +51,12 @@ impl From<Exit> for ExitCode {
 }
 
 impl Stop {
-    /// Something that was asked for and cannot be.
+    /// A wrong request, described by this message.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::Usage(anyhow::Error::msg(message.into()))
     }
 
-    /// A mistake of whoever gave the command, unless the machine had a part in it.
+    /// A fault if the machine caused this error, and a wrong request otherwise.
     pub(crate) fn of(error: anyhow::Error) -> Self {
         if error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some()) {
             Self::Fault(error)

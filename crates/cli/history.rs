@@ -1,4 +1,4 @@
-//! `emend log`, `emend show` and `emend diff`: what was edited here, by any client and by this command.
+//! `emend log`, `emend show` and `emend diff`: show the edits of all clients and of this command.
 
 use std::num::NonZeroUsize;
 
@@ -69,7 +69,7 @@ pub(crate) struct DiffArguments {
     workspace: WorkspaceFlags,
 }
 
-/// The newest edits of all, the newest first. Nobody's are one's own here: a person is no session.
+/// The newest edits of all sessions, the newest first. No edit counts as one's own here, since a user has no session.
 pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> Result<Vec<Edited>, Problem> {
     workspace.past_edits().newest(&HistoryQuery { path, limit }, "")
 }
@@ -94,7 +94,7 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
         output.show(&output.plain(&format!("No edits{of} in the history.{above}\n")))?;
         return Ok(Exit::Done);
     }
-    let text: String = edits.iter().map(|edit| told(edit, FILES, output)).collect();
+    let text: String = edits.iter().map(|edit| summary(edit, FILES, output)).collect();
     output.show(&text)?;
     Ok(Exit::Done)
 }
@@ -111,7 +111,7 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
         output.document(&local::document(&edit))?;
         return Ok(Exit::Done);
     }
-    let mut text = told(&edit, usize::MAX, output);
+    let mut text = summary(&edit, usize::MAX, output);
     match &edit.diff {
         Some(diff) => text.push_str(&format!("\n{}", output.diff(diff))),
         None => text.push_str("\nIts diff was not kept.\n"),
@@ -155,7 +155,7 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     Ok(Exit::Done)
 }
 
-/// Whether there is such a file, of which there are no edits.
+/// Checks that a file without edits exists.
 fn check_path(workspace: &Workspace, path: Option<&str>) -> Result<(), Stop> {
     match path {
         Some(path) if !workspace.roots().admit(path)?.absolute().exists() => {
@@ -165,7 +165,7 @@ fn check_path(workspace: &Workspace, path: Option<&str>) -> Result<(), Stop> {
     }
 }
 
-/// The session that is meant, which must have edited something.
+/// The session that the arguments select; it must have edited something.
 fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, Stop> {
     if edits.is_empty() {
         return Err(none_yet().into());
@@ -185,8 +185,8 @@ fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, 
     newest.ok_or_else(|| Stop::Unknown(format!("No edit {whose} is in the history; {known}.")))
 }
 
-/// An edit in a line, and its files.
-fn told(edit: &Edited, files: usize, output: Output) -> String {
+/// One edit as a line, with its files below.
+fn summary(edit: &Edited, files: usize, output: Output) -> String {
     let text = local::summary(edit, files);
     let text = output.plain(&text);
     let (id, rest) = text.split_once(' ').unwrap_or((&text, ""));

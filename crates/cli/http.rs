@@ -10,9 +10,9 @@ use tokio::net::{TcpListener, TcpSocket};
 use emend_server::Emend;
 use emend_server::http::{ENDPOINT, Guard, Limits, Tokens};
 
-/// The name of the token that is made where no file has any.
+/// The name of the generated token, used where no file has any.
 const OWN_TOKEN: &str = "http";
-/// Names the file of tokens where no flag does.
+/// The environment variable with the file of tokens, for when no flag names it.
 const VARIABLE: &str = "EMEND_TOKENS";
 
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) struct Flags {
     json: bool,
 }
 
-/// A server that is about to be one: everything that can be wrong has been looked at.
+/// A server that is ready to start: its arguments are checked and its address is taken.
 pub(crate) struct Listening {
     listener: TcpListener,
     tokens: Tokens,
@@ -50,19 +50,19 @@ pub(crate) struct Listening {
 }
 
 impl Flags {
-    /// Whether it is to be HTTP.
+    /// Whether to serve HTTP.
     pub(crate) fn is_wanted(&self) -> bool {
         self.http.is_some()
     }
 
     /// The file of tokens, if one is named.
     pub(crate) fn tokens_file(&self) -> Option<PathBuf> {
-        // Only looked for here: clap would want --http of everybody who has set it.
+        // clap's `env` would demand --http from everybody who has set the variable.
         let of_variable = || std::env::var_os(VARIABLE).filter(|file| !file.is_empty()).map(PathBuf::from);
         self.tokens.clone().or_else(of_variable)
     }
 
-    /// Takes the address, if one is given, before anything else is done.
+    /// Binds the address, if one is given, before any other work.
     pub(crate) async fn listen(&self) -> anyhow::Result<Option<Listening>> {
         let Some(address) = self.http else { return Ok(None) };
         let listener = listener(address).with_context(|| format!("{address} cannot be listened at"))?;
@@ -92,7 +92,7 @@ impl Flags {
         Ok(Some(Listening { listener, tokens, guard }))
     }
 
-    /// Standard output is nobody's here.
+    /// Prints the address and a new token. Standard output is free for this, since HTTP does not use it.
     fn announce(&self, address: SocketAddr, token: Option<&str>) -> io::Result<()> {
         let (url, mut out) = (format!("http://{address}{ENDPOINT}"), io::stdout().lock());
         if self.json {
@@ -106,11 +106,11 @@ impl Flags {
     }
 }
 
-/// What the system takes connections with. It keeps as many that are not accepted yet as the server has room for: the usual
-/// 128 are soon there where many connect at once, and Linux resets some of what comes then.
+/// The listening socket. Its backlog is as large as the server's limit of connections: many clients at once soon fill
+/// the usual 128, and Linux resets some of the connections beyond that.
 fn listener(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // So that the next server may have the address as soon as this one has ended. On Windows it would mean something else.
+    // Lets the next server bind the address as soon as this one has ended. On Windows it would mean something else.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -134,7 +134,7 @@ fn address(written: &str) -> Result<SocketAddr, String> {
     written.parse().map_err(|_| "give ADDRESS:PORT, as 127.0.0.1:8080, or a port alone".into())
 }
 
-/// The tokens of a file, which is a secret.
+/// Reads the tokens from a file, which is a secret.
 fn read(file: &Path) -> anyhow::Result<Tokens> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("the tokens in {} cannot be read", file.display()))?;

@@ -1,7 +1,7 @@
-//! The log: on standard error, since standard output belongs to the protocol or to what was asked for.
+//! The log on standard error; standard output is for the protocol or for the result of a command.
 //!
-//! A level is that of Emend's own code. That of others is not raised with it: what they log in detail are messages, and
-//! so the contents of files. Whoever writes a filter, as for `RUST_LOG`, gets what it says.
+//! A level applies to Emend's own code. Other crates stay at warnings, since their details include messages and thus
+//! the contents of files. A filter, as in `RUST_LOG`, is taken as written.
 
 use std::io;
 
@@ -14,11 +14,11 @@ use crate::exit::Stop;
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Emend's own crates; a name stands for all that begin with it.
+/// The prefix of the names of Emend's own crates.
 const OWN: &str = "emend";
 
-/// Warnings, but none of rmcp's: it takes what clients do wrong, and that they go without a word, for errors of its own.
-/// What fails here is said by Emend.
+/// Warnings, but none of rmcp's: it logs as errors that clients send bad requests or disconnect. Emend itself reports
+/// what fails here.
 const QUIET: &str = "warn,rmcp=off";
 
 #[derive(clap::Args)]
@@ -41,7 +41,7 @@ pub(crate) struct LogFlags {
     log_json: bool,
 }
 
-/// A log that was started. What has not left the process yet does so when this is dropped.
+/// A running log. Dropping it sends the remaining telemetry.
 #[derive(Default)]
 pub(crate) struct Logging {
     #[cfg(feature = "otel")]
@@ -57,7 +57,7 @@ impl LogFlags {
             return Err(wrong(&format!("'{part}' is no level ({levels}) and no TARGET=LEVEL")));
         }
         let filter = EnvFilter::try_new(filter(&self.log)).map_err(|error| wrong(&error.to_string()))?;
-        // The end of a span says how long it took; nothing says so but these lines.
+        // The log line at the end of a span is the only one that says how long it took.
         let log = fmt::layer().with_writer(io::stderr).with_ansi(false).with_span_events(FmtSpan::CLOSE);
         let log = match self.log_json {
             true => log.json().with_filter(filter).boxed(),
@@ -74,16 +74,16 @@ impl LogFlags {
     }
 }
 
-/// The part of what was said that a filter would take for the name of some code, all of which it would log.
+/// The first part of a filter that is no level, and that the filter would take for the name of a crate.
 fn unknown_level(said: &str) -> Option<&str> {
     let is_level = |part: &str| LEVELS.iter().any(|level| part.eq_ignore_ascii_case(level));
-    // Spans and their fields stand in brackets, and may have commas of their own.
+    // Spans and their fields are in brackets, and may contain commas.
     let parts = said.split(',').map(str::trim).filter(|part| !part.is_empty());
     let mut unknown = parts.filter(|part| !part.contains(['=', '[', ']']) && !is_level(part));
     unknown.next()
 }
 
-/// The filter that a level means; anything else is one already.
+/// The filter for a level; a filter stays as it is.
 fn filter(said: &str) -> String {
     let level = said.trim().to_lowercase();
     match level.as_str() {

@@ -30,10 +30,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::exit::{Ended, Stop};
 use crate::output::Output;
 
-/// How long calls may still take that nobody waits for any more.
+/// How long the process waits at its end for calls whose caller is gone.
 const LEFT: Duration = Duration::from_secs(2);
 
-/// What stands below the list of commands.
+/// The help text below the list of commands.
 const EXIT_CODES: &str = "Exit codes:\n  \
     0  done\n  \
     1  refused: nothing was changed, and the answer says why\n  \
@@ -81,7 +81,7 @@ enum Command {
 }
 
 impl Command {
-    /// Where it shows what it has to say.
+    /// How and where the command shows its results.
     fn output(&self) -> Output {
         match self {
             Self::Approve(arguments) if arguments.json => Output::of_documents(),
@@ -132,12 +132,12 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// A command line that clap refuses, or that asks for help, which it gives.
+/// Prints what clap says of a wrong command line, or the help that was asked for.
 fn not_understood(mut error: clap::Error) -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     settings::teach_value_of_flag(&mut error, &arguments);
-    // No command is known that could say what it shows, so the flag counts wherever it stands.
+    // clap did not get as far as the command, so `--json` counts wherever it is.
     let is_json = arguments.iter().take_while(|&argument| argument != "--").any(|it| it == "--json");
     if !error.use_stderr() || !is_json {
         error.exit();
@@ -147,14 +147,14 @@ fn not_understood(mut error: clap::Error) -> ExitCode {
     stop.exit().into()
 }
 
-/// The folders that `emend` with these arguments would serve, as they are written there; or why it would not start.
+/// The folders that `emend` would serve with these arguments, as written; the error says why it would not start.
 fn served(arguments: &[String]) -> Result<Vec<String>, String> {
     serving(arguments).map(|serving| serving.workspaces)
 }
 
-/// The folders that a file of settings has such a server open where its arguments name none, and the file.
+/// The configuration file, and the folders in it that such a server opens if its arguments name none.
 fn configured_folders(arguments: &[String]) -> Option<(String, Vec<String>)> {
-    let said = serving(arguments).ok()?.opening.policy.said(workspace::home().as_deref()).ok()?;
+    let said = serving(arguments).ok()?.opening.policy.merged(workspace::home().as_deref()).ok()?;
     let names_any =
         |file: &&PathBuf| settings::read(file).ok().flatten().is_some_and(|said| !said.workspace.is_empty());
     let file = said.files.iter().find(names_any)?;
@@ -176,12 +176,12 @@ fn serving(arguments: &[String]) -> Result<Box<serve::Arguments>, String> {
     }
 }
 
-/// One thread reads, answers and waits; every call is a blocking job on a thread of its own. More workers would only
-/// add a hand-over to each message.
+/// Runs a command on one thread, since each call is a blocking job on a thread of its own. More workers would only hand
+/// each message over once more.
 fn in_runtime(command: impl Future<Output = Ended>) -> Ended {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(command);
-    // Nobody gets the answer of what still runs, and that may hang: on a disk that does not answer, for one.
+    // A job that still runs may hang, for example on a dead disk. Nobody waits for its answer.
     runtime.shutdown_timeout(LEFT);
     ended
 }

@@ -1,7 +1,7 @@
-//! What a command shows: text for people, in colour where that is a terminal, or one JSON document for scripts.
+//! The output of a command: text for people, in colour on a terminal, or one JSON document for scripts.
 //!
-//! Whoever reads may stop reading (`emend log | head`): then the rest is not shown, and the command goes on to its end.
-//! What files hold is shown on a terminal without control characters, which could make it show something else.
+//! The reader may close the pipe early (`emend log | head`). Then the rest is not shown, and the command still runs to
+//! its end. On a terminal, the content of files is shown without control characters, which could disguise it.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -43,11 +43,11 @@ enum When {
     Never,
 }
 
-/// Colours, or none.
+/// Whether to use colours.
 #[derive(Clone, Copy)]
 pub(crate) struct Colours(bool);
 
-/// Where a command shows what it has to say.
+/// How a command shows its results.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
     pub(crate) json: bool,
@@ -95,12 +95,13 @@ impl Colours {
         if self.0 { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// Those that standard output can show, as far as nobody has said otherwise (NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM).
+    /// Colours if standard output can show them and no variable forbids them (NO_COLOR, CLICOLOR, CLICOLOR_FORCE,
+    /// TERM).
     pub(crate) fn of_standard_output() -> Self {
         Self(AutoStream::choice(&io::stdout()) != ColorChoice::Never)
     }
 
-    /// A unified diff with its lines in colours. What looks like a header inside a hunk is a line of a file.
+    /// Colours a unified diff. Inside a hunk, a line that looks like a header is content.
     pub(crate) fn diff(self, diff: &str) -> String {
         let (mut old, mut new) = (0, 0);
         let line = |line: &str| {
@@ -128,7 +129,7 @@ impl Colours {
     }
 }
 
-/// How many lines a hunk has of the old and of the new file, from its header.
+/// The numbers of old and of new lines in a hunk, from its header.
 fn counts(header: &str) -> Option<(usize, usize)> {
     let mut sides = header.strip_prefix("@@ -")?.split(' ');
     let count = |side: &str| side.split_once(',').map_or(Some(1), |(_, count)| count.parse().ok());
@@ -136,19 +137,19 @@ fn counts(header: &str) -> Option<(usize, usize)> {
 }
 
 impl Output {
-    /// Of a command that shows nothing in this way but why it was stopped.
+    /// The output of a command that only shows why it failed.
     pub(crate) fn of_errors() -> Self {
         Self { json: false, colours: Colours(false) }
     }
 
-    /// Of a command line that asks for documents and is no command.
+    /// The output of a wrong command line with `--json`.
     pub(crate) fn of_documents() -> Self {
         Self { json: true, colours: Colours(false) }
     }
 
-    /// Shows a text that has no control characters but our own colours.
+    /// Shows a text whose only control characters are our colours.
     pub(crate) fn show(self, text: &str) -> io::Result<()> {
-        // As it is; only on a console that does not know the codes of colours are they carried out in its own way.
+        // Written as it is, but old Windows consoles get calls instead of colour codes.
         let mut out = AutoStream::always(io::stdout().lock());
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -156,22 +157,22 @@ impl Output {
         }
     }
 
-    /// Shows a document.
+    /// Shows a JSON document.
     pub(crate) fn document(self, document: &Value) -> io::Result<()> {
         self.show(&format!("{document}\n"))
     }
 
-    /// A text of files and other programs, fit to be shown.
+    /// A text from a file or another program, made safe for the terminal.
     pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
         if io::stdout().is_terminal() { Cow::Owned(visible(text)) } else { Cow::Borrowed(text) }
     }
 
-    /// A diff, fit to be shown.
+    /// A diff, made safe for the terminal and coloured.
     pub(crate) fn diff(self, diff: &str) -> String {
         self.colours.diff(&self.plain(diff))
     }
 
-    /// Says why a command was stopped.
+    /// Reports why a command failed.
     pub(crate) fn stop(self, stop: &Stop) {
         if self.json {
             let error = |code: &str, error: &dyn Display| json!({"error": {"code": code, "message": format!("{error:#}")}});
@@ -196,12 +197,12 @@ impl Output {
         let _ = writeln!(io::stderr(), "emend: {}", said.trim_end());
     }
 
-    /// Whether a person can be asked.
+    /// Whether the user can be asked.
     pub(crate) fn can_ask(self) -> bool {
         !self.json && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Asks a person. Anything but yes is no.
+    /// Asks the user a question. Only yes means yes.
     pub(crate) fn ask(self, question: &str) -> io::Result<bool> {
         forget_typed()?;
         self.show(&format!("{question} [y/N] "))?;
@@ -211,7 +212,7 @@ impl Output {
     }
 }
 
-/// Forgets what was typed at the terminal and not read yet: before a question is there, nobody has answered it.
+/// Discards typed input that was not read yet. Nobody can have answered a question before it is shown.
 pub(crate) fn forget_typed() -> io::Result<()> {
     #[cfg(unix)]
     rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush)?;

@@ -1,4 +1,5 @@
-//! `emend apply` and `emend preview`: a patch from a file or from standard input, on the path of `apply_patch`.
+//! `emend apply` and `emend preview`: take a patch from a file or from standard input, as `apply_patch` does from a
+//! call.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Read, Write};
@@ -58,22 +59,22 @@ fn version(written: &str) -> Result<(String, String), String> {
 
 pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
     let Opened { workspace, effects } = arguments.workspace.open_to_edit()?;
-    let made = local::apply_patch(&workspace, &effects, arguments.asked()?, "emend apply", &|held| {
-        approve::asked(held, output)
+    let made = local::apply_patch(&workspace, &effects, arguments.call()?, "emend apply", &|held| {
+        approve::ask_decision(held, output)
     })?;
     let shown = show_done(&made, output);
-    // Hooks have limits of their own.
+    // Hooks have timeouts of their own.
     effects.finish(Duration::MAX);
     shown
 }
 
 pub(crate) fn preview(arguments: &Arguments, output: Output) -> Ended {
     let workspace = arguments.workspace.open()?;
-    let made = local::preview_patch(&workspace, arguments.asked()?, "emend preview")?;
+    let made = local::preview_patch(&workspace, arguments.call()?, "emend preview")?;
     show(&made, output)
 }
 
-/// Shows what an edit did, in full. Where that fails, it was made all the same.
+/// Shows an edit that was made, in full. If showing fails, the edit stands.
 pub(crate) fn show_done(made: &Made, output: Output) -> Ended {
     show(made, output).map_err(|stop| match stop {
         Stop::Fault(error) => {
@@ -87,7 +88,7 @@ pub(crate) fn show_done(made: &Made, output: Output) -> Ended {
     })
 }
 
-/// Shows what an edit did or would do, in full.
+/// Shows in full what an edit did or would do.
 pub(crate) fn show(made: &Made, output: Output) -> Ended {
     if output.json {
         output.document(&made.document())?;
@@ -105,8 +106,8 @@ pub(crate) fn show(made: &Made, output: Output) -> Ended {
 }
 
 impl Arguments {
-    /// The arguments that a call of `apply_patch` would have.
-    fn asked(&self) -> Result<ApplyPatch, Stop> {
+    /// The arguments for `apply_patch`.
+    fn call(&self) -> Result<ApplyPatch, Stop> {
         let versions: BTreeMap<String, String> = self.versions.iter().cloned().collect();
         Ok(ApplyPatch {
             patch: Some(self.text()?),

@@ -1,4 +1,4 @@
-//! The executable that runs, and how somebody else can start it.
+//! The running executable, and how others can start it.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,34 +6,34 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use emend_process::search::Search;
 
-/// The executable that runs.
+/// The path of the running executable.
 pub(crate) fn own() -> anyhow::Result<PathBuf> {
     let own = env::current_exe().context("the path of this executable is not known")?;
     Ok(own.canonicalize().unwrap_or(own))
 }
 
-/// What this name, or this absolute path, stands for on PATH.
+/// The program that this name or absolute path stands for on PATH.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    // A client's command may well be in its project: that is for the person to know.
+    // A client's command may be inside its project. Whether that is right is the user's decision.
     Search::new::<PathBuf>(None, &[]).find(name).ok()
 }
 
 /// How a configuration names this executable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// By its name, where that starts this very executable.
+    /// By its name, if that starts this very executable.
     Short,
-    /// By its whole path, for programs that look along another PATH.
+    /// By its whole path, for clients that have another PATH.
     InFull,
 }
 
-/// What to write into a configuration.
+/// The command for a configuration.
 pub(crate) fn command(naming: Naming) -> anyhow::Result<String> {
     let own = own()?;
     let named = on_path("emend").filter(|file| is_own(file));
     let path = match (named, naming) {
         (Some(_), Naming::Short) => return Ok("emend".into()),
-        // What is on PATH stays where it is when a new version is installed.
+        // The path on PATH stays when a new version is installed.
         (Some(named), Naming::InFull) => named,
         (None, _) => own,
     };
@@ -43,18 +43,18 @@ pub(crate) fn command(naming: Naming) -> anyhow::Result<String> {
     Ok(path.to_owned())
 }
 
-/// The executable that a command of a configuration means.
+/// The executable that a command in a configuration starts.
 pub(crate) fn meant_by(command: &str) -> Option<PathBuf> {
     let path = Path::new(command);
     match path.components().count() {
         0 | 1 => on_path(command),
-        // Relative to where the client starts it, which nobody knows: that it is there cannot be told.
+        // It is relative to a folder that only the client knows, so we cannot check that it exists.
         _ if path.is_relative() => Some(path.to_owned()),
         _ => on_path(command),
     }
 }
 
-/// Whether this file is the executable that runs.
+/// Whether this file is the running executable.
 pub(crate) fn is_own(file: &Path) -> bool {
     own().is_ok_and(|own| file.is_absolute() && file.canonicalize().is_ok_and(|file| file == own))
 }

@@ -11,20 +11,20 @@ use emend_workspace::Workspace;
 
 use crate::exit::{Ended, Exit, Stop};
 use crate::http;
-use crate::signals::Told;
-use crate::workspace::{For, Opened, OpeningFlags};
+use crate::signals::StopRequests;
+use crate::workspace::{Opened, OpeningFlags, StartedBy};
 
-/// How long hooks after the last edits may still take where the client has left.
-const LEFT: Duration = Duration::from_secs(10);
-/// How long they may still take where the server was told to stop.
-const TOLD: Duration = Duration::from_secs(2);
+/// The timeout for hooks after the last edits when the client has disconnected.
+const AFTER_DISCONNECT: Duration = Duration::from_secs(10);
+/// The timeout for these hooks when a signal has stopped the server.
+const AFTER_SIGNAL: Duration = Duration::from_secs(2);
 
-/// How long edits that are being written may still take: what is not finished then is put back by the next start.
+/// The timeout for commits that are under way. The next start rolls back what is not finished then.
 const WRITING: Duration = Duration::from_secs(30);
 
-/// How long all of this may take, whatever hangs,
+/// The time between a signal and the forced end of a server on standard input and output.
 const LONGEST: Duration = Duration::from_secs(40);
-/// and with what calls over HTTP may take before.
+/// The time between a signal and the forced end of a server over HTTP, whose calls finish first.
 const LONGEST_OVER_HTTP: Duration = Duration::from_secs(80);
 
 #[derive(clap::Args)]
@@ -43,18 +43,18 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
     let own = arguments.http.tokens_file();
-    let opened = arguments.opening.open(&arguments.workspaces, For::Client, own.as_deref())?;
+    let opened = arguments.opening.open(&arguments.workspaces, StartedBy::Client, own.as_deref())?;
     let (workspace, effects) = match opened {
         Ok(Opened { workspace, effects }) => (Ok(workspace), effects),
         Err(problem) => (Err(problem), Effects::none()),
     };
     let is_over_http = arguments.http.is_wanted();
-    let told = Told::listen(if is_over_http { LONGEST_OVER_HTTP } else { LONGEST })?;
+    let requests = StopRequests::listen(if is_over_http { LONGEST_OVER_HTTP } else { LONGEST })?;
     let emend = Emend::with_effects(workspace.clone(), Arc::clone(&effects));
     let (served, patience) = match arguments.http.listen().await.map_err(Stop::of)? {
         Some(listening) => {
-            listening.serve(emend, told.once()).await;
-            (Ok(()), TOLD)
+            listening.serve(emend, requests.first()).await;
+            (Ok(()), AFTER_SIGNAL)
         }
         None => {
             if io::stdin().is_terminal() {
@@ -66,19 +66,24 @@ pub(crate) async fn run(arguments: &Arguments) -> Ended {
             }
             tokio::select! {
                 served = serve_stdio(emend) => {
-                    (served.map_err(|error| anyhow!("serving failed: {error}")), LEFT)
+                    (served.map_err(|error| anyhow!("serving failed: {error}")), AFTER_DISCONNECT)
                 }
-                () = told.once() => (Ok(()), TOLD),
+                () = requests.first() => (Ok(()), AFTER_SIGNAL),
             }
         }
     };
-    finish(workspace.ok(), effects, patience, &told).await;
+    finish(workspace.ok(), effects, patience, &requests).await;
     served?;
     Ok(Exit::Done)
 }
 
-/// Waits for the edits that are being written, then for what still follows them, unless somebody has no patience for that.
-async fn finish(workspace: Option<Arc<Workspace>>, effects: Arc<Effects>, patience: Duration, told: &Told) {
+/// Waits for commits that are under way, then for what follows them. A second signal ends the second wait.
+async fn finish(
+    workspace: Option<Arc<Workspace>>,
+    effects: Arc<Effects>,
+    patience: Duration,
+    requests: &StopRequests,
+) {
     let finishing = Arc::clone(&effects);
     let finishing = tokio::task::spawn_blocking(move || {
         if workspace.is_some_and(|workspace| !workspace.running_commits().end(WRITING)) {
@@ -88,6 +93,6 @@ async fn finish(workspace: Option<Arc<Workspace>>, effects: Arc<Effects>, patien
     });
     tokio::select! {
         _ = finishing => {}
-        () = told.again() => effects.give_up(),
+        () = requests.next() => effects.give_up(),
     }
 }

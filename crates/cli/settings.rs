@@ -1,7 +1,7 @@
-//! What a person says of the policy: on the command line, and in a configuration file.
+//! The user's settings, from the command line and from configuration files.
 //!
-//! A file that cannot be understood is an error at the start, with its line: a server that ran without what it says
-//! would allow what was to be forbidden.
+//! A file that cannot be understood is an error at the start, with its line. A server that ignored it would allow what
+//! the user has forbidden.
 
 use std::ffi::OsStr;
 use std::io;
@@ -31,11 +31,11 @@ pub(crate) struct Flags {
     settings: SettingFlags,
 }
 
-/// What the flags of the settings say: one flag for each setting that has one, made of its declaration.
+/// The settings from flags. Each flag is generated from the declaration of its setting.
 struct SettingFlags(Settings);
 
 impl SettingFlags {
-    /// The settings that have a flag here, with that.
+    /// The settings that have a flag here, each with it.
     fn all() -> impl Iterator<Item = (&'static Setting, Flag)> {
         let with_flag = |setting: &'static Setting| Some((setting, setting.flag?));
         Settings::ALL.iter().filter_map(with_flag).filter(|(_, flag)| !flag.is_of_commands)
@@ -70,13 +70,13 @@ impl FromArgMatches for SettingFlags {
     }
 }
 
-/// The flag of a setting, as clap takes it.
+/// The clap argument for a setting.
 fn argument(setting: &'static Setting, flag: Flag) -> Arg {
     let about = plain(&format!("{}. By default {}", setting.about(), (setting.default)()));
     let argument = Arg::new(setting.key)
         .long(flag.name.trim_start_matches('-'))
         .value_name(flag.value)
-        // Shells show the first sentence.
+        // The short help in a shell is one sentence.
         .help(about.split(". ").next().unwrap_or_default().to_owned())
         .long_help(about)
         .hide_short_help(true)
@@ -88,12 +88,12 @@ fn argument(setting: &'static Setting, flag: Flag) -> Arg {
     if setting.words == ["true", "false"] {
         argument.value_parser(PossibleValuesParser::new(setting.words))
     } else {
-        // The help says what each word means.
+        // The help explains each word.
         argument.value_parser(OfSetting(setting)).hide_possible_values(true)
     }
 }
 
-/// Adds to an error how a flag that may stand alone takes its value, where one stands behind it as a word of its own.
+/// Adds a hint to an error about a flag with an optional value, where the value follows without a `=`.
 pub(crate) fn teach_value_of_flag(error: &mut clap::Error, arguments: &[String]) {
     let Some(ContextValue::String(unexpected)) = error.get(ContextKind::InvalidArg) else { return };
     let is_value = |setting: &Setting, word: &str| {
@@ -109,7 +109,7 @@ pub(crate) fn teach_value_of_flag(error: &mut clap::Error, arguments: &[String])
     }
 }
 
-/// Checks the value of a flag as the setting has it.
+/// A parser that checks the value of a flag by the rules of its setting.
 #[derive(Clone, Copy)]
 struct OfSetting(&'static Setting);
 
@@ -133,7 +133,7 @@ impl TypedValueParser for OfSetting {
     }
 }
 
-/// A text of Markdown without where its links lead.
+/// Markdown text without the targets of its links.
 fn plain(markdown: &str) -> String {
     let mut text = String::new();
     let mut rest = markdown;
@@ -145,21 +145,20 @@ fn plain(markdown: &str) -> String {
     text + rest
 }
 
-/// What a person says, and the files in which they may say it, there or not.
-pub(crate) struct Said {
+/// The merged settings, and the files that may hold settings, whether they exist or not.
+pub(crate) struct MergedSettings {
     pub(crate) settings: Settings,
     pub(crate) files: Vec<PathBuf>,
-    /// The file that a flag or a variable named.
+    /// The file that a flag or a variable names.
     pub(crate) named: Option<PathBuf>,
 }
 
 impl Flags {
-    /// Everything that was said. `home` is this person's home folder.
+    /// Merges all settings. `home` is the user's home folder.
     ///
-    /// The person's own file always counts. What else says something, a file that is named and then the command line, stands
-    /// in a client's configuration, which may be in the project: whoever edits that, perhaps a model, adds to what the file
-    /// says and loosens none of it.
-    pub(crate) fn said(&self, home: Option<&Path>) -> anyhow::Result<Said> {
+    /// The user's own file always counts. The flags, and the file that they name, come from a client's configuration,
+    /// which may be in the project. A model may edit that, so it can only tighten what the user's own file says.
+    pub(crate) fn merged(&self, home: Option<&Path>) -> anyhow::Result<MergedSettings> {
         let usual = usual_file(home);
         let named = self.config.clone().filter(|file| !file.as_os_str().is_empty());
         let mut said = self.of_files(usual.as_deref(), named.as_deref())?;
@@ -176,13 +175,13 @@ impl Flags {
             *folder = in_full(folder, home)?;
         }
         let files = named.clone().into_iter().chain(usual.clone()).collect();
-        // A client's configuration has variables as it has flags, and $XDG_CONFIG_HOME names a file as well.
+        // A client's configuration can set variables as well as flags, and $XDG_CONFIG_HOME also selects a file.
         let by_variable = || usual.filter(|file| Some(file) != home.map(file_in).as_ref() && file.exists());
         let named = if self.no_config { None } else { named.or_else(by_variable) };
-        Ok(Said { settings, files, named })
+        Ok(MergedSettings { settings, files, named })
     }
 
-    /// What the person's own file says, and then what the one says that is named.
+    /// The settings from the user's own file, then those from the file that a flag names.
     fn of_files(
         &self,
         usual: Option<&Path>,
@@ -202,7 +201,7 @@ impl Flags {
         let Some(named) = named else { return Ok(own.into_iter().collect()) };
         let source = shown(named);
         let said = read(named)?.with_context(|| format!("there is no configuration file {source}"))?;
-        // The person's own may be named too.
+        // The flag may name the user's own file.
         let is_own = usual.map(without_links) == Some(without_links(named));
         let mut files: Vec<_> = own.filter(|_| !is_own).into_iter().collect();
         if let Some((own, _)) = files.first() {
@@ -214,28 +213,28 @@ impl Flags {
     }
 }
 
-/// `$XDG_CONFIG_HOME/emend/config.toml`, by default `~/.config/emend/config.toml`.
+/// The user's own file: `$XDG_CONFIG_HOME/emend/config.toml`, by default `~/.config/emend/config.toml`.
 fn usual_file(home: Option<&Path>) -> Option<PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     base.map(|base| base.join(FILE)).or_else(|| home.map(file_in))
 }
 
-/// The file of a person whose home folder this is.
+/// The configuration file below this home folder.
 fn file_in(home: &Path) -> PathBuf {
     home.join(".config").join(FILE)
 }
 
-/// Where the file is in a folder of configurations.
+/// The path of the file in a folder for configurations.
 const FILE: &str = "emend/config.toml";
 
 fn shown(file: &Path) -> String {
     file.display().to_string()
 }
 
-/// Why a file decides and what starts a server does not.
+/// The reason in messages why only the file may loosen a setting.
 const WHY: &str = "since a client's configuration can be edited by a model";
 
-/// No pattern takes back one that stands elsewhere, nor one of the defaults: only in the file is that free.
+/// Refuses patterns that exclude something from another list or from the defaults. Only the file may have these.
 fn check_takes_nothing_back(source: &str, said: &Settings, file: &str) -> anyhow::Result<()> {
     for (setting, patterns) in [
         ("forbidden_paths", &said.forbidden_paths),
@@ -252,7 +251,7 @@ fn check_takes_nothing_back(source: &str, said: &Settings, file: &str) -> anyhow
     Ok(())
 }
 
-/// What a file says is made stricter elsewhere, and not looser.
+/// Refuses settings that are looser than in a file.
 fn check_loosens_nothing(source: &str, said: &Settings, files: &[(String, Settings)]) -> anyhow::Result<()> {
     for (file, held) in files {
         if let Some((said, held)) = said.looser_than(held) {
@@ -265,7 +264,7 @@ fn check_loosens_nothing(source: &str, said: &Settings, files: &[(String, Settin
     Ok(())
 }
 
-/// What a file says; `None` if there is none.
+/// Reads the settings from a file; `None` if it does not exist.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
     match std::fs::read_to_string(file) {
         Ok(text) => {
@@ -277,8 +276,8 @@ pub(crate) fn read(file: &Path) -> anyhow::Result<Option<Settings>> {
     }
 }
 
-/// A folder of a configuration file, which is read from wherever a server is started: `~` is the home folder, and a
-/// relative path would mean another folder each time.
+/// The absolute path of a folder in a configuration file. `~` is the home folder. Relative paths are refused, since
+/// they would depend on where the server is started.
 fn in_full(written: &str, home: Option<&Path>) -> anyhow::Result<String> {
     let (name, path) = Folders::parts(written);
     let full = match (path.strip_prefix("~/"), home) {
@@ -295,7 +294,7 @@ pub(crate) fn without_links(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for ancestor in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
-            // Joined with nothing, it would end in a slash, which a file must not.
+            // Joining an empty path would add a slash, which a file must not have.
             return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }

@@ -1,7 +1,6 @@
-//! How a server is told to end: by a supervisor (SIGTERM), with Ctrl-C, or by a terminal that is closed.
+//! The signals that stop a server: SIGTERM from a supervisor, Ctrl-C, and SIGHUP from a terminal that closes.
 //!
-//! A thread of its own hears it, so that it is heard whatever the others are doing. It also has the last word: a process
-//! that was told to end ends, even if something in it hangs.
+//! A thread of its own handles them, whatever the other threads do. It also ends the process if something hangs.
 
 use std::io;
 use std::process;
@@ -15,25 +14,25 @@ use tokio::time::{sleep, timeout};
 
 use crate::exit::Exit;
 
-/// How long the process has to end once it was told a second time: also on a slow disk enough for the last events.
+/// The time to end after a second signal. It is enough to write the last events, even to a slow disk.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// It does little, also where there is little memory.
+/// The thread's stack. It is small, so that the thread also starts when memory is short.
 const STACK: usize = 256 * 1024;
 
-/// How often this process was told to end.
+/// The number of signals that this process has received.
 #[derive(Clone)]
-pub(crate) struct Told(watch::Receiver<usize>);
+pub(crate) struct StopRequests(watch::Receiver<usize>);
 
-impl Told {
-    /// From now on being told to end is not the end by itself: that has as long as this. Told again, or after that time, the
-    /// process ends whatever it is doing.
+impl StopRequests {
+    /// Starts to handle signals. After the first one, the process has this long to end. A second signal, or the end of
+    /// that time, leaves it [`AT_ONCE`]; then it is forced to end.
     pub(crate) fn listen(longest: Duration) -> io::Result<Self> {
-        let ((tell, told), (begin, begun)) = (watch::channel(0), mpsc::sync_channel(1));
+        let ((count, requests), (begin, begun)) = (watch::channel(0), mpsc::sync_channel(1));
         let hear = move || match listening() {
             Ok((runtime, signals)) => {
                 let _ = begin.send(Ok(()));
-                runtime.block_on(end(signals, &tell, longest));
+                runtime.block_on(end(signals, &count, longest));
             }
             Err(error) => {
                 let _ = begin.send(Err(error));
@@ -41,29 +40,29 @@ impl Told {
         };
         thread::Builder::new().name("signals".into()).stack_size(STACK).spawn(hear)?;
         begun.recv().map_err(io::Error::other)??;
-        Ok(Self(told))
+        Ok(Self(requests))
     }
 
-    /// Waits until it is told so, if it has not been yet.
-    pub(crate) async fn once(&self) {
+    /// Waits for the first signal, which may have come before.
+    pub(crate) async fn first(&self) {
         self.times(1).await;
     }
 
-    /// Waits until it is told so from now on.
-    pub(crate) async fn again(&self) {
+    /// Waits for the next signal from now on.
+    pub(crate) async fn next(&self) {
         let before = *self.0.borrow();
         self.times(before + 1).await;
     }
 
     async fn times(&self, times: usize) {
-        if self.0.clone().wait_for(|told| *told >= times).await.is_err() {
-            // Nobody listens any more.
+        if self.0.clone().wait_for(|requests| *requests >= times).await.is_err() {
+            // The thread that handles signals is gone.
             std::future::pending::<()>().await;
         }
     }
 }
 
-/// What hears signals from now on.
+/// A runtime and handlers for the signals.
 fn listening() -> io::Result<(Runtime, Signals)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let signals = {
@@ -73,20 +72,20 @@ fn listening() -> io::Result<(Runtime, Signals)> {
     Ok((runtime, signals))
 }
 
-/// Tells of each signal, and sees to it that the process ends.
-async fn end(mut signals: Signals, tell: &watch::Sender<usize>, longest: Duration) {
+/// Counts the signals and makes sure that the process ends.
+async fn end(mut signals: Signals, count: &watch::Sender<usize>, longest: Duration) {
     signals.next().await;
     tracing::info!("stopping");
-    tell.send_replace(1);
-    // Told again, or too late: it makes no difference.
+    count.send_replace(1);
+    // A second signal and the timeout have the same effect.
     let _ = timeout(longest, signals.next()).await;
-    tell.send_replace(2);
+    count.send_replace(2);
     sleep(AT_ONCE).await;
     tracing::warn!("something hangs; the process ends without it");
     process::exit(Exit::Fault as i32);
 }
 
-/// What tells a process to end.
+/// The handlers of the signals that end a process.
 struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
@@ -133,13 +132,13 @@ impl Signals {
     }
 }
 
-/// Whether this process ends with its terminal: not one that `nohup` has started, and hearing the signal would undo that.
-/// Where this cannot be known, the system's own answer to the signal stays.
+/// Whether SIGHUP ends this process. It does not after `nohup`, and a handler would undo that. Where we cannot know,
+/// the system's default stays.
 #[cfg(unix)]
 fn ends_with_terminal() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // SIGHUP is the first of them.
+    // SIGHUP is the lowest bit of the mask.
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     ignored.is_some_and(|mask| mask & 1 == 0)
 }

@@ -1,11 +1,12 @@
-//! Traces and metrics over OTLP, for whoever built Emend with the feature `otel` and names a collector in the usual `OTEL_*`
-//! variables. Without these nothing is sent anywhere.
+//! Traces and metrics over OTLP, if Emend is built with the feature `otel` and the usual `OTEL_*` variables name a
+//! collector. Otherwise nothing is sent.
 //!
-//! What is sent are the spans of an edit and numbers made of them: which tool, how many files, which edit, how long, and
-//! the code of a refusal. Never what a file holds, its path, or what a request says; no line of the log is sent.
+//! They contain the spans of an edit and metrics from these: the tool, the number of files, the id of the edit, the
+//! duration, the code of a refusal. They never contain the content of a file, its path, the text of a request or a line
+//! of the log.
 //!
-//! Sending is done in threads of the SDK, from a queue that drops what is too much. A collector that is not there, hangs or
-//! dies costs nothing but what it would have got, and at the end of the process [`PATIENCE`].
+//! Threads of the SDK send them from a bounded queue. A collector that is missing, hangs or crashes costs only its own
+//! data, and at most [`PATIENCE`] at the end of the process.
 
 use std::env;
 use std::sync::mpsc;
@@ -28,25 +29,25 @@ use tracing_subscriber::filter::FilterFn;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// How long the end of the process waits for what was not sent yet.
+/// How long the process waits at its end for data that is not sent yet.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a call of a tool that edits is called, see the server crate.
+/// The name that the server crate gives to the span of an edit.
 const EDIT: &str = "edit";
 
-/// Seconds that parts of a histogram end with: an edit takes a millisecond, and some wait for a lock.
+/// The upper bounds of the histogram in seconds: most edits take a millisecond, some wait for a lock.
 const SECONDS: [f64; 12] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// What is sent, as long as this is not dropped.
+/// The running exporters. Dropping them stops them.
 pub(crate) struct Telemetry {
     traces: Option<SdkTracerProvider>,
     metrics: Option<SdkMeterProvider>,
-    /// What was asked for and is not done.
+    /// Warnings about what was asked for and cannot be done.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Default for Telemetry {
-    /// What the environment asks for. What it asks for and cannot have is no reason not to edit.
+    /// The exporters that the environment asks for. One that cannot start is a warning, since edits must still work.
     fn default() -> Self {
         let mut telemetry = Self { traces: None, metrics: None, warnings: Vec::new() };
         let mut wanted = |signal| match wanted(signal, |name| env::var(name).ok()) {
@@ -80,14 +81,14 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    /// What has to see the spans.
+    /// The layers that receive the spans.
     pub(crate) fn layers<S>(&self) -> Vec<Box<dyn Layer<S> + Send + Sync>>
     where
         S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
     {
         let traces = self.traces.as_ref().map(|provider| {
             let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("emend"));
-            // Where the code was on the machine that built it is nobody's concern.
+            // The location in the source is of no use to a collector.
             let layer = layer.with_location(false).with_threads(false).with_tracked_inactivity(false);
             layer.with_filter(own_spans()).boxed()
         });
@@ -98,12 +99,12 @@ impl Telemetry {
 }
 
 impl Drop for Telemetry {
-    /// Sends what was not sent yet. In threads of its own, since the SDK waits longer for a collector than a person does.
+    /// Sends the remaining data. The SDK may wait too long for a collector, so this runs in threads with a timeout.
     fn drop(&mut self) {
         let (done, is_done) = mpsc::channel::<()>();
         let end = |shutdown: Box<dyn FnOnce() + Send>| {
             let done = done.clone();
-            // Where there is no thread, what was not sent is lost.
+            // If no thread can start, the data is lost.
             _ = thread::Builder::new().spawn(move || {
                 shutdown();
                 drop(done);
@@ -116,13 +117,13 @@ impl Drop for Telemetry {
             end(Box::new(move || drop(metrics.shutdown())));
         }
         drop(done);
-        // Nothing is ever sent: the wait ends when all have ended, or with the patience.
+        // The channel carries no message. It closes when all threads have finished.
         _ = is_done.recv_timeout(PATIENCE);
     }
 }
 
-/// Whether traces or metrics are wanted, by the variables of the specification. Only what names a collector, or says `otlp`,
-/// asks for them: the specification would send to this machine unasked.
+/// Whether the environment asks for this signal, traces or metrics. It must name a collector or say `otlp`. By the
+/// specification alone we would send to this machine by default.
 fn wanted(signal: &str, variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
     let said =
         |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
@@ -148,7 +149,7 @@ fn wanted(signal: &str, variable: impl Fn(&str) -> Option<String>) -> Result<boo
     }
 }
 
-/// Who sends: what the environment says, or else `emend`.
+/// The description of the sender: from the environment, or else `emend`.
 fn resource() -> Resource {
     let is_named = env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
         || env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(|all| all.contains("service.name="));
@@ -161,19 +162,19 @@ fn resource() -> Resource {
     .build()
 }
 
-/// The spans of Emend's own code, and no events.
+/// A filter for the spans of Emend's own code.
 fn own_spans() -> FilterFn {
     let is_own = |metadata: &Metadata<'_>| metadata.is_span() && metadata.target().starts_with("emend");
     FilterFn::new(is_own as fn(&Metadata<'_>) -> bool).with_max_level_hint(LevelFilter::DEBUG)
 }
 
-/// The numbers that are made of the spans: how many edits, and how long they took, by the tool and the code.
+/// The metrics of edits: their number and their duration, by tool and code.
 struct Edits {
     count: Counter<u64>,
     duration: Histogram<f64>,
 }
 
-/// What is known of an edit under way.
+/// An edit under way.
 struct Edit {
     begun: Instant,
     tool: Option<String>,
@@ -216,7 +217,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Edits {
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let edit = context.span(&id).and_then(|span| span.extensions_mut().remove::<Edit>());
-        // One without a code was not answered: it is run again, with more patience or once somebody has allowed it.
+        // A call without a code was not answered. It runs again with a longer timeout or after an approval.
         if let Some(Edit { begun, tool: Some(tool), code: Some(code) }) = edit {
             let attributes = [KeyValue::new("tool", tool), KeyValue::new("code", code)];
             self.count.add(1, &attributes);

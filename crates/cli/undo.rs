@@ -1,4 +1,4 @@
-//! `emend undo`: takes an edit back. A person sees first what that would do; a script says which edit it means.
+//! `emend undo`: takes an edit back. On a terminal it shows the result and asks; a script names the edit.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 
 const CLIENT: &str = "emend undo";
 
-/// How many edits are named that were taken back by hand.
+/// How many of the edits that were undone by hand are named.
 const PASSED: usize = 5;
 
 pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
@@ -57,29 +57,29 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     if asks {
         let preview = local::preview_undo(&workspace, &id, CLIENT)?;
         let edit = workspace.past_edits().find(&id, "")?;
-        let mut told: String =
+        let mut text: String =
             passed.iter().take(PASSED).map(|edit| format!("Edit {}\n", edit.line())).collect();
         if !passed.is_empty() {
             let more = passed.len().saturating_sub(PASSED);
             let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-            told.push_str(&format!("was taken back by hand and is passed over{more}.\n\n"));
+            text.push_str(&format!("was taken back by hand and is passed over{more}.\n\n"));
         }
-        told.push_str(&format!("Edit {}\nTaking it back would change this:\n\n", edit.line()));
-        output.show(&output.plain(&told))?;
+        text.push_str(&format!("Edit {}\nTaking it back would change this:\n\n", edit.line()));
+        output.show(&output.plain(&text))?;
         output.show(&output.diff(&preview.diff()))?;
         if !output.ask("\nTake it back?")? {
             output.show("Nothing was changed.\n")?;
             return Ok(Exit::Refused);
         }
     }
-    let made = local::undo(&workspace, &effects, &id, CLIENT, &|held| approve::asked(held, output))?;
+    let made = local::undo(&workspace, &effects, &id, CLIENT, &|held| approve::ask_decision(held, output))?;
     let shown = patch::show_done(&made, output);
-    // Hooks have limits of their own.
+    // Hooks have timeouts of their own.
     effects.finish(Duration::MAX);
     shown
 }
 
-/// The newest edit that can be meant, and newer ones that were changed back by other means, which need no undo.
+/// The newest edit that can be undone, and the newer ones whose files are already back to what they were.
 fn newest(workspace: &Workspace) -> Result<(String, Vec<Edited>), Stop> {
     let edits = edits(workspace, None, usize::MAX)?;
     let is_open = |edit: &&_| matches!(edit, Edited { undoes: None, undone_by: None, .. });

@@ -1,5 +1,5 @@
-//! Which folders are opened, under which policy, and where their state is kept: the same for `serve` and for every
-//! command that a person types.
+//! The flags and defaults that decide which folders are opened, under which policy and with which state folder. `serve`
+//! and the other commands share them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,22 +39,22 @@ pub(crate) struct OpeningFlags {
     pub(crate) policy: settings::Flags,
 }
 
-/// Whom the answer is for where no folder was named and the working folder is too much to open.
+/// Who has started the command: messages differ, and only a server uses language servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum For {
-    /// The client of a server, by its configuration.
+pub(crate) enum StartedBy {
+    /// An MCP client, which gets the messages in answers.
     Client,
-    /// Whoever types the command.
+    /// A user at a terminal.
     Person,
 }
 
-/// What is to be opened.
-pub(crate) struct Place {
-    /// The folders, or why there are none.
+/// The folders, the state folder and the settings to open a workspace with.
+pub(crate) struct OpenOptions {
+    /// The folders, or the reason why there are none.
     pub(crate) roots: Result<Vec<RootSpec>, Problem>,
     pub(crate) state: Option<PathBuf>,
     pub(crate) policy: Policy,
-    /// What follows an edit.
+    /// The settings for what follows an edit.
     pub(crate) effect_settings: EffectSettings,
 }
 
@@ -65,19 +65,19 @@ pub(crate) struct Opened {
 }
 
 impl WorkspaceFlags {
-    /// The workspace of a person, who is told at once if there is none.
+    /// Opens the workspace. The error is for the user at the terminal.
     pub(crate) fn open(&self) -> Result<Arc<Workspace>, Stop> {
         Ok(self.open_to_edit()?.workspace)
     }
 
-    /// The same for whoever edits in it.
+    /// Opens the workspace for a command that edits.
     pub(crate) fn open_to_edit(&self) -> Result<Opened, Stop> {
-        let opened = self.opening.open(&self.workspaces, For::Person, None)??;
+        let opened = self.opening.open(&self.workspaces, StartedBy::Person, None)??;
         opened.effects.follow(&opened.workspace);
         Ok(opened)
     }
 
-    /// The same for whoever asks what was edited: where a folder is closed, its history would seem to be empty.
+    /// Opens the workspace for a command that reads the history, which would seem empty in a folder that is closed.
     pub(crate) fn open_past(&self) -> Result<Opened, Stop> {
         let opened = self.open_to_edit()?;
         for root in opened.workspace.roots().all() {
@@ -99,51 +99,57 @@ impl WorkspaceFlags {
         history::nearest_above(&*disk, &here, state.as_deref()).map(Path::to_owned)
     }
 
-    /// What is to be opened, as far as it can be told without opening it.
-    pub(crate) fn place(&self) -> anyhow::Result<Place> {
-        self.opening.place(&self.workspaces, For::Person, None)
+    /// The folders and settings, without opening anything.
+    pub(crate) fn options(&self) -> anyhow::Result<OpenOptions> {
+        self.opening.options(&self.workspaces, StartedBy::Person, None)
     }
 }
 
 impl OpeningFlags {
-    /// The workspace, in which `own` is off limits besides; or why no folder was opened, which is an answer of its own.
+    /// Opens the workspace, in which the file `own` is forbidden too. The inner error says why there is no workspace; a
+    /// server starts all the same and answers with it.
     pub(crate) fn open(
         &self,
         asked: &[String],
-        whom: For,
+        started_by: StartedBy,
         own: Option<&Path>,
     ) -> Result<Result<Opened, Problem>, Stop> {
-        let place = self.place(asked, whom, own).map_err(Stop::Usage)?;
-        let roots = match place.roots {
+        let options = self.options(asked, started_by, own).map_err(Stop::Usage)?;
+        let roots = match options.roots {
             Ok(roots) => roots,
             Err(problem) => return Ok(Err(problem)),
         };
-        // A folder that was asked for and is not there is a mistake to fix now, not at each call.
-        let approve = approve_command(place.state.as_deref());
+        // A missing folder is reported now, once, and not at each call.
+        let approve = approve_command(options.state.as_deref());
         let workspace =
-            Workspace::open_with_policy(disk::for_this_machine(), &roots, place.state, &place.policy)
+            Workspace::open_with_policy(disk::for_this_machine(), &roots, options.state, &options.policy)
                 .map_err(|problem| Stop::Usage(anyhow!(message(&problem, Audience::Person))))?
                 .with_approve_command(approve)
-                .with_hooks(&place.effect_settings.programs)
+                .with_hooks(&options.effect_settings.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
         for warning in workspace.warnings().chain(workspace.findings()) {
             tracing::warn!("{warning}");
         }
-        let effects = Effects::new(&workspace, &place.effect_settings);
+        let effects = Effects::new(&workspace, &options.effect_settings);
         Ok(Ok(Opened { workspace: Arc::new(workspace), effects }))
     }
 
-    fn place(&self, asked: &[String], whom: For, own: Option<&Path>) -> anyhow::Result<Place> {
-        let said = self.policy.said(home().as_deref())?;
+    fn options(
+        &self,
+        asked: &[String],
+        started_by: StartedBy,
+        own: Option<&Path>,
+    ) -> anyhow::Result<OpenOptions> {
+        let said = self.policy.merged(home().as_deref())?;
         let state = self.state.clone().or_else(state_folder);
-        // The usual state folder holds the means to undo of other servers, whichever is used here.
+        // The usual state folder is always protected, since other servers may keep their history there.
         let usual = state_folder();
         let files = said.files.iter().chain(&state).chain(&usual).map(PathBuf::as_path).chain(own);
         let own: Vec<PathBuf> = files.map(settings::without_links).collect();
         let policy =
             Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
         let asked = if asked.is_empty() { &*said.settings.workspace } else { asked };
-        let roots = roots(asked, whom)?;
+        let roots = roots(asked, started_by)?;
         if let Ok(roots) = &roots {
             check_apart(roots, state.as_deref())?;
             if let Some(file) = &said.named {
@@ -151,17 +157,17 @@ impl OpeningFlags {
             }
         }
         let effect_settings = EffectSettings {
-            // A server that starts for one command would still be starting when that has ended.
-            asks_language_servers: whom == For::Client,
+            // A command would end before a language server has started.
+            asks_language_servers: started_by == StartedBy::Client,
             diagnostics_wait: Some(policy.terms().diagnostics_wait.0),
             programs: said.settings.programs,
         };
-        Ok(Place { roots, state, policy, effect_settings })
+        Ok(OpenOptions { roots, state, policy, effect_settings })
     }
 }
 
-/// The command that finds what waits in this state folder. A client's configuration may name one, by a flag or a variable,
-/// that the shell of a person knows nothing of.
+/// The command that finds the waiting edits in this state folder. It names the folder if the user's shell would choose
+/// another, as when a client's configuration sets it.
 fn approve_command(state: Option<&Path>) -> String {
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match state.map(full) {
@@ -172,7 +178,7 @@ fn approve_command(state: Option<&Path>) -> String {
     }
 }
 
-/// What Emend keeps for itself is off limits, and so would be all of a workspace that is the same folder.
+/// Refuses a state folder that is also a workspace: as the state folder it would be forbidden as a whole.
 fn check_apart(roots: &[RootSpec], state: Option<&Path>) -> anyhow::Result<()> {
     let state = state.map(settings::without_links);
     let same = roots.iter().find(|root| state.as_ref() == Some(&settings::without_links(&root.path)));
@@ -183,14 +189,14 @@ fn check_apart(roots: &[RootSpec], state: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What says what a model may do is not where the model may write: not even behind a link, in either direction.
+/// Refuses a configuration file that a model could edit: one inside a root, or linked into or out of one.
 fn check_outside(roots: &[RootSpec], file: &Path) -> anyhow::Result<()> {
     let real = settings::without_links(file);
     let written = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let holds = |root: &&RootSpec| {
         let folder = settings::without_links(&root.path);
         let given = std::path::absolute(&root.path).unwrap_or_else(|_| root.path.clone());
-        // The folder of what is written may itself be reached by a link.
+        // The parent folder may itself be a link.
         let beside = written.parent().map(settings::without_links).unwrap_or_default();
         real.starts_with(&folder) || written.starts_with(given) || beside.starts_with(&folder)
     };
@@ -205,21 +211,21 @@ fn check_outside(roots: &[RootSpec], file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The roots that were asked for; else the working folder, unless that is everything or the home folder,
-/// as it is for servers that some clients start: then every tool answers with the line to add.
-fn roots(asked: &[String], whom: For) -> anyhow::Result<Result<Vec<RootSpec>, Problem>> {
+/// The roots that were asked for, or else the working folder. The home folder and `/`, where some clients start
+/// servers, are refused: then every tool answers with the line to add to the configuration.
+fn roots(asked: &[String], started_by: StartedBy) -> anyhow::Result<Result<Vec<RootSpec>, Problem>> {
     if !asked.is_empty() {
         return Ok(Ok(asked.iter().map(|written| RootSpec::parse(written)).collect()));
     }
     let here = std::env::current_dir().context("the working folder cannot be read")?;
     if is_too_much(&here) {
-        let (who, advice) = match whom {
-            For::Client => (
+        let (who, advice) = match started_by {
+            StartedBy::Client => (
                 "the server",
                 "Add the folder to the server's arguments in the client's configuration: \"args\": [\"serve\", \
                  \"--workspace\", \"/path/to/project\"].",
             ),
-            For::Person => ("emend", "Name the folder with --workspace DIR, or go into it."),
+            StartedBy::Person => ("emend", "Name the folder with --workspace DIR, or go into it."),
         };
         let reason = format!(
             "No workspace was opened: {who} was started in {}, which is too much to open. {advice}",
@@ -230,7 +236,7 @@ fn roots(asked: &[String], whom: For) -> anyhow::Result<Result<Vec<RootSpec>, Pr
     Ok(Ok(vec![RootSpec { name: None, path: here }]))
 }
 
-/// Whether a folder that nobody named is everything, or the home folder.
+/// Whether this folder is `/` or the home folder, which nobody opens without naming it.
 pub(crate) fn is_too_much(folder: &Path) -> bool {
     let is_home = home().is_some_and(|home| home.canonicalize().is_ok_and(|home| home == folder));
     folder.parent().is_none() || is_home
@@ -240,7 +246,7 @@ pub(crate) fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| home.is_absolute())
 }
 
-/// `$XDG_STATE_HOME/emend`, by default `~/.local/state/emend`.
+/// The default state folder: `$XDG_STATE_HOME/emend`, or else `~/.local/state/emend`.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_STATE_HOME")
         .map(PathBuf::from)

@@ -1,4 +1,4 @@
-//! Whether clients that are configured to start Emend start something that is there.
+//! Checks that every client that is configured to start Emend starts a program that exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,10 +39,10 @@ pub(super) fn look(projects: &[PathBuf], findings: &mut Findings) {
     }
 }
 
-/// Whether this file, of a project or of all, names Emend; what there is to say of it is said.
+/// Whether this file, of one project or of all, names Emend. Adds what is wrong with its entry to the findings.
 fn configured(client: Client, project: Option<&Path>, file: &Path, findings: &mut Findings) -> bool {
     let scope = if project.is_some() { Scope::Project } else { Scope::Global };
-    // A project may have anything there, and a pipe would be waited for.
+    // A project may contain anything. Reading from a pipe would block.
     if !fs::metadata(file).is_ok_and(|there| there.is_file()) {
         return false;
     }
@@ -82,7 +82,7 @@ fn configured(client: Client, project: Option<&Path>, file: &Path, findings: &mu
     }
     let (folders, gone) = start::folders(&entry, project);
     for folder in &gone {
-        // A server does without it, unless there is no other.
+        // The server starts without these folders, unless they are all that it has.
         let level = if gone.len() < folders.len() { Level::Warning } else { Level::Problem };
         let what = format!("{name}: {path} names the folder {folder}, which is not there");
         findings.add(ABOUT, level, what, "Take it out of the entry's arguments, or put it back.");

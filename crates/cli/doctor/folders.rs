@@ -1,4 +1,4 @@
-//! What is configured, the folders of the workspace, what is kept of them, and what their file systems can do.
+//! Checks the configuration, the folders of the workspace, the kept files and what the file systems can do.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use emend_workspace::survey::{self, Kept, Survey};
 use emend_workspace::{Mode, RootSpec, disk};
 
 use super::{Findings, Level};
-use crate::settings::Said;
-use crate::workspace::Place;
+use crate::settings::MergedSettings;
+use crate::workspace::OpenOptions;
 
-/// The files of settings that were found.
-pub(super) fn configuration(said: &Said, findings: &mut Findings) {
+/// Reports the configuration files that were found.
+pub(super) fn configuration(said: &MergedSettings, findings: &mut Findings) {
     const ABOUT: &str = "configuration";
     for file in &said.files {
         let there = if file.exists() { "" } else { "there is no " };
@@ -20,8 +20,8 @@ pub(super) fn configuration(said: &Said, findings: &mut Findings) {
     }
 }
 
-pub(super) fn look(place: Place, findings: &mut Findings) {
-    let Place { roots, state, policy, .. } = place;
+pub(super) fn look(options: OpenOptions, findings: &mut Findings) {
+    let OpenOptions { roots, state, policy, .. } = options;
     const ABOUT: &str = "workspace";
     let specs = match roots {
         Ok(specs) => specs,
@@ -32,7 +32,7 @@ pub(super) fn look(place: Place, findings: &mut Findings) {
     };
     let disk = disk::for_this_machine();
     let survey = |specs: &[RootSpec]| survey::survey(&disk, specs, state.as_deref(), &policy);
-    // One that cannot be opened is a problem of its own.
+    // A folder that cannot be opened is a problem of its own.
     let (good, bad): (Vec<RootSpec>, Vec<RootSpec>) =
         specs.into_iter().partition(|spec| survey(std::slice::from_ref(spec)).is_ok());
     for spec in bad {
@@ -83,7 +83,7 @@ fn folder(survey: &Survey, findings: &mut Findings) {
     }
 }
 
-/// The owner of the folder, if that is somebody else.
+/// The owner of the folder, if that is another user.
 #[cfg(unix)]
 fn foreign_owner(folder: &Path) -> Option<u32> {
     let owner = std::os::unix::fs::MetadataExt::uid(&folder.metadata().ok()?);
@@ -130,7 +130,7 @@ fn others_may_write(folder: &Path) -> bool {
     folder.metadata().is_ok_and(|folder| folder.permissions().mode() & 0o022 != 0)
 }
 
-/// Whether this user may write to the folder, or make it.
+/// Whether this user may write to the folder, or create it.
 fn is_writable(folder: &Path) -> bool {
     let Some(there) = folder.ancestors().find(|folder| folder.exists()) else { return false };
     #[cfg(unix)]
@@ -144,7 +144,7 @@ fn counted(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// What is kept of a folder, and what was interrupted.
+/// Reports what is kept for a folder, and which edits were interrupted.
 fn kept(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     const ABOUT: &str = "history";
     let path = survey.path.display();
@@ -183,7 +183,7 @@ fn kept(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     }
 }
 
-/// What the file system can do, tried where displaced files are kept, or would be.
+/// Tries what the file system can do, in the place where displaced files are or would be kept.
 fn file_system(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     const ABOUT: &str = "file system";
     let beside: Option<PathBuf> =
@@ -199,7 +199,7 @@ fn file_system(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     };
     let of = format!(" (of {})", survey.path.display());
     for (ability, found) in abilities {
-        let (name, level, without) = told(ability);
+        let (name, level, without) = described(ability);
         match found {
             Ok(true) => findings.ok(ABOUT, format!("{name}{of}")),
             Ok(false) => findings.add(ABOUT, level, format!("no {name}{of}"), without),
@@ -208,8 +208,8 @@ fn file_system(survey: &Survey, state: Option<&Path>, findings: &mut Findings) {
     }
 }
 
-/// What an ability is called, how bad it is to lack it, and what that means.
-fn told(ability: Ability) -> (&'static str, Level, &'static str) {
+/// The name of an ability, how bad it is to lack it, and what that means.
+fn described(ability: Ability) -> (&'static str, Level, &'static str) {
     const ON_WHICH: &str = "See 'What holds on which file system' in docs/GUARANTEES.md.";
     match ability {
         Ability::AtomicExchange => ("atomic exchange", Level::Warning, ON_WHICH),

@@ -1,4 +1,4 @@
-//! The executable and the system that it runs on.
+//! Checks the executable and the system that it runs on.
 
 use std::env;
 

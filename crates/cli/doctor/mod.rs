@@ -1,5 +1,5 @@
-//! `emend doctor`: what is wrong with a set-up, and what to do about it. It looks, and tries what a file system can do in
-//! a folder that is gone afterwards; it changes nothing else and takes up no interrupted edit.
+//! `emend doctor`: says what is wrong with a set-up and what to do about it. To learn what a file system can do, it
+//! uses a temporary folder. It changes nothing else and recovers no interrupted edit.
 
 mod clients;
 mod folders;
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     workspace: WorkspaceFlags,
 }
 
-/// How bad it is.
+/// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     /// As it should be.
@@ -45,16 +45,16 @@ impl Level {
     }
 }
 
-/// Something that was found.
+/// One result of a check.
 struct Finding {
     about: &'static str,
     level: Level,
     what: String,
-    /// What to do about it.
+    /// What the user should do about it.
     next: Option<String>,
 }
 
-/// What was found so far.
+/// All results so far.
 #[derive(Default)]
 struct Findings(Vec<Finding>);
 
@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     let mut findings = Findings::default();
     machine::look(&mut findings);
     let home = crate::workspace::home();
-    match arguments.workspace.opening.policy.said(home.as_deref()) {
+    match arguments.workspace.opening.policy.merged(home.as_deref()) {
         Ok(said) => folders::configuration(&said, &mut findings),
         Err(wrong) => {
             let next = "Mend it: no server starts with it, and no command works.";
@@ -130,13 +130,13 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         }
     }
     let mut projects = Vec::new();
-    match arguments.workspace.place() {
-        Ok(place) => {
-            projects.extend(place.roots.iter().flatten().map(|root| root.path.clone()));
-            programs::look(&place.effect_settings.programs, &projects, &mut findings);
-            folders::look(place, &mut findings);
+    match arguments.workspace.options() {
+        Ok(options) => {
+            projects.extend(options.roots.iter().flatten().map(|root| root.path.clone()));
+            programs::look(&options.effect_settings.programs, &projects, &mut findings);
+            folders::look(options, &mut findings);
         }
-        // What was said of it above needs not to be said again.
+        // The findings above already name the cause.
         Err(_) if findings.worst() == Level::Problem => {}
         Err(wrong) => {
             findings.add("configuration", Level::Problem, format!("{wrong:#}"), "Mend what it names.");

@@ -1,4 +1,4 @@
-//! The programs that follow an edit: language servers, hooks, editors. Which of them are there.
+//! Checks the programs that run with an edit: language servers, hooks and editors.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ fn servers(programs: &Programs, roots: &[PathBuf], findings: &mut Findings) {
 }
 
 fn hook(hook: &Hook, search: &Search, findings: &mut Findings) {
-    // One that is required keeps every edit from being made.
+    // Without a required hook, no edit is made.
     let level = if hook.required { Level::Problem } else { Level::Warning };
     let program = hook.command.first().map(String::as_str).unwrap_or_default();
     named(("hooks", &hook.name), program, search, level, findings);

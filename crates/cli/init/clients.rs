@@ -1,4 +1,4 @@
-//! The clients whose configuration is known: where it is, and what an entry for Emend looks like there.
+//! The supported clients: where the configuration file of each is, and what an entry for Emend looks like in it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,16 +18,16 @@ pub(crate) enum Client {
     Windsurf,
 }
 
-/// For whom a configuration file is.
+/// Whom a configuration file applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Everybody who works on the project.
     Project,
-    /// This person, in all projects.
+    /// This user, in all projects.
     Global,
 }
 
-/// What a configuration file is written in.
+/// The syntax of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     /// JSON, perhaps with comments and trailing commas.
@@ -36,12 +36,12 @@ pub(crate) enum Format {
 }
 
 impl Client {
-    /// Its name on the command line.
+    /// The client's name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Its configuration file, where there is one of this scope.
+    /// The client's configuration file of this scope, if there is one.
     pub(crate) fn file(self, scope: Scope, project: &Path) -> Option<PathBuf> {
         match scope {
             Scope::Project => self.in_project().map(|file| project.join(file)),
@@ -62,7 +62,7 @@ impl Client {
     fn in_home(self) -> Option<PathBuf> {
         let in_home = |file: &str| home().map(|home| home.join(file));
         match self {
-            // Its own command keeps them, in a file that it writes all the time.
+            // Claude Code keeps them in a file that it writes all the time; only its own command should change that.
             Self::ClaudeCode => None,
             Self::ClaudeDesktop => Some(programs()?.join("Claude/claude_desktop_config.json")),
             Self::Cursor => in_home(".cursor/mcp.json"),
@@ -83,7 +83,7 @@ impl Client {
         if self == Self::Codex { Format::Toml } else { Format::Json }
     }
 
-    /// Under which key its servers are.
+    /// The key that holds the client's servers.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Vscode => "servers",
@@ -93,7 +93,8 @@ impl Client {
         }
     }
 
-    /// The folder of the project as this client's configuration can name it; `None` where it must be written out.
+    /// The variable by which this client's configuration names the project folder; `None` where the path must be
+    /// written out.
     pub(crate) fn project_folder(self) -> Option<&'static str> {
         match self {
             Self::Cursor | Self::Vscode => Some("${workspaceFolder}"),
@@ -102,13 +103,13 @@ impl Client {
         }
     }
 
-    /// Whether it starts a server in the folder where it was started itself.
+    /// Whether the client starts a server in the folder where the client itself was started.
     pub(crate) fn starts_in_place(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::GeminiCli | Self::Codex)
     }
 
-    /// Whether the program that reads this file is started from a desktop, and so does not know the PATH of a shell. What
-    /// a project says for everybody names no path of one machine all the same.
+    /// Whether an entry needs the whole path of the program, since a desktop starts the client without the PATH of a
+    /// shell. A file for everybody in a project never names a path of one machine.
     pub(crate) fn needs_path(self, scope: Scope) -> bool {
         match self {
             Self::ClaudeDesktop | Self::Zed | Self::Windsurf => true,
@@ -117,13 +118,13 @@ impl Client {
         }
     }
 
-    /// What an entry says of how the server is spoken to, where this client wants that said.
+    /// The value that this client wants for the type of the transport, if any.
     pub(crate) fn kind(self) -> Option<&'static str> {
         (self == Self::Vscode).then_some("stdio")
     }
 }
 
-/// Where programs keep what is theirs for this person.
+/// The folder where programs keep their data for this user.
 fn programs() -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
         return home().map(|home| home.join("Library/Application Support"));

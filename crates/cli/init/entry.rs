@@ -1,5 +1,5 @@
-//! An entry in a client's configuration file: read, put in, changed. Everything else in the file keeps its bytes:
-//! comments, order and indentation are somebody's work.
+//! An entry in a client's configuration file: read, added or changed. Everything else in the file keeps its bytes,
+//! since comments, order and indentation are somebody's work.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
@@ -11,18 +11,18 @@ use super::clients::Format;
 /// The name of the entry.
 const NAME: &str = "emend";
 
-/// What an entry says: names and values, in the order in which they are written.
+/// The fields of an entry, in the order in which they are written.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
 
-/// Why a configuration file cannot be read or changed.
+/// The reason why a configuration file cannot be read or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unfit {
-    /// The line, where one is to blame.
+    /// The line of the mistake, if there is one.
     pub(crate) line: Option<usize>,
     pub(crate) what: String,
 }
 
-/// The entry under this key, if there is one.
+/// Reads the entry below this key, if there is one.
 pub(crate) fn read(text: &str, format: Format, key: &str) -> Result<Option<Value>, Unfit> {
     match format {
         Format::Json => {
@@ -39,12 +39,12 @@ pub(crate) fn read(text: &str, format: Format, key: &str) -> Result<Option<Value
     }
 }
 
-/// Whether an entry says what is wanted, whatever else a person has written into it.
+/// Whether an entry has these fields, whatever else the user has written into it.
 pub(crate) fn says(there: &Value, wanted: &Entry) -> bool {
     wanted.iter().all(|(name, value)| there.get(name) == Some(value))
 }
 
-/// The text with this entry in it.
+/// Returns the text with this entry in it.
 pub(crate) fn put(text: &str, format: Format, key: &str, entry: &Entry) -> Result<String, Unfit> {
     match format {
         Format::Json => put_json(text, key, entry),
@@ -58,7 +58,7 @@ fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     let whole = || {
         CstInputValue::Object(entry.iter().map(|(name, value)| (name.to_string(), input(value))).collect())
     };
-    // A client takes the last of two, and which is meant nobody knows.
+    // A client takes the last of two equal keys. We cannot know which one the user means.
     let once = |object: &CstObject, name: &str| {
         let is_it = |own: &CstObjectProp| {
             own.name().and_then(|own| own.decoded_value().ok()).as_deref() == Some(name)
@@ -85,14 +85,14 @@ fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     Ok(root.to_string())
 }
 
-/// Sets a field that has another value.
+/// Sets a field unless it has this value already.
 fn set(object: &CstObject, name: &str, value: &Value) {
     match object.get(name) {
         None => drop(object.append(name, input(value))),
         Some(old) => {
             let there = old.value().and_then(|old| old.to_serde_value());
             match (there.as_ref().and_then(|there| more(there, value)), old.array_value()) {
-                // What stands among the items of a list, such as comments, stays too.
+                // Appending to the list keeps its comments.
                 (Some(more), Some(list)) => more.iter().for_each(|item| drop(list.append(input(item)))),
                 _ if there.as_ref() == Some(value) => {}
                 _ => old.set_value(input(value)),
@@ -101,13 +101,13 @@ fn set(object: &CstObject, name: &str, value: &Value) {
     }
 }
 
-/// What this list has after all of another.
+/// The rest of the list `value`, if it begins with all items of the list `there`.
 fn more<'a>(there: &Value, value: &'a Value) -> Option<&'a [Value]> {
     value.as_array()?.strip_prefix(there.as_array()?.as_slice())
 }
 
 fn parse_json(text: &str) -> Result<CstRootNode, Unfit> {
-    // What a JSON file for people may have, and no more: what a client does not read is broken for it.
+    // JSON for people: comments and trailing commas, and no more. A client could not read anything beyond that.
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -139,7 +139,7 @@ fn input(value: &Value) -> CstInputValue {
 
 fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     let unfit = |what: String| Unfit { line: None, what };
-    // What is written out has LF wherever there is no value, so the file has it throughout meanwhile.
+    // toml_edit writes LF in new lines, so the whole text uses LF until it is done.
     let has_crlf = text.contains("\r\n");
     let plain = text.replace("\r\n", "\n");
     let as_it_was = |plain: &str| if has_crlf { plain.replace('\n', "\r\n") } else { plain.to_owned() };
@@ -148,7 +148,7 @@ fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     }
     let mut document = parse_toml(&plain)?;
     let hidden = || {
-        // `[mcp_servers]` itself has nothing in it.
+        // The table `[mcp_servers]` itself has no fields.
         let mut table = Table::new();
         table.set_implicit(true);
         Item::Table(table)
@@ -176,7 +176,7 @@ fn parse_toml(text: &str) -> Result<DocumentMut, Unfit> {
     })
 }
 
-/// A value of an entry: a string, or a list of strings.
+/// A value of an entry as TOML: a string, or a list of strings.
 fn to_toml(value: &Value) -> toml_edit::Value {
     match value {
         Value::Array(items) => items.iter().map(to_toml).collect(),
@@ -184,7 +184,7 @@ fn to_toml(value: &Value) -> toml_edit::Value {
     }
 }
 
-/// What is needed of an entry, as JSON.
+/// The parts of an entry that we look at, as JSON.
 fn from_toml(item: &Item) -> Value {
     let list = |array: &toml_edit::Array| array.iter().map(toml_edit::Value::as_str).collect::<Value>();
     if let Some(table) = item.as_table_like() {

@@ -1,5 +1,5 @@
-//! `emend init`: adds Emend to a client's configuration. The change is shown first, the old file is kept beside the
-//! new one, and it is an edit like any other: on Emend's own path, and in its history.
+//! `emend init`: adds Emend to a client's configuration. It shows the change first and keeps the old file beside the
+//! new one. It writes the file as any other edit, which is then in the history.
 
 pub(crate) mod clients;
 pub(crate) mod entry;
@@ -65,7 +65,7 @@ const NAME: &str = "emend init";
 
 pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     let target = Target::of(arguments)?;
-    let Some(content) = target.wanted()? else {
+    let Some(content) = target.new_content()? else {
         let said = format!("{} has Emend already, with this folder. Nothing was changed.\n", target.shown());
         return finish(&target, None, "present", json!({}), &said, output);
     };
@@ -108,7 +108,8 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     finish(&target, Some(&content), "written", document, &said, output)
 }
 
-/// Says how it ended, and of the entry, as it is in this content or else was there before, what a person should know.
+/// Reports the result, and what the user should know about the entry: the one in `content`, or else the one in the
+/// file.
 fn finish(
     target: &Target,
     content: Option<&str>,
@@ -146,15 +147,15 @@ fn finish(
     Ok(Exit::Done)
 }
 
-/// A configuration file, and what is to be in it.
+/// A configuration file and the entry that it should have.
 struct Target {
     client: Client,
-    /// Without links, as far as it exists: what a link leads to is what is changed.
+    /// The path without links, as far as it exists. So the target of a link is changed, not the link.
     file: PathBuf,
-    /// What it holds; `None` where it is not there.
+    /// The content of the file; `None` if there is no file.
     text: Option<String>,
     start: Start,
-    /// Whether an entry that names no folder serves the one in which the client works.
+    /// Whether an entry without a folder serves the folder in which the client works.
     follows: bool,
     state: Option<PathBuf>,
 }
@@ -196,11 +197,11 @@ impl Target {
             })?,
         };
         let file = without_links(&file);
-        // A project may come from somebody else, who decides with its links what else is changed here.
+        // The project may come from a stranger, whose links must not decide what else we change.
         if scope == Scope::Project && !file.starts_with(without_links(&project)) {
             return Err(unfit(&file, None, "a link of the project leads to it, out of the project"));
         }
-        // One of a pipe would wait for somebody who writes.
+        // Reading from a pipe would block.
         if fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
             return Err(unfit(&file, None, "it is no file"));
         }
@@ -229,8 +230,8 @@ impl Target {
         self.file.display().to_string()
     }
 
-    /// What the file must hold; `None` where it says all of it already.
-    fn wanted(&self) -> Result<Option<String>, Stop> {
+    /// The new content of the file; `None` if nothing has to change.
+    fn new_content(&self) -> Result<Option<String>, Stop> {
         const BOM: &str = "\u{feff}";
         let text = self.text.as_deref().unwrap_or_default();
         let (bom, text) = text.strip_prefix(BOM).map_or(("", text), |text| (BOM, text));
@@ -254,7 +255,7 @@ impl Target {
         Ok(Some(format!("{bom}{}", entry::put(text, format, key, &entry).map_err(unfit)?)))
     }
 
-    /// Whether this entry starts a server for whichever folder the client works in.
+    /// Whether this entry starts a server for the folder in which the client works.
     fn names_no_folder(&self, entry: &Value) -> bool {
         self.follows
             && start::arguments(entry).is_some_and(|args| served(&args).is_ok_and(|it| it.is_empty()))
@@ -270,7 +271,7 @@ impl Target {
         ))
     }
 
-    /// What a person should know of the entry.
+    /// What the user should know about the entry.
     fn remarks(&self, content: Option<&str>) -> Vec<String> {
         let text = content.or(self.text.as_deref()).unwrap_or_default().trim_start_matches('\u{feff}');
         let Ok(Some(entry)) = entry::read(text, self.client.format(), self.client.key()) else {
@@ -297,14 +298,14 @@ impl Target {
         remarks
     }
 
-    /// The folders that the entry names and that are not there. A person takes them out, or puts them back.
+    /// The folders that the entry names and that do not exist. We only report them.
     fn gone(&self) -> Vec<String> {
         let text = self.text.as_deref().unwrap_or_default().trim_start_matches('\u{feff}');
         let there = entry::read(text, self.client.format(), self.client.key()).ok().flatten();
         there.map(|there| start::folders(&there, self.start.project.as_deref()).1).unwrap_or_default()
     }
 
-    /// What a person has written is theirs to change where it is not understood.
+    /// Refuses to change an entry that we do not understand, since the user wrote it.
     fn by_hand(&self, why: &str) -> Stop {
         Stop::usage(format!(
             "{}: its entry for Emend is not understood: {why}. Nothing was changed. Change it by hand, so that its \
@@ -315,28 +316,27 @@ impl Target {
         ))
     }
 
-    /// Shows the change. Where the file's folder is not there yet it is not made for this.
+    /// Previews the change. Creates no folder for it.
     fn preview(&self, content: &str) -> Result<Made, Stop> {
         let root = self.file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
         let inside = self.file.strip_prefix(root).unwrap_or(&self.file);
-        let asked = self.asked(inside.as_os_str(), content.to_owned())?;
-        Ok(local::preview_write(&self.open(root)?, asked, NAME)?)
+        let edit = self.edit(inside.as_os_str(), content.to_owned())?;
+        Ok(local::preview_write(&self.open(root)?, edit, NAME)?)
     }
 
-    /// Writes the file, and yields where the old one is kept.
+    /// Writes the file and returns the path of the backup.
     fn write(&self, content: String) -> Result<(Made, Option<PathBuf>), Stop> {
         let (Some(folder), Some(name)) = (self.file.parent(), self.file.file_name()) else {
             return Err(Stop::usage(format!("{} is no file", self.shown())));
         };
-        // The folder is the root: above it there may be the state folder, or another user's files.
+        // The file's own folder is the root, since folders above it may hold the state folder or another user's files.
         fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
         let workspace = self.open(folder)?;
-        let asked = self.asked(name, content)?;
+        let edit = self.edit(name, content)?;
         let backup = self.text.as_ref().map(|_| back_up(&self.file)).transpose();
         let backup = backup.with_context(|| format!("{} cannot be copied", self.shown()))?;
-        // What clients start needs a person, and it is one who has this written: they were shown it and asked, or have said
-        // --yes.
-        let made = local::write_file(&workspace, asked, NAME, &|_| Decision::Approve).inspect_err(|_| {
+        // Such files need approval. The user has just given it, at the prompt or with --yes.
+        let made = local::write_file(&workspace, edit, NAME, &|_| Decision::Approve).inspect_err(|_| {
             if let Some(backup) = &backup {
                 let _ = fs::remove_file(backup);
             }
@@ -349,8 +349,8 @@ impl Target {
         Ok(Workspace::open(disk::for_this_machine(), &[spec], self.state.clone())?)
     }
 
-    /// The edit: of the file as it was read, and of no other.
-    fn asked(&self, path: &OsStr, content: String) -> Result<WriteFile, Stop> {
+    /// The edit, which is valid for the version that was read.
+    fn edit(&self, path: &OsStr, content: String) -> Result<WriteFile, Stop> {
         let path = path.to_str().ok_or_else(|| Stop::usage(format!("{} is not Unicode", self.shown())))?;
         let version = self.text.as_ref().map(|text| Version::hash(text.as_bytes()).short());
         Ok(WriteFile { path: path.to_owned(), content, version })
@@ -375,7 +375,8 @@ fn unfit(file: &Path, line: Option<usize>, what: &str) -> Stop {
     Stop::usage(format!("{file}{line}: {what}. Nothing was changed. Mend the file, then try again."))
 }
 
-/// Copies a file to a free name beside it. It may hold secrets: nobody reads the copy who could not read the file.
+/// Copies a file to a free name beside it. Nobody who cannot read the file can read the copy, since it may hold
+/// secrets.
 fn back_up(file: &Path) -> io::Result<PathBuf> {
     let name = file.file_name().unwrap_or_default();
     for number in 1.. {
@@ -399,7 +400,7 @@ fn back_up(file: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// How a new file is made that is for nobody else, from its first moment.
+/// Options to create a file that only this user can ever read.
 fn for_this_user_alone() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -408,7 +409,7 @@ fn for_this_user_alone() -> fs::OpenOptions {
     options
 }
 
-/// Copies the content, and the mode where everybody may read it: what only a group may read is of another group here.
+/// Copies the content. Copies the mode only if everybody may read the file, because the group of the copy may differ.
 fn fill(file: &Path, mut copy: fs::File) -> io::Result<()> {
     let mut file = fs::File::open(file)?;
     io::copy(&mut file, &mut copy)?;

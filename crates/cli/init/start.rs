@@ -1,5 +1,5 @@
-//! How a client starts Emend: what a new entry says, and what one that is there lacks. Whatever a person has written into
-//! it stays: flags, variables, further folders. An entry that is not understood is not changed.
+//! The command in a client's entry that starts Emend: what a new entry has, and what an old one lacks. Flags, variables
+//! and further folders that the user has written stay. An entry that is not understood stays unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +10,24 @@ use super::entry::Entry;
 use crate::program::{self, Naming};
 use crate::served;
 
-/// What an entry must say.
+/// What an entry has to say.
 pub(crate) struct Start {
-    /// What starts this executable.
+    /// The program to start.
     pub(crate) command: String,
-    /// Whether the client finds it by its name.
+    /// Whether the client finds the program by its name.
     pub(crate) naming: Naming,
-    /// What the client wants said of how the server is spoken to.
+    /// The type of the transport, if the client wants one.
     pub(crate) kind: Option<&'static str>,
     /// The folder to serve, as this client's configuration names it.
     pub(crate) folder: String,
-    /// The project that the file is in, where the client starts the server.
+    /// The project of a project's file; the client starts the server there.
     pub(crate) project: Option<PathBuf>,
-    /// Whether the server serves whichever folder the client works in unless its arguments name others.
+    /// Whether the server serves the folder in which the client works unless the arguments name others.
     pub(crate) follows: bool,
 }
 
 impl Start {
-    /// A new entry.
+    /// The fields of a new entry.
     pub(crate) fn entry(&self) -> Entry {
         self.fields(&self.command, &self.args())
     }
@@ -38,7 +38,8 @@ impl Start {
         std::iter::once("serve".to_owned()).chain(folder.into_iter().filter(|_| !self.follows)).collect()
     }
 
-    /// What the entry that is there must say, and otherwise says already; or why nobody can tell.
+    /// The fields that an old entry needs, with its own values where they are right. The error says why it is not
+    /// understood.
     pub(crate) fn mended(&self, there: &Value) -> Result<Entry, String> {
         let fields = there.as_object().ok_or("it is no object")?;
         if let Some(address) = ["url", "httpUrl", "serverUrl"].iter().find(|name| fields.contains_key(**name))
@@ -63,7 +64,7 @@ impl Start {
         kind.into_iter().chain([("command", json!(command)), ("args", json!(args))]).collect()
     }
 
-    /// These arguments, with the folder among those that are served.
+    /// These arguments, with the folder added unless they serve it already.
     fn with_folder(&self, mut args: Vec<String>) -> Result<Vec<String>, String> {
         if args.is_empty() {
             args.push("serve".into());
@@ -84,7 +85,7 @@ impl Start {
         }
     }
 
-    /// Whether this means the folder, as it is written or as it is reached.
+    /// Whether this is the folder, compared as written and without links.
     fn is_it(&self, written: &str) -> bool {
         let path = RootSpec::parse(written).path;
         let (path, wanted) = match &self.project {
@@ -95,7 +96,8 @@ impl Start {
         path == wanted || reached(&path).is_some_and(|path| Some(path) == self.reached_folder(&wanted))
     }
 
-    /// Where the folder is; a variable of the client stands for the project.
+    /// The real path of the folder. In a project's file it is the project, which may be written as a variable of the
+    /// client.
     fn reached_folder(&self, wanted: &Path) -> Option<PathBuf> {
         match &self.project {
             Some(project) => project.canonicalize().ok(),
@@ -104,8 +106,8 @@ impl Start {
     }
 }
 
-/// The folders that an entry has the server open: all of them, and those that are not there. In the configuration of a
-/// project, they are written from there on; what only the client knows is left out of the second.
+/// All folders that an entry has the server open, and those of them that do not exist. In a project's file, paths are
+/// relative to the project. We cannot check a path with a client's variable.
 pub(crate) fn folders(entry: &Value, project: Option<&Path>) -> (Vec<String>, Vec<String>) {
     let folders = arguments(entry).and_then(|args| served(&args).ok()).unwrap_or_default();
     let is_gone = |written: &&String| {
@@ -122,7 +124,7 @@ pub(crate) fn arguments(entry: &Value) -> Option<Vec<String>> {
     entry.get("args").and_then(texts)
 }
 
-/// A list of texts.
+/// The strings of a list; `None` if it holds anything else.
 fn texts(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
