@@ -1,4 +1,4 @@
-//! The limits of the HTTP server, in this process, where they can be small.
+//! The limits of the HTTP server, tested in this process, where they can be small.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -259,7 +259,7 @@ fn the_answer_to_a_question_comes_in_however_many_wait_for_theirs() {
     let yes = json!({"action": "accept", "content": {"approve": true}});
     let said = json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes});
     assert_eq!(client.post(&said).finish().status, 202);
-    Answer::of(&stream.last().outcome().unwrap()).ok();
+    Answer::from_result(&stream.last().outcome().unwrap()).ok();
     assert_eq!(folder.text("a.txt"), "two\n");
 }
 

@@ -1,4 +1,4 @@
-//! Streamable HTTP against the built command: both eras, who may ask, and what two clients share, which is files.
+//! Streamable HTTP with the built command: both eras, access, and what two clients share, which is only files.
 
 mod limits;
 

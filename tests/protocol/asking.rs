@@ -1,5 +1,5 @@
-//! Approval where the client can ask its person, in both eras: what they are shown, what each of their answers
-//! does, and what no answer can do.
+//! Approval by a client that can ask its user, in both eras: what the user is shown, what each answer does, and what no
+//! answer can do.
 
 #![cfg(unix)]
 
@@ -45,7 +45,7 @@ struct Question {
 
 impl Question {
     /// Sends a call, which must lead to a question.
-    fn of(client: &mut Client, era: Era, tool: &str, arguments: Value) -> Self {
+    fn from_call(client: &mut Client, era: Era, tool: &str, arguments: Value) -> Self {
         let call = client.send_call(tool, arguments.clone());
         let asked = match era {
             Era::Legacy => client.wait_for_request(),
@@ -74,7 +74,7 @@ impl Question {
                 client.respond(&self.asked, said.clone());
                 client.answer(self.call)
             }
-            Era::Modern => Answer::of(&self.again(client, said).unwrap()),
+            Era::Modern => Answer::from_result(&self.again(client, said).unwrap()),
         }
     }
 
@@ -108,7 +108,7 @@ fn a_person_is_shown_the_edit_and_their_yes_makes_it() {
     for era in ERAS {
         let folder = Folder::with([("a.txt", "one\n```\n\u{1b}[2K\n")]);
         let mut client = asking(&folder, era);
-        let question = Question::of(&mut client, era, "str_replace", replace("a.txt", "one", "ONE"));
+        let question = Question::from_call(&mut client, era, "str_replace", replace("a.txt", "one", "ONE"));
         let form = question.form();
         assert_eq!(form["requestedSchema"]["required"], json!(["approve"]));
         assert_eq!(form["requestedSchema"]["properties"]["approve"]["type"], "boolean");
@@ -136,13 +136,14 @@ fn what_is_no_yes_changes_nothing() {
             (json!({"action": "cancel"}), "approval-needed"),
             (json!({"action": "accept", "content": {}}), "approval-needed"),
         ] {
-            let question = Question::of(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
+            let question =
+                Question::from_call(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
             question.answer(&mut client, &said).refused(code);
             assert_eq!(folder.text("a.txt"), "old\n");
         }
         // What was left open waits for the command.
         assert_eq!(waiting(&folder).len(), 1);
-        let question = Question::of(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
+        let question = Question::from_call(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
         question.answer(&mut client, &yes()).ok();
         assert_eq!(waiting(&folder).len(), 0);
     }
@@ -153,13 +154,13 @@ fn what_is_no_yes_changes_nothing() {
 fn what_a_client_declines_while_its_call_waits_can_be_allowed_in_a_terminal() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = asking(&folder, ERAS[0]);
-    let question = Question::of(&mut client, ERAS[0], "str_replace", replace("a.txt", "old", "new"));
+    let question = Question::from_call(&mut client, ERAS[0], "str_replace", replace("a.txt", "old", "new"));
     let told = question.answer(&mut client, &json!({"action": "decline"})).refused("approval-denied").text;
     let id = waiting(&folder)[0]["id"].as_str().unwrap().to_owned();
     assert!(told.contains("emend approve") && told.contains(&id), "{told}");
     // It was not made, and a person is asked again.
     assert_eq!(folder.text("a.txt"), "old\n");
-    let question = Question::of(&mut client, ERAS[0], "str_replace", replace("a.txt", "old", "new"));
+    let question = Question::from_call(&mut client, ERAS[0], "str_replace", replace("a.txt", "old", "new"));
     question.answer(&mut client, &yes()).ok();
     assert_eq!(waiting(&folder).len(), 0);
 }
@@ -191,7 +192,7 @@ fn every_way_to_edit_is_asked_about() {
         let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
         let mut client = asking(&folder, era);
         let allow = |client: &mut Client, tool: &str, arguments: Value| {
-            Question::of(client, era, tool, arguments).answer(client, &yes()).ok()
+            Question::from_call(client, era, tool, arguments).answer(client, &yes()).ok()
         };
         let two =
             json!({"patch": patch("*** Update File: a.txt\n@@\n-a\n+A\n*** Update File: b.txt\n@@\n-b\n+B")});
@@ -202,7 +203,7 @@ fn every_way_to_edit_is_asked_about() {
         let preview = client.preview("apply_patch", two).ok().handle();
         let all = json!({"preview": preview});
         // The preview outlives a no, and answers again after a yes.
-        let question = Question::of(&mut client, era, "apply_preview", all.clone());
+        let question = Question::from_call(&mut client, era, "apply_preview", all.clone());
         question.answer(&mut client, &json!({"action": "decline"})).refused("approval-denied");
         let done = allow(&mut client, "apply_preview", all.clone());
         assert_eq!(client.call("apply_preview", all).ok().structured["edit"], done.structured["edit"]);
@@ -218,7 +219,7 @@ fn one_of_two_files_is_enough_to_be_asked_and_one_that_needs_no_word_is_not() {
         client.replace("a.txt", "a", "b").ok();
         let both =
             json!({"patch": patch("*** Update File: x.sql\n@@\n-a\n+b\n*** Update File: a.txt\n@@\n-b\n+c")});
-        let question = Question::of(&mut client, era, "apply_patch", both);
+        let question = Question::from_call(&mut client, era, "apply_patch", both);
         assert!(question.form()["message"].as_str().unwrap().contains("+c"), "all of it is shown");
         question.answer(&mut client, &yes()).ok();
         assert_eq!((folder.text("x.sql"), folder.text("a.txt")), ("b\n".into(), "c\n".into()));
@@ -234,7 +235,7 @@ fn a_file_that_changes_while_a_person_thinks_is_not_written() {
         let folder = Folder::with([("a.txt", "old\n")]);
         let mut client = asking(&folder, era);
         client.read("a.txt");
-        let question = Question::of(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
+        let question = Question::from_call(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
         folder.write("a.txt", "old\ntheirs\n");
         question.answer(&mut client, &yes()).refused("stale-file");
         assert_eq!(folder.text("a.txt"), "old\ntheirs\n");
@@ -245,7 +246,8 @@ fn a_file_that_changes_while_a_person_thinks_is_not_written() {
 fn what_nobody_has_read_and_changed_meanwhile_is_asked_about_again() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = asking(&folder, Era::Legacy);
-    let question = Question::of(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
+    let question =
+        Question::from_call(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
     folder.write("a.txt", "old\ntheirs\n");
     client.respond(&question.asked, yes());
     let second = client.wait_for_request();
@@ -257,7 +259,7 @@ fn what_nobody_has_read_and_changed_meanwhile_is_asked_about_again() {
 
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = asking(&folder, Era::Modern);
-    let first = Question::of(&mut client, Era::Modern, "str_replace", replace("a.txt", "old", "new"));
+    let first = Question::from_call(&mut client, Era::Modern, "str_replace", replace("a.txt", "old", "new"));
     folder.write("a.txt", "old\ntheirs\n");
     let asked = first.again(&mut client, &yes()).unwrap();
     assert_eq!(folder.text("a.txt"), "old\ntheirs\n");
@@ -272,7 +274,7 @@ fn others_edit_while_a_person_thinks() {
     for era in ERAS {
         let folder = Folder::with([("a.txt", "old\n"), ("b.txt", "old\n")]);
         let mut client = asking(&folder, era);
-        let question = Question::of(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
+        let question = Question::from_call(&mut client, era, "str_replace", replace("a.txt", "old", "new"));
         serve_with(&folder, &[]).replace("b.txt", "old", "new").ok();
         client.read("b.txt");
         question.answer(&mut client, &yes()).ok();
@@ -284,7 +286,8 @@ fn others_edit_while_a_person_thinks() {
 fn a_call_that_is_cancelled_while_a_person_thinks_changes_nothing() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = asking(&folder, Era::Legacy);
-    let question = Question::of(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
+    let question =
+        Question::from_call(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": question.call}});
     client.write_line(&cancelled.to_string());
     client.read("a.txt");
@@ -298,7 +301,7 @@ fn a_call_that_is_cancelled_while_a_person_thinks_changes_nothing() {
 fn a_client_that_goes_while_a_person_thinks_keeps_no_server() {
     let folder = Folder::with([("a.txt", "old\n")]);
     let mut client = asking(&folder, Era::Legacy);
-    let _asked = Question::of(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
+    let _asked = Question::from_call(&mut client, Era::Legacy, "str_replace", replace("a.txt", "old", "new"));
     assert!(client.close().0.success());
     assert_eq!(folder.text("a.txt"), "old\n");
 }
@@ -308,7 +311,7 @@ fn the_state_of_a_question_is_good_for_its_call_and_for_one_time() {
     let folder = Folder::with([("a.txt", "old\n"), ("b.txt", "old\n")]);
     let mut client = asking(&folder, Era::Modern);
     let ask = |client: &mut Client| {
-        Question::of(client, Era::Modern, "str_replace", replace("a.txt", "old", "new"))
+        Question::from_call(client, Era::Modern, "str_replace", replace("a.txt", "old", "new"))
     };
     let refused = |client: &mut Client, question: &Question| {
         assert_eq!(question.again(client, &yes()).unwrap_err()["code"], -32602);
@@ -357,7 +360,7 @@ fn over_http_the_question_comes_before_the_answer_of_its_call() {
     assert_eq!(folder.text("a.txt"), "old\n");
     let said = json!({"jsonrpc": "2.0", "id": asked["id"], "result": yes()});
     assert_eq!(client.post(&said).finish().status, 202);
-    Answer::of(&stream.last().outcome().unwrap()).ok();
+    Answer::from_result(&stream.last().outcome().unwrap()).ok();
     assert_eq!(folder.text("a.txt"), "new\n");
 }
 
@@ -389,7 +392,7 @@ fn a_server_that_is_told_to_stop_still_hears_the_answer_to_its_question() {
         said.len()
     );
     kept.write_all((head + &said).as_bytes()).unwrap();
-    Answer::of(&stream.last().outcome().unwrap()).ok();
+    Answer::from_result(&stream.last().outcome().unwrap()).ok();
     assert_eq!(folder.text("a.txt"), "new\n");
     assert!(server.wait().success());
 }
@@ -408,7 +411,7 @@ fn over_http_the_state_of_a_question_belongs_to_its_token() {
     call["inputResponses"] = json!({"approve": yes()});
     assert_eq!(ben.request("tools/call", call.clone()).unwrap_err()["code"], -32602);
     assert_eq!(folder.text("a.txt"), "old\n");
-    Answer::of(&ann.request("tools/call", call.clone()).unwrap()).ok();
+    Answer::from_result(&ann.request("tools/call", call.clone()).unwrap()).ok();
     assert_eq!(ann.request("tools/call", call).unwrap_err()["code"], -32602);
     assert_eq!(folder.text("a.txt"), "new\n");
 }

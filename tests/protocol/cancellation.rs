@@ -1,4 +1,4 @@
-//! Calls that are cancelled, in both eras: before the commit nothing is changed, during it everything is.
+//! Cancelled calls in both eras: before the commit nothing is changed, during it everything is.
 
 use std::fmt::Write;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! Editors are told of edits, by commands here; `cargo xtask editors` has real ones. Whatever they do, the edit is made.
+//! Notifying editors of edits, with commands in the editors' place; `cargo xtask editors` has real ones. Whatever they
+//! do, the edit is made.
 
 #![cfg(unix)]
 

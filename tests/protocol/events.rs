@@ -1,5 +1,4 @@
-//! Events: what is written down of outcomes and sessions, by several processes at once, and what
-//! clients are told of it.
+//! The event log: outcomes and sessions, written by several processes at once, and what clients are told of it.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! What a model reads in the answers, as one document to be reviewed as prose. Nothing else compares these texts.
+//! The texts of answers for a model, as one document for a review as prose. No other test compares these texts.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! The protocol itself: both of its eras, what a server says of itself, calls that are no good, and a client
-//! that goes. Few and small; what the tools do is tested elsewhere.
+//! The protocol: both eras, the server's description of itself, bad calls, and clients that disconnect. The tests are
+//! few and small; others test the tools.
 
 mod asking;
 mod cancellation;
@@ -188,7 +188,7 @@ fn a_missing_argument_is_refused() {
 fn a_call_without_arguments_is_answered_by_the_tool() {
     let folder = Folder::new();
     let result = serve(&folder).request("tools/call", json!({"name": "read_file"})).unwrap();
-    Answer::of(&result).refused("invalid-argument");
+    Answer::from_result(&result).refused("invalid-argument");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_call_that_asks_for_progress_is_answered_too() {
     let arguments = json!({"path": "a.txt", "old_string": "one", "new_string": "two"});
     let call = json!({"name": "str_replace", "arguments": arguments, "_meta": {"progressToken": 1}});
     let result = serve(&folder).request("tools/call", call).unwrap();
-    Answer::of(&result).ok();
+    Answer::from_result(&result).ok();
     assert_eq!(folder.text("a.txt"), "two\n");
 }
 

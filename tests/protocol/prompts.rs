@@ -1,4 +1,4 @@
-//! The one prompt.
+//! The only prompt.
 
 use emend_testkit::Folder;
 use serde_json::json;

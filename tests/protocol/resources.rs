@@ -1,4 +1,4 @@
-//! Resources: what is listed, what is read, what is not told, and what completes them.
+//! Resources: listing, reading, hiding and completing them.
 
 use std::fs;
 

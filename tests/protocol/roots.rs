@@ -1,5 +1,4 @@
-//! The folder of a workspace may be gone, or be another one than the server has opened: that is told, and nothing happens
-//! in a folder that the answers do not mean.
+//! Workspaces whose folder is gone or replaced: answers say so, and nothing happens in a folder that they do not mean.
 
 use std::fs;
 

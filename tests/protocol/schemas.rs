@@ -1,5 +1,5 @@
-//! The list of tools as a document that models and strict clients read: its prose is reviewed as a snapshot,
-//! its schemas stay within what every model API takes, and the answers stay within their schemas.
+//! The list of tools, for models and strict clients: its prose is reviewed as a snapshot, its schemas stay within what
+//! every model API accepts, and answers match their schemas.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! Subscriptions in both eras: who is told of what, and of what nobody is.
+//! Subscriptions in both eras: which client is notified of what.
 //!
-//! What must not be told is tested by what is told next: of two changes, the first is told first.
+//! Notifications that must not come are tested by the next one: of two changes, the first is told first.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! A client on standard input and output that sends many calls before it reads any answer.
+//! A client on standard input and output that sends many calls before it reads an answer.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};

@@ -1,7 +1,7 @@
-//! What others do to files that a client has read is told in an answer to that client, once for each change.
+//! Remarks about changes by other programs to files that a client has read, once for each change.
 //!
-//! When the system tells of a change is its own affair: a call that does nothing is repeated until the remark comes. What
-//! must not be told is tested by what is told next.
+//! The system may report a change late, so a harmless call is repeated until the remark comes. Remarks that must not
+//! come are tested by the next one.
 
 #![cfg(unix)]
 

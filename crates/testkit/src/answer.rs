@@ -1,27 +1,27 @@
-//! What a tool answered, and the two assertions that every test makes of it.
+//! The answer of a tool, and the assertions that most tests make about it.
 
 use serde_json::Value;
 
-/// What an answer says that only gives an earlier outcome again.
+/// The note in an answer that repeats an earlier outcome.
 const REPEATED: &str = "this call changed nothing";
 
-/// What a tool answered.
+/// The answer of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// Whether the call was refused.
     pub is_error: bool,
-    /// What a model reads.
+    /// The text for the model.
     pub text: String,
-    /// The outcome; null for a reading.
+    /// The structured outcome of an edit; null for a tool that reads.
     pub structured: Value,
-    /// What the answer says about itself; null if it says nothing.
+    /// The answer's `_meta`; null if it has none.
     pub meta: Value,
 }
 
 impl Answer {
-    /// The answer in the result of `tools/call`.
+    /// Reads the answer from the result of `tools/call`.
     #[must_use]
-    pub fn of(result: &Value) -> Self {
+    pub fn from_result(result: &Value) -> Self {
         let blocks = result["content"].as_array().into_iter().flatten();
         Self {
             is_error: result["isError"].as_bool().unwrap_or(false),
@@ -31,8 +31,8 @@ impl Answer {
         }
     }
 
-    /// The code of the first problem. A reading has no structured content: its code is the last line, behind which there may
-    /// be remarks on what others do meanwhile.
+    /// The code of the first problem. Tools that only read give it in the last line of their text, before any remarks
+    /// about other programs' changes.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         if !self.is_error {
@@ -55,7 +55,7 @@ impl Answer {
         self.structured["problems"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// The version of the one file that this is about: what was read, or what the edit made of it.
+    /// The version of the one file in the answer: the one that was read, or the one after the edit.
     #[must_use]
     #[track_caller]
     pub fn version(&self) -> String {
@@ -77,13 +77,13 @@ impl Answer {
         }
     }
 
-    /// Whether it gives an earlier outcome again, and says so.
+    /// Whether the answer repeats an earlier outcome and says so.
     #[must_use]
     pub fn is_repeated(&self) -> bool {
         self.text.contains(REPEATED)
     }
 
-    /// Asserts that this gives `first` again, and says so in either form.
+    /// Asserts that this answer repeats `first`, and says so in its text and in its structured content.
     #[track_caller]
     pub fn assert_repeats(&self, first: &Self) {
         assert!(!self.is_error && self.is_repeated(), "{}", self.text);
@@ -99,14 +99,14 @@ impl Answer {
         assert_eq!(again, outcome);
     }
 
-    /// The same answer, which must be a success.
+    /// Asserts that the call succeeded.
     #[track_caller]
     pub fn ok(self) -> Self {
         assert!(!self.is_error, "the call was refused:\n{}", self.text);
         self
     }
 
-    /// The same answer, which must be a refusal with this code.
+    /// Asserts that the call was refused with this code.
     #[track_caller]
     pub fn refused(self, code: &str) -> Self {
         assert!(self.is_error, "the call should be refused as {code}:\n{}", self.text);

@@ -1,7 +1,7 @@
-//! A client of the built command over standard input and output, in either era of MCP.
+//! A client that speaks either era of MCP with the built command over standard input and output.
 //!
-//! It speaks JSON-RPC line by line and knows nothing of any MCP library, so that it can send what no
-//! library would, and send many calls without waiting for the first answer.
+//! It writes JSON-RPC line by line without any MCP library. So it can send invalid messages, and many calls before it
+//! reads the first answer.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -17,10 +17,10 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 
-/// After this long without a line from the server a test fails instead of hanging.
+/// After this long without a line from the server, a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a server is to be started.
+/// The command line and the environment of a server that is to be started.
 #[derive(Clone, Debug)]
 pub struct Launch {
     program: PathBuf,
@@ -32,26 +32,26 @@ pub struct Launch {
     link: Link,
 }
 
-/// What the standard input and output of a server are.
+/// The kind of a server's standard input and output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Link {
-    /// A pipe each.
+    /// Two pipes.
     #[default]
     Pipes,
-    /// A pair of sockets each, as programs in Node start others.
+    /// Two pairs of sockets, as Node uses for the programs that it starts.
     #[cfg(unix)]
     Sockets,
-    /// One terminal. It shows what is typed, so requests come back, too.
+    /// One terminal. It echoes its input, so requests come back too.
     #[cfg(unix)]
     Terminal,
 }
 
-/// Our end of an input.
+/// The client's end of the server's input.
 trait Input: Write + Send + fmt::Debug {}
 
 impl<T: Write + Send + fmt::Debug> Input for T {}
 
-/// Our ends of what a server is linked by.
+/// The client's ends of the connection: the server's input and its output.
 type Ends = (Box<dyn Input>, Box<dyn Read + Send>);
 
 impl Launch {
@@ -69,40 +69,40 @@ impl Launch {
         }
     }
 
-    /// With this root: `PATH` or `name=PATH`.
+    /// Adds a root: `PATH` or `name=PATH`.
     #[must_use]
     pub fn workspace(self, root: impl AsRef<OsStr>) -> Self {
         self.argument("--workspace").argument(root)
     }
 
-    /// With its state here.
+    /// Sets the state folder.
     #[must_use]
     pub fn state(self, path: impl AsRef<OsStr>) -> Self {
         self.argument("--state-dir").argument(path)
     }
 
-    /// With one more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn argument(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.arguments.push(argument.as_ref().into());
         self
     }
 
-    /// With this in its environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.variables.push((name.into(), value.as_ref().into()));
         self
     }
 
-    /// With the configuration file that its arguments and its environment name; without this, with none.
+    /// Lets the server use the configuration file from its arguments or its environment; otherwise it uses none.
     #[must_use]
     pub fn configured(mut self) -> Self {
         self.is_configured = true;
         self
     }
 
-    /// Through this command, which starts what stands behind its own arguments.
+    /// Starts the server through this command, which runs what follows its own arguments.
     #[must_use]
     pub fn under<A: AsRef<OsStr>>(mut self, command: &str, arguments: impl IntoIterator<Item = A>) -> Self {
         let program = std::mem::replace(&mut self.program, command.into());
@@ -111,26 +111,26 @@ impl Launch {
         self
     }
 
-    /// In this working folder.
+    /// Sets the working folder.
     #[must_use]
     pub fn inside(mut self, folder: impl AsRef<Path>) -> Self {
         self.folder = Some(folder.as_ref().into());
         self
     }
 
-    /// Starts it. Nothing is said yet.
+    /// Starts the server and sends nothing yet.
     #[must_use]
     pub fn start(&self) -> Client {
         Client::start(self.command(), self.link, self.can_ask)
     }
 
-    /// What starts it.
+    /// The command that starts the server.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = crate::command(&self.program);
         command.args(&self.arguments);
         if !self.is_configured {
-            // Nor are the language servers of the machine.
+            // This also turns off the language servers of the machine.
             command.args(["--no-config", "--notify-lsp=false"]).env("XDG_CONFIG_HOME", "/nowhere");
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
@@ -140,21 +140,21 @@ impl Launch {
         command
     }
 
-    /// For a client that can ask its person.
+    /// Makes the client declare that it can ask its user.
     #[must_use]
     pub fn asking(mut self) -> Self {
         self.can_ask = true;
         self
     }
 
-    /// Linked by this.
+    /// Selects the kind of standard input and output.
     #[must_use]
     pub fn over(mut self, link: Link) -> Self {
         self.link = link;
         self
     }
 
-    /// Starts it and opens a session as clients of 2025 do.
+    /// Starts the server and opens a session, as clients of 2025 do.
     #[must_use]
     pub fn legacy(&self) -> Client {
         let mut client = self.start();
@@ -162,7 +162,7 @@ impl Launch {
         client
     }
 
-    /// Starts it; every request is one of 2026.
+    /// Starts the server; every request will be one of 2026.
     #[must_use]
     pub fn modern(&self) -> Client {
         let mut client = self.start();
@@ -171,17 +171,17 @@ impl Launch {
     }
 }
 
-/// A client, and the server that it started.
+/// A client with the server that it started.
 #[derive(Debug)]
 pub struct Client {
     child: Child,
     input: Option<Box<dyn Input>>,
     output: Receiver<Value>,
     log: Option<JoinHandle<String>>,
-    /// Replies that came while another was waited for.
+    /// Replies that arrived while the client waited for another one.
     early: BTreeMap<u64, Value>,
     notifications: Vec<Value>,
-    /// Requests of the server's own that nobody has looked at.
+    /// Requests from the server that no test has taken yet.
     asked: VecDeque<Value>,
     last_id: u64,
     is_modern: bool,
@@ -199,7 +199,7 @@ impl Client {
             Link::Terminal => Some(terminal(&mut command)),
         };
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        // It holds the other ends, too.
+        // The command keeps the server's ends open.
         drop(command);
         let (input, output) = ends.unwrap_or_else(|| {
             (Box::new(child.stdin.take().unwrap()), Box::new(child.stdout.take().unwrap()))
@@ -234,7 +234,7 @@ impl Client {
         }
     }
 
-    /// Opens a session in this revision of the protocol. Yields what the server says of itself.
+    /// Opens a session in this version of the protocol and returns the server's description of itself.
     pub fn initialize_legacy(&mut self, version: &str) -> Value {
         let client = json!({"name": "testkit", "version": "0"});
         let parameters =
@@ -254,22 +254,22 @@ impl Client {
         if self.can_ask { json!({"elicitation": {}}) } else { json!({}) }
     }
 
-    /// From now on every request carries its version and capabilities; there is no session.
+    /// Makes every further request carry its version and capabilities, without a session.
     pub fn speak_modern(&mut self) {
         self.is_modern = true;
     }
 
-    /// Writes one line, whatever it is.
+    /// Writes any line.
     pub fn write_line(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is open");
         match input.write_all(format!("{line}\n").as_bytes()) {
-            // The server has ended: whoever waits for its reply will find out.
+            // The server has ended. Waiting for its reply will show that.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             written => written.expect("the server reads"),
         }
     }
 
-    /// Sends a request without waiting. Yields its id.
+    /// Sends a request without waiting for its reply. Returns the id.
     pub fn send(&mut self, method: &str, mut parameters: Value) -> u64 {
         self.last_id += 1;
         if self.is_modern {
@@ -285,26 +285,26 @@ impl Client {
         self.last_id
     }
 
-    /// Sends a call of a tool without waiting. Yields its id.
+    /// Sends a tool call without waiting for its answer. Returns the id.
     pub fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
         let mut parameters = json!({"name": tool});
         parameters["arguments"] = arguments;
         self.send("tools/call", parameters)
     }
 
-    /// The same, with this token for notifications of how far it has come.
+    /// Sends a tool call with this token for progress notifications. Returns the id.
     pub fn send_call_with_token(&mut self, tool: &str, arguments: Value, token: &Value) -> u64 {
         let mut parameters = json!({"name": tool, "_meta": {"progressToken": token}});
         parameters["arguments"] = arguments;
         self.send("tools/call", parameters)
     }
 
-    /// The notifications that came since the last time.
+    /// Takes the notifications that arrived since the last call.
     pub fn take_notifications(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.notifications)
     }
 
-    /// Waits for the next notification of this method that was not taken yet, and takes it. Yields its parameters.
+    /// Waits for the next notification of this method, takes it and returns its parameters.
     #[track_caller]
     pub fn notified(&mut self, method: &str) -> Value {
         loop {
@@ -319,15 +319,15 @@ impl Client {
         }
     }
 
-    /// Tells the server that the answer to this request is not wanted any more.
+    /// Cancels a request.
     pub fn cancel(&mut self, id: u64) {
         let parameters = json!({"requestId": id, "reason": "a test"});
         let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": parameters});
         self.write_line(&cancelled.to_string());
     }
 
-    /// Listens in the way of 2026: a filter, and the id of the request, once it is acknowledged; with it what of the
-    /// filter was accepted.
+    /// Subscribes by a request of 2026 and waits until the server acknowledges it. Returns the id of the request and
+    /// the part of the filter that the server accepted.
     #[track_caller]
     pub fn listen(&mut self, filter: &Value) -> (u64, Value) {
         let id = self.send("subscriptions/listen", json!({"notifications": filter}));
@@ -335,7 +335,7 @@ impl Client {
         (id, acknowledged["notifications"].take())
     }
 
-    /// Waits for the reply to a request: its result, or its error.
+    /// Waits for the result or the error of a request.
     pub fn wait(&mut self, id: u64) -> Result<Value, Value> {
         match self.reply(id) {
             Some(reply) => reply,
@@ -343,7 +343,7 @@ impl Client {
         }
     }
 
-    /// The reply to a request; `None` if the server ends before it has given one.
+    /// Waits for the reply to a request; `None` if the server ends first.
     fn reply(&mut self, id: u64) -> Option<Result<Value, Value>> {
         let mut reply = match self.early.remove(&id) {
             Some(reply) => reply,
@@ -355,7 +355,7 @@ impl Client {
         })
     }
 
-    /// Reads up to the reply to this request, or else to the next request of the server's own.
+    /// Reads up to the reply to this request, or up to the server's next request if none is given.
     fn read_until(&mut self, wanted: Option<u64>) -> Option<Value> {
         loop {
             let message = match self.output.recv_timeout(PATIENCE) {
@@ -378,17 +378,17 @@ impl Client {
         }
     }
 
-    /// Keeps what nobody waits for right now.
+    /// Keeps a message that nobody waits for.
     fn put_aside(&mut self, message: Value) {
         match message["id"].as_u64() {
             Some(_) if message["method"].is_string() => self.asked.push_back(message),
             Some(id) => drop(self.early.insert(id, message)),
-            // Or an error without a request.
+            // An error without the id of a request also ends up here.
             None => self.notifications.push(message),
         }
     }
 
-    /// Whether the reply to this request has come, as far as is known without waiting.
+    /// Whether the reply to this request has arrived. Does not wait.
     #[must_use]
     pub fn has_reply(&mut self, id: u64) -> bool {
         while let Ok(message) = self.output.try_recv() {
@@ -397,38 +397,38 @@ impl Client {
         self.early.contains_key(&id)
     }
 
-    /// Waits for a request of the server's own.
+    /// Waits for a request from the server.
     pub fn wait_for_request(&mut self) -> Value {
         let waiting = self.asked.pop_front();
         waiting.or_else(|| self.read_until(None)).expect("the server asks before it ends")
     }
 
-    /// Answers a request of the server's own.
+    /// Answers a request from the server.
     pub fn respond(&mut self, request: &Value, result: Value) {
         let mut response = json!({"jsonrpc": "2.0", "id": request["id"]});
         response["result"] = result;
         self.write_line(&response.to_string());
     }
 
-    /// Waits for the answer to a call of a tool.
+    /// Waits for the answer to a tool call.
     #[track_caller]
     pub fn answer(&mut self, id: u64) -> Answer {
         match self.wait(id) {
-            Ok(result) => Answer::of(&result),
+            Ok(result) => Answer::from_result(&result),
             Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
         }
     }
 
-    /// As [`Self::answer`]; `None` if the server ends before it has answered.
+    /// Waits for the answer to a tool call; `None` if the server ends first.
     #[track_caller]
     pub fn try_answer(&mut self, id: u64) -> Option<Answer> {
         match self.reply(id)? {
-            Ok(result) => Some(Answer::of(&result)),
+            Ok(result) => Some(Answer::from_result(&result)),
             Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
         }
     }
 
-    /// Sends a request and waits for its result, or its error.
+    /// Sends a request and waits for its result or error.
     pub fn request(&mut self, method: &str, parameters: Value) -> Result<Value, Value> {
         let id = self.send(method, parameters);
         self.wait(id)
@@ -441,25 +441,25 @@ impl Client {
         self.answer(id)
     }
 
-    /// Reads a whole file, which must succeed.
+    /// Reads a whole file and asserts success.
     #[track_caller]
     pub fn read(&mut self, path: &str) -> Answer {
         self.call("read_file", json!({"path": path})).ok()
     }
 
-    /// Replaces a text that occurs once.
+    /// Replaces a text that occurs once in the file.
     #[track_caller]
     pub fn replace(&mut self, path: &str, old: &str, new: &str) -> Answer {
         self.call("str_replace", json!({"path": path, "old_string": old, "new_string": new}))
     }
 
-    /// Applies a patch, given without its first and last line.
+    /// Applies a V4A patch, given without its first and last line.
     #[track_caller]
     pub fn patch(&mut self, inner: &str) -> Answer {
         self.call("apply_patch", json!({"patch": patch(inner)}))
     }
 
-    /// Previews an edit: a tool and its arguments.
+    /// Previews an edit, given as a tool and its arguments.
     #[track_caller]
     pub fn preview(&mut self, tool: &str, arguments: Value) -> Answer {
         let Value::Object(mut arguments) = arguments else { panic!("arguments are an object") };
@@ -467,13 +467,13 @@ impl Client {
         self.call("edit_preview", arguments.into())
     }
 
-    /// All tools as they are listed.
+    /// All tools in the server's list.
     pub fn tools(&mut self) -> Vec<Value> {
         let result = self.request("tools/list", Value::Object(Map::new())).expect("tools are listed");
         result["tools"].as_array().cloned().expect("a list of tools")
     }
 
-    /// Closes the connection as a client does that goes. Yields how the server ended, and what it logged.
+    /// Closes the connection. Returns the server's exit status and its log.
     pub fn close(mut self) -> (ExitStatus, String) {
         drop(self.input.take());
         while let Ok(_unread) = self.output.recv_timeout(PATIENCE) {}
@@ -488,7 +488,7 @@ impl Client {
         rustix::process::kill_process(process, signal).unwrap();
     }
 
-    /// Waits for the end of the server, whose input stays open. Yields how it ended, and what it logged.
+    /// Waits until the server ends, with its input open. Returns the exit status and the log.
     pub fn end(mut self) -> (ExitStatus, String) {
         loop {
             match self.output.recv_timeout(PATIENCE) {
@@ -520,7 +520,7 @@ impl Drop for Client {
     }
 }
 
-/// Has a command read from a socket and write to another.
+/// Connects a command by two pairs of sockets.
 #[cfg(unix)]
 fn sockets(command: &mut Command) -> Ends {
     use std::os::fd::OwnedFd;
@@ -530,7 +530,7 @@ fn sockets(command: &mut Command) -> Ends {
     (Box::new(input), Box::new(output))
 }
 
-/// Has a command read from a terminal and write to it.
+/// Connects a command by a terminal.
 #[cfg(unix)]
 fn terminal(command: &mut Command) -> Ends {
     let (master, open) = crate::terminal::new();
@@ -538,7 +538,7 @@ fn terminal(command: &mut Command) -> Ends {
     (Box::new(master.try_clone().unwrap()), Box::new(master))
 }
 
-/// A whole V4A patch of what stands between its first and last line.
+/// Adds the first and the last line to a V4A patch.
 #[must_use]
 pub fn patch(inner: &str) -> String {
     format!("*** Begin Patch\n{}\n*** End Patch\n", inner.trim_end_matches('\n'))

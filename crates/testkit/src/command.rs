@@ -1,9 +1,9 @@
-//! A command that does not see what the person who runs the tests, or their machine, has set for Emend.
+//! A command without the Emend settings of the user who runs the tests, or of their machine.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What the environment may say to Emend and to what it shows in colour (`CI` too: there a dumb terminal gets colours).
+/// The variables that change what Emend does or its colours. (With `CI`, even a dumb terminal gets colours.)
 const VARIABLES: [&str; 11] = [
     "CI",
     "CLICOLOR",

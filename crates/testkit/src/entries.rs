@@ -1,5 +1,4 @@
-//! Everything in a folder with what the system says of it: for suites in which not the bytes alone must be
-//! what they were, but modes, owners and attributes too.
+//! The files of a folder with their metadata, for suites that also compare modes, owners and attributes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,18 +10,18 @@ use std::path::Path;
 pub struct Entry {
     /// The bytes of a file, the target of a link, nothing for a folder.
     pub content: Vec<u8>,
-    /// Kind and permissions, as the system has them in one number; zero where there is no such thing.
+    /// Kind and permissions in the system's `st_mode`; zero on systems without it.
     pub mode: u32,
-    /// User and group.
+    /// The ids of user and group.
     pub owner: (u32, u32),
-    /// The attribute `user.emend`, if it has one.
+    /// The value of the attribute `user.emend`, if it is set.
     pub attribute: Option<Vec<u8>>,
 }
 
-/// Everything in a folder, by path; the path of a folder ends in a slash.
+/// All entries of a folder, by path; the path of a folder ends in a slash.
 pub type Entries = BTreeMap<String, Entry>;
 
-/// The extended attribute that is looked at.
+/// The extended attribute that is compared.
 pub const ATTRIBUTE: &str = "user.emend";
 
 impl fmt::Debug for Entry {
@@ -40,7 +39,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// Everything in a folder; nothing if there is no such folder.
+/// Reads all entries of a folder; none if the folder does not exist.
 #[must_use]
 pub fn entries(folder: &Path) -> Entries {
     let mut found = Entries::new();

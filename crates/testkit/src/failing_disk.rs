@@ -1,6 +1,5 @@
-//! A disk that fails the Nth call, or kills its process there, and one that lets somebody else write at the worst
-//! moment. It wraps the
-//! real disk, so that what it leaves behind is what a real failure would.
+//! A wrapper of the real disk that fails its Nth call, kills the process there, or lets another program write at the
+//! worst moment. What it leaves behind is what a real failure would.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -16,14 +15,14 @@ use emend_workspace::disk::{Disk, FileKind, ReadObserver, Stat, Taken};
 
 type Meddler = Box<dyn FnOnce() + Send>;
 
-/// See the module.
+/// A disk that fails on demand.
 pub struct FailingDisk {
     inner: Arc<dyn Disk>,
     calls: AtomicUsize,
     fail_at: AtomicUsize,
     fail_from: AtomicUsize,
     kill_at: AtomicUsize,
-    /// How many exchanges and renames are left until everything fails; zero for "no such plan".
+    /// How many exchanges and renames succeed before every call fails; zero turns this off.
     healthy_placings: AtomicUsize,
     has_failed: AtomicBool,
     gives_leases: bool,
@@ -38,7 +37,7 @@ impl fmt::Debug for FailingDisk {
 }
 
 impl FailingDisk {
-    /// A disk over `inner` whose failing call, if one is set, fails with this error of the system.
+    /// Wraps the disk `inner`. A call that has to fail returns this errno.
     #[must_use]
     pub fn new(inner: Arc<dyn Disk>, errno: i32) -> Self {
         Self {
@@ -55,14 +54,15 @@ impl FailingDisk {
         }
     }
 
-    /// The same disk with leases. Without, who writes right before a placing need not wait for it to be over.
+    /// Gives leases on files. Without a lease, a program that writes right before a placing does not wait until it is
+    /// over.
     #[must_use]
     pub fn with_leases(mut self) -> Self {
         self.gives_leases = true;
         self
     }
 
-    /// From now on, the `n`th call fails, and only that; counted from 1.
+    /// Makes only the `n`th call from now on fail, counted from 1.
     pub fn fail_call(&self, n: usize) {
         self.calls.store(0, Ordering::SeqCst);
         self.has_failed.store(false, Ordering::SeqCst);
@@ -70,31 +70,32 @@ impl FailingDisk {
         self.fail_at.store(n, Ordering::SeqCst);
     }
 
-    /// From the `n`th call on, every call fails.
+    /// Makes every call from the `n`th on fail.
     pub fn fail_from_call(&self, n: usize) {
         self.fail_call(0);
         self.fail_from.store(n, Ordering::SeqCst);
     }
 
-    /// From the `n`th exchange or rename on, every call fails.
+    /// Makes every call from the `n`th exchange or rename on fail.
     pub fn fail_from_placing(&self, n: usize) {
         self.fail_call(0);
         self.healthy_placings.store(n, Ordering::SeqCst);
     }
 
-    /// From now on, this process dies by SIGKILL right before its `n`th call; counted from 1.
+    /// Kills this process with SIGKILL right before its `n`th call from now on, counted from 1.
     pub fn kill_before_call(&self, n: usize) {
         self.calls.store(0, Ordering::SeqCst);
         self.kill_at.store(n, Ordering::SeqCst);
     }
 
-    /// How many calls were made since [`Self::fail_call`].
+    /// The number of calls since [`Self::fail_call`].
     #[must_use]
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// Runs this once, right before the next exchange or rename; what is said after it, before the one after.
+    /// Runs this function once, right before the next exchange or rename. Several functions run before one placing
+    /// each.
     pub fn before_placing(&self, meddler: impl FnOnce() + Send + 'static) {
         self.meddlers.lock().unwrap_or_else(PoisonError::into_inner).push_back(Box::new(meddler));
     }

@@ -1,6 +1,6 @@
-//! A temporary folder with a workspace in it, and everything that is in a workspace as one value.
+//! A temporary folder with a workspace in it, and its content as one value for comparisons.
 //!
-//! The workspace is not the temporary folder itself, so that there is an outside to leave it to.
+//! The workspace is a subfolder, so that tests can check the outside.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// Everything in a folder, by path: a file's bytes; `name -> target` for a link; `name/` for an empty
-/// folder; `name|` for what is none of these. Two equal trees are the same folder to anyone who looks.
+/// The content of a folder, by path: a file's bytes; `name -> target` for a link; `name/` for an empty folder; `name|`
+/// for anything else. Two folders with equal trees have the same files.
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
-/// A workspace in a temporary folder that is removed in the end.
+/// A workspace in a temporary folder, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct Folder {
     outer: TempDir,
@@ -26,17 +26,17 @@ impl Default for Folder {
 }
 
 impl Folder {
-    /// An empty workspace.
+    /// Creates an empty workspace.
     #[must_use]
     pub fn new() -> Self {
         let outer = tempfile::Builder::new().prefix("emend-test-").tempdir().unwrap();
-        // Some systems have their temporary folder behind a link.
+        // On some systems, the path of the temporary folder contains a link.
         let path = outer.path().canonicalize().unwrap().join("ws");
         fs::create_dir(&path).unwrap();
         Self { outer, path }
     }
 
-    /// A workspace with these files.
+    /// Creates a workspace with these files.
     #[must_use]
     pub fn with<const N: usize>(files: [(&str, &str); N]) -> Self {
         let folder = Self::new();
@@ -46,19 +46,19 @@ impl Folder {
         folder
     }
 
-    /// The workspace. No link is in this path.
+    /// The path of the workspace, without links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the server under test keeps its state: beside the workspace.
+    /// The state folder of the server, beside the workspace.
     #[must_use]
     pub fn state(&self) -> PathBuf {
         self.beside("state")
     }
 
-    /// A path next to the workspace, and so outside of it.
+    /// A path beside the workspace, and so outside of it.
     #[must_use]
     pub fn beside(&self, name: &str) -> PathBuf {
         self.path.with_file_name(name)
@@ -70,7 +70,7 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Writes a file, with its folders, as another program would: into the file that is there.
+    /// Writes a file and its folders as another program would, in place.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.at(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -98,20 +98,20 @@ impl Folder {
         self.at(name).symlink_metadata().is_ok()
     }
 
-    /// Everything in the workspace.
+    /// Reads everything in the workspace.
     #[must_use]
     pub fn tree(&self) -> Tree {
         tree(&self.path)
     }
 
-    /// Everything in the temporary folder: the workspace, what is beside it, and the server's state.
+    /// Reads everything in the temporary folder: the workspace, the files beside it, and the server's state.
     #[must_use]
     pub fn everything(&self) -> Tree {
         tree(self.outer.path())
     }
 }
 
-/// Everything in a folder; nothing if there is no such folder.
+/// Reads everything in a folder; nothing if the folder does not exist.
 #[must_use]
 pub fn tree(folder: &Path) -> Tree {
     let mut found = Tree::new();

@@ -1,5 +1,5 @@
-//! A server of the built command over HTTP, and a client that writes its requests byte by byte, so that it can send
-//! what no library would. Each request has a connection of its own.
+//! A server over HTTP, and a client that writes its requests byte by byte, so that it can send invalid ones. Each
+//! request has its own connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::client::Launch;
 
-/// After this long without a byte from the server a test fails instead of hanging.
+/// After this long without a byte from the server, a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running server.
+/// A running HTTP server.
 #[derive(Debug)]
 pub struct HttpServer {
     child: Child,
@@ -26,7 +26,7 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Starts it on a free port. It makes a token of its own.
+    /// Starts the server on a free port with a generated token.
     #[must_use]
     pub fn start(launch: &Launch) -> Self {
         let mut command =
@@ -46,7 +46,7 @@ impl HttpServer {
         Self { child, address, token: said["token"].as_str().map(str::to_owned) }
     }
 
-    /// The same with these tokens, each with its name.
+    /// Starts the server with these tokens, each given with its name.
     #[must_use]
     pub fn with_tokens(launch: &Launch, file: &Path, tokens: &[(&str, &str)]) -> Self {
         let lines: String = tokens.iter().map(|(name, token)| format!("{name} {token}\n")).collect();
@@ -54,38 +54,38 @@ impl HttpServer {
         Self::start(&launch.clone().argument("--tokens").argument(file))
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The id of its process.
+    /// The id of the server's process.
     #[must_use]
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// The token that it made.
+    /// The generated token.
     #[must_use]
     pub fn token(&self) -> &str {
         self.token.as_deref().expect("the server made no token")
     }
 
-    /// A client with the server's own token.
+    /// A client with the generated token.
     #[must_use]
     pub fn client(&self) -> Http {
         Http::new(self.address, self.token())
     }
 
-    /// Tells it to stop, as a supervisor does.
+    /// Tells the server to stop, as a supervisor does.
     #[cfg(unix)]
     pub fn terminate(&self) {
         let process = rustix::process::Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits until the server ends.
     pub fn wait(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
@@ -98,18 +98,18 @@ impl Drop for HttpServer {
     }
 }
 
-/// A client: in a session of 2025 once it has opened one, of 2026 otherwise.
+/// An HTTP client. Its requests are of 2025 once it has opened a session, and of 2026 before.
 #[derive(Clone, Debug)]
 pub struct Http {
     address: SocketAddr,
     token: String,
     session: Option<String>,
-    /// That of its newest request.
+    /// The id of the newest request.
     last_id: Arc<AtomicU64>,
     can_ask: bool,
 }
 
-/// What came back.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The status code.
@@ -120,29 +120,29 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// An answer that is still coming.
+/// A response whose body is still arriving.
 pub struct Stream {
-    /// Its status code.
+    /// The status code.
     pub status: u16,
-    /// Its headers, their names in lower case.
+    /// The headers, their names in lower case.
     pub headers: Vec<(String, String)>,
     body: Box<dyn BufRead + Send>,
 }
 
 impl Http {
-    /// A client of the server at this address.
+    /// A client for the server at this address.
     #[must_use]
     pub fn new(address: SocketAddr, token: &str) -> Self {
         Self { address, token: token.into(), session: None, last_id: Arc::default(), can_ask: false }
     }
 
-    /// The same client with another token, in the same session.
+    /// A client in the same session with another token.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         Self { token: token.into(), ..self.clone() }
     }
 
-    /// The same client, which can ask its person.
+    /// Makes the client declare that it can ask its user.
     #[must_use]
     pub fn asking(mut self) -> Self {
         self.can_ask = true;
@@ -162,12 +162,12 @@ impl Http {
         let reply = self.post(&message).finish();
         assert_eq!(reply.status, 200, "{}", reply.text());
         self.session = Some(reply.header("mcp-session-id").expect("a session").to_owned());
-        let told = self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).finish();
-        assert_eq!(told.status, 202);
+        let reply = self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).finish();
+        assert_eq!(reply.status, 202);
         self
     }
 
-    /// Ends its session, if it has one.
+    /// Ends the session, if there is one.
     pub fn close(&self) {
         if let Some(session) = &self.session {
             let bearer = format!("Bearer {}", self.token);
@@ -176,13 +176,13 @@ impl Http {
         }
     }
 
-    /// The id of its session.
+    /// The id of the session.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
-    /// Sends this head, whose first line is as given, and this body.
+    /// Sends a request with exactly this first line, these headers and this body.
     pub fn send(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
         let mut head =
             format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -194,12 +194,12 @@ impl Http {
         }
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        // The server may refuse, and close, before it has read all of it.
+        // The server may refuse the request and close before it has read everything.
         let _ = stream.write_all(format!("{head}\r\n").as_bytes()).and_then(|()| stream.write_all(body));
         Stream::of(stream)
     }
 
-    /// The headers of a message.
+    /// The headers for a message.
     fn headers(&self, message: &Value) -> Vec<(String, String)> {
         let mut headers = vec![
             ("Authorization".to_owned(), format!("Bearer {}", self.token)),
@@ -233,7 +233,7 @@ impl Http {
         self.send("POST /mcp", &headers, message.to_string().as_bytes())
     }
 
-    /// Sends a request. Its answer is still coming.
+    /// Sends a request without waiting for its answer.
     pub fn begin(&self, method: &str, mut parameters: Value) -> Stream {
         if self.session.is_none() {
             let meta = &mut parameters["_meta"];
@@ -252,7 +252,7 @@ impl Http {
         assert_eq!(self.post(&cancel).finish().status, 202);
     }
 
-    /// Sends a request and waits for its result, or its error.
+    /// Sends a request and waits for its result or error.
     pub fn request(&self, method: &str, parameters: Value) -> Result<Value, Value> {
         self.begin(method, parameters).last().outcome()
     }
@@ -263,18 +263,18 @@ impl Http {
         let mut parameters = json!({"name": tool});
         parameters["arguments"] = arguments;
         match self.request("tools/call", parameters) {
-            Ok(result) => Answer::of(&result),
+            Ok(result) => Answer::from_result(&result),
             Err(error) => panic!("the call is not answered by the tool but by an error: {error}"),
         }
     }
 
-    /// Reads a whole file, which must succeed.
+    /// Reads a whole file and asserts success.
     #[track_caller]
     pub fn read(&self, path: &str) -> Answer {
         self.call("read_file", json!({"path": path})).ok()
     }
 
-    /// Replaces a text that occurs once.
+    /// Replaces a text that occurs once in the file.
     #[track_caller]
     pub fn replace(&self, path: &str, old: &str, new: &str) -> Answer {
         self.call("str_replace", json!({"path": path, "old_string": old, "new_string": new}))
@@ -304,7 +304,7 @@ impl Stream {
         Self { status, headers, body }
     }
 
-    /// The next message; `None` where the stream ends.
+    /// The next message in the body; `None` at its end.
     pub fn next_message(&mut self) -> Option<Value> {
         let mut line = String::new();
         loop {
@@ -320,7 +320,7 @@ impl Stream {
         }
     }
 
-    /// The answer itself, after everything that comes before it.
+    /// Reads up to the answer, past any notifications and requests.
     pub fn last(mut self) -> Message {
         loop {
             let message = self.next_message().expect("the stream ended before its answer");
@@ -330,22 +330,22 @@ impl Stream {
         }
     }
 
-    /// Everything.
+    /// Reads the whole body.
     #[must_use]
     pub fn finish(mut self) -> Reply {
         let mut body = Vec::new();
-        // A connection that is closed early is over.
+        // If the server closes early, the body ends there.
         let _ = self.body.read_to_end(&mut body);
         Reply { status: self.status, headers: self.headers, body }
     }
 }
 
-/// A response of JSON-RPC.
+/// A JSON-RPC response.
 #[derive(Clone, Debug)]
 pub struct Message(pub Value);
 
 impl Message {
-    /// Its result, or its error.
+    /// The result or the error.
     pub fn outcome(mut self) -> Result<Value, Value> {
         match self.0.get_mut("error") {
             Some(error) => Err(error.take()),
@@ -355,7 +355,7 @@ impl Message {
 }
 
 impl Reply {
-    /// A header.
+    /// The value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -367,14 +367,14 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The error code in the body.
+    /// The JSON-RPC error code in the body.
     #[must_use]
     pub fn code(&self) -> Option<i64> {
         serde_json::from_slice::<Value>(&self.body).ok()?["error"]["code"].as_i64()
     }
 }
 
-/// A body in chunks.
+/// A reader that decodes a chunked body.
 struct Chunked {
     reader: BufReader<TcpStream>,
     left: usize,
@@ -385,7 +385,7 @@ impl Read for Chunked {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.left == 0 && !self.ended {
             let mut line = String::new();
-            // What ends the chunk before.
+            // Skips the line end after the previous chunk.
             while line.trim().is_empty() {
                 line.clear();
                 if self.reader.read_line(&mut line)? == 0 {

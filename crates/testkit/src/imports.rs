@@ -1,8 +1,8 @@
-//! Which files of a crate import which, and the circles among them.
+//! The imports among the files of a crate, and the circles in them.
 //!
-//! A file imports another if one of its paths leads there, in a `use` or anywhere else, macros included; what a module
-//! exports for another counts as that other one. A folder and its `mod.rs` count as one: they are looked at from outside,
-//! and what is in the folder for itself. Tests beside the code do not count.
+//! A file imports another if one of its paths leads there, in a `use` or elsewhere, also in a macro. A re-export counts
+//! as an import of the original module. A folder and its `mod.rs` count as one module, both seen from outside and for
+//! the files in the folder. Unit tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,20 +10,20 @@ use std::path::Path;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// A module by its names, from the crate's root.
+/// The path of a module from the crate's root.
 type Module = Vec<String>;
 
 /// The imports among the modules of a crate.
 #[derive(Debug, Default)]
 pub struct Imports {
-    /// Each module, and the paths that it names.
+    /// The paths that each module names.
     paths: BTreeMap<Module, Vec<Vec<String>>>,
-    /// What each module exports of others under its own name.
+    /// The re-exports of each module: the name, and the path that it stands for.
     exports: BTreeMap<Module, BTreeMap<String, Vec<String>>>,
 }
 
 impl Imports {
-    /// Reads the crate whose code lies in this folder.
+    /// Reads the crate whose code is in this folder.
     #[must_use]
     pub fn of_crate(src: &Path) -> Self {
         let mut imports = Self::default();
@@ -57,7 +57,7 @@ impl Imports {
         }
     }
 
-    /// The module to which a path leads that is named in `module`, if it is of this crate.
+    /// The module of this crate to which a path in `module` leads; `None` if it leads elsewhere.
     fn target(&self, module: &[String], path: &[String], depth: usize) -> Option<Module> {
         let (mut at, rest) = match path.first()?.as_str() {
             "crate" => (Vec::new(), &path[1..]),
@@ -88,7 +88,7 @@ impl Imports {
         Some(at)
     }
 
-    /// Every circle of modules beside each other, each with what closes it.
+    /// All circles among the modules of each folder, with the imports that close them.
     #[must_use]
     pub fn circles(&self) -> Vec<String> {
         let mut arrows: BTreeMap<Module, BTreeMap<String, BTreeMap<String, String>>> = BTreeMap::new();
@@ -106,7 +106,7 @@ impl Imports {
     }
 }
 
-/// The circles in one folder: modules that reach each other.
+/// The circles in one folder. In a circle, each module reaches each other one.
 fn circles_of(folder: &[String], arrows: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<String> {
     let reached_by = |start: &String| {
         let (mut reached, mut todo) = (BTreeSet::new(), vec![start]);
@@ -129,7 +129,7 @@ fn circles_of(folder: &[String], arrows: &BTreeMap<String, BTreeMap<String, Stri
             found.insert(circle);
         }
     }
-    let told = |circle: BTreeSet<&String>| {
+    let description = |circle: BTreeSet<&String>| {
         let mut text = format!("{}: {}", ["src", &folder.join("/")].join("/"), names(&circle));
         for module in &circle {
             for (to, because) in arrows.get(*module).into_iter().flatten() {
@@ -140,14 +140,14 @@ fn circles_of(folder: &[String], arrows: &BTreeMap<String, BTreeMap<String, Stri
         }
         text
     };
-    found.into_iter().map(told).collect()
+    found.into_iter().map(description).collect()
 }
 
 fn names(circle: &BTreeSet<&String>) -> String {
     circle.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Collects the paths of a file.
+/// Collects the paths and the re-exports of a file.
 #[derive(Default)]
 struct Reader {
     paths: Vec<Vec<String>>,
@@ -184,7 +184,7 @@ impl Reader {
         }
     }
 
-    /// A tree of a `use`, behind this beginning.
+    /// Reads the rest of a `use` whose path begins with `beginning`.
     fn read_tree(&mut self, beginning: &[String], tokens: &[TokenTree], is_public: bool) {
         for tree in tokens.split(|token| is_punct(token, ',')) {
             let (path, end) = path_at(tree, 0);
@@ -213,7 +213,7 @@ impl Reader {
     }
 }
 
-/// The path that begins here, and where it ends.
+/// The path that begins at a token, and the index after it.
 fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(TokenTree::Ident(ident)) = tokens.get(at) {
@@ -236,7 +236,7 @@ fn is_punct(token: &TokenTree, c: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == c)
 }
 
-/// Whether this stands before a `use` that others see: `pub`, or what follows it in `pub(crate)`.
+/// Whether a token before a `use` makes it a re-export: `pub`, or the brackets of `pub(crate)`.
 fn is_visibility(token: &TokenTree) -> bool {
     match token {
         TokenTree::Ident(ident) => ident == "pub",
@@ -245,14 +245,14 @@ fn is_visibility(token: &TokenTree) -> bool {
     }
 }
 
-/// Whether these are the brackets of a `cfg` for tests.
+/// Whether a token is the brackets of an attribute `cfg(test)`.
 fn is_test(token: Option<&TokenTree>) -> bool {
     let Some(TokenTree::Group(group)) = token else { return false };
     let text = group.stream().to_string().replace(' ', "");
     text == "cfg(test)" || text.starts_with("cfg(all(test,")
 }
 
-/// Behind the item that begins here, its attributes included.
+/// The index after the item that begins here, whose attributes are included.
 fn end_of_item(tokens: &[TokenTree], start: usize) -> usize {
     let ends = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,

@@ -1,8 +1,9 @@
-//! A language server that does what its tests want: it finds an error in each line with `BAD` and a warning in each with
-//! `DUBIOUS`, and misbehaves as it is told by its arguments and by words in the texts.
+//! A fake language server. It reports an error for `BAD` and a warning for `DUBIOUS` in each line, and misbehaves as
+//! its arguments and words in the texts say.
 //!
-//! It has no program of its own. Cargo builds none of a dev-dependency for the tests, so a test binary is started a second
-//! time, by `programs/fake-language-server`, and runs only the test that calls [`serve_if_started_as_server`].
+//! It has no program of its own, since Cargo builds none from a dev-dependency. The script
+//! `programs/fake-language-server` starts the test binary again, with only the test that calls
+//! [`serve_if_started_as_server`].
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -18,7 +19,8 @@ pub fn program() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join("fake-language-server")
 }
 
-/// Returns the command that starts this test binary as the server, which writes what it is told into the file `log`.
+/// Returns the command that starts this test binary as the server. The server logs what it receives into the file
+/// `log`.
 pub fn command(log: &Path, habits: &[&str]) -> Vec<String> {
     let binary = std::env::current_exe().expect("a test binary knows where it is");
     let mut command = vec![program().display().to_string(), binary.display().to_string()];
@@ -27,8 +29,8 @@ pub fn command(log: &Path, habits: &[&str]) -> Vec<String> {
     command
 }
 
-/// Serves until the client is done, if this test binary was started to. Otherwise it does nothing. A test at the top of the
-/// binary, called `serves_as_the_fake_language_server`, calls it.
+/// Serves until the client ends, if this test binary was started as the server; otherwise does nothing. A top-level
+/// test called `serves_as_the_fake_language_server` has to call it.
 pub fn serve_if_started_as_server() {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--");
     if arguments.next().is_none() {
@@ -69,8 +71,8 @@ impl Fake {
         while let Ok(Some(message)) = Message::read(&mut self.from) {
             match message {
                 Message::Request(request) => self.answer(request),
-                Message::Notification(told) => self.hear(&told),
-                Message::Response(response) => self.note(&format!("answer {}", said(&response))),
+                Message::Notification(notification) => self.handle(&notification),
+                Message::Response(response) => self.note(&format!("answer {}", summary(&response))),
             }
         }
         if self.has("outlives") {
@@ -120,24 +122,25 @@ impl Fake {
         json!({"capabilities": offered})
     }
 
-    fn hear(&mut self, told: &Notification) {
-        let uri = uri_of(&told.params).to_owned();
+    fn handle(&mut self, notification: &Notification) {
+        let uri = uri_of(&notification.params).to_owned();
         let name = uri.rsplit('/').next().unwrap_or_default().to_owned();
-        self.note(format!("{} {name}", told.method).trim());
-        let document = &told.params["textDocument"];
-        match told.method.as_str() {
+        self.note(format!("{} {name}", notification.method).trim());
+        let document = &notification.params["textDocument"];
+        match notification.method.as_str() {
             "initialized" if self.has("asks") => self.ask(),
             "textDocument/didOpen" => {
                 let text = document["text"].as_str().unwrap_or_default();
                 self.changed(&uri, document["version"].as_i64().unwrap_or(0), text);
             }
             "textDocument/didChange" => {
-                let text = told.params["contentChanges"][0]["text"].as_str().unwrap_or_default();
+                let text = notification.params["contentChanges"][0]["text"].as_str().unwrap_or_default();
                 self.changed(&uri, document["version"].as_i64().unwrap_or(0), text);
             }
             "textDocument/didClose" => drop(self.files.remove(&uri)),
             "workspace/didChangeWatchedFiles" => {
-                for change in told.params["changes"].as_array().map(Vec::as_slice).unwrap_or_default() {
+                for change in notification.params["changes"].as_array().map(Vec::as_slice).unwrap_or_default()
+                {
                     let name =
                         change["uri"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default();
                     self.note(&format!("event {name} {}", change["type"]));
@@ -161,7 +164,7 @@ impl Fake {
             return;
         }
         if self.has("stale") {
-            // Late for an older version, and without any: neither is what was asked for.
+            // One report for an older version and one without a version. The client must ignore both.
             self.publish(uri, Some(version - 1), &json!([]));
             self.publish(uri, None, &json!([]));
         }
@@ -272,7 +275,7 @@ fn uri_of(params: &Value) -> &str {
     params["textDocument"]["uri"].as_str().unwrap_or_default()
 }
 
-fn said(response: &Response) -> String {
+fn summary(response: &Response) -> String {
     match &response.response_result {
         Ok(result) => format!("{} {result}", response.id),
         Err(error) => format!("{} error {}", response.id, error.code),

@@ -1,6 +1,6 @@
-//! What Emend's tests stand on: folders to edit, and a client that speaks to the built command.
+//! The support code of Emend's tests: folders to edit, and clients for the built command.
 //!
-//! Everything here panics with the facts when something is not as a test says; a dev-dependency only.
+//! A dev-dependency only. Its functions panic with the facts when an expectation fails.
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

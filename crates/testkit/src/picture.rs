@@ -1,39 +1,38 @@
-//! A picture of the demo: the coloured output of `emend demo` as an SVG, for the README.
+//! A picture of the demo for the README: the coloured output of `emend demo` as an SVG.
 //!
-//! The picture is made from a run, never drawn by hand, and a test compares it with a new run. What differs from run to
-//! run, the ids of edits, is written the same each time. It shows a part of the demo, since the whole is too long for a
-//! page.
+//! The picture is generated from a run, and a test compares it with a new run. The ids of edits, which differ between
+//! runs, are replaced. Only one part of the demo is shown, because the whole is too long for a page.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::Folder;
 
-/// What the title of the part begins with that is shown: a refusal that teaches, and a success.
+/// The beginning of the title of the part that is shown: a refusal that teaches, and a success.
 const SHOWN: &str = "5. ";
-/// Columns of the picture; longer lines go on in the next row.
+/// The width of the picture in characters; longer lines are wrapped.
 const COLUMNS: usize = 100;
 const TAB: usize = 8;
-/// Sizes in pixels. A character of a monospace font is about six tenths of its size wide.
+/// Sizes in pixels. A monospace character is about six tenths of its font size wide.
 const FONT: usize = 14;
 const CHARACTER: usize = 9;
 const ROW: usize = 19;
 const MARGIN: usize = 20;
 
-/// What there is to see, for whoever cannot see it.
+/// The description of the picture, for readers who cannot see it.
 const TITLE: &str = "emend demo: another program changed the file, so the edit is refused once and the change is shown; \
     the same call then goes through";
 
-/// The classes of a style, as the numbers of the terminal call them.
+/// The CSS classes of the terminal's style codes.
 const CLASSES: [(&str, &str); 6] =
     [("1", "bold"), ("2", "faint"), ("31", "red"), ("32", "green"), ("33", "yellow"), ("36", "cyan")];
 
-/// Colours that can be told apart on a dark background, which the picture has in light and in dark pages.
+/// The CSS. Its colours are readable on the dark background, which the picture has on light pages too.
 const STYLE: &str = "text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;white-space:pre;\
     fill:#d1d7e0}.bold{font-weight:bold;fill:#f0f6fc}.faint{fill:#9198a1}.red{fill:#ff7b72}.green{fill:#7ee787}\
     .yellow{fill:#e3b341}.cyan{fill:#79c0ff}";
 
-/// Runs the demo of this command and returns the picture of it.
+/// Runs the demo of this command and returns its picture.
 ///
 /// # Panics
 ///
@@ -50,7 +49,7 @@ pub fn of_demo(emend: &Path) -> String {
     svg(TITLE, &format!("\x1b[1m$ emend demo\x1b[0m\n\x1b[2m...\x1b[0m\n{part}"))
 }
 
-/// The parts of the demo with their colours, each from its title on.
+/// The parts of the demo with their colours; each begins with its title.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let is_title =
         |bold: &str| bold.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
@@ -61,7 +60,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     bounds.into_iter().zip(ends).map(|(from, to)| &text[from..to])
 }
 
-/// The text with an invented id for each edit: ids are made from the time.
+/// Replaces the ids of edits by a fixed one, since they are made from the time.
 fn stable(text: &str) -> String {
     const ID: usize = 19;
     let is_id = |word: &str| word.len() == ID && word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -70,7 +69,7 @@ fn stable(text: &str) -> String {
     ids.iter().fold(text.to_owned(), |text, id| text.replace(id, "1a2b3c4d5e6f7a8b9c0"))
 }
 
-/// An SVG of a text as a terminal shows it. `title` says what there is to see.
+/// Renders a text as a terminal shows it, as an SVG. `title` describes the picture.
 #[must_use]
 pub fn svg(title: &str, text: &str) -> String {
     let rows = rows(text.trim_end());
@@ -95,10 +94,10 @@ pub fn svg(title: &str, text: &str) -> String {
     svg + "</svg>\n"
 }
 
-/// A row of the picture: stretches of text, each in its style.
+/// One row of the picture, as pieces of text with their styles.
 type Row = Vec<(Style, String)>;
 
-/// A style by its class; none is plain text.
+/// The CSS class of a style; `None` is plain text.
 type Style = Option<&'static str>;
 
 fn rows(text: &str) -> Vec<Row> {
@@ -127,7 +126,7 @@ fn row(characters: &[(Style, char)]) -> Row {
     row
 }
 
-/// The characters of each line with their styles. A tab is the spaces that a terminal shows for it.
+/// The characters of each line with their styles. Tabs are expanded to spaces.
 fn lines(text: &str) -> Vec<Vec<(Style, char)>> {
     let (mut lines, mut style) = (vec![Vec::new()], None);
     let mut rest = text.chars();

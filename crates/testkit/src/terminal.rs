@@ -1,4 +1,4 @@
-//! A person at a terminal: a command whose input and output are a real one, a pseudo-terminal of the kernel's.
+//! A user at a terminal: runs a command on a pseudo-terminal and types the answers.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -10,10 +10,10 @@ use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// What a question ends in.
+/// The end of a question.
 const PROMPT: &str = "[y/N] ";
 
-/// A new terminal: where somebody sits at it, and what opens it for a program.
+/// Opens a new terminal: the user's side, and a function that opens the program's side.
 pub(crate) fn new() -> (File, impl Fn() -> File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -23,30 +23,30 @@ pub(crate) fn new() -> (File, impl Fn() -> File) {
     (File::from(master), move || OpenOptions::new().read(true).write(true).open(&terminal).unwrap())
 }
 
-/// Runs a command at a terminal where somebody types a line of this for each question. Yields how it ended, and what
-/// the terminal showed.
+/// Runs a command at a terminal and types one line of `typed` for each question. Returns the exit status and what the
+/// terminal showed.
 #[must_use]
 pub fn at_terminal(command: &mut Command, typed: &str) -> (ExitStatus, String) {
     at_terminal_ahead(command, "", typed)
 }
 
-/// The same, but these lines were typed before the command began.
+/// Runs a command at a terminal where the lines of `ahead` were typed before it began.
 #[must_use]
 pub fn at_terminal_ahead(command: &mut Command, ahead: &str, typed: &str) -> (ExitStatus, String) {
     let (mut master, open) = new();
     command.stdin(open()).stdout(open()).stderr(open());
     master.write_all(ahead.as_bytes()).unwrap();
-    // Once the terminal shows it, it is there to be read.
+    // After the echo, the input is ready to be read.
     let mut echo = vec![0; ahead.replace('\n', "\r\n").len()];
     master.read_exact(&mut echo).unwrap();
     let mut child = command.spawn().unwrap();
-    // Our own ends of it: otherwise the terminal never hangs up.
+    // Closes our own handles of the program's side: otherwise the terminal never hangs up.
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
     command.stderr(std::process::Stdio::null());
     let mut answers = typed.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>().into_iter();
     let person = thread::spawn(move || {
         let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
-        // On Linux, a terminal that nobody has open any more is an error to read.
+        // On Linux, reading from a terminal that nobody has open any more is an error.
         while let Ok(read @ 1..) = master.read(&mut buffer) {
             shown.extend_from_slice(&buffer[..read]);
             if shown.ends_with(PROMPT.as_bytes())

@@ -1,4 +1,4 @@
-//! That no files of a crate import each other in a circle.
+//! Checks that no files of a crate import each other in a circle.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ fn no_files_of_a_crate_import_each_other_in_a_circle() {
     let mut found = String::new();
     for entry in crates.read_dir().unwrap() {
         let folder = entry.unwrap().path();
-        // The command's code lies beside its manifest.
+        // The code of the command is directly in `crates/cli`.
         let code = if folder.join("src").is_dir() { folder.join("src") } else { folder.clone() };
         for circle in Imports::of_crate(&code).circles() {
             found += &format!("{}: {circle}\n", folder.file_name().unwrap().display());
