@@ -1,6 +1,6 @@
-//! Real agents against the release build: Claude Code and Codex, set up by `emend init`, each led by a model on
-//! loopback that plays a script. tests/agents has the round and asserts what the agent shows its model, and the bytes on
-//! disk. An agent gets a home and a workspace of its own, and nothing that it started may be left when it has ended.
+//! Real agents against the release build: Claude Code and Codex, set up by `emend init`. A model on loopback plays a
+//! script for them. The script in tests/agents asserts what the agent shows its model and the bytes on disk. Each agent
+//! has its own home and workspace, and must leave no process running.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,17 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{bounded, installed};
 
-/// The round, the model and the pinned versions.
+/// The folder of the scripts, the model and the pinned versions.
 const FROM: &str = "tests/agents";
 
-/// How long one agent may take. Most of a round is what the agent needs to start, a second or two.
+/// The timeout for one agent. Most of the time goes into its start, a second or two.
 const TIME: Duration = Duration::from_secs(75);
-/// How long what an agent started may outlive it.
+/// How long processes of an agent may run after its end.
 const AFTER: Duration = Duration::from_secs(10);
 
 const AGENTS: &[(&str, &str)] = &[("claude-code", "with_claude_code.mjs"), ("codex", "with_codex.mjs")];
 
-/// Plays the round with these agents, by default with all.
+/// Plays the script with these agents, by default with all.
 pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     for name in names {
         let known: Vec<&str> = AGENTS.iter().map(|agent| agent.0).collect();
@@ -50,7 +50,7 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Plays one round, and ends what is left of it.
+/// Plays the script with one agent, then kills what still runs.
 fn play(emend: &Path, mut command: Command) -> Result<()> {
     let folder = Folder::new();
     let home = folder.beside("home");
@@ -66,7 +66,7 @@ fn play(emend: &Path, mut command: Command) -> Result<()> {
     Ok(())
 }
 
-/// The programs that have this home and do not end by themselves. They are ended.
+/// Kills the processes of this home that do not end by themselves, and returns their programs.
 fn left_behind(home: &Path) -> Result<Vec<String>> {
     let deadline = Instant::now() + AFTER;
     loop {
@@ -82,7 +82,7 @@ fn left_behind(home: &Path) -> Result<Vec<String>> {
         for process in processes {
             let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
             let id = process.file_name().and_then(|id| id.to_str()?.parse().ok()).and_then(Pid::from_raw);
-            // One that has just ended is not there to be killed.
+            // This fails if the process has just ended.
             let _ = kill_process(id.context("a process has an id")?, Signal::KILL);
             programs.push(name.trim_end().to_owned());
         }
@@ -90,13 +90,13 @@ fn left_behind(home: &Path) -> Result<Vec<String>> {
     }
 }
 
-/// The processes that were started with this home, as folders of /proc.
+/// The processes whose environment has this home, as folders of /proc.
 fn at_home(home: &Path) -> Result<Vec<PathBuf>> {
     let wanted = [b"HOME=", home.as_os_str().as_encoded_bytes()].concat();
     let mut found = Vec::new();
     for process in fs::read_dir("/proc")? {
         let process = process?.path();
-        // Of what has ended, or is somebody else's, nothing can be read.
+        // A process that has ended, or is another user's, cannot be read.
         let environment = fs::read(process.join("environ")).unwrap_or_default();
         if environment.split(|byte| *byte == 0).any(|variable| variable == wanted) {
             found.push(process);

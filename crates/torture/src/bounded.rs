@@ -1,4 +1,4 @@
-//! A process that may take so long and no longer.
+//! A process with a timeout.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Runs it to its end. What it prints is shown only where it fails, and where it takes longer it is killed,
-/// with all that it started.
+/// Runs a command to its end and shows its output only if it fails. After the timeout, kills it and all that it
+/// started.
 pub fn run(command: &mut Command, time: Duration) -> Result<Output> {
     let shown = format!("{command:?}");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);

@@ -1,21 +1,21 @@
-//! The command that is tried, built now, and where Cargo puts it.
+//! Builds of the command for the suites, and the folder where Cargo puts them.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// Builds the command as it ships, and returns where it is.
+/// Builds the command as it ships and returns its path.
 pub fn release() -> Result<PathBuf> {
     build("release", "release")
 }
 
-/// Builds the command as its tests have it, and returns where it is.
+/// Builds the command as its tests use it and returns its path.
 pub fn debug() -> Result<PathBuf> {
     build("dev", "debug")
 }
 
-/// Builds the command in a profile. Cargo puts what it builds into a folder of the target folder.
+/// Builds the command in a profile, whose output is in `folder` below the target folder.
 fn build(profile: &str, folder: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo).args(["build", "--profile", profile, "--bin", "emend"]).status()?;
@@ -23,7 +23,7 @@ fn build(profile: &str, folder: &str) -> Result<PathBuf> {
     Ok(target()?.join(folder).join("emend"))
 }
 
-/// Returns where Cargo builds, and where the suites put what they make.
+/// Returns the target folder, where the suites also put their own files.
 pub fn target() -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     target.canonicalize().with_context(|| format!("there is no {}", target.display()))

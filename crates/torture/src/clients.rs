@@ -1,7 +1,7 @@
-//! Real MCP clients against the release build, over standard input and output and over HTTP: each library lists the
-//! tools, reads, previews, applies, patches, moves, deletes and undoes in a workspace of its own, and its script asserts
-//! the bytes on disk after every step. The rounds are in tests/clients, as scripts that are thin adapters of one round
-//! for each language. The examples in other languages than Rust are run with the same libraries.
+//! Real MCP clients against the release build, over standard input and output and over HTTP. Each library lists the
+//! tools, reads, previews, applies, patches, moves, deletes and undoes in its own workspace. Its script asserts the
+//! bytes on disk after every step. The scripts are in tests/clients, as thin adapters of one round for each language.
+//! The examples in Python and TypeScript run with the same libraries.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,23 +13,23 @@ use emend_testkit::{Folder, Launch};
 
 use crate::{bounded, installed};
 
-/// The adapters' folders, which have the pinned versions too.
+/// The folders of the adapters, with the pinned versions of their libraries.
 const PYTHON: &str = "tests/clients/python";
 const NODE: &str = "tests/clients/node";
 
-/// How long a round may take. Most take a second or two.
+/// The timeout for a round. Most take a second or two.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Where a script finds its library.
+/// The installation with the library of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Library {
     Python,
-    /// Its adapters need another version of the Python library than everybody else.
+    /// LangChain's adapters need another version of the Python library than the other scripts.
     LangChain,
     Node,
 }
 
-/// A client, its library, its script, and what the script is told.
+/// A client: its name, its library, its script and the script's arguments.
 type Client = (&'static str, Library, &'static str, &'static [&'static str]);
 
 const CLIENTS: &[Client] = &[
@@ -45,7 +45,7 @@ const CLIENTS: &[Client] = &[
     ("inspector", Library::Node, "with_inspector.mjs", &[]),
 ];
 
-/// Each makes a workspace of its own, starts the server and asserts the bytes on disk.
+/// The examples. Each creates its own workspace, starts the server and asserts the bytes on disk.
 const EXAMPLES: &[(&str, Library, &str)] = &[
     ("client.py", Library::Python, "examples/python"),
     ("openai_agent.py", Library::Python, "examples/python"),
@@ -88,31 +88,31 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Runs an example as its reader would, but for the state, which belongs to nobody's home.
+/// Runs an example as its reader would, but with a temporary home folder.
 fn run_example(emend: &Path, name: &str, library: Library, folder: &str) -> Result<Option<Duration>> {
     let Some(mut command) = library.command(folder, name)? else { return Ok(None) };
     let home = Folder::new();
-    // A key or a model of whoever runs this would be asked, and cost something.
+    // With a key or a model of the user, the example would ask that model and cost money.
     command.env("EMEND", emend).env("HOME", home.path()).env_remove("OPENAI_API_KEY").env_remove("MODEL");
     let begun = Instant::now();
     bounded::run(&mut command, TIME)?;
     Ok(Some(begun.elapsed()))
 }
 
-/// How a client reaches the server: it starts one, or there is one.
+/// How a client reaches the server: it starts one, or connects to a running one.
 #[derive(Clone, Copy, Debug)]
 enum Transport {
     Stdio,
     Http,
 }
 
-/// Plays one round. Yields how long it took; nothing where the machine has no means to.
+/// Plays one round and returns its duration; `None` if the machine cannot run the client.
 fn play(emend: &Path, client: &Client, transport: Transport) -> Result<Option<Duration>> {
-    let (_, library, script, told) = client;
+    let (_, library, script, arguments) = client;
     let from = if *library == Library::Node { NODE } else { PYTHON };
     let Some(mut command) = library.command(from, script)? else { return Ok(None) };
     let folder = Folder::new();
-    command.args(*told).env("EMEND", emend);
+    command.args(*arguments).env("EMEND", emend);
     command.env("EMEND_WORKSPACE", folder.path()).env("EMEND_STATE", folder.state());
     let _server = match transport {
         Transport::Stdio => None,
@@ -131,7 +131,7 @@ fn play(emend: &Path, client: &Client, transport: Transport) -> Result<Option<Du
 }
 
 impl Library {
-    /// The command that runs a script of a folder with this library; none where the machine has no means to.
+    /// The command that runs a script in `folder` with this library; `None` if the machine cannot.
     fn command(self, folder: &str, script: &str) -> Result<Option<Command>> {
         let pins = Path::new(PYTHON);
         let mut command = match self {
@@ -153,19 +153,19 @@ impl Library {
             }
         };
         if let Some(command) = &mut command {
-            // A run leaves the tree as it was.
+            // The run must not leave compiled files in the repository.
             command.arg(Path::new(folder).join(script)).env("PYTHONDONTWRITEBYTECODE", "1");
         }
         Ok(command)
     }
 }
 
-/// Node runs TypeScript without looking at its types.
+/// Checks the types of a TypeScript example, which Node ignores.
 fn check_types(packages: &Path, script: &str) -> Result<()> {
     let compiler = packages.join("node_modules").join("typescript").join("bin").join("tsc");
-    let told = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
+    let options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--types", "node"];
     let mut check = Command::new(installed::node()?);
-    check.arg(compiler).args(told).arg(script).current_dir(packages);
+    check.arg(compiler).args(options).arg(script).current_dir(packages);
     bounded::run(&mut check, TIME)?;
     Ok(())
 }

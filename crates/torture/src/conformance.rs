@@ -1,7 +1,7 @@
-//! The official conformance suite, for both revisions of the protocol that it knows: against tests/conformance/server.rs,
-//! which has its fixtures behind our HTTP stack, and against the real command, which has none of them, so that most
-//! scenarios cannot pass there and are named in a baseline. A scenario that fails and is not in the baseline is an error,
-//! and so is one that is there and passes.
+//! The official conformance suite, for both versions of the protocol that it knows. It runs against
+//! tests/conformance/server.rs, which has its fixtures behind our HTTP stack, and against the real command. The command
+//! lacks the fixtures, so most scenarios fail there and are listed in a baseline. An unlisted scenario that fails is an
+//! error, and so is a listed one that passes.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::{bounded, built, installed};
 
 const FOLDER: &str = "tests/conformance";
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
-/// How long all scenarios of a revision may take.
+/// The timeout for all scenarios of one version.
 const TIME: Duration = Duration::from_secs(300);
 
 /// Runs the suite against both servers.
@@ -37,7 +37,7 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     Ok(())
 }
 
-/// All scenarios of a revision against one server.
+/// Runs all scenarios of one version against one server.
 fn check(suite: &Path, server: &str, url: &str, token: &str, revision: &str) -> Result<()> {
     let results = built::target()?.join("conformance").join(format!("{server}-{revision}"));
     let baseline = Path::new(FOLDER).join(format!("{server}-{revision}.yml"));
@@ -57,7 +57,7 @@ fn check(suite: &Path, server: &str, url: &str, token: &str, revision: &str) -> 
     Ok(())
 }
 
-/// The server with the fixtures.
+/// The running server with the fixtures.
 struct Example {
     child: Child,
     url: String,

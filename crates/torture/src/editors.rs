@@ -1,6 +1,5 @@
-//! Real editors without a screen: what is open in one shows the new text after an edit, unless it has changes of its own
-//! there, and an editor that is dead or hangs changes nothing of an edit. An editor that is not installed is skipped, with
-//! a word.
+//! Real editors without a screen. An open file shows the new text after an edit, unless its buffer has unsaved changes.
+//! An editor that is dead or hangs does not affect the edit. An editor that is not installed is skipped with a message.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -18,11 +17,11 @@ use serde_json::{Value, json};
 
 use crate::bounded;
 
-/// How long anything may take that is waited for.
+/// The timeout for whatever the suite waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a program may take that asks an editor.
+/// The timeout for one request to an editor.
 const ASKING: Duration = Duration::from_secs(20);
-/// What files are called. Each is code somewhere.
+/// The names of the edited files. Each has characters that mean something in some language.
 const NAMES: [&str; 10] = [
     "plain.txt",
     "it's.txt",
@@ -36,7 +35,7 @@ const NAMES: [&str; 10] = [
     "-- -x <CR>.txt",
 ];
 
-/// Tries each editor that is here.
+/// Tries each installed editor.
 pub(crate) fn run(emend: &Path) -> Result<()> {
     for (name, program, start) in
         [("neovim", "nvim", neovim as fn(&Folder) -> Result<Editor>), ("emacs", "emacs", self::emacs)]
@@ -51,33 +50,33 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An editor that listens, and how it is asked.
+/// A running editor, and the command that sends it a request.
 struct Editor {
     child: Child,
     server: PathBuf,
-    ask: fn(&Path, &Wish) -> Command,
+    ask: fn(&Path, &Request) -> Command,
 }
 
-/// What an editor is asked.
-enum Wish {
+/// A request to an editor.
+enum Request {
     /// Opens the file.
     Open(PathBuf),
-    /// Puts this in place of what the buffer of the file has, without saving it.
+    /// Replaces the buffer of the file with this text, without saving.
     Type(PathBuf, &'static str),
-    /// Says what is in the buffer of the file.
+    /// Returns the buffer of the file.
     Show(PathBuf),
 }
 
 impl Editor {
-    fn ask(&self, wish: &Wish) -> Result<String> {
+    fn ask(&self, wish: &Request) -> Result<String> {
         let output = bounded::run(&mut (self.ask)(&self.server, wish), ASKING)?;
-        // Neovim without a screen answers on its standard error.
+        // Neovim without a screen answers on standard error.
         Ok(String::from_utf8([output.stdout, output.stderr].concat())?)
     }
 
-    /// What the buffer shows, without line ends and quotes.
+    /// The text of the buffer, without line ends and quotes.
     fn shows(&self, path: &Path) -> Result<String> {
-        Ok(self.ask(&Wish::Show(path.into()))?.trim().trim_matches('"').to_owned())
+        Ok(self.ask(&Request::Show(path.into()))?.trim().trim_matches('"').to_owned())
     }
 }
 
@@ -97,12 +96,12 @@ fn check(emend: &Path, name: &str, start: fn(&Folder) -> Result<Editor>) -> Resu
     let editor = start(&folder)?;
     let others = ["modified.txt", "deleted.txt", "moved.txt", "not there yet.txt"];
     for name in NAMES.iter().chain(&others) {
-        editor.ask(&Wish::Open(folder.at(name)))?;
+        editor.ask(&Request::Open(folder.at(name)))?;
     }
-    editor.ask(&Wish::Type(folder.at("modified.txt"), "mine"))?;
+    editor.ask(&Request::Type(folder.at("modified.txt"), "mine"))?;
 
     let mut client = serve(emend, name, &folder, &editor.server);
-    // Twice, since the first time may have made something of a buffer that the second stumbles over.
+    // Done twice, since the first update may break the buffer for the second.
     for (old, new) in [("one", "two"), ("two", "three")] {
         for file in NAMES {
             edit(
@@ -124,7 +123,7 @@ fn check(emend: &Path, name: &str, start: fn(&Folder) -> Result<Editor>) -> Resu
     client.read("deleted.txt");
     edit(&mut client, name, "apply_patch", json!({"patch": patch(inner)}))?;
     until_it_shows(&editor, &folder.at("plain.txt"), "four")?;
-    // All of them were told of at once, so what is still as it was stays so.
+    // The edit told the editor about all files at once, so the others are up to date too.
     for (file, own) in [("modified.txt", "mine"), ("deleted.txt", "one"), ("moved.txt", "one")] {
         let shown = editor.shows(&folder.at(file))?;
         ensure!(shown == own, "the buffer of {file} shows {shown:?}");
@@ -134,7 +133,7 @@ fn check(emend: &Path, name: &str, start: fn(&Folder) -> Result<Editor>) -> Resu
     hangs_and_dies(emend, name, &folder, editor)
 }
 
-/// What happens to an editor is nothing to an edit.
+/// Checks that an editor that hangs or dies does not affect an edit.
 fn hangs_and_dies(emend: &Path, name: &str, folder: &Folder, mut editor: Editor) -> Result<()> {
     let process = Pid::from_child(&editor.child);
     kill_process(process, Signal::STOP)?;
@@ -190,13 +189,13 @@ fn serve(emend: &Path, name: &str, folder: &Folder, server: &Path) -> Client {
     launch.argument("--config").argument(file).configured().legacy()
 }
 
-/// Makes an edit of which the editor is told.
+/// Makes an edit and checks that the editor was told.
 fn edit(client: &mut Client, name: &str, tool: &str, arguments: Value) -> Result<()> {
     let answer = client.call(tool, arguments);
     ensure!(!answer.is_error, "{}", answer.text);
     let fired = &answer.structured["side_effects_fired"];
-    let told = format!("editor:{name}");
-    ensure!(fired.as_array().is_some_and(|fired| fired.contains(&told.into())), "{fired} fired");
+    let effect = format!("editor:{name}");
+    ensure!(fired.as_array().is_some_and(|fired| fired.contains(&effect.into())), "{fired} fired");
     Ok(())
 }
 
@@ -214,21 +213,21 @@ fn until_it_shows(editor: &Editor, path: &Path, text: &str) -> Result<()> {
 fn neovim(folder: &Folder) -> Result<Editor> {
     let server = folder.beside("nvim");
     let mut command = Command::new("nvim");
-    // Files that change are not read again by itself; opening another one hides those with changes.
+    // So Neovim does not reload files by itself, and opening another file hides a buffer with changes.
     let usual =
         ["--headless", "-u", "NONE", "-i", "NONE", "-n", "--cmd", "set hidden noautoread", "--listen"];
     command.args(usual).arg(&server).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn()?;
-    let ask = |server: &Path, wish: &Wish| {
+    let ask = |server: &Path, wish: &Request| {
         let text = |text: &str| format!("json_decode('{}')", json!(text).to_string().replace('\'', "''"));
         let named = |path: &Path| text(&path.to_string_lossy());
         let buffer = |path: &Path| {
             format!("filter(range(1, bufnr('$')), {{_, b -> nvim_buf_get_name(b) == {}}})[0]", named(path))
         };
         let expression = match wish {
-            Wish::Open(path) => format!("execute('edit ' . fnameescape({}))", named(path)),
-            Wish::Type(path, new) => format!("setbufline({}, 1, {})", buffer(path), text(new)),
-            Wish::Show(path) => format!("json_encode(join(getbufline({}, 1, '$'), ''))", buffer(path)),
+            Request::Open(path) => format!("execute('edit ' . fnameescape({}))", named(path)),
+            Request::Type(path, new) => format!("setbufline({}, 1, {})", buffer(path), text(new)),
+            Request::Show(path) => format!("json_encode(join(getbufline({}, 1, '$'), ''))", buffer(path)),
         };
         let mut command = Command::new("nvim");
         command.args(["--headless", "-u", "NONE", "-i", "NONE", "--server"]).arg(server);
@@ -239,7 +238,7 @@ fn neovim(folder: &Folder) -> Result<Editor> {
 }
 
 fn emacs(folder: &Folder) -> Result<Editor> {
-    // Its socket is in a folder that nobody else may enter, or it does not listen.
+    // Emacs only listens at a socket in a private folder.
     let runtime = folder.beside("run");
     fs::DirBuilder::new().mode(0o700).create(&runtime)?;
     let server = runtime.join("emacs/emend");
@@ -247,18 +246,18 @@ fn emacs(folder: &Folder) -> Result<Editor> {
     command.args(["--quick", "--fg-daemon=emend"]).env("XDG_RUNTIME_DIR", runtime);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn()?;
-    let ask = |server: &Path, wish: &Wish| {
+    let ask = |server: &Path, wish: &Request| {
         let named = |path: &Path| lisp(&path.to_string_lossy());
         let expression = match wish {
-            Wish::Open(path) => format!("(progn (find-file-noselect {}) nil)", named(path)),
-            Wish::Type(path, new) => {
+            Request::Open(path) => format!("(progn (find-file-noselect {}) nil)", named(path)),
+            Request::Type(path, new) => {
                 format!(
                     "(with-current-buffer (get-file-buffer {}) (erase-buffer) (insert {}) nil)",
                     named(path),
                     lisp(new)
                 )
             }
-            Wish::Show(path) => format!(
+            Request::Show(path) => format!(
                 "(with-current-buffer (get-file-buffer {}) (replace-regexp-in-string \"\\n\" \"\" (buffer-string)))",
                 named(path)
             ),
@@ -270,13 +269,13 @@ fn emacs(folder: &Folder) -> Result<Editor> {
     listening(Editor { child, server, ask })
 }
 
-/// A string of Emacs Lisp.
+/// A string literal in Emacs Lisp.
 fn lisp(text: &str) -> String {
     let escaped = text.chars().map(|char| format!("\\U{:08x}", u32::from(char)));
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// Waits until the editor can be spoken to: its socket is there a moment before anything listens at it.
+/// Waits until the editor accepts requests. Its socket exists a moment before it listens.
 fn listening(mut editor: Editor) -> Result<Editor> {
     let until = Instant::now() + PATIENCE;
     while UnixStream::connect(&editor.server).is_err() {

@@ -1,5 +1,6 @@
-//! Real formatters as filters of the release build: edits in a row of one file, by text and by line number, each sent as
-//! a formatter would not have it. No edit may be stale, and the file must be what the formatter itself leaves alone.
+//! Real formatters as filters of the release build. A file is edited many times, by text and by line number, each time
+//! with text that the formatter changes. No edit may be stale, and in the end the formatter itself must find nothing to
+//! change.
 
 use std::fs;
 use std::path::Path;
@@ -12,14 +13,14 @@ use serde_json::json;
 
 use crate::{bounded, installed};
 
-/// Pins the formatters.
+/// The pinned versions of the formatters.
 const REQUIREMENTS: &str = "tests/formatter_versions.txt";
-/// How many edits there are in a row.
+/// The number of edits to a file.
 const EDITS: usize = 10;
-/// How long looking at one file may take.
+/// The timeout for checking one file.
 const TIME: Duration = Duration::from_secs(60);
 
-/// A formatter, and its arguments as a filter and as a judge of a file.
+/// A formatter, with its arguments as a filter and for checking a file.
 type Formatter = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 const FORMATTERS: &[Formatter] = &[
@@ -27,7 +28,7 @@ const FORMATTERS: &[Formatter] = &[
     ("black", &["--quiet", "--stdin-filename", "{path}", "-"], &["--check", "--quiet"]),
 ];
 
-/// Tries each of them.
+/// Tries each formatter.
 pub(crate) fn run(emend: &Path) -> Result<()> {
     let Some(python) = installed::python("formatters", Path::new(REQUIREMENTS))? else { return Ok(()) };
     for formatter in FORMATTERS {
@@ -59,7 +60,7 @@ fn edit(emend: &Path, program: &Path, (name, filter, judge): Formatter) -> Resul
     Ok(())
 }
 
-/// An edit that must have been made, with the formatter's help.
+/// Checks that an edit was made and that the formatter ran.
 fn made(name: &str, answer: Answer) -> Result<Answer> {
     let fired = answer.structured["side_effects_fired"].as_array().cloned().unwrap_or_default();
     ensure!(!answer.is_error && answer.structured["notes"].is_array(), "{}", answer.text);

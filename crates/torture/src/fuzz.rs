@@ -1,4 +1,4 @@
-//! Every fuzz target for a while. What one finds is a failure, and becomes a test in the crate.
+//! Runs every fuzz target for a while. A finding is a failure, and becomes a test in the crate.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 const FOLDER: &str = "tests/fuzz";
-/// What makes an input a failure: five seconds, or a gigabyte.
+/// The limits for one input: five seconds and a gigabyte.
 const LIMITS: &[&str] = &["-max_len=4096", "-timeout=5", "-rss_limit_mb=1024"];
-/// The version that CI installs; any will do.
+/// The version that CI installs; others also work.
 const CARGO_FUZZ: &str = "0.13.2";
 
 pub(crate) fn run(time: Duration) -> Result<()> {
@@ -25,7 +25,7 @@ pub(crate) fn run(time: Duration) -> Result<()> {
     if !there(&["run", "nightly", "cargo", "fuzz", "--version"]) {
         bail!("fuzzing needs cargo-fuzz: cargo install cargo-fuzz --version {CARGO_FUZZ} --locked");
     }
-    // Built first, so that no target's time is spent on it.
+    // A separate step, so that building takes no fuzzing time.
     ensure!(cargo_fuzz(&["build"]).status()?.success(), "the targets do not build");
     let listed = cargo_fuzz(&["list"]).output().context("cargo fuzz list")?;
     let targets = String::from_utf8(listed.stdout)?;
@@ -60,14 +60,14 @@ fn cargo_fuzz(arguments: &[&str]) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo", "fuzz"]);
     command.args(&arguments[..1]).args(["--fuzz-dir", FOLDER]).args(&arguments[1..]);
-    // Cargo sets these for this process; they would choose the wrong toolchain.
+    // Cargo sets these for this process. They would select the wrong toolchain.
     for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
         command.env_remove(variable);
     }
     command
 }
 
-/// Where inputs are gathered, and those that are kept in the repository.
+/// The folder for new inputs, and the folder of those in the repository.
 fn corpora(target: &str) -> Result<[String; 2]> {
     let corpus = format!("{FOLDER}/corpus/{target}");
     std::fs::create_dir_all(&corpus)?;

@@ -1,5 +1,5 @@
-//! What the suites need from PyPI and npm, installed once beneath the target folder: exactly the versions that
-//! the repository pins, and again only when those change.
+//! Packages from PyPI and npm that the suites need, in the versions that the repository pins. They are installed below
+//! the target folder, once for each change of the pins.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{bounded, built};
 
-/// How long an installation may take.
+/// The timeout for an installation.
 const TIME: Duration = Duration::from_secs(600);
-/// The oldest Node that all Node clients take, and the one from npm that is used where the machine's is older.
+/// The oldest Node that all clients accept. Where the machine's is older, this one is installed from npm.
 const NODE: (u32, u32) = (22, 19);
 const NODE_OF_NPM: &str = "node@22.23.3";
 
-/// The interpreter of an environment that has these requirements; none where the machine has no Python.
+/// The Python of an environment with these requirements; `None` if the machine has no Python.
 pub fn python(name: &str, requirements: &Path) -> Result<Option<PathBuf>> {
     let Some(version) = version_of("python3")? else { return Ok(None) };
     let folder = built::target()?.join("installed").join(name);
@@ -30,7 +30,7 @@ pub fn python(name: &str, requirements: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(python))
 }
 
-/// A folder with the packages of a `package.json` and its lock file; none where the machine has no npm.
+/// A folder with the packages of a `package.json` and its lock file; `None` if the machine has no npm.
 pub fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
     let Some(version) = version_of("npm")? else { return Ok(None) };
     let folder = built::target()?.join("installed").join(name);
@@ -47,7 +47,7 @@ pub fn packages(name: &str, from: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
-/// Puts the scripts beside the packages: that is where Node looks for what they import.
+/// Copies the scripts beside the packages, where Node looks for imports.
 pub fn stage(from: &Path, packages: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let path = entry?.path();
@@ -59,7 +59,7 @@ pub fn stage(from: &Path, packages: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A Node that is new enough: the machine's, or one from npm.
+/// A new enough Node: the machine's, or one from npm.
 pub fn node() -> Result<PathBuf> {
     let numbers = version_of("node")?.unwrap_or_default();
     let mut numbers =
@@ -80,8 +80,8 @@ fn npm() -> Command {
     npm
 }
 
-/// What the program says of its version. Without the program a person's run goes on without what needs it; a run
-/// in CI, which promises that everything was tried, does not.
+/// The program's version line. A missing program is an error in CI, which promises that everything was tried. A user's
+/// run skips what needs it.
 fn version_of(program: &str) -> Result<Option<String>> {
     match Command::new(program).arg("--version").output() {
         Ok(output) if output.status.success() => Ok(Some(String::from_utf8(output.stdout)?)),
@@ -93,7 +93,7 @@ fn version_of(program: &str) -> Result<Option<String>> {
     }
 }
 
-/// Fills the folder unless it was filled with what is wanted before.
+/// Fills the folder, unless it was filled for the same pins before.
 fn once<T>(folder: &Path, wanted: &str, fill: impl FnOnce() -> Result<T>) -> Result<()> {
     let mark = folder.join("installed");
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) {

@@ -1,4 +1,4 @@
-//! Servers are killed while they write a large file: it is always wholly old or wholly new.
+//! Servers that are killed while they write a large file, which is always wholly old or wholly new.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use anyhow::{Result, ensure};
 use emend_testkit::{Folder, Launch};
 use serde_json::json;
 
-/// How many lines the file has; about 5 MB.
+/// The number of lines in the file, about 5 MB.
 const LINES: usize = 80_000;
 
-/// Kills one server after another, each a little later in its edit.
+/// Kills one server after another, each at another moment of its edit.
 pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
     let folder = Folder::new();
     let line =
@@ -25,7 +25,7 @@ pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
         let arguments =
             json!({"path": "big.txt", "old_string": "line 00040000", "new_string": "LINE 00040000"});
         client.send_call("str_replace", arguments);
-        // The whole edit takes some tens of milliseconds; every moment of it gets its turn.
+        // An edit takes some tens of milliseconds. In time, every moment of it is hit.
         std::thread::sleep(Duration::from_micros(u64::from(kills * 977 % 60_000)));
         drop(client);
         kills += 1;

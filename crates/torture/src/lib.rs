@@ -1,5 +1,5 @@
-//! The long tests: suites that are too slow for `cargo test`, each bounded in time, most of them against the release
-//! build from outside. `cargo xtask NAME` starts the suite of that name.
+//! The long tests: suites that are too slow for `cargo test`. Each is bounded in time, and most test the release build
+//! from outside. `cargo xtask NAME` starts the suite of that name.
 //!
 //! ```text
 //! cargo xtask kill [SECONDS]             servers are killed while they write: no file is ever torn
@@ -43,17 +43,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// The suites with what they take, for a person who named none of them.
+/// The suites and their arguments, as a help text.
 pub const SUITES: &str = "agents [NAME...], clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], \
      kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], race [SECONDS], servers [NAME...], \
      strace [SECONDS [SEED]], strace POINT";
 
-/// How long a suite runs unless it is told.
+/// The default duration of a suite.
 const SECONDS: u64 = 20;
-/// How many files a patch over many has unless it is told.
+/// The default number of files in the suite `many`.
 const FILES: usize = 1_000;
 
-/// Runs the suite of this name. Returns whether there is one; the error is what it found.
+/// Runs the suite of this name. Returns whether it exists; the error is its finding.
 pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
     let number = |at: usize, what: &str| {
         let written = arguments.get(at).map(|written| written.parse::<u64>());

@@ -1,6 +1,6 @@
-//! Many clients over HTTP at once, half of them in sessions, half without, eight to a file: each counts up in a line of its
-//! own. At the end every line says how many edits its client was told of: none is lost and none made twice. Then the
-//! server is asked what it still holds.
+//! Many clients over HTTP at once, half of them in sessions, eight to a file. Each counts up in its own line. In the
+//! end, every line has the number of edits that its client was told were made: none is lost and none made twice. Then
+//! the suite checks the server's memory and open handles.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +12,17 @@ use emend_testkit::http::{Http, HttpServer};
 use emend_testkit::{Folder, Launch};
 use serde_json::json;
 
-/// How many clients there are.
+/// The number of clients.
 const CLIENTS: usize = 64;
-/// How many share a file.
+/// The number of clients that share a file.
 const TO_A_FILE: usize = 8;
-/// How many handles the first edit opens for good: those of the state folder.
+/// The handles that the first edit opens for good: those of the state folder.
 const KEPT_HANDLES: usize = 8;
-/// How much more memory the server may have after the second half than after the first. It is still getting warm then:
-/// after a minute it grows no more. What each of some thousand calls left behind would be more than this.
+/// The limit for memory that the second half adds. The server still warms up then; after a minute it stops growing. A
+/// leak in each of some thousand calls would add more than this.
 const GROWTH_KB: u64 = 32 * 1024;
 
-/// Runs them for this long.
+/// Runs the clients for this long and checks the files and the server.
 pub(crate) fn run(emend: &std::path::Path, time: Duration) -> Result<()> {
     let folder = Folder::new();
     for file in 0..CLIENTS / TO_A_FILE {
@@ -46,7 +46,7 @@ pub(crate) fn run(emend: &std::path::Path, time: Duration) -> Result<()> {
         let line = line_of(client, *made);
         ensure!(text.contains(&line), "client {client} was told of {made} edits; its file says:\n{text}");
     }
-    // A connection is closed a moment after its client has gone.
+    // The server closes a connection a moment after its client.
     let until = Instant::now() + Duration::from_secs(10);
     while handles()? > before + KEPT_HANDLES && Instant::now() < until {
         thread::yield_now();
@@ -62,7 +62,7 @@ pub(crate) fn run(emend: &std::path::Path, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// All clients for this long. Each adds what it was told to its number.
+/// Runs all clients for this long and adds the acknowledged edits of each to its number.
 fn half(server: &HttpServer, time: Duration, made: &mut [usize]) -> Result<()> {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -92,7 +92,7 @@ fn count(client: &Http, number: usize, made: &mut usize, stop: &AtomicBool) -> R
         let answer = client.call("str_replace", edit);
         match answer.code() {
             None => *made += 1,
-            // What the others wrote was shown; the same call goes through now, unless they wrote again.
+            // The answer has shown what the others wrote, so the same call can now succeed.
             Some("stale-file") => {}
             Some(_) => bail!("client {number}: {}", answer.text),
         }
@@ -111,7 +111,7 @@ fn line_of(client: usize, count: usize) -> String {
     format!("client {client} has counted to {count}.\n")
 }
 
-/// What the server keeps in memory, in KB.
+/// The server's resident memory in KB.
 fn memory(server: &HttpServer) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", server.process()))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

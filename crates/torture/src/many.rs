@@ -1,5 +1,5 @@
-//! One patch over many files, timed beside what it cannot do without: each file written, synced and renamed,
-//! one after another, and the folder synced.
+//! One patch over many files, compared with the same writes done plainly: each file written, synced and renamed, then
+//! the folder synced.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -10,12 +10,12 @@ use anyhow::{Result, ensure};
 use emend_testkit::client::patch;
 use emend_testkit::{Folder, Launch};
 
-/// How often both are done. The best of each counts: whatever else the machine does only adds.
+/// The number of measurements of each. The fastest counts, since other load only adds time.
 const TIMES: usize = 5;
-/// What a patch may take, in bare writes.
+/// The goal for a patch, as a multiple of the plain writes.
 const TARGET: f64 = 2.0;
 
-/// Prints both times and their ratio. That a machine is slow today fails nothing.
+/// Prints both times and their ratio. A slow machine fails nothing.
 pub(crate) fn run(emend: &Path, files: usize) -> Result<()> {
     let folder = Folder::new();
     let name = |i: usize| format!("file{i:05}.txt");

@@ -1,6 +1,6 @@
-//! What a call costs beside its edit: the same small edit by the library in this process, over standard input and output,
-//! and over HTTP in both eras; and what it costs that something may follow an edit, where no language server is there. All
-//! take turns, so that a slow moment of the disk is a slow moment of each.
+//! The cost of a call beside its edit. The same small edit is made by the library in this process, over standard input
+//! and output, and over HTTP in both eras; and with and without the features that follow an edit, where no language
+//! server is installed. The variants take turns, so that a slow moment of the disk affects all.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -15,23 +15,23 @@ use emend_workspace::edit::patch::{Patch, TextChange};
 use emend_workspace::{EditContext, Effort, Mutex, Origin, Readings, Request, RootSpec, Workspace, disk};
 use serde_json::{Value, json};
 
-/// How many edits each makes.
+/// The number of edits in each variant.
 const ROUNDS: usize = 400;
-/// The file that is edited where it does not matter which.
+/// The edited file, where its type does not matter.
 const TEXT: &str = "a.txt";
-/// What is edited: 4 KB, of which one word changes.
+/// The number of lines in the file: 4 KB, of which one word changes.
 const LINES: usize = 100;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
-/// A way to make the edit.
+/// A variant of making the edit.
 type Way<'a> = Box<dyn FnMut(&str, &str) -> Result<()> + 'a>;
 
-/// Measures, and prints medians.
+/// Measures all variants and prints their medians.
 pub(crate) fn run(emend: &Path) -> Result<()> {
     if cfg!(debug_assertions) {
-        // The library is a part of this program, which must be as fast as the command then.
+        // The library is part of this program, which must be as fast as the command then.
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let again = ["run", "--quiet", "--release", "--package", "xtask", "--", "overhead"];
         ensure!(Command::new(cargo).args(again).status()?.success(), "it failed");
@@ -44,7 +44,7 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the ways to call cost.
+/// Compares the transports.
 fn transports(emend: &Path) -> Result<()> {
     let (library, stdio, modern, legacy) = (folder(TEXT), folder(TEXT), folder(TEXT), folder(TEXT));
     let launch = |folder: &Folder| Launch::new(emend).workspace(folder.path()).state(folder.state());
@@ -63,7 +63,7 @@ fn transports(emend: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What it costs that something may follow an edit of this file.
+/// Measures the cost of what may follow an edit of this file.
 fn effects(emend: &Path, file: &str) -> Result<()> {
     const OFF: [&str; 4] =
         ["--notify-lsp=false", "--notify-editor=false", "--emit-event=false", "--syntax-guard=off"];
@@ -83,7 +83,7 @@ fn effects(emend: &Path, file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Has each way make its edits, in turn.
+/// Runs the variants in turn and returns their medians.
 fn medians(ways: &mut [(&str, Way<'_>)]) -> Result<Vec<Duration>> {
     let mut times = vec![Vec::with_capacity(ROUNDS); ways.len()];
     for round in 0..ROUNDS {
@@ -125,7 +125,7 @@ fn by_library(folder: &Folder) -> Result<Way<'_>> {
     }))
 }
 
-/// By a client that writes a line and reads one, on this thread: what a library does beside that is its own.
+/// A client over standard input and output on this thread. It only writes and reads lines, so that no library counts.
 fn over_stdio<'a>(emend: &Path, folder: &'a Folder, file: &'a str, flags: &[&str]) -> Result<Way<'a>> {
     let mut command = Command::new(emend);
     command
@@ -135,7 +135,7 @@ fn over_stdio<'a>(emend: &Path, folder: &'a Folder, file: &'a str, flags: &[&str
         .arg(folder.state())
         .args(flags)
         .env("XDG_CONFIG_HOME", "/nowhere")
-        // No language server of this machine is found.
+        // Hides the language servers of the machine.
         .env("PATH", "/nowhere");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = child.stdin.take().context("it has an input")?;
@@ -147,13 +147,13 @@ fn over_stdio<'a>(emend: &Path, folder: &'a Folder, file: &'a str, flags: &[&str
         output.read_line(&mut line)?;
         let answer: Value = serde_json::from_str(&line)?;
         ensure!(answer["result"]["isError"] == false, "{answer}");
-        // The server goes with its input.
+        // Keeps the child with the closure; the server ends when its input closes.
         let _ = &child;
         Ok(())
     }))
 }
 
-/// The message that asks for the edit. One of 2026 says which revision it speaks.
+/// The JSON-RPC message for the edit. In 2026, each message names its version of the protocol.
 fn call(file: &str, old: &str, new: &str, revision: Option<&str>) -> Value {
     let arguments = json!({"path": file, "old_string": old, "new_string": new});
     let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call"});
@@ -166,7 +166,7 @@ fn call(file: &str, old: &str, new: &str, revision: Option<&str>) -> Value {
     message
 }
 
-/// One connection for all calls, as clients keep it.
+/// A client over HTTP with one connection for all calls, as real clients have.
 fn over_http(server: &HttpServer, in_session: bool) -> Result<Way<'_>> {
     let client = if in_session { server.client().legacy() } else { server.client() };
     let stream = TcpStream::connect(server.address())?;
@@ -192,7 +192,7 @@ fn over_http(server: &HttpServer, in_session: bool) -> Result<Way<'_>> {
     }))
 }
 
-/// The next answer of a connection, whichever way its body comes.
+/// Reads the next answer of a connection, either as JSON or as events.
 fn answer(reader: &mut impl BufRead) -> Result<Value> {
     let mut line = String::new();
     let mut length = None;

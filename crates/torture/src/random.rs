@@ -1,18 +1,18 @@
-//! Random numbers that a printed seed gives again. (SplitMix64.)
+//! Random numbers that a printed seed reproduces. (SplitMix64.)
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A row of random numbers.
+/// A generator of random numbers.
 #[derive(Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The row that begins with this seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
+    /// A random number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -21,12 +21,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below this one, which is not zero.
+    /// A random number below `end`, which must not be zero.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.number() % end as u64).unwrap_or(0)
     }
 
-    /// Puts them in any order.
+    /// Puts the items in a random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (2..=items.len()).rev() {
             items.swap(end - 1, self.below(end));
@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// A seed that is another one each time.
+/// A seed that differs each time.
 pub fn any_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
 }

@@ -1,6 +1,6 @@
-//! Real language servers, each in a workspace of its own: an edit that breaks a type names the error and its line, the one
-//! that mends it says so, and a server that is killed in between is told of and started again. The workspace brings
-//! programs of the servers' names along, none of which may ever run.
+//! Real language servers, each in its own workspace. An edit that breaks a type reports the error and its line, and the
+//! edit that mends it says so. A server that is killed in between is reported and restarted. The workspace has programs
+//! with the servers' names, none of which may ever run.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,27 +15,27 @@ use serde_json::{Value, json};
 
 use crate::installed;
 
-/// What npm has of them, with the pinned versions.
+/// The folder with the pinned versions of the servers from npm.
 const PINNED: &str = "tests/servers";
 
-/// How long a server that was killed may stay away.
+/// The timeout for the restart of a killed server.
 const TIME: Duration = Duration::from_secs(120);
 
-/// A server and what it is to find.
+/// A language server, and the files of its round.
 struct Subject {
     name: &'static str,
     file: &'static str,
-    /// What stands beside the file.
+    /// Other files that it needs.
     beside: &'static [(&'static str, &'static str)],
     whole: &'static str,
-    /// The same with a wrong type in this line.
+    /// The same code with a wrong type in this line.
     broken: &'static str,
     line: usize,
-    /// Where the server tells at once of another file that is open.
+    /// An error in another file, for servers that report it at once.
     elsewhere: Option<Elsewhere>,
 }
 
-/// A file that uses the other, and is wrong in this line once that has changed so.
+/// A file that uses the first one, and has an error in this line after the first one is changed like this.
 struct Elsewhere {
     file: &'static str,
     content: &'static str,
@@ -97,10 +97,10 @@ const SUBJECTS: &[Subject] = &[
     },
 ];
 
-/// Programs that servers start, and that the workspace has under the same names.
+/// Programs that language servers start; the workspace has its own under these names.
 const TRAPS: &[&str] = &["node", "python", "python3", "go", "clang", "clang++", "gcc", "g++", "npm"];
 
-/// Plays the round of these servers, by default of all.
+/// Plays the rounds of these servers, by default of all.
 pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     for name in names {
         let known: Vec<&str> = SUBJECTS.iter().map(|subject| subject.name).collect();
@@ -122,7 +122,7 @@ pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Plays one round. Yields whether the server is there.
+/// Plays one round. Returns whether the server is installed.
 fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     let folder = Folder::new();
     let root = folder.path().canonicalize()?;
@@ -152,7 +152,7 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     let is_mended = mended["new"] == json!([]) && mended["gone"] == 1 && mended["errors"] == 0;
     ensure!(is_mended, "the edit that mends it: {mended}");
 
-    // A file that is new to the server; but a package of Go has no name twice.
+    // A new file. Not for Go, where the copy would define its names twice.
     if subject.name != "gopls" {
         let (_, ending) = subject.file.rsplit_once('.').context("it has an ending")?;
         let name = format!("made.{ending}");
@@ -166,11 +166,11 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
         let made = json!({"path": elsewhere.file, "content": elsewhere.content});
         let made = said(&client.call("write_file", made).ok())?;
         ensure!(made["new"] == json!([]), "a file that uses the other: {made}");
-        let told = edit(&mut client, whole, elsewhere.changed)?;
-        // What is told of other files comes when it comes, and later on a busy machine.
+        let says = edit(&mut client, whole, elsewhere.changed)?;
+        // Reports about other files come late, above all on a busy machine.
         let is_elsewhere = |new: &Value| new["path"] == elsewhere.file && new["line"] == elsewhere.line;
-        let new = told["new"].as_array().context("what the edit brought")?;
-        ensure!(new.iter().all(is_elsewhere) && told["errors"] == 0, "what breaks elsewhere: {told}");
+        let new = says["new"].as_array().context("what the edit brought")?;
+        ensure!(new.iter().all(is_elsewhere) && says["errors"] == 0, "what breaks elsewhere: {says}");
         let now = client.call("diagnostics", json!({"paths": [elsewhere.file]})).text;
         let place = format!("{}:{}:", elsewhere.file, elsewhere.line);
         ensure!(now.contains(&place), "what breaks elsewhere: {now}");
@@ -182,8 +182,8 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
     for server in children(process)? {
         kill_process(server, Signal::KILL)?;
     }
-    // Whoever edits at once is told that it is down; the first edit after that is answered, and told of the crash if
-    // nobody was.
+    // An edit at once is told that the server is down. The first edit after the restart gets diagnostics, and the
+    // report of the crash if no earlier one did.
     let deadline = Instant::now() + TIME;
     let mut is_told = false;
     loop {
@@ -203,7 +203,7 @@ fn play(emend: &Path, subject: &Subject) -> Result<bool> {
 }
 
 impl Subject {
-    /// Checks that an edit is said to have brought the one error.
+    /// Checks that an edit reports exactly the one error.
     fn check_broken(&self, says: &Value) -> Result<()> {
         let new = says["new"].as_array().into_iter().flatten();
         let lines: Vec<&Value> = new.map(|new| &new["line"]).collect();
@@ -212,13 +212,13 @@ impl Subject {
     }
 }
 
-/// What the one server says in this answer.
+/// The diagnostics of the one server in an answer.
 fn said(answer: &Answer) -> Result<Value> {
     let says = answer.structured["diagnostics"].as_array().and_then(|says| says.first());
     says.cloned().context("no server says anything")
 }
 
-/// The processes that this one has started.
+/// The children of a process.
 fn children(process: u32) -> Result<Vec<Pid>> {
     let mut children = Vec::new();
     for task in fs::read_dir(format!("/proc/{process}/task"))? {
@@ -229,7 +229,7 @@ fn children(process: u32) -> Result<Vec<Pid>> {
     Ok(children)
 }
 
-/// Where the servers are: first of all the workspace, then what npm has installed, then the machine.
+/// A PATH for the servers: the workspace first, then the npm packages, then the machine.
 fn search(root: &Path) -> Result<OsString> {
     let mut folders = vec![root.join("bin")];
     if let Some(packages) = installed::packages("servers", Path::new(PINNED))? {
@@ -240,7 +240,7 @@ fn search(root: &Path) -> Result<OsString> {
     Ok(std::env::join_paths(folders)?)
 }
 
-/// Programs and a TypeScript in the workspace that tell when they are run.
+/// Puts programs and a TypeScript into the workspace that leave a trace when they are run.
 fn set_traps(root: &Path, trapped: &Path, subject: &Subject) -> Result<()> {
     let bin = root.join("bin");
     fs::create_dir(&bin)?;

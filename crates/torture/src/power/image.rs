@@ -1,5 +1,5 @@
-//! An ext4 file system in a file, mounted only in the mount namespace of one server: when that process ends,
-//! however it ends, the mount and its loop device are gone.
+//! An ext4 file system in a file, mounted only in the mount namespace of one server. When that process ends, in
+//! whatever way, the mount and its loop device are gone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,21 +9,21 @@ use anyhow::{Context, Result, ensure};
 use emend_testkit::{Client, Launch};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Large enough for a journal, small enough to be copied at once.
+/// Large enough for a journal, small enough for fast copies.
 const BYTES: u64 = 32 * 1024 * 1024;
-/// Mounts its first argument on its second, and becomes the rest.
+/// A script that mounts its first argument on its second and executes the rest.
 const MOUNTED: &str = r#"mount -o loop "$1" "$2" && shift 2 && exec "$@""#;
-/// How often a copy is begun anew because something was written meanwhile.
+/// How often a copy is repeated because the kernel wrote during it.
 const COPIES: usize = 100;
 
-/// A file system in a file, and where its servers see it.
+/// A file system in a file, and its mount point.
 pub(super) struct Image {
     pub(super) file: PathBuf,
     pub(super) at: PathBuf,
 }
 
 impl Image {
-    /// Makes one that holds what is in this folder.
+    /// Makes a file system with the content of this folder.
     pub(super) fn make(file: &Path, at: &Path, content: &Path) -> Result<Self> {
         fs::create_dir_all(at)?;
         fs::File::create(file)?.set_len(BYTES)?;
@@ -36,12 +36,12 @@ impl Image {
         Ok(Self { file: file.into(), at: at.into() })
     }
 
-    /// The same file system as this copy of it has it.
+    /// A copy of the image, with the same mount point.
     pub(super) fn of_copy(&self, copy: &Path) -> Self {
         Self { file: copy.into(), at: self.at.clone() }
     }
 
-    /// Whether this machine lets us mount it.
+    /// Checks that this machine lets us mount the image.
     pub(super) fn try_mounting(&self) -> Result<()> {
         let tried = Command::new("unshare")
             .args(self.arguments())
@@ -49,12 +49,12 @@ impl Image {
             .stdin(Stdio::null())
             .output()
             .context("there is no unshare (Debian: util-linux)")?;
-        let told = String::from_utf8_lossy(&tried.stderr);
-        ensure!(tried.status.success(), "a loop device cannot be mounted here: {}", told.trim());
+        let problem = String::from_utf8_lossy(&tried.stderr);
+        ensure!(tried.status.success(), "a loop device cannot be mounted here: {}", problem.trim());
         Ok(())
     }
 
-    /// A server that sees it mounted, its workspace and state on it.
+    /// Starts a server with the image mounted, which holds its workspace and its state.
     pub(super) fn server(&self, emend: &Path) -> Mounted {
         let launch = Launch::new(emend).workspace(self.at.join("ws")).state(self.at.join("state"));
         let client = launch.under("unshare", self.arguments()).legacy();
@@ -69,16 +69,16 @@ impl Image {
     }
 }
 
-/// A server, and the file system that only it has mounted.
+/// A server with its private mount.
 pub(super) struct Mounted {
     pub(super) client: Client,
-    /// Where this process sees what the server has mounted.
+    /// The mount point as this process can reach it.
     pub(super) inside: PathBuf,
     image: PathBuf,
 }
 
 impl Mounted {
-    /// What stops the server and copies its image, from any thread.
+    /// A switch for any thread that stops the server and copies its image.
     pub(super) fn switch(&self) -> Result<Switch> {
         let process = self.client.process();
         let mounts = fs::read_to_string(format!("/proc/{process}/mountinfo"))?;
@@ -92,7 +92,7 @@ impl Mounted {
     }
 }
 
-/// The switch that the power goes off with.
+/// Turns the power off.
 pub(super) struct Switch {
     process: u32,
     statistics: PathBuf,
@@ -100,7 +100,7 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// Stops the server, each of its threads at the end of the system call that it is in.
+    /// Stops the server; each of its threads first finishes its system call.
     pub(super) fn stop(&self) -> Result<Stopped<'_>> {
         self.signal(Signal::STOP)?;
         let stopped = Stopped(self);
@@ -117,7 +117,7 @@ impl Switch {
         loop {
             let mut is_stopped = true;
             for thread in fs::read_dir(format!("/proc/{}/task", self.process))? {
-                // One that has just ended has no state any more.
+                // A thread that has just ended has no state.
                 let state = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
                 is_stopped &=
                     state.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('T'));
@@ -129,7 +129,7 @@ impl Switch {
         }
     }
 
-    /// How many writes have ended, and how many calls are on their way.
+    /// The numbers of finished writes and of writes in flight.
     fn writes(&self) -> Result<(u64, u64)> {
         let statistics = fs::read_to_string(&self.statistics)?;
         let number = |at: usize| statistics.split_whitespace().nth(at).and_then(|number| number.parse().ok());
@@ -137,12 +137,12 @@ impl Switch {
     }
 }
 
-/// A server that does not run. It goes on when this is dropped.
+/// A stopped server. It continues when this is dropped.
 pub(super) struct Stopped<'a>(&'a Switch);
 
 impl Drop for Stopped<'_> {
     fn drop(&mut self) {
-        // It fails only if there is no such process any more.
+        // This only fails if the process is gone.
         let _ = self.0.signal(Signal::CONT);
     }
 }
@@ -150,7 +150,7 @@ impl Drop for Stopped<'_> {
 impl Stopped<'_> {
     /// Copies what has reached the disk.
     ///
-    /// The kernel may write back on its own meanwhile: then the copy would be of no moment that ever was.
+    /// The kernel may write during the copy. Such a copy is no state that ever existed, so it is repeated.
     pub(super) fn copy(&self, to: &Path) -> Result<()> {
         for _ in 0..COPIES {
             let before = self.0.writes()?;

@@ -1,13 +1,11 @@
-//! The power goes off at any moment: what has reached the disk by then is copied, mounted, and a server is
-//! started on it. Every edit that was acknowledged before must be there, whole; the one that was under way
-//! wholly or not at all.
+//! Power cuts at any moment. The suite copies what has reached the disk, mounts the copy and starts a server on it.
+//! Every acknowledged edit must be there, whole; the edit that was under way wholly or not at all.
 //!
-//! The disk is an image behind a loop device. What the file system keeps in memory is lost, as it is with the
-//! power; what it gave to the device counts as written, also where it has not asked for that yet, since a
-//! loop device keeps no list of what is flushed. While edits run, another program syncs a file of its own
-//! without end: so the journal is committed at every moment, and not only where an edit asks for it. Every
-//! second cut is made as soon as a certain file has changed: between the first file of a patch and the last
-//! is too short a time to be met by chance.
+//! The disk is an image behind a loop device. What the file system has only in memory is lost, as in a power cut. What
+//! it has given to the device counts as written even without a flush, since a loop device does not track flushes.
+//! During the edits another program syncs its own file all the time: so the journal is committed at any moment, and not
+//! only when an edit asks for it. Every second cut follows the change of a certain file, since the time between the
+//! first and the last file of a patch is too short to be hit by chance.
 
 mod image;
 
@@ -27,12 +25,12 @@ use emend_testkit::{Answer, Client, Folder, Tree, folder};
 use crate::random::{Random, any_seed};
 use image::Image;
 
-/// How many files a patch changes, beside those that it adds, deletes and moves.
+/// The number of files that a patch changes, beside those that it adds, deletes and moves.
 const CHANGED: usize = 5;
-/// The files of a patch are this long, one after another.
+/// The numbers of lines in these files.
 const LINES: [usize; CHANGED] = [5_000, 200, 50, 1, 0];
 
-/// After how many edits there is a new disk: what is displaced is kept, and fills it.
+/// The number of edits before the disk is replaced, since displaced files fill it.
 const EDITS: usize = 200;
 
 /// Cuts the power again and again until the time is over.
@@ -62,7 +60,7 @@ pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Cuts until the time is over or the disk has seen enough edits.
+/// Cuts the power until the time is over or the disk has seen enough edits.
 fn round(emend: &Path, image: &Image, folder: &Folder, until: Instant, cuts: &mut Cuts) -> Result<()> {
     let mut server = image.server(emend);
     let switch = server.switch()?;
@@ -98,7 +96,7 @@ fn round(emend: &Path, image: &Image, folder: &Folder, until: Instant, cuts: &mu
     Ok(())
 }
 
-/// What was found after the cuts.
+/// The results of the cuts.
 #[derive(Default)]
 struct Cuts {
     before: usize,
@@ -107,15 +105,15 @@ struct Cuts {
     found: Vec<String>,
 }
 
-/// Waits until a file is another one than it was, or is there, or is gone.
+/// Waits until a file changes, appears or disappears.
 fn wait_for_change(path: &Path, is_over: impl Fn() -> bool) {
     let inode = || path.symlink_metadata().map(|about| about.ino()).ok();
     let before = inode();
     while inode() == before && !is_over() {}
 }
 
-/// Cuts, mounts and starts. `cut` makes a copy, if so told as soon as a file has changed, and says how many
-/// edits were acknowledged before.
+/// Cuts the power, mounts the copy and starts a server on it. `cut` makes the copy, right after a change of the given
+/// file if there is one. It returns the number of edits acknowledged before.
 fn cut_until(
     is_over: impl Fn() -> bool,
     emend: &Path,
@@ -128,7 +126,7 @@ fn cut_until(
     let mut random = Random::new(any_seed());
     let copy = folder.beside("copy");
     while !is_over() {
-        // Which moment it is, is left to chance.
+        // Chooses a random moment.
         thread::sleep(Duration::from_micros(random.below(20_000) as u64));
         let part = workspace.join(format!("part{}.txt", random.below(CHANGED)));
         let after = (random.below(2) == 0).then_some(part.as_path());
@@ -145,14 +143,14 @@ fn cut_until(
         } else if now == state_after(acknowledged + 1) {
             cuts.after += 1;
         } else {
-            let told = difference(&now, &state_after(acknowledged));
-            cuts.found.push(format!("after edit {acknowledged}, against its state: {told}"));
+            let differences = difference(&now, &state_after(acknowledged));
+            cuts.found.push(format!("after edit {acknowledged}, against its state: {differences}"));
         }
     }
     Ok(())
 }
 
-/// Makes one edit after another, as many as there is room for.
+/// Makes one edit after another, as many as fit on the disk.
 fn edit_until(is_over: &AtomicBool, client: &mut Client, acknowledged: &AtomicUsize) -> Result<()> {
     for edit in 1..=EDITS {
         if is_over.load(Ordering::SeqCst) {
@@ -165,7 +163,7 @@ fn edit_until(is_over: &AtomicBool, client: &mut Client, acknowledged: &AtomicUs
     Ok(())
 }
 
-/// Odd edits change one file; even ones are patches of all the others.
+/// Makes an edit: odd ones change one file, even ones are patches of all others.
 fn make(client: &mut Client, edit: usize) -> Answer {
     let generation = edit / 2;
     if edit % 2 == 1 {
@@ -187,7 +185,7 @@ fn make(client: &mut Client, edit: usize) -> Answer {
     client.call("apply_patch", serde_json::json!({"patch": patch(&inner)}))
 }
 
-/// Everything in the workspace after so many edits.
+/// The expected workspace after this many edits.
 fn state_after(edits: usize) -> Tree {
     let (singles, generation) = (edits.div_ceil(2), edits / 2);
     let mut state = Tree::new();
@@ -219,7 +217,7 @@ fn lay_out(folder: &Folder) -> Result<Image> {
     Ok(image)
 }
 
-/// Syncs a file that is no part of the workspace, and with it the file system's journal.
+/// Syncs a file outside the workspace all the time, and with it the journal of the file system.
 fn sync_until(is_over: &AtomicBool, file: &Mutex<File>) {
     while !is_over.load(Ordering::SeqCst) {
         if let Ok(mut file) = file.lock() {
@@ -230,19 +228,23 @@ fn sync_until(is_over: &AtomicBool, file: &Mutex<File>) {
 }
 
 fn difference(now: &Tree, state: &Tree) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut differences: Vec<String> = Vec::new();
     for (path, bytes) in now {
         match state.get(path) {
             Some(expected) if expected == bytes => {}
             Some(expected) => {
                 let first = String::from_utf8_lossy(bytes).lines().next().unwrap_or_default().to_owned();
-                told.push(format!("{path} has {} bytes for {}, {first:?}", bytes.len(), expected.len()));
+                differences.push(format!(
+                    "{path} has {} bytes for {}, {first:?}",
+                    bytes.len(),
+                    expected.len()
+                ));
             }
-            None => told.push(format!("{path} is there")),
+            None => differences.push(format!("{path} is there")),
         }
     }
-    told.extend(
+    differences.extend(
         state.keys().filter(|path| !now.contains_key(*path)).map(|path| format!("{path} is missing")),
     );
-    told.join(", ")
+    differences.join(", ")
 }

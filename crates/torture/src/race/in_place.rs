@@ -1,8 +1,8 @@
-//! Two servers edit a file while another program writes into it: it opens the file, writes, and closes it,
-//! either one byte in place, or the whole of it after emptying it. What it wrote must be in the file afterwards.
+//! Two servers against a program that writes into the same file in place: it opens the file, writes one byte of it or
+//! all of it, and closes it. What it wrote must be in the file afterwards.
 //!
-//! One case is left: the other program finds the file by its name, Emend exchanges and checks it and lets go of it,
-//! and only then the other opens what it has found. It then writes into the file that was displaced, and that is kept.
+//! One case is left: the program looks the file up, Emend exchanges it, checks it and lets go of it, and only then the
+//! program opens what it has found. It then writes into the displaced file, which is kept.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -19,23 +19,22 @@ use serde_json::json;
 use super::Beat;
 use crate::random::{Random, any_seed};
 
-/// How many edits each server makes in a round.
+/// The number of edits by each server in a round.
 const EDITS: usize = 20;
-/// How many bytes the other program has for its own, each written once. They stand first, so that they never
-/// move.
+/// The number of bytes that the program writes, each once. They come first in the file, so that they never move.
 const BYTES: usize = 8_000;
 
-/// How the other program writes.
+/// How the program writes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
-    /// One byte of what is there.
+    /// Overwrites one byte.
     Byte,
-    /// All of it, with one byte changed, into the emptied file. Like an editor it knows what it wrote itself,
-    /// whatever it reads: for a moment it may see a version of ours that is then withdrawn.
+    /// Truncates the file and writes all of it with one byte changed. Like an editor, the program remembers its own
+    /// bytes: what it reads may be a version of ours that is withdrawn a moment later.
     Whole,
 }
 
-/// What became of the bytes of the other program, and of the edits.
+/// The fates of the program's bytes and of the edits.
 #[derive(Debug, Default)]
 struct Count {
     edits: usize,
@@ -43,12 +42,12 @@ struct Count {
     told: usize,
     written: usize,
     kept: usize,
-    /// Of the kept ones, those of rounds in which no answer told of any.
+    /// Those of `kept` in rounds in which no answer mentioned any.
     silent: usize,
     lost: usize,
 }
 
-/// Round after round, each with a file of its own.
+/// Plays rounds until the time is over, each with its own file.
 pub(super) fn run(emend: &Path, way: Way, time: Duration) -> Result<()> {
     let until = Instant::now() + time;
     let mut random = Random::new(any_seed());
@@ -116,7 +115,7 @@ fn edit_all(launch: &Launch, who: &str) -> Count {
         let (old, new) = (format!("{who}{i:02} = old"), format!("{who}{i:02} = new"));
         let arguments = json!({"path": "file.txt", "old_string": old, "new_string": new});
         let answer = client.call("str_replace", arguments);
-        // It says that the file was open, and where what comes later goes.
+        // The note says that another program had the file open, and where its later writes go.
         count.told += usize::from(answer.structured["notes"].is_array());
         match answer.code() {
             None => count.edits += 1,
@@ -127,12 +126,12 @@ fn edit_all(launch: &Launch, who: &str) -> Count {
     count
 }
 
-/// Writes byte after byte until the servers have ended or all are written. Yields how many.
+/// Writes byte after byte until both servers have ended or all bytes are written. Returns their number.
 fn write_while(at_work: &AtomicUsize, path: &Path, way: Way, random: &mut Random) -> usize {
     let mut written = 0;
     let mut beat = Beat::start();
     while written < BYTES && at_work.load(Ordering::SeqCst) > 0 {
-        // Sometimes two at once, then none for as long.
+        // One or two at once, then a pause of the same length.
         let burst = 1 + random.below(2);
         for _ in 0..burst {
             written += usize::from(written < BYTES && write(path, way, written, random));
@@ -142,7 +141,7 @@ fn write_while(at_work: &AtomicUsize, path: &Path, way: Way, random: &mut Random
     written
 }
 
-/// Writes its next byte, sometimes a while after it has opened the file. Whether it did.
+/// Writes the next byte, sometimes a while after opening the file. Returns whether it was written.
 fn write(path: &Path, way: Way, at: usize, random: &mut Random) -> bool {
     match way {
         Way::Byte => {

@@ -1,6 +1,5 @@
-//! Another program swaps a folder of the workspace with a link to an outside folder, and a file with a link
-//! to an outside file, as fast as it can, while a client uses every tool that takes a path. Nothing outside
-//! may be shown or changed.
+//! A client against a program that swaps a folder and a file of the workspace with links to the outside, as fast as it
+//! can. The client uses every tool that takes a path. No tool may show or change anything outside.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,15 +12,15 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
-/// What only files outside hold.
+/// A text that is only in files outside.
 const SECRET: &str = "what-is-outside";
 
-/// Swaps and calls for a while, then compares what is outside with what it was.
+/// Swaps and calls for a while, then compares the files outside with what they were.
 pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
     let folder = Folder::with([("in/file.txt", "value = 0\n"), ("plain.txt", "value = 0\n")]);
     let outside = folder.beside("outside");
     std::fs::create_dir(&outside)?;
-    // The same line as inside, so that an edit that goes astray finds its place.
+    // The same line as in the workspace, so that an edit that leaves it would match.
     for name in ["file.txt", "plain.txt"] {
         std::fs::write(outside.join(name), format!("value = 0\n{SECRET}\n"))?;
     }
@@ -62,7 +61,7 @@ fn swap_until(stop: &AtomicBool, folder: &Folder) -> std::io::Result<u64> {
         for (a, b) in &pairs {
             match renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE) {
                 Ok(()) => swaps += 1,
-                // The client has moved it away for a moment.
+                // The client has moved the file away for a moment.
                 Err(Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -78,7 +77,7 @@ struct Count {
     shown: Vec<String>,
 }
 
-/// Uses the tools in turn.
+/// Calls the tools in turn.
 fn call_until(until: Instant, launch: &Launch) -> Count {
     let mut client = launch.legacy();
     let mut count = Count::default();
@@ -88,9 +87,9 @@ fn call_until(until: Instant, launch: &Launch) -> Count {
         }
         for (tool, arguments) in calls(turn) {
             let answer = client.call(tool, arguments.clone());
-            let told = format!("{}\n{}", answer.text, answer.structured);
-            if told.contains(SECRET) {
-                count.shown.push(format!("{tool} {arguments}: {told}"));
+            let text = format!("{}\n{}", answer.text, answer.structured);
+            if text.contains(SECRET) {
+                count.shown.push(format!("{tool} {arguments}: {text}"));
             }
             match answer.is_error {
                 false => count.done += 1,

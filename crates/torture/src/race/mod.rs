@@ -1,4 +1,5 @@
-//! Others write while Emend does. Each race has its file: what the others do, and what must hold.
+//! Races with programs that write while Emend does. Each race has a file, which says what the other program does and
+//! what must hold.
 
 mod in_place;
 mod links;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-/// Every race, each for its share of the time. What one finds does not keep the others from running.
+/// Runs all races, each for its share of the time, even if one of them fails.
 pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
     let share = time / 4;
     let races = [
@@ -26,12 +27,12 @@ pub(crate) fn run(emend: &Path, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// How many writes another program makes in a second: an editor that saves at each key is a hundred times slower.
+/// The other program's writes per second. An editor that saves at each keystroke is a hundred times slower.
 const WRITES: u32 = 1_000;
-/// Of so many writes of another program one may be lost, and then with a word.
+/// One in this many writes of another program may be lost, if an answer says so.
 const LOST_OF: usize = 60_000;
 
-/// Fails if more of another program's writes were lost than may be, or one without a word.
+/// Fails if too many of another program's writes were lost, or one without a word in an answer.
 fn judge(what: &str, written: usize, lost: usize, silent: usize) -> Result<()> {
     ensure!(
         lost <= written.div_ceil(LOST_OF),
@@ -41,7 +42,7 @@ fn judge(what: &str, written: usize, lost: usize, silent: usize) -> Result<()> {
     Ok(())
 }
 
-/// The beats at which another program writes.
+/// A clock for the other program's writes.
 struct Beat(Instant);
 
 impl Beat {
@@ -49,7 +50,7 @@ impl Beat {
         Self(Instant::now())
     }
 
-    /// Waits for the next beat. One that is late does not make the next ones come faster.
+    /// Waits for the next beat. After a late beat, the next ones do not come faster.
     fn wait(&mut self) {
         self.0 = (self.0 + Duration::from_secs(1) / WRITES).max(Instant::now());
         std::thread::sleep(self.0.saturating_duration_since(Instant::now()));

@@ -1,6 +1,6 @@
-//! Two servers edit a file while another program, which knows nothing of Emend, replaces it by renames.
-//! None of its updates may be lost without a word. (Theirs over ours it may lose: it reads, and renames what
-//! it made of that over whatever came meanwhile.)
+//! Two servers against a program that replaces the same file by renames and knows nothing of Emend. None of its updates
+//! may be lost without a word. (It may lose Emend's updates: it reads the file, and renames its version over whatever
+//! came in between.)
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,12 +13,12 @@ use serde_json::json;
 
 use super::{Beat, counter};
 
-/// How many counters each writer has; each is a line of its own.
+/// The number of counters of each writer, each in its own line.
 const COUNTERS: usize = 40;
-/// After so many answers no edit is under way any more that was before: two of each server.
+/// After this many answers, all edits that were under way before are done: two by each server.
 const ANSWERS: usize = 4;
 
-/// Lets all three write for a while, then compares the other program's counters with what it wrote.
+/// Runs all three for a while, then compares the program's counters with what it wrote.
 pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
     let folder = Folder::new();
     let lines =
@@ -42,7 +42,7 @@ pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
     let (Ok(theirs), [Ok(a), Ok(b)]) = (theirs, servers) else { anyhow::bail!("a writer failed") };
 
     let end = folder.text("file.txt");
-    let told = a.told + b.told;
+    let told = a.unrestored + b.unrestored;
     let Replaced { done, withdrawn, lost } = theirs;
     println!(
         "renames: {} edits and {} refusals by two servers beside {done} replacements by another program; {lost} of \
@@ -56,28 +56,28 @@ pub(super) fn run(emend: &Path, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// What the other program did and saw.
+/// What the program did and saw.
 #[derive(Default)]
 struct Replaced {
     done: u64,
-    /// How often it saw a file without its last update, which came back.
+    /// How often the file lacked its last update, which then came back.
     withdrawn: usize,
-    /// How often that did not come back.
+    /// How often the update did not come back.
     lost: usize,
 }
 
-/// What a server's client was told.
+/// The answers that one client got.
 #[derive(Default)]
-struct Told {
+struct AnswerCount {
     done: usize,
     refused: usize,
     /// Refusals that say that a file could not be put back.
-    told: usize,
+    unrestored: usize,
 }
 
-fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str, answers: &AtomicUsize) -> Told {
+fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str, answers: &AtomicUsize) -> AnswerCount {
     let mut client = launch.legacy();
-    let mut told = Told::default();
+    let mut seen = AnswerCount::default();
     for turn in 0.. {
         if Instant::now() >= until {
             break;
@@ -91,17 +91,17 @@ fn edit_until(until: Instant, launch: &Launch, path: &Path, who: &str, answers: 
         let answer = client.call("str_replace", arguments);
         answers.fetch_add(1, Ordering::SeqCst);
         match answer.code() {
-            None => told.done += 1,
-            Some("io-error") => told.told += 1,
-            Some(_) => told.refused += 1,
+            None => seen.done += 1,
+            Some("io-error") => seen.unrestored += 1,
+            Some(_) => seen.refused += 1,
         }
     }
-    told
+    seen
 }
 
-/// Counts up by reading, writing a new file and renaming it over the old one. It remembers its counters, and
-/// where the file has others it looks again until the edits that were under way are answered: for a moment it
-/// may have seen a version of ours that is then withdrawn.
+/// Counts up by reading the file and renaming a new version over it. When the file has other counters than those that
+/// it remembers, it waits until the edits under way are answered, and reads again: it may have seen a version of ours
+/// that is then withdrawn.
 fn replace_until(stop: &AtomicBool, answers: &AtomicUsize, path: &Path) -> Replaced {
     let temporary = path.with_extension("tmp");
     let mut counts = [0u64; COUNTERS];
@@ -140,7 +140,7 @@ fn replace_until(stop: &AtomicBool, answers: &AtomicUsize, path: &Path) -> Repla
     replaced
 }
 
-/// The lines of the servers, and those of the other program, which stand last.
+/// The lines of the servers, and after them those of the program.
 fn read_lines(path: &Path) -> Option<(String, String)> {
     let text = std::fs::read_to_string(path).ok()?;
     let (servers, own) = text.split_at(text.find("C00 = ")?);

@@ -1,4 +1,4 @@
-//! Two servers edit one file, 200 times each. Every edit that was acknowledged must be in it.
+//! Two servers that edit one file, 200 times each. Every acknowledged edit must be in it.
 
 use std::path::Path;
 use std::thread;
@@ -7,13 +7,12 @@ use anyhow::{Result, ensure};
 use emend_testkit::{Folder, Launch};
 use serde_json::json;
 
-/// How many edits each makes; each has a line of its own.
+/// The number of edits by each server, each in its own line.
 const EDITS: usize = 200;
-/// How often one edit is sent until it is refused for good. The other's edit in between is a reason to
-/// refuse it once.
+/// How often an edit is sent before it counts as failed. Each edit by the other server may refuse it once.
 const TRIES: usize = 50;
 
-/// Runs both, then looks for every line.
+/// Runs both servers, then looks for every line.
 pub(super) fn run(emend: &Path) -> Result<()> {
     let folder = Folder::new();
     let lines = ["A", "B"].iter().flat_map(|who| (0..EDITS).map(move |i| format!("{who}{i:03} = old\n")));
@@ -31,7 +30,7 @@ pub(super) fn run(emend: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Yields how often an edit was refused before it was made; the code if it never was.
+/// Makes all edits and returns how often one was refused before; the error is the code of one that never succeeded.
 fn edit_all(launch: &Launch, who: &str) -> Result<usize, String> {
     let mut client = launch.legacy();
     let mut refused = 0;

@@ -1,7 +1,6 @@
-//! What is to go wrong, and how it is written: `several/renameat2:3:kill` is the process killed when it
-//! makes its third `renameat2` in the scenario `several`; `several/fsync:2:EIO` that call failing;
-//! `several/fsync:2:EIO+` that call and all `fsync` after it. A second fault behind another slash
-//! strikes the next server, while it recovers.
+//! A fault and its spelling. `several/renameat2:3:kill` kills the process at its third `renameat2` in the scenario
+//! `several`; `several/fsync:2:EIO` makes that call fail; `several/fsync:2:EIO+` also all later `fsync`. A second fault
+//! after another slash strikes the next server, during its recovery.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +8,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Error, bail};
 
-/// One system call that goes wrong. Each thread counts its own, from 1 and from its start.
+/// One system call that goes wrong. Each thread counts its own calls from 1.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) syscall: String,
@@ -19,28 +18,28 @@ pub(super) struct Fault {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// The process is killed instead of the call.
+    /// The process is killed at the call.
     Kill,
     /// The call fails, once.
     Fail(&'static str),
-    /// It fails, and every later one of the same name does.
+    /// The call and all later ones of the same name fail.
     FailOn(&'static str),
 }
 
-/// The errors that a call is made to fail with.
+/// The errors that are injected.
 pub(super) const ERRORS: &[&str] = &["EIO", "ENOSPC", "EACCES", "EROFS", "EXDEV"];
 
-/// Only the calls that are traced stop the process: this makes it as fast as it would be without the others.
+/// Stops the process only at traced calls, so that the others run at full speed.
 pub(super) const FILTER: &str = "--seccomp-bpf";
 
 impl Fault {
-    /// The arguments of strace that make it happen, and nothing else.
+    /// The arguments that make strace inject this fault and nothing else.
     pub(super) fn arguments(&self, log: &Path) -> Vec<String> {
         let Self { syscall, number, .. } = self;
         let mut arguments = arguments(syscall, log);
         let how = match self.effect {
             Effect::Kill => {
-                // The stop in which seccomp's filter calls strace takes no signal.
+                // In the stop that `--seccomp-bpf` uses, strace cannot inject a signal.
                 arguments.retain(|argument| argument != FILTER);
                 format!("signal=KILL:when={number}")
             }
@@ -52,7 +51,7 @@ impl Fault {
     }
 }
 
-/// The arguments of strace that log these calls of all threads, with what their descriptors are.
+/// The arguments that make strace log these calls of all threads, with the files of their descriptors.
 pub(super) fn arguments(syscalls: &str, log: &Path) -> Vec<String> {
     let log = log.display().to_string();
     let trace = format!("trace={syscalls}");

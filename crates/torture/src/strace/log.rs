@@ -1,10 +1,10 @@
-//! What strace wrote about an undisturbed run, and which of its calls can be made to go wrong.
+//! The log of an undisturbed run under strace, and the faults that can be injected into its calls.
 
 use std::collections::{HashMap, HashSet};
 
 use super::fault::{ERRORS, Effect, Fault};
 
-/// The calls that touch files, or a descriptor of one. Those that a machine lacks are left out (`?`).
+/// The calls that touch files or their descriptors. strace leaves out the ones that a machine lacks (`?`).
 const SYSCALLS: &str = "\
     ?open,?openat,?openat2,?creat,?read,?pread64,?readv,?preadv,?write,?pwrite64,?writev,?pwritev,?pwritev2,\
     ?copy_file_range,?fsync,?fdatasync,?syncfs,?sync_file_range,?rename,?renameat,?renameat2,?link,?linkat,\
@@ -13,23 +13,23 @@ const SYSCALLS: &str = "\
     ?faccessat,?faccessat2,?readlink,?readlinkat,?truncate,?ftruncate,?fallocate,?lseek,?flock,?fcntl,\
     ?getdents64,?close";
 
-/// What to log of an undisturbed run.
+/// The calls to log in an undisturbed run.
 pub(super) fn syscalls() -> String {
     SYSCALLS.into()
 }
 
-/// A call of one thread, in the order of the log.
+/// A call by one thread.
 struct Call<'a> {
     syscall: &'a str,
-    /// Counted by the thread.
+    /// Its number among the calls of this name in the thread.
     number: usize,
     line: &'a str,
-    /// Which line of the log that is.
+    /// The index of its line in the log.
     at: usize,
 }
 
 impl Call<'_> {
-    /// Whether it speaks to the client or wakes a thread: if such a call fails, nobody can answer.
+    /// Whether the call talks to the client or wakes a thread. If it fails, the server cannot answer.
     fn is_talk(&self) -> bool {
         ["<pipe:[", "<anon_inode:", "<socket:[", "<UNIX"].iter().any(|kind| self.line.contains(kind))
     }
@@ -40,7 +40,7 @@ fn calls(log: &str) -> Vec<Call<'_>> {
     let call = |(at, line)| {
         let (thread, rest) = str::trim_start(line).split_once(' ')?;
         let (syscall, _) = rest.trim_start().split_once('(')?;
-        // Signals, exits, and the second half of a call that was interrupted by another thread's.
+        // Skips signals, exits and the second halves of interrupted calls.
         if !syscall.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return None;
         }
@@ -51,23 +51,22 @@ fn calls(log: &str) -> Vec<Call<'_>> {
     log.lines().enumerate().filter_map(call).collect()
 }
 
-/// Where a run begins to matter.
+/// The point in a run from which faults are injected.
 #[derive(Clone, Copy)]
 pub(super) enum From<'a> {
     /// After the last answer but one.
     LastCall,
-    /// When this path is first used.
+    /// At the first use of this path.
     FirstUse(&'a str),
 }
 
-/// The faults that can strike between there and the last answer: the process killed at any call, and each
-/// error at each call that is about files.
+/// The faults between that point and the last answer: a kill at any call, and each error at each call about files.
 ///
-/// strace counts the calls of each thread for itself, so that one fault can strike several threads: a kill
-/// is taken only where the first of them is meant, an error only where there is no other.
+/// strace counts the calls of each thread separately, so a fault may strike several threads. A kill is used if the
+/// first thread that it strikes is the meant one, an error only if it strikes no other thread.
 pub(super) fn faults(log: &str, from: From<'_>) -> Vec<Fault> {
     let calls = calls(log);
-    // A call that waited stands in the log twice: what it read is on its second line.
+    // A blocking call has two lines in the log; its result is on the second.
     let is_answer = |call: &&Call<'_>| {
         call.syscall.starts_with("write")
             && call.line.contains("<pipe:[")

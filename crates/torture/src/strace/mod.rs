@@ -1,12 +1,10 @@
-//! Every system call of an edit goes wrong, one after another: the process is killed at it, or it fails.
-//! After a kill and a new start, or the next edit of another server, every file must be old, or every file
-//! new, and nothing else may lie in the workspace. After a failure the answer must say what is true. Recovery
-//! itself is killed in the same way.
+//! Faults in every system call of an edit, one after another: the call fails, or the process is killed at it. After a
+//! kill, and then a new start or the next edit by another server, all files must be old or all new, with nothing else
+//! in the workspace. After a failure, the answer must be true. Recovery is killed in the same way.
 //!
-//! strace does it from outside, to the release build. Of a run that nothing disturbs it tells which calls
-//! there are; then each of them has a run of its own. A start is spared, unless it recovers. The client
-//! speaks the protocol of 2026, in which each of its lines is a call that is answered, so that every run
-//! reads them in the same pieces.
+//! strace injects the faults from outside into the release build. An undisturbed run shows the calls; then each of them
+//! gets a run. The calls of a start are left out, unless it recovers. The client speaks the protocol of 2026, in which
+//! each line is a call with an answer, so that every run reads the same pieces.
 
 mod fault;
 mod log;
@@ -30,12 +28,12 @@ use log::From;
 use scenario::{Finder, SCENARIOS, Scenario};
 use verdict::Verdict;
 
-/// What happens in one run.
+/// One run: a scenario with its faults.
 #[derive(Clone)]
 struct Point {
     scenario: &'static Scenario,
     fault: Fault,
-    /// What happens to the next server, while it recovers.
+    /// The fault for the next server, during its recovery.
     then: Option<Fault>,
 }
 
@@ -46,19 +44,18 @@ impl fmt::Display for Point {
     }
 }
 
-/// How a run ended that found nothing.
+/// The end of a run without a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     AllOld,
     AllNew,
-    /// In the end it was one of both, but of some file the answer said that its state is unknown. That is no
-    /// lie, and of no use.
+    /// Old or new in the end, but the answer called the state of a file unknown. That is true and useless.
     Unknown,
-    /// The fault did not strike: this run made fewer calls than the one that was counted.
+    /// The fault did not strike, since this run made fewer calls than the undisturbed one.
     Missed,
 }
 
-/// All points, or as many of each kind as there is time for, in an order that the seed gives.
+/// Runs all points, or as many of each kind as fit into the time, in an order from the seed.
 pub(crate) fn run(emend: &Path, time: Option<Duration>, seed: u64) -> Result<()> {
     if let Some(missing) = missing() {
         println!("strace: skipped, {missing}");
@@ -78,7 +75,7 @@ pub(crate) fn run(emend: &Path, time: Option<Duration>, seed: u64) -> Result<()>
             match (is_kill, scenario.finder) {
                 (true, _) => kills.push(point),
                 (false, Finder::NextStart) => errors.push(point),
-                // After an error there is nothing to find.
+                // An error leaves nothing for another server to find.
                 (false, Finder::OtherServer) => {}
             }
         }
@@ -89,7 +86,7 @@ pub(crate) fn run(emend: &Path, time: Option<Duration>, seed: u64) -> Result<()>
     let mut found = 0;
     for (at, (what, mut points)) in parts.into_iter().enumerate() {
         random.shuffle(&mut points);
-        // What a part leaves of its time is for those after it.
+        // Time that one part does not use goes to the parts after it.
         let share = |until: Instant| until.saturating_duration_since(Instant::now()) / (3 - at) as u32;
         found += part(emend, what, &points, until.map(|until| Instant::now() + share(until)));
     }
@@ -97,7 +94,7 @@ pub(crate) fn run(emend: &Path, time: Option<Duration>, seed: u64) -> Result<()>
     Ok(())
 }
 
-/// One point, written as it is printed.
+/// Runs one point, spelled as it is printed.
 pub(crate) fn one(emend: &Path, written: &str) -> Result<()> {
     let mut parts = written.split('/');
     let name = parts.next().unwrap_or_default();
@@ -114,7 +111,7 @@ pub(crate) fn one(emend: &Path, written: &str) -> Result<()> {
     Ok(())
 }
 
-/// What this machine lacks.
+/// The first requirement that this machine lacks.
 fn missing() -> Option<&'static str> {
     let asked = Command::new("strace")
         .args(["-f", fault::FILTER, "-qq", "-o", "/dev/null", "-e", "trace=openat", "true"])
@@ -127,7 +124,7 @@ fn missing() -> Option<&'static str> {
     }
 }
 
-/// Runs these points until the time is over. Yields how many found something.
+/// Runs these points until the time is over. Returns the number of findings.
 fn part(emend: &Path, what: &str, points: &[Point], until: Option<Instant>) -> usize {
     let mut ends: BTreeMap<End, usize> = BTreeMap::new();
     let (mut tried, mut found) = (0, 0);
@@ -157,7 +154,7 @@ fn part(emend: &Path, what: &str, points: &[Point], until: Option<Instant>) -> u
     found
 }
 
-/// Runs the edit with nothing disturbed. Yields what strace saw.
+/// Makes the edit without faults and returns the log of strace.
 fn undisturbed(emend: &Path, scenario: &Scenario) -> Result<String> {
     let states = scenario.states();
     let folder = scenario.folder();
@@ -170,7 +167,7 @@ fn undisturbed(emend: &Path, scenario: &Scenario) -> Result<String> {
     Ok(std::fs::read_to_string(log)?)
 }
 
-/// The kills that leave something to recover, each followed by a kill at each call of the recovery.
+/// For every kill that leaves something to recover, the points with a second kill, at each call of the recovery.
 fn recoveries(emend: &Path, kills: &[Point]) -> Result<Vec<Point>> {
     let between = ["renameat", "renameat2", "mkdirat", "fsync", "syncfs", "linkat"];
     let mut points = Vec::new();
@@ -192,11 +189,11 @@ fn recoveries(emend: &Path, kills: &[Point]) -> Result<Vec<Point>> {
     Ok(points)
 }
 
-/// One run. What is found is told.
+/// Runs one point. The error is its finding.
 fn attempt(emend: &Path, point: &Point) -> Result<End, String> {
     catch_unwind(AssertUnwindSafe(|| disturbed(emend, point))).unwrap_or_else(|panic| {
-        let told = panic.downcast_ref::<String>().cloned();
-        Err(told.unwrap_or_else(|| "the test itself failed".into()))
+        let message = panic.downcast_ref::<String>().cloned();
+        Err(message.unwrap_or_else(|| "the test itself failed".into()))
     })
 }
 
@@ -206,15 +203,15 @@ fn disturbed(emend: &Path, point: &Point) -> Result<End, String> {
     let folder = scenario.folder();
     let log = folder.beside("strace.log");
     let other = (scenario.finder == Finder::OtherServer).then(|| at_work(&scenario.launch(emend, &folder)));
-    let (answer, told) = edit(emend, scenario, &folder, point.fault.arguments(&log));
+    let (answer, log_text) = edit(emend, scenario, &folder, point.fault.arguments(&log));
     let lies = answer.as_ref().map(|answer| states.lies(scenario, answer, &Scenario::look(&folder)));
     let mut findings: Vec<String> = lies.into_iter().filter(|lies| !lies.is_empty()).collect();
     let is_kill = point.fault.effect == Effect::Kill;
     if answer.is_none() && !is_kill {
         findings.push("no answer".into());
     }
-    if told.contains("panicked") {
-        findings.push(format!("a panic: {}", told.trim()));
+    if log_text.contains("panicked") {
+        findings.push(format!("a panic: {}", log_text.trim()));
     }
     if let Some(then) = &point.then {
         recover(emend, scenario, &folder, then.arguments(&log));
@@ -268,7 +265,7 @@ fn said_nothing_changed(answer: Option<&Answer>) -> bool {
     answer.is_some_and(|answer| answer.problems().iter().all(|problem| problem["file_states"].is_null()))
 }
 
-/// Sends the edit to a server under strace. Yields its answer, if it lives to give one, and its log.
+/// Sends the edit to a server under strace. Returns the answer, if the server lives to give one, and its log.
 fn edit(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<String>) -> (Option<Answer>, String) {
     let mut client = scenario.launch(emend, folder).under("strace", strace).modern();
     let id = client.send_call("read_file", json!({"path": scenario.reads}));
@@ -279,14 +276,14 @@ fn edit(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<String>)
     (answer, log)
 }
 
-/// Starts a server under strace, which recovers what it finds, and ends it.
+/// Starts a server under strace, which recovers what it finds, and closes it.
 fn recover(emend: &Path, scenario: &Scenario, folder: &Folder, strace: Vec<String>) {
     if let Some((client, _)) = start(&scenario.launch(emend, folder).under("strace", strace)) {
         client.close();
     }
 }
 
-/// A server that has already edited, and so has opened all that it needs. It leaves the files as they were.
+/// A server that has already edited, and so has opened all its files. The workspace is as before.
 fn at_work(launch: &Launch) -> Client {
     let mut client = launch.modern();
     for (old, new) in [("count = 0", "count = 2"), ("count = 2", "count = 0")] {
@@ -295,7 +292,7 @@ fn at_work(launch: &Launch) -> Client {
     client
 }
 
-/// Starts a server and reads a file. `None` if it does not live so long.
+/// Starts a server and reads a file. `None` if the server dies first.
 fn start(launch: &Launch) -> Option<(Client, Answer)> {
     let mut client = launch.modern();
     let id = client.send_call("read_file", json!({"path": "steady.txt"}));

@@ -1,5 +1,5 @@
-//! The edits that are disturbed: what is there before, the call, and what the call is to make of it, which is
-//! done here by plain calls, so that it does not depend on Emend.
+//! The edits that faults are injected into: the files before, the call, and the expected result. The result is made
+//! with plain calls, so that it does not depend on Emend.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,37 +8,37 @@ use std::path::Path;
 use emend_testkit::{Entries, Folder, Launch, entries};
 use serde_json::{Value, json};
 
-/// Where the state is when it is in the workspace.
+/// The state folder, where it is inside the workspace.
 const STATE: &str = "state/";
 
-/// What an edit is to leave: one of these two.
+/// The two states in which an edit may leave the files.
 pub(super) struct States {
     pub(super) old: Entries,
     pub(super) new: Entries,
 }
 
-/// An edit and everything that is known of it.
+/// An edit with all its facts.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
-    /// Whether staged and displaced files are kept in `.emend` in the workspace.
+    /// Whether `.emend` in the workspace holds the staged and displaced files.
     own_folder: bool,
-    /// Who finds what a killed server left.
+    /// The server that recovers after a kill.
     pub(super) finder: Finder,
     before: fn(&Folder),
     after: fn(&Folder),
-    /// What the client reads first; if that is to be deleted, so that it may.
+    /// The file that the client reads first, which is needed before a file may be deleted.
     pub(super) reads: &'static str,
     pub(super) tool: &'static str,
     pub(super) arguments: fn() -> Value,
-    /// Each file of the edit, as answers name it, with all of its paths.
+    /// The files of the edit: the name in the answer, and all paths of each.
     pub(super) files: &'static [(&'static str, &'static [&'static str])],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finder {
-    /// A server that is started then.
+    /// A server that is started after the kill.
     NextStart,
-    /// One that has been at work all the time, with its next edit.
+    /// A server that runs all the time and makes its next edit.
     OtherServer,
 }
 
@@ -125,7 +125,7 @@ fn one_before(folder: &Folder) {
     folder.write("steady.txt", "count = 0\n");
     folder.write("change.txt", "one\ntwo\nthree\n");
     mode(&folder.at("change.txt"), 0o640);
-    // Where the system allows neither, the calls that carry them over are not made.
+    // Where the system refuses these, the server has nothing to carry over and makes no such calls.
     let _ = std::os::unix::fs::chown(folder.at("change.txt"), Some(1), Some(1));
     let attribute = emend_testkit::entries::ATTRIBUTE;
     let _ =
@@ -161,14 +161,14 @@ fn mode(path: &Path, bits: u32) {
 }
 
 impl Scenario {
-    /// A folder as it is before the edit.
+    /// Creates a workspace as it is before the edit.
     pub(super) fn folder(&self) -> Folder {
         let folder = Folder::new();
         (self.before)(&folder);
         folder
     }
 
-    /// Everything before and after the edit.
+    /// The expected states before and after the edit.
     pub(super) fn states(&self) -> States {
         let folder = self.folder();
         let old = Self::look(&folder);
@@ -176,17 +176,17 @@ impl Scenario {
         States { old, new: Self::look(&folder) }
     }
 
-    /// Everything in the workspace but what is Emend's own.
+    /// The entries of the workspace, without Emend's own.
     pub(super) fn look(folder: &Folder) -> Entries {
         let mut found = entries(folder.path());
-        // Where the state folder fails, any edit may make `.emend`; and one scenario has its state in here.
+        // Any edit may create `.emend` if the state folder fails, and one scenario has its state folder here.
         found.retain(|path, _| !path.starts_with(".emend/") && !path.starts_with(STATE));
         found
     }
 
     /// A server for this folder.
     pub(super) fn launch(&self, emend: &Path, folder: &Folder) -> Launch {
-        // Nothing is staged in a state folder inside the workspace, but in `.emend`.
+        // Emend stages nothing in a state folder inside the workspace; it uses `.emend`.
         let state = if self.own_folder { folder.at(STATE) } else { folder.state() };
         Launch::new(emend).workspace(folder.path()).state(state)
     }

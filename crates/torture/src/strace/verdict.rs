@@ -1,4 +1,4 @@
-//! Which state a workspace is in, and whether an answer tells the truth about it.
+//! The state of a workspace after a fault, and whether the answer is true.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::scenario::{Scenario, States};
 pub(super) enum Verdict {
     AllOld,
     AllNew,
-    /// Neither; each path that the edit changes, and each that should not be there, with what it is.
+    /// Neither: each unexpected path with its state.
     Third(String),
 }
 
@@ -22,7 +22,7 @@ impl States {
         if *now == self.new {
             return Verdict::AllNew;
         }
-        let mut told = String::new();
+        let mut states = String::new();
         let mut paths: Vec<&String> = self.old.keys().chain(self.new.keys()).chain(now.keys()).collect();
         paths.sort_unstable();
         paths.dedup();
@@ -36,15 +36,15 @@ impl States {
                 Some(_) if old.or(new).is_none() => "left over",
                 Some(_) => "neither",
             };
-            let _ = write!(told, "{}{path} {what}", if told.is_empty() { "" } else { ", " });
+            let _ = write!(states, "{}{path} {what}", if states.is_empty() { "" } else { ", " });
             if let ("neither", Some(now)) = (what, now) {
-                let _ = write!(told, " ({now:?})");
+                let _ = write!(states, " ({now:?})");
             }
         }
-        Verdict::Third(told)
+        Verdict::Third(states)
     }
 
-    /// What an answer says that is not so; empty if all of it is.
+    /// The false statements of an answer; empty if it is true.
     pub(super) fn lies(&self, scenario: &Scenario, answer: &Answer, now: &Entries) -> String {
         let verdict = self.judge(now);
         let states = answer.problems().iter().find_map(|problem| problem["file_states"].as_object());
