@@ -29,7 +29,7 @@ async fn main() -> anyhow::Result<()> {
     let calls = [
         ("read_file", json!({"path": "notes.md"})),
         ("str_replace", json!({"path": "notes.md", "old_string": "- cake", "new_string": "- two cakes"})),
-        // Not there any more: the answer shows the nearest lines.
+        // The text is not in the file any more, so the answer shows the nearest lines.
         ("str_replace", json!({"path": "notes.md", "old_string": "- cake", "new_string": "- pie"})),
     ];
     for (tool, arguments) in calls {

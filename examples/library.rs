@@ -1,4 +1,4 @@
-//! Emend as a library, without MCP: a workspace is opened, a patch is previewed, and what was shown is committed.
+//! Emend as a library, without MCP: opens a workspace, previews a patch and commits what was shown.
 //!
 //!     cargo run --example library
 
@@ -30,14 +30,14 @@ fn main() -> anyhow::Result<()> {
 
     let root = RootSpec { name: None, path: project.clone() };
     let workspace = Workspace::open(disk::for_this_machine(), &[root], Some(state))?;
-    // What one client has read. It decides what is stale to this client.
+    // The versions that one client has read. They decide what is stale for this client.
     let (readings, origin) = (Mutex::new(Readings::default()), Origin::default());
     let context = EditContext::patient(&readings, &origin);
 
     let (name, snapshot) = workspace.files().read("greeting.py")?;
     println!("{name} is at version {}.\n", snapshot.text.version().short());
 
-    // A text becomes a patch, a patch becomes a plan. So far nothing is written.
+    // A text becomes a patch, a patch becomes a plan. Nothing is written yet.
     let patch = v4a::parse(PATCH).map_err(|problems| all(&problems))?;
     let versions = BTreeMap::from([(name, snapshot.text.version().hex())]);
     let request = Request { patch: &patch, versions: &versions };
@@ -45,7 +45,7 @@ fn main() -> anyhow::Result<()> {
     println!("{}", preview.report().diff());
     anyhow::ensure!(std::fs::read_to_string(project.join("greeting.py"))? == GREETING);
 
-    // The commit takes the preview and does what was shown, or says why not and leaves everything.
+    // The commit takes the preview. It does exactly what was shown, or says why not and changes nothing.
     let report = workspace.apply(preview, None, &context);
     let report = report.map_err(|(not_committed, _)| all(&not_committed.into_problems()))?;
     for file in &report.files {
@@ -63,7 +63,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All problems of a request as one error.
+/// Joins all problems of a request into one error.
 fn all(problems: &[impl Display]) -> anyhow::Error {
     anyhow!(problems.iter().map(|problem| format!("{problem}\n")).collect::<String>())
 }

@@ -1,4 +1,4 @@
-//! The bundle for desktop clients, made and tried, and the registry's entry for it; see packaging/README.md.
+//! The bundle for desktop clients, built and tried, and its entry for the registry; see packaging/README.md.
 
 use std::fs;
 use std::path::Path;
@@ -16,10 +16,10 @@ const FROM: &str = "packaging";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const RELEASES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/releases/download");
 
-/// How long one step may take.
+/// The timeout for one step.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Stages, validates, packs, unpacks and tries it.
+/// Stages, validates, packs, unpacks and tries the bundle.
 pub(crate) fn run(emend: &Path) -> Result<()> {
     let Some(packages) = installed::packages("packaging", Path::new(FROM))? else { return Ok(()) };
     let node = installed::node()?;
@@ -41,7 +41,7 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     mcpb("validate", &[&staged.join("manifest.json")])?;
     mcpb("pack", &[&staged, &bundle])?;
     mcpb("unpack", &[&bundle, &unpacked])?;
-    // Node looks for what a script imports beside it.
+    // Node looks for imports beside the script.
     let script = packages.join("command.mjs");
     fs::copy(Path::new(FROM).join("command.mjs"), &script)?;
     let folders = [Folder::with([("notes.md", "- tea\n")]), Folder::with([("menu.txt", "soup\r\n")])];
@@ -56,7 +56,7 @@ pub(crate) fn run(emend: &Path) -> Result<()> {
     write_entry(&into)
 }
 
-/// What goes into the bundle. The manifest names all platforms; a bundle has the binary of one.
+/// Stages the files of the bundle. The manifest names all platforms, but a bundle has the binary of one.
 fn stage(emend: &Path, staged: &Path) -> Result<Value> {
     let mut manifest: Value = serde_json::from_slice(&fs::read(Path::new(FROM).join("manifest.json"))?)?;
     let platform = match std::env::consts::OS {
@@ -99,7 +99,7 @@ fn check(command: &Value, manifest: &Value, folders: &[Folder; 2]) -> Result<()>
     Ok(())
 }
 
-/// The registry's entry, with a package for each bundle of this version that is there.
+/// Writes the registry's entry, with a package for each bundle of this version in the folder.
 fn write_entry(into: &Path) -> Result<()> {
     let mut entry: Value = serde_json::from_slice(&fs::read(Path::new(FROM).join("server.json"))?)?;
     let mut packages = Vec::new();

@@ -1,5 +1,5 @@
-//! The few jobs that Cargo cannot do alone: what is made from code, and the start of each suite of `emend_torture`,
-//! which lists them.
+//! The jobs that Cargo cannot do alone: they generate files from code, and start the suites of `emend_torture`, which
+//! lists them.
 //!
 //! ```text
 //! cargo xtask tools                      what a model reads of the tools
@@ -23,8 +23,9 @@ use anyhow::{Context, Result, ensure};
 use emend_torture::random::any_seed;
 use emend_torture::{SUITES, built};
 
-/// How many mutants are drawn unless it is told, and how long they may take.
+/// The default number of mutants.
 const MUTANTS: usize = 20;
+/// The default time for them, in minutes.
 const MINUTES: u64 = 3;
 
 fn main() -> ExitCode {

@@ -1,8 +1,8 @@
-//! Mutation tests: whether the tests of a crate fail when its code is changed. `cargo-mutants` changes one expression or
-//! function after the other; a mutant whose tests still pass is missed.
+//! Mutation tests: whether the tests of a crate fail when its code is changed. `cargo-mutants` changes one expression
+//! or function at a time. A mutant whose tests still pass is missed.
 //!
-//! All mutants would take days, so a number of them is drawn, half of each [`GOALS`] entry, with a seed that is printed.
-//! `.cargo/mutants.toml` lists those that no test can catch, with the reason.
+//! All mutants would take days, so a sample is drawn, in equal parts from each of the [`GOALS`], with a printed seed.
+//! `.cargo/mutants.toml` lists the mutants that no test can catch, with reasons.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,17 +17,16 @@ use emend_torture::built;
 use emend_torture::random::Random;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The version that is installed where there is another one or none.
+/// The version that is installed if it is missing.
 const CARGO_MUTANTS: &str = "27.1.0";
-/// How long building a crate without a mutant, and running its tests, may take. A machine that needs longer has no time for
-/// mutants either.
+/// The timeout for building and testing a crate without a mutant. A slower machine has no time for mutants either.
 const BASELINE: Duration = Duration::from_secs(300);
 
-/// The code whose mutants are drawn, and how many of them its crate's own tests may miss.
+/// A crate's code from which mutants are drawn, and how many of them its own tests may miss.
 struct Goal {
     package: &'static str,
     files: &'static [&'static str],
-    /// Of a hundred mutants.
+    /// In percent.
     may_miss: u32,
 }
 
@@ -49,17 +48,17 @@ const GOALS: [Goal; 2] = [
     },
 ];
 
-/// What became of the mutants that were run.
+/// The results for the mutants that were run.
 #[derive(Default)]
 struct Tally {
     caught: u32,
     missed: Vec<String>,
-    /// No code: the compiler refused them.
+    /// The number of mutants that do not compile.
     unviable: u32,
 }
 
-/// Draws that many mutants and runs as many of them as fit into the time, which each goal has an equal part of. The error
-/// is a goal that is not met, see [`is_by_bad_luck`].
+/// Draws that many mutants and runs as many as fit into the time, of which each goal has an equal part. The error names
+/// the goals that are not met, see [`is_by_bad_luck`].
 pub(crate) fn run(count: usize, seed: u64, time: Duration) -> Result<()> {
     install()?;
     let copy = copy()?;
@@ -93,11 +92,11 @@ pub(crate) fn run(count: usize, seed: u64, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Whether a crate that meets the goal would miss as many in more than one draw of a hundred. Of a few mutants, one or two
-/// are missed by bad luck; CI shall not fail for code that nobody has touched.
+/// Whether a crate that meets the goal would miss this many in more than one of a hundred draws. A small draw may miss
+/// one or two by chance, and CI must not fail for code that nobody has touched.
 fn is_by_bad_luck(missed: u32, tried: u32, may_miss: u32) -> bool {
     let rate = f64::from(may_miss) / 100.0;
-    // The probability of each number of missed ones, from the one before.
+    // Computes the probability of each number of missed mutants from the one before.
     let mut exactly = (1.0 - rate).powi(tried as i32);
     let mut fewer = 0.0;
     for number in 0..missed {
@@ -107,7 +106,7 @@ fn is_by_bad_luck(missed: u32, tried: u32, may_miss: u32) -> bool {
     1.0 - fewer > 0.01
 }
 
-/// Installs cargo-mutants where this version is not there. Without optimisation it is built in a third of the time.
+/// Installs cargo-mutants if this version is missing. Unoptimised, it builds in a third of the time.
 fn install() -> Result<()> {
     let version = cargo().args(["mutants", "--version"]).stderr(Stdio::null()).output()?;
     if String::from_utf8_lossy(&version.stdout).split_whitespace().any(|word| word == CARGO_MUTANTS) {
@@ -119,7 +118,7 @@ fn install() -> Result<()> {
     Ok(())
 }
 
-/// The names of all mutants of a goal, but for those that no test can catch.
+/// The names of all mutants of a goal, except those that no test can catch.
 fn list(goal: &Goal, copy: &Path) -> Result<Vec<String>> {
     let listed = mutants(goal, copy)?.arg("--list").output()?;
     ensure!(listed.status.success(), "cargo mutants --list: {}", String::from_utf8_lossy(&listed.stderr));
@@ -128,14 +127,14 @@ fn list(goal: &Goal, copy: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Runs the tests of the crate against each of these. The time begins when they have passed without a mutant; if that takes
-/// too long, nothing is tried.
+/// Runs the tests of the crate against these mutants. The time begins when the tests have passed without a mutant. If
+/// that takes too long, no mutant is tried.
 fn try_out(goal: &Goal, copy: &Path, names: &[String], time: Duration) -> Result<Tally> {
     let exact: Vec<String> = names.iter().map(|name| escaped(name)).collect();
     let mut command = mutants(goal, copy)?;
     command.arg("--re").arg(format!("^({})$", exact.join("|")));
     command.args(["--in-place", "--shuffle", "--caught", "--unviable", "--no-times"]);
-    // Being interrupted, when the time is up, is no fault that has to be traced.
+    // cargo-mutants is interrupted when the time is up, which needs no backtrace.
     command.env("RUST_BACKTRACE", "0");
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
     let lines = BufReader::new(child.stdout.take().context("it has an output")?).lines();
@@ -158,7 +157,7 @@ fn try_out(goal: &Goal, copy: &Path, names: &[String], time: Duration) -> Result
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-                // It ends what it has started and removes its copy.
+                // cargo-mutants then ends its own processes and cleans up.
                 kill_process(process.context("a process has an id")?, Signal::INT)?;
                 is_over = true;
                 break;
@@ -173,7 +172,7 @@ fn try_out(goal: &Goal, copy: &Path, names: &[String], time: Duration) -> Result
     Ok(tally)
 }
 
-/// Copies what git knows of the project, and what it would take in, to where it can be changed.
+/// Copies the files that git tracks or would track, so that the copy can be changed.
 fn copy() -> Result<PathBuf> {
     let copy = folder()?.join("copy");
     if copy.exists() {
@@ -191,8 +190,7 @@ fn copy() -> Result<PathBuf> {
     Ok(copy)
 }
 
-/// Where the copy is, and what is built of it. Cargo does not tell the crates of a workspace from those of its copy, so the
-/// two must not share a target folder.
+/// The folder of the copy and its build. Cargo confuses the crates of the copy with ours in one target folder.
 fn folder() -> Result<PathBuf> {
     Ok(built::target()?.join("mutants"))
 }
@@ -214,7 +212,7 @@ fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// As a regular expression that matches nothing else.
+/// Escapes a name for a regular expression.
 fn escaped(name: &str) -> String {
     let is_special = |letter: char| r"\.+*?()|[]{}^$#&-~".contains(letter);
     name.chars().flat_map(|letter| is_special(letter).then_some('\\').into_iter().chain([letter])).collect()

@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use emend_workspace::policy::reference_table;
 
-/// Where the table is, from the top of the repository.
+/// The path of the document in the repository.
 const DOCUMENT: &str = "docs/CONFIGURATION.md";
 
-/// Writes the table anew, in the place of the one that is there.
+/// Replaces the table.
 pub(crate) fn run() -> Result<()> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(DOCUMENT);
     let text = std::fs::read_to_string(&path).context(DOCUMENT)?;

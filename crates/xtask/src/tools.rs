@@ -1,11 +1,11 @@
-//! Prints what a model reads of the tools, to be read as prose.
+//! Prints what a model reads about the tools, for a review as prose.
 
 use std::path::Path;
 
 use anyhow::Result;
 use emend_testkit::{Folder, Launch};
 
-/// Each tool: its name, its description, its arguments.
+/// Prints the name, the description and the arguments of each tool.
 pub(crate) fn run(emend: &Path) -> Result<()> {
     let folder = Folder::new();
     let mut client = Launch::new(emend).workspace(folder.path()).state(folder.state()).legacy();
