@@ -1,5 +1,5 @@
-//! The fixtures of `tests/cases` against the built command, each a test with the name of its folder: all that take more
-//! than a plan, and every tenth of the others, which `crates/edit/tests/cases` runs in process.
+//! The fixtures of `tests/cases` against the built command; each is a test with the name of its folder. It runs all
+//! fixtures that need more than a plan, and every tenth of those that `crates/edit/tests/cases` runs in process.
 //!
 //! ```text
 //! cargo test -p emend-mcp --test cases v4a/          those whose names contain this

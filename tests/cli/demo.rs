@@ -1,4 +1,4 @@
-//! `emend demo`: it ends well, shows each of its parts, and leaves nothing behind.
+//! `emend demo`: it succeeds, shows each of its parts, and leaves nothing behind.
 
 use std::process::{Output, Stdio};
 

@@ -1,5 +1,5 @@
-//! How a server on standard input and output ends: when it is told to, and when its client has gone. Whatever its
-//! standard input is, nothing that was acknowledged is lost, and an edit that is being written is finished.
+//! The end of a server on standard input and output, by a signal or by its client. Whatever its standard input is, no
+//! acknowledged edit is lost, and an edit that is being written is finished.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};

@@ -1,4 +1,4 @@
-//! `emend events`: who follows what is written down, and who looks at it; and what a person edits.
+//! `emend events`: following events, listing them, and the events of a user's own commands.
 
 #![cfg(unix)]
 

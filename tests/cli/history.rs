@@ -1,4 +1,4 @@
-//! `emend log`, `show`, `diff` and `undo`: what clients did, looked at and taken back by a person.
+//! `emend log`, `show`, `diff` and `undo`: a user looks at the edits of clients and takes them back.
 
 #![cfg(unix)]
 

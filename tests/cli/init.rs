@@ -1,4 +1,4 @@
-//! `emend init` and `emend completions`: what is added to clients' configuration files, and what stays in them.
+//! `emend init` and `emend completions`: what they add to clients' configuration files, and what stays in these.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! The log: on standard error, as text or as JSON, with a span for each step of an edit and without what files hold.
+//! The log: on standard error, as text or as JSON, with a span for each step of an edit and no content of files.
 
 use std::collections::BTreeSet;
 

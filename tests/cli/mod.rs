@@ -1,5 +1,5 @@
-//! The command line for people: `emend apply`, `emend preview`, and what all commands have in common. It also has what
-//! the other modules about it stand on: [`Command`], run to its end.
+//! The command line: `emend apply`, `emend preview`, and what all commands have in common. The other modules for the
+//! command line use [`Command`] from here, which runs to its end.
 
 mod demo;
 mod doctor;

@@ -1,6 +1,7 @@
-//! Traces and metrics: what a collector gets of an edit, what it never gets, and that it cannot be felt where it fails.
+//! Traces and metrics: what a collector receives about an edit, what it never receives, and that a failing collector
+//! does not disturb edits.
 //!
-//! The collector is a socket here that keeps what is sent to it; names stand as they are in Protocol Buffers.
+//! The collector is a socket that keeps what it receives; in Protocol Buffers, names are readable.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,11 +1,11 @@
-//! The fixtures of MCP's official conformance suite behind Emend's own HTTP stack, so that the suite's scenarios test
-//! that stack and not only the tools that Emend happens to have. `cargo xtask conformance` runs them.
+//! The fixtures of MCP's official conformance suite behind Emend's own HTTP stack. So the suite tests that stack, and
+//! not only Emend's tools. `cargo xtask conformance` runs it.
 //!
 //! ```text
 //! cargo run --example conformance_server      # says where it listens, and its token, as one line of JSON
 //! ```
 //!
-//! Logging, and what a client of 2025 is asked beside forms, are deprecated in MCP and left out.
+//! Logging, and requests to a client of 2025 other than forms, are deprecated in MCP and left out.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

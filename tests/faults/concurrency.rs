@@ -1,5 +1,5 @@
-//! Many edits at once, from one client and from several servers: what was acknowledged is on disk, and nothing else
-//! is. No test here depends on who comes first.
+//! Many edits at once, by one client and by several servers: what was acknowledged is on disk, and nothing else. No
+//! test here depends on which edit is first.
 
 use emend_testkit::{Answer, Client, Folder, Launch};
 use serde_json::json;

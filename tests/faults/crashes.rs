@@ -1,9 +1,8 @@
-//! A process is killed by SIGKILL before each call to the disk that an edit makes, and again before each call that
-//! recovery makes: once recovery has run to its end, every file is as it was or as it was meant, all of them alike,
-//! and nothing is left over.
+//! Kills by SIGKILL before each call to the disk in an edit, and again before each call in recovery. When recovery has
+//! finished, all files are old or all are new, and nothing is left over.
 //!
-//! The process that dies is this test binary, started again with [`victim`] as its only test. A few of the kills
-//! inside recovery are tried here; with `EMEND_CRASHES=all` all of them are.
+//! The killed process is this test binary, started again with [`victim`] as its only test. Only some of the kills in
+//! recovery run by default; with `EMEND_CRASHES=all` all do.
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;

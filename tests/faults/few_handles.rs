@@ -1,4 +1,4 @@
-//! A server that may open few files at once edits all the same, or says that nothing was changed.
+//! A server with a low limit of open files: it edits, or says that nothing was changed.
 
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
-//! Files that cannot be exchanged: with several names, or mounted by themselves. They are left alone unless the policy
-//! lets them be written in place; then they keep what they are.
+//! Files that cannot be exchanged, since they have several names or are mount points. They are left alone unless the
+//! policy allows writing in place; then they keep their names and mounts.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,5 +1,5 @@
-//! What a file has beside its content stays with it, through an edit, an undo and a failure; what is not edited is not
-//! touched at all.
+//! Metadata of files: it stays through an edit, an undo and a failure. Files that are not edited are not touched at
+//! all.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

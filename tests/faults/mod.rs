@@ -1,5 +1,5 @@
-//! Every call to the disk fails in turn, and other programs write at the worst moment: afterwards every file
-//! is as it was or as it was meant, never in between, and the answer says which.
+//! Failures of every call to the disk in turn, and other programs that write at the worst moment. Afterwards every file
+//! is wholly old or wholly new, and the answer says which.
 
 pub(crate) mod concurrency;
 pub(crate) mod crashes;

@@ -1,5 +1,5 @@
-//! The most important promises once more with the disk of systems that have no atomic exchange, which a switch in the
-//! environment chooses here. `EMEND_DISK=portable cargo test` runs all of the suite so.
+//! The main promises on the disk for systems without an atomic exchange, which an environment variable selects here.
+//! `EMEND_DISK=portable cargo test` runs the whole suite in this way.
 
 use emend_testkit::{Folder, Launch};
 use serde_json::json;

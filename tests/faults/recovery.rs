@@ -1,5 +1,5 @@
-//! What recovery and restoring must not do: act upon what this user's Emend did not write for this root, overwrite
-//! what another program wrote, or delete what nobody knows.
+//! The limits of recovery and restoring. They must not act on files that this user's Emend did not write for this root,
+//! overwrite what another program wrote, or delete unknown files.
 
 use std::collections::BTreeMap;
 use std::fs;

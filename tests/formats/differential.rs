@@ -1,7 +1,7 @@
-//! Other people's diffs, applied by their own tools and by this one: the bytes must be the same.
+//! Diffs by other tools, applied by these tools and by Emend: the results must be the same bytes.
 //!
-//! Random folders, `a` before and `b` after, are compared by git and GNU diff. What comes out is applied by
-//! `git apply` or `patch` to a copy of `a`, and here to the same files in memory. Both must give `b`.
+//! git and GNU diff compare random folders, `a` before and `b` after. `git apply` or `patch` applies the diff to a copy
+//! of `a`, and Emend applies it to the same files in memory. Both must give `b`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

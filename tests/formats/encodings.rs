@@ -1,5 +1,5 @@
-//! Files that are not UTF-8: they are read and edited as text, every byte outside of an edit stays, and what
-//! their encoding cannot say is refused.
+//! Files that are not UTF-8. They are read and edited as text, every byte outside an edit stays, and characters that
+//! the encoding lacks are refused.
 
 use emend_edit::Version;
 use emend_testkit::{Client, Folder};

@@ -1,5 +1,5 @@
-//! What `apply_patch` takes beside V4A: where the patch comes from, which file it is for, what it is written
-//! in, and what only some formats can say. The formats themselves are tested by the cases.
+//! The inputs of `apply_patch` beside V4A: where the patch comes from, which file it is for, its format, and what only
+//! some formats can express. The cases test the formats themselves.
 
 mod differential;
 mod encodings;

@@ -1,5 +1,5 @@
-//! What the documents say of tools, settings, commands, exit codes, resources, clients and promises is what the code
-//! has. Whatever is written by hand and known to the code is compared here.
+//! The facts in the documents about tools, settings, commands, exit codes, resources, clients and promises, compared
+//! with the code.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

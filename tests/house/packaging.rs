@@ -1,5 +1,5 @@
-//! What packages, configurations and documents say of Emend is what Emend is: its version, its tools, its arguments,
-//! the code that uses it.
+//! The facts about Emend in packages, configurations and documents, compared with Emend: its version, its tools, its
+//! arguments, the code that uses it.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! What can be checked about the project itself: that documents and code say the same, that dependencies point one way,
-//! that files are short, say what they hold and are not forgotten.
+//! The rules that the project keeps: documents and code agree, dependencies point one way, and files are short, have a
+//! head and are not forgotten.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Hooks after an edit: they are told of it, and whatever becomes of them, the edit and its answer stay what they are.
+//! Hooks after an edit: they are told of it, and whatever they do, the edit and its answer stay.
 
 #![cfg(unix)]
 

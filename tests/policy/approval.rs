@@ -1,5 +1,5 @@
-//! Approval where nobody can be asked: an edit that needs it waits, a person at a terminal allows or denies it, and
-//! what they allowed is exactly what happens, once.
+//! Approval by a user at a terminal, for clients that cannot ask. An edit that needs it waits; the user allows or
+//! denies it; and exactly what they allowed happens, once.
 
 #![cfg(unix)]
 

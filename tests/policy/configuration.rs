@@ -1,4 +1,4 @@
-//! Where the policy comes from: flags, the file of a person and that of a workspace, which can only tighten it.
+//! The sources of the policy: flags, the user's file, and the file of a workspace, which can only tighten it.
 
 #![cfg(unix)]
 

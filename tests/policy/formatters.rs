@@ -1,5 +1,5 @@
-//! Formatters: what is shown, written, kept and read next is the formatted text, in one edit; and a formatter that fails
-//! fails nothing else.
+//! Formatters: the formatted text is shown, written, kept and read next, in one edit. A formatter that fails does not
+//! make the edit fail.
 
 #![cfg(unix)]
 

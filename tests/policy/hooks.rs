@@ -1,4 +1,4 @@
-//! Hooks before an edit: who refuses is heard, who cannot answer stops nothing, and nothing is locked meanwhile.
+//! Hooks before an edit: a refusal counts, a hook that cannot answer stops nothing, and no lock is held meanwhile.
 
 #![cfg(unix)]
 

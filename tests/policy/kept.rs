@@ -1,5 +1,5 @@
-//! Where Emend keeps what an edit displaces: in the state folder, else in a private `.emend` of the workspace. What is
-//! there instead, forged or by accident, is left alone.
+//! The place of displaced files: the state folder, or else a private `.emend` in the workspace. Other things at that
+//! place, forged or by accident, are left alone.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! An agent cannot loosen its own server, nor change what other programs are started with: the files that say so need a
-//! person, whichever tool changes them, and only the person's own file takes that back.
+//! Loosening is up to the user. An agent can neither loosen its own server nor change how other programs are started:
+//! such files need approval, whichever tool changes them, and only the user's own file takes that back.
 
 #![cfg(unix)]
 

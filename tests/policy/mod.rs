@@ -1,5 +1,5 @@
-//! The policy: what it forbids is neither read nor changed nor told of, by whatever name it is called, and what each of
-//! its settings does to an edit.
+//! The policy: forbidden files are not read, changed or mentioned, by whatever name, and each setting has its effect on
+//! an edit.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! Which files a path may mean: inside the workspace only, through links too, and in one root of several.
+//! The files that a path may name: only those inside the workspace, also through links, and in one root of several.
 
 #![cfg(unix)]
 

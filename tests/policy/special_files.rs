@@ -1,5 +1,4 @@
-//! What Unix knows of a file besides its content: its mode, whether it may be written, how many names it has, and
-//! whether it is a file at all. An edit keeps the one and respects the others.
+//! Modes, write permission, hard links and special files on Unix. An edit keeps or respects them.
 
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
-//! `apply_patch` on files: what it creates, changes, moves and deletes; all of it or nothing. How a patch may be
-//! written is in `tests/cases/v4a`.
+//! `apply_patch` on files: creating, changing, moving and deleting, all of it or nothing. `tests/cases/v4a` tests how a
+//! patch may be written.
 
 use emend_testkit::{Answer, Folder, client};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! What language servers say of an edit is told in its answer, or in the next one; and whatever a server does, the edit
-//! is the same. The server is one of the tests, which finds an error in each line with `BAD`.
+//! Diagnostics: the answer to an edit, or the next one, has what language servers report. Whatever a server does, the
+//! edit is the same. The server is a fake, which finds an error in each line with `BAD`.
 
 #![cfg(unix)]
 

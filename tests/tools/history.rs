@@ -1,4 +1,4 @@
-//! What was edited can be looked up and taken back, by other processes too, and only as it was.
+//! The history of edits: any process can read it, and take an edit back if its files have not changed since.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

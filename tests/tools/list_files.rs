@@ -1,5 +1,5 @@
-//! What `list_files` shows: every file that may be read and is not ignored, nothing outside, and what is too much
-//! as a count.
+//! `list_files`: it shows every file that may be read and is not ignored, nothing outside, and a count where there are
+//! too many.
 
 use emend_testkit::{Answer, Folder};
 use serde_json::{Value, json};

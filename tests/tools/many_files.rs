@@ -1,4 +1,4 @@
-//! Patches of hundreds of files: all of them happen, and who asks is told how far they have come.
+//! Patches of hundreds of files: all files are changed, and progress is reported to clients that ask for it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

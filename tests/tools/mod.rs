@@ -1,4 +1,4 @@
-//! The tools, one file for each and for what several of them share.
+//! The tools: a file for each, and for what several share.
 
 mod apply_patch;
 mod diagnostics;

@@ -1,4 +1,4 @@
-//! Previews: nothing is written, and what is applied later is exactly what was shown, once.
+//! Previews: nothing is written, and applying one later does exactly what it showed, once.
 
 use emend_testkit::{Answer, Client, Folder, client};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! What `read_file` shows: numbered lines of exactly what is in the file, its version, and nothing of what is
-//! no text or no file.
+//! `read_file`: it shows numbered lines with exactly the file's content and its version, and refuses what is no text or
+//! no file.
 
 use std::fs::File;
 

@@ -1,5 +1,4 @@
-//! What `search_text` finds: the lines that match, under the numbers that a reading and `replace_lines` use, in
-//! the text that a reading shows.
+//! `search_text`: the matching lines, with the numbers and the text that `read_file` and `replace_lines` use.
 
 use emend_testkit::{Answer, Folder};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Files that somebody else changes between a reading and an edit. The content decides, whatever the times say.
+//! Files that another program changes between a reading and an edit. Only the content counts, not the time.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};

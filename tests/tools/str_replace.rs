@@ -1,4 +1,4 @@
-//! `str_replace`: which bytes it changes, when it refuses, and what it says that it did.
+//! `str_replace`: which bytes it changes, when it refuses, and what it reports.
 
 use emend_testkit::{Answer, Folder};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The syntax guard: an edit that breaks the parse of a file is told of, or refused where the person wants that.
+//! The syntax guard: an edit that breaks the syntax of a file gets a warning, or is refused if the user wants that.
 
 use std::thread;
 use std::time::{Duration, Instant};

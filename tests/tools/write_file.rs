@@ -1,4 +1,4 @@
-//! `write_file`: it creates, and it replaces only what its caller has seen all of.
+//! `write_file`: it creates files, and replaces only those that the caller has seen in full.
 
 use emend_testkit::{Client, Folder};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Finding, against a naive second version: the file's text with CRLF read as one unit, looked at from every
-//! offset, and its lines compared one by one.
+//! Finding, compared with a naive second version, which looks at every offset of the file's text with CRLF as one unit,
+//! and compares lines one by one.
 
 use std::ops::Range;
 

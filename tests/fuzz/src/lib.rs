@@ -1,5 +1,5 @@
-//! What the targets check. Each is one function from input to nothing that panics when a promise is broken, so
-//! that a target is only its door.
+//! The checks of the fuzz targets. Each is a function of its input that panics when a promise is broken. A target only
+//! calls it.
 
 pub mod finder;
 pub mod near;

@@ -1,4 +1,4 @@
-//! What a refusal shows: never a panic, never a page too long, and only lines that the file has.
+//! The nearest lines in a refusal: no panic, no overlong text, and only lines that the file has.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use emend_edit::Text;

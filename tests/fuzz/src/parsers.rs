@@ -1,4 +1,4 @@
-//! Parsers: none panics, and what a printer prints of what they read is read back as the same patch.
+//! The parsers: none panics, and a printed patch parses to the same patch.
 
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::patch::{Patch, print, unified, v4a};

@@ -1,5 +1,5 @@
-//! Planning: small files and a request, built and applied. Bytes outside of the spans stay, in the view and on
-//! disk, and where every hunk matched exactly, a naive second version yields the same file.
+//! Planning: a request for small files, planned and applied. Bytes outside the spans stay, in the view and on disk.
+//! Where every hunk matched exactly, a naive second version makes the same file.
 
 use crate::finder::splits_word;
 use std::collections::BTreeMap;

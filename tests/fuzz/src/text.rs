@@ -1,5 +1,4 @@
-//! Texts of any bytes: an edit of nothing leaves the raw bytes as they are, and one of something leaves those
-//! outside of it.
+//! Texts of any bytes: an empty edit keeps the raw bytes, and any other edit keeps those outside it.
 
 use arbitrary::Arbitrary;
 use emend_edit::Text;

@@ -1,4 +1,4 @@
-//! Any text, read as context.
+//! Parses any text as a context diff.
 
 #![no_main]
 

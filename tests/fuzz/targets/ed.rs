@@ -1,4 +1,4 @@
-//! Any text, read as ed.
+//! Parses any text as an ed script.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Finding, against a naive second version.
+//! Compares finding with a naive second version.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What a refusal shows of a file.
+//! Checks the nearest lines that a refusal shows.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Planning and applying, against a naive second version.
+//! Compares planning and applying with a naive second version.
 
 #![no_main]
 

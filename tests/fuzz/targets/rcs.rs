@@ -1,4 +1,4 @@
-//! Any text, read as rcs.
+//! Parses any text as an RCS diff.
 
 #![no_main]
 

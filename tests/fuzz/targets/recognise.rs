@@ -1,4 +1,4 @@
-//! Any text, in whatever format it shows.
+//! Parses any text in the format that is recognised.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text, read as search-replace.
+//! Parses any text as search-replace blocks.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Texts of any bytes, and one edit of them.
+//! Makes one edit in a text of any bytes.
 
 #![no_main]
 

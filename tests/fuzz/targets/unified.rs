@@ -1,4 +1,4 @@
-//! Any text, read as unified.
+//! Parses any text as a unified diff.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text, read as v4a.
+//! Parses any text as V4A.
 
 #![no_main]
 

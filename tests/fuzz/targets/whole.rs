@@ -1,4 +1,4 @@
-//! Any text, read as whole.
+//! Parses any text as whole files.
 
 #![no_main]
 
