@@ -1,9 +1,9 @@
-//! Leases: the kernel tells whether another program opens a file for writing.
+//! Leases: the kernel's notice that another program opens a file for writing.
 //!
-//! A read lease (`fcntl` with `F_SETLEASE`) is refused while anybody has the file open for writing. Once it is held,
-//! whoever opens the file for writing, or truncates it, waits until the lease is given back, or for 45 seconds
-//! (`/proc/sys/fs/lease-break-time`). So between taking a lease and asking [`Lease::is_wanted`], nobody has
-//! written into the file, and nobody has a handle to write into it later.
+//! A read lease (`fcntl` with `F_SETLEASE`) is refused while any process has the file open for writing. Once it is
+//! held, a process that opens the file for writing, or truncates it, blocks until the lease is released, or for 45
+//! seconds (`/proc/sys/fs/lease-break-time`). So if [`Lease::is_wanted`] returns false, nobody has written into the
+//! file since the lease was taken, and nobody has a handle to write into it later.
 //!
 //! ```
 //! use emend_lease::{Taken, take};
@@ -19,27 +19,28 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! It is advice and no lock: where leases are not to be had (another system, a file of another user, many network file
-//! systems), this says so and nothing waits. The process that holds a lease must not open the file for writing itself.
+//! A lease is no lock: where the system grants none (another system, a file of another user, many network file
+//! systems), [`take`] says so and nobody is held up. The process that holds a lease must not open the file for writing
+//! itself.
 //!
-//! Who wants the file is announced by a signal, by default `SIGIO`, which would end the process. It could be ignored, but
-//! then so it would be by every program that this one starts. Here the signal is `SIGURG`, by which the system does
-//! nothing anyway: no setting of the process is changed, and no call that blocks is interrupted.
+//! The kernel announces another opener by a signal, by default `SIGIO`, which would end the process. Ignoring `SIGIO`
+//! would be inherited by every program that this process starts. So the signal is set to `SIGURG`, which has no effect
+//! by default: no setting of the process changes, and no blocking call is interrupted.
 
 use std::fs::File;
 
-/// What became of asking for a lease.
+/// The result of asking for a lease.
 #[derive(Debug)]
 pub enum Taken {
-    /// It is held, until it is dropped.
+    /// The lease is held until it is dropped.
     Held(Lease),
-    /// Somebody has the file open for writing.
+    /// A process has the file open for writing.
     Open,
-    /// Nobody can say.
+    /// The system grants no lease on this file, so it is unknown whether it is open for writing.
     Unavailable,
 }
 
-/// A lease on an open file. Dropping it gives it back.
+/// A lease on an open file. Dropping it releases the lease.
 #[derive(Debug)]
 pub struct Lease {
     file: File,
@@ -52,13 +53,13 @@ pub fn take(file: File) -> Taken {
 }
 
 impl Lease {
-    /// Returns the file that it is on.
+    /// Returns the leased file.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Returns whether somebody waits to open the file for writing, or has waited until the kernel took the lease away.
+    /// Returns whether a process waits to open the file for writing, or has waited until the kernel broke the lease.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         system::is_wanted(&self.file)
@@ -67,7 +68,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // Closing the file is not enough: a process that is being started may still have it.
+        // Closing the file is not enough: a process that is being started may have inherited the handle.
         system::give_back(&self.file);
     }
 }
@@ -82,7 +83,7 @@ mod system {
 
     use super::{Lease, Taken};
 
-    /// The same on every architecture that Rust has; the libc crate lacks it.
+    /// The command number, equal on every architecture that Rust supports; the libc crate lacks it.
     const F_SETSIG: c_int = 10;
 
     pub(super) fn take(file: File) -> Taken {
@@ -95,7 +96,7 @@ mod system {
     }
 
     pub(super) fn is_wanted(file: &File) -> bool {
-        // While somebody waits, this yields what the lease is to become.
+        // While a process waits, this returns the type to which the lease must be downgraded.
         !fcntl(file, F_GETLEASE, 0).is_ok_and(|lease| lease == F_RDLCK)
     }
 
@@ -141,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// A lease on this file; `None` where there are none, as on some network file systems.
+    /// Takes a lease on this file; `None` where the system grants none, as on some network file systems.
     fn lease(path: &Path) -> Option<Lease> {
         match take(File::open(path).unwrap()) {
             Taken::Held(lease) => Some(lease),
@@ -157,7 +158,7 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let Some(held) = lease(&path) else { return };
         assert!(!held.is_wanted());
-        // Reading, renaming and other names disturb nobody.
+        // Reading and renaming do not break the lease.
         assert_eq!(fs::read(&path).unwrap(), b"old");
         let path = {
             fs::rename(&path, folder.path().join("other")).unwrap();
