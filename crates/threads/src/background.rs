@@ -1,7 +1,7 @@
-//! Work that is done in the background: what is to be done waits, and a thread of its own does one thing after the other.
+//! Background jobs: callers put jobs into a collection, and a thread does them one after the other.
 //!
-//! Whoever has something done waits for nobody. What waits is up to each user, and so is how much of it may: a queue
-//! ([`VecDeque`]), the newest alone ([`Option`]), or a collection in which later things join earlier ones.
+//! Callers never wait. Each user chooses the collection, and thereby its bound: a queue ([`VecDeque`]), only the newest
+//! job ([`Option`]), or a collection that merges later jobs into earlier ones.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use crate::{Condvar, Mutex};
 
-/// What is still to be done.
+/// A collection of waiting jobs.
 pub trait Waiting: Send + 'static {
-    /// What is done at once.
+    /// One job.
     type Job;
 
-    /// Takes out what is to be done next, if there is anything.
+    /// Removes and returns the next job, if there is one.
     fn take_next(&mut self) -> Option<Self::Job>;
 }
 
@@ -37,8 +37,8 @@ impl<T: Send + 'static> Waiting for Option<T> {
     }
 }
 
-/// What waits, and the thread that does it. The thread begins with the first job and ends when this is closed or dropped,
-/// once it has done what waited then. A job that panics costs itself alone.
+/// Waiting jobs and the thread that does them. The thread starts with the first job. It ends after this value is closed
+/// or dropped, once it has done the jobs that waited then. A job that panics does not affect the others.
 pub struct Background<W: Waiting> {
     name: String,
     shared: Arc<Shared<W>>,
@@ -47,7 +47,7 @@ pub struct Background<W: Waiting> {
 struct Shared<W: Waiting> {
     state: Mutex<State<W>>,
     changed: Condvar,
-    /// What does a job, until the thread has it.
+    /// The function that does a job, until the thread takes it.
     work: Mutex<Option<Work<W>>>,
 }
 
@@ -62,8 +62,8 @@ struct State<W> {
 }
 
 impl<W: Waiting> Background<W> {
-    /// Begins no thread yet. `work` does what comes out of `waiting`, and keeps what it needs from one job to the next; it is
-    /// dropped with the thread, which has this name.
+    /// Makes the worker without starting its thread, which will have this name. `work` does each job that comes out of
+    /// `waiting` and may keep state between jobs; it is dropped when the thread ends.
     pub fn new(name: impl Into<String>, waiting: W, work: impl FnMut(W::Job) + Send + 'static) -> Self {
         let state = State { waiting, has_thread: false, is_idle: true, is_closed: false };
         let (state, changed) = (Mutex::new(state), Condvar::new());
@@ -71,8 +71,8 @@ impl<W: Waiting> Background<W> {
         Self { name: name.into(), shared }
     }
 
-    /// Puts something to what waits, by changing that, and has it done. `None` where that cannot be: this is closed, or the
-    /// system gives no thread.
+    /// Changes the waiting jobs, usually to add one, and wakes the thread. Returns `None`, and changes nothing, if this
+    /// is closed or the system refuses a thread.
     pub fn push<R>(&self, change: impl FnOnce(&mut W) -> R) -> Option<R> {
         let mut state = self.shared.state.lock();
         if state.is_closed {
@@ -93,18 +93,18 @@ impl<W: Waiting> Background<W> {
         Some(changed)
     }
 
-    /// Looks at what waits, or takes something out of it.
+    /// Calls `look` with the waiting jobs, to read or remove some.
     pub fn with_waiting<R>(&self, look: impl FnOnce(&mut W) -> R) -> R {
         look(&mut self.shared.state.lock().waiting)
     }
 
-    /// Waits until all is done, but no longer than this. Returns whether it is.
+    /// Waits until all jobs are done, but no longer than `patience`. Returns whether they are done.
     pub fn wait(&self, patience: Duration) -> bool {
         let state = self.shared.state.lock();
         !self.shared.changed.wait_timeout_while(state, patience, |state| !state.is_idle).1
     }
 
-    /// Takes nothing more. What waits is still done.
+    /// Refuses further jobs. Those that wait are still done.
     pub fn close(&self) {
         self.shared.state.lock().is_closed = true;
         self.shared.changed.notify_all();
@@ -134,7 +134,7 @@ impl<W: Waiting> Shared<W> {
         }
     }
 
-    /// Waits for the next job; `None` once there will be none.
+    /// Waits for the next job; `None` once this is closed and no job is left.
     fn next(&self) -> Option<W::Job> {
         let mut state = self.state.lock();
         loop {
@@ -159,7 +159,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// A queue whose jobs are told, and one that says so when it begins and hangs until it is released.
+    /// A queue that reports each job as it begins, and whose first job hangs until it is released.
     struct Hanging {
         background: Background<VecDeque<u32>>,
         release: mpsc::Sender<()>,
@@ -223,7 +223,7 @@ mod tests {
         let Hanging { background, release, told } = hanging;
         drop(background);
         release.send(()).unwrap();
-        // The thread ends, and with it what tells.
+        // The thread ends and drops the sender.
         assert!(told.iter().eq([2]));
     }
 

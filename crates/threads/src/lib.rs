@@ -1,4 +1,4 @@
-//! What threads share: locks that a panic leaves usable ([`Mutex`], [`Condvar`]), and work that is done in the background
+//! Threading tools: locks that stay usable after a panic ([`Mutex`], [`Condvar`]), and background jobs
 //! ([`Background`]).
 
 mod lock;

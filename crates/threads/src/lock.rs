@@ -1,26 +1,26 @@
-//! Locks without poison. A call that panics is caught and answered as a bug; what it had locked goes on to serve the
-//! others, as it is.
+//! Locks without poisoning. The server catches a call that panics and answers it as a bug; later calls go on using the
+//! data that it had locked.
 
 use std::fmt;
 use std::sync::{self, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
-/// A mutex that a panic does not poison. Whoever locks it leaves what is in it whole at every point that can panic.
+/// A mutex that a panic does not poison. Its users keep the data consistent at every point that can panic.
 #[derive(Default)]
 pub struct Mutex<T>(sync::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A mutex with this in it.
+    /// Makes an unlocked mutex that holds this value.
     pub const fn new(value: T) -> Self {
         Self(sync::Mutex::new(value))
     }
 
-    /// Waits for its turn, and locks it.
+    /// Locks the mutex, and blocks until it is free.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Locks it if nobody else has.
+    /// Locks the mutex if it is free, and returns `None` otherwise.
     pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
         match self.0.try_lock() {
             Ok(guard) => Some(guard),
@@ -41,28 +41,28 @@ impl<T: fmt::Debug> fmt::Debug for Mutex<T> {
 pub struct Condvar(sync::Condvar);
 
 impl Condvar {
-    /// A condition variable that nobody waits for.
+    /// Makes a condition variable.
     #[must_use]
     pub const fn new() -> Self {
         Self(sync::Condvar::new())
     }
 
-    /// Wakes one of those who wait.
+    /// Wakes one waiting thread.
     pub fn notify_one(&self) {
         self.0.notify_one();
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting threads.
     pub fn notify_all(&self) {
         self.0.notify_all();
     }
 
-    /// Waits until it is woken, or for nothing at all, as condition variables do.
+    /// Waits until a notification, or wakes spuriously, as condition variables do.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits as [`wait`](Self::wait), but no longer than this. Returns also whether the time was over.
+    /// Waits as [`wait`](Self::wait) does, but no longer than `patience`. The flag tells whether that time ran out.
     pub fn wait_timeout<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
@@ -72,7 +72,7 @@ impl Condvar {
         (guard, waited.timed_out())
     }
 
-    /// Waits while this holds, but no longer than that. Returns also whether the time was over.
+    /// Waits while the condition holds, but no longer than `patience`. The flag tells whether that time ran out.
     pub fn wait_timeout_while<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
