@@ -1,4 +1,4 @@
-//! A program and all that it starts: they end together.
+//! Process groups: a program and all that it starts end together.
 
 use std::io;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus};
@@ -10,19 +10,19 @@ use emend_threads::Mutex;
 /// A process that leads a group of its own.
 pub struct Group {
     id: u32,
-    /// None once it was reaped: its number may be another's from then on, and nothing is sent to it.
+    /// None once it was reaped: from then on its id may belong to another process, so it gets no signals.
     child: Mutex<Option<Child>>,
 }
 
-/// The pipes of a process, those that were asked for.
+/// The standard input, output and error of a process, as far as its command made pipes of them.
 pub type Pipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
-/// How often is looked whether it has ended where the system tells that only by reaping.
+/// How often to check for the exit of a process on systems that report it only by reaping.
 #[cfg(not(unix))]
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Group {
-    /// Starts it as the first of its group.
+    /// Starts a process as the leader of a new group.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
@@ -30,13 +30,13 @@ impl Group {
         Ok(Self { id: child.id(), child: Mutex::new(Some(child)) })
     }
 
-    /// Its number.
+    /// Returns the process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Takes its pipes.
+    /// Takes the pipes of the process; a second call returns none.
     pub fn pipes(&self) -> Pipes {
         let mut child = self.child.lock();
         let pipes =
@@ -44,22 +44,22 @@ impl Group {
         pipes.unwrap_or_default()
     }
 
-    /// Ends it and all that it has started.
+    /// Kills the process and all that it has started.
     pub fn kill(&self) {
         if let Some(child) = self.child.lock().as_mut() {
             kill_group(child);
-            // It may have left that group.
+            // The process may have left its group.
             let _ = child.kill();
         }
     }
 
-    /// Waits for its end, ends what it has started, and says how it ended.
+    /// Waits for the process to exit, kills what it has started, and returns its exit status.
     pub fn wait(&self) -> io::Result<ExitStatus> {
         self.wait_without_reaping();
         self.reap(kill_group)
     }
 
-    /// Waits for its end, lets go on what it has started, and says how it ended.
+    /// Waits for the process to exit, lets what it has started go on, and returns its exit status.
     pub fn wait_alone(&self) -> io::Result<ExitStatus> {
         self.wait_without_reaping();
         self.reap(|_| {})
@@ -72,7 +72,7 @@ impl Group {
         child.wait()
     }
 
-    /// Whether it has ended. It is not reaped.
+    /// Returns whether the process has exited, without reaping it.
     #[cfg(unix)]
     pub fn has_ended(&self) -> io::Result<bool> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -82,7 +82,7 @@ impl Group {
         Ok(waitid(WaitId::Pid(id), options)?.is_some())
     }
 
-    /// Its children outlive it, and can be reached by its number only as long as that is nobody else's.
+    /// Waits for the exit without reaping: children may outlive the process, and its id must keep naming their group.
     #[cfg(unix)]
     fn wait_without_reaping(&self) {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -103,7 +103,7 @@ impl Group {
 #[cfg(unix)]
 fn kill_group(child: &mut Child) {
     if let Some(id) = pid(child) {
-        // That nobody is left in it is what is wanted.
+        // An error means that the group is already empty.
         let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
     }
 }

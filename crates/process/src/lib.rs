@@ -1,8 +1,7 @@
-//! Other people's programs: finding one that no edit can change ([`search`]), running it within limits ([`run`]), and
-//! ending it with all that it started ([`group`]).
+//! External programs: finding one that no edit can change ([`search`]), running it within limits ([`run`]), and killing
+//! it with all that it started ([`group`]).
 //!
-//! Nothing here knows of Emend. What is said of a program is left to who runs it: errors are what happened, with a few
-//! plain words for it.
+//! Nothing here knows of Emend: errors say what happened in a few plain words, and callers word their own messages.
 
 pub mod group;
 pub mod run;

@@ -1,5 +1,5 @@
-//! Running a program of the person's, such as a hook: with its arguments as a list, what it gets on its standard
-//! input, and limits on its time and on what it says. Whatever it does, this comes back.
+//! Running a program of the user's, such as a hook: with a list of arguments, its standard input, and limits on its
+//! time and its output. Whatever the program does, [`Program::run`] returns.
 
 use std::io;
 use std::path::Path;
@@ -8,56 +8,57 @@ use std::time::Duration;
 
 use crate::search::Search;
 
-/// A program that is to be run.
+/// A program to run, and its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// What to run, as [`Search::find`] yields it.
+    /// The path of the program, as [`Search::find`] returns it.
     pub path: &'a Path,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: &'a [String],
-    /// The folder that it runs in.
+    /// The working directory.
     pub folder: &'a Path,
-    /// Where it finds programs in its turn.
+    /// The search from which the program gets its `PATH`.
     pub search: &'a Search,
-    /// How long it may take.
+    /// How long the program may run.
     pub timeout: Duration,
-    /// How many bytes of what it says on its standard output are kept.
+    /// How many bytes of standard output are kept.
     pub most: usize,
-    /// Whether the rest is passed over. Else it is ended once it says more.
+    /// Whether output beyond `most` is discarded; if not, the program is killed for it.
     pub is_cut: bool,
-    /// Whether what it started may go on after it.
+    /// Whether processes that the program started may outlive it.
     pub leaves: bool,
 }
 
-/// What became of a program.
+/// The result of running a program.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it ended.
+    /// How the program ended.
     pub ended: Ended,
-    /// What it said on its standard output.
+    /// The standard output, up to the limit.
     pub output: Vec<u8>,
-    /// The beginning of what it said on its standard error.
+    /// The beginning of the standard error.
     pub errors: String,
 }
 
 /// How a program ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// By itself.
+    /// The program exited by itself.
     Exited(ExitStatus),
-    /// It took too long, and was killed.
+    /// The program took too long and was killed.
     TimedOut,
-    /// It said too much, and was killed.
+    /// The program wrote too much and was killed.
     Flooded,
-    /// Nobody wanted it any more, and it was killed.
+    /// The caller cancelled the run, and the program was killed.
     GivenUp,
-    /// It could not be run at all.
+    /// The program could not be run at all.
     Failed(io::Error),
 }
 
 impl Program<'_> {
-    /// Runs it with this on its standard input. Blocks until it has ended, its time is over, it has said too much or it is
-    /// cancelled; then it is killed with all that it started.
+    /// Runs the program with `input` on its standard input, and blocks until it has ended. A program that takes too
+    /// long, writes too much or is cancelled is killed. What it started is killed with it, unless it may stay
+    /// (`leaves`).
     #[must_use]
     pub fn run(&self, input: &[u8], cancelled: &dyn Fn() -> bool) -> Ran {
         attended::run(self, input, cancelled).unwrap_or_else(|error| Ran {
@@ -69,7 +70,7 @@ impl Program<'_> {
 }
 
 impl Ran {
-    /// What it said, if it ended well.
+    /// Returns the standard output of a program that succeeded; the error is [`why`](Self::why) it did not.
     pub fn done(self) -> Result<Vec<u8>, String> {
         match &self.ended {
             Ended::Exited(status) if status.success() => Ok(self.output),
@@ -77,7 +78,7 @@ impl Ran {
         }
     }
 
-    /// How it ended, and the beginning of what it complained about, in words.
+    /// Says in words how the program ended, with the beginning of its standard error.
     #[must_use]
     pub fn why(&self) -> String {
         let how = match &self.ended {
@@ -97,8 +98,8 @@ impl Ran {
 
 #[cfg(unix)]
 mod attended {
-    //! One loop over the pipes of a program, none of which it waits for alone. Nothing of it stays: where what the program
-    //! started holds a pipe open, our end of it is closed.
+    //! One loop that polls all pipes of a program together. It leaves nothing behind: even where a child of the program
+    //! holds a pipe open, our end of that pipe is closed.
 
     use std::io::{self, Read, Write};
     use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -110,13 +111,13 @@ mod attended {
     use super::{Ended, Program, Ran};
     use crate::group::{Group, Pipes};
 
-    /// How much of a program's standard error is kept.
+    /// How many bytes of a program's standard error are kept.
     const MOST_ERRORS: usize = 2 * 1024;
-    /// How often it is looked at whether a program has ended that still has its pipes open.
+    /// How often to check for the exit of a program whose pipes are open.
     const GLANCE: Duration = Duration::from_millis(20);
-    /// The same for one that has closed them, and so is about to end.
+    /// How often to check for the exit of a program that has closed its pipes, and so is about to end.
     const SHORT_GLANCE: Duration = Duration::from_millis(1);
-    /// How often its pipes are looked at once it has ended, if others go on writing there: a pipe holds no more than that.
+    /// How many reads of its pipes follow the exit, if others go on writing there: a pipe holds no more than that.
     const LAST_LOOKS: usize = 20;
 
     pub(super) fn run(program: &Program<'_>, input: &[u8], cancelled: &dyn Fn() -> bool) -> io::Result<Ran> {
@@ -141,7 +142,7 @@ mod attended {
         Ok(Ran { ended, output, errors: String::from_utf8_lossy(&errors).into_owned() })
     }
 
-    /// The pipes of a program, as far as they are open, and what has come out of them.
+    /// The open pipes of a program, and the output that was read from them.
     struct Attended {
         stdin: Option<ChildStdin>,
         stdout: Option<ChildStdout>,
@@ -164,7 +165,7 @@ mod attended {
             Ok(Self { stdin, stdout, stderr, output, errors, deadline, most, is_cut })
         }
 
-        /// Feeds it and listens to it until it has ended. Yields why it must be ended, if so.
+        /// Writes input and reads output until the program has exited. Returns the reason if it must be killed instead.
         fn until_it_ends(
             &mut self,
             group: &Group,
@@ -177,7 +178,7 @@ mod attended {
                 if input.is_empty() {
                     self.stdin = None;
                 }
-                // Asked before its pipes are looked at: what it says between the two would be lost.
+                // Checked before the pipes are read: otherwise, output written between the two would be lost.
                 let has_ended = group.has_ended()?;
                 let is_quiet = self.stdout.is_none() && self.stderr.is_none();
                 let patience = match self.deadline.checked_duration_since(Instant::now()) {
@@ -194,7 +195,7 @@ mod attended {
                 if self.output.len() > self.most {
                     return Ok(Some(Ended::Flooded));
                 }
-                // What it left in its pipes is taken; what others write there later is not its own.
+                // What the program left in its pipes is read; what others write there later is not its output.
                 last_looks += usize::from(has_ended);
                 if has_ended && (is_idle || last_looks == LAST_LOOKS) {
                     return Ok(None);
@@ -202,7 +203,7 @@ mod attended {
             }
         }
 
-        /// Waits until there is something to do. Yields whether there is nothing.
+        /// Waits until a pipe is ready. Returns whether none is.
         fn wait(&self, patience: Duration) -> io::Result<bool> {
             let mut pipes = Vec::with_capacity(3);
             pipes.extend(self.stdin.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
@@ -221,13 +222,13 @@ mod attended {
             match pipe.write(input) {
                 Ok(taken) => *input = &input[taken..],
                 Err(error) if is_for_later(&error) => {}
-                // It does not want the rest.
+                // The program has closed its standard input.
                 Err(_) => *input = &[],
             }
         }
     }
 
-    /// Takes what is in a pipe, at most as much as there is room at once, and closes it at its end.
+    /// Reads a pipe once into the buffer `room`, passes the bytes to `take`, and closes the pipe at its end.
     fn hear(pipe: &mut Option<impl Read>, room: &mut [u8], take: impl FnOnce(&[u8])) {
         let Some(open) = pipe else { return };
         match open.read(room) {
@@ -238,7 +239,7 @@ mod attended {
         }
     }
 
-    /// Keeps these bytes up to so many in all.
+    /// Appends these bytes, up to `most` in all.
     fn keep(kept: &mut Vec<u8>, bytes: &[u8], most: usize) {
         let fits = bytes.len().min(most.saturating_sub(kept.len()));
         kept.extend_from_slice(&bytes[..fits]);
@@ -290,7 +291,7 @@ mod tests {
         let input: Vec<u8> = (0..300_000u32).map(|n| n as u8).collect();
         assert_eq!(shell("cat", &input, |_| {}).done().unwrap(), input);
         assert_eq!(shell("echo -n done; exec cat >/dev/null", &input, |_| {}).done().unwrap(), b"done");
-        // It need not read what it gets.
+        // The program need not read its input.
         assert_eq!(shell("echo -n done", &input, |_| {}).done().unwrap(), b"done");
     }
 
@@ -343,12 +344,12 @@ mod tests {
     fn what_a_program_leaves_behind_is_not_waited_for() {
         let ran = shell("sleep 1000 & echo -n done", b"", |_| {});
         assert_eq!(ran.done().unwrap(), b"done");
-        // Nor who goes on talking in its place.
+        // Nor is a child that goes on writing.
         let ran = shell("while echo x >&2; do sleep 0.005; done & echo -n done", b"", |program| {
             (program.timeout, program.leaves) = (Duration::from_secs(5), true);
         });
         assert_eq!(ran.done().unwrap(), b"done");
-        // It may go on where that is wanted.
+        // A child goes on where `leaves` is set.
         let ran = shell("sleep 1000 & echo -n $!", b"", |program| program.leaves = true);
         let left = String::from_utf8(ran.done().unwrap()).unwrap();
         let left = rustix::process::Pid::from_raw(left.parse().unwrap()).unwrap();

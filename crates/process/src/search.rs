@@ -1,5 +1,5 @@
-//! Which program is meant by a name, and which folders it may take programs from in its turn: none that edits could
-//! change, and none that depends on the folder in which somebody is started.
+//! Search for programs by name, and the `PATH` that they get in turn: no program that edits could change, and no folder
+//! relative to the working directory.
 
 use std::env;
 use std::error::Error;
@@ -7,11 +7,10 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// As many links as the system follows.
+/// How many links of one path are followed, as on Linux.
 const MOST_LINKS: usize = 40;
 
-/// Where programs are looked for: along a search path, and outside of these roots, in which edits could change what a
-/// program does.
+/// Search for programs along a search path, outside of these roots, where edits could change what a program does.
 #[derive(Debug, Default)]
 pub struct Search {
     path: OsString,
@@ -19,19 +18,19 @@ pub struct Search {
     roots: Vec<PathBuf>,
 }
 
-/// Why there is no program of a name.
+/// Why no program was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFound {
-    /// It is neither a name nor an absolute path.
+    /// The request is neither a name nor an absolute path.
     Unclear(String),
-    /// The only one is this file, which is in a root, or is reached by a link in one.
+    /// The only candidate is this file, which is in a root or is reached through a link in one.
     Inside(PathBuf),
-    /// No file of this name is a program.
+    /// No file of this name is an executable program.
     Absent(String),
 }
 
 impl Search {
-    /// Along this search path, or `PATH` where there is none.
+    /// Makes a search along this path, or along `PATH` if there is none.
     #[must_use]
     pub fn new<R: AsRef<Path>>(path: Option<OsString>, roots: &[R]) -> Self {
         let path = path.or_else(|| env::var_os("PATH")).unwrap_or_default();
@@ -39,8 +38,8 @@ impl Search {
         Self { path, roots: roots.iter().map(resolved).collect() }
     }
 
-    /// The program of this name, or at this absolute path. It is not exchanged for what it links to: some programs do what
-    /// their name says.
+    /// Finds the program with this name or absolute path. Links are not resolved in the result: some programs act by
+    /// the name with which they are called.
     pub fn find(&self, program: &str) -> Result<PathBuf, NotFound> {
         let written = Path::new(program);
         let candidates: Vec<PathBuf> = if written.is_absolute() {
@@ -59,15 +58,15 @@ impl Search {
         }
     }
 
-    /// What a program gets as its `PATH`: what it runs by name, such as the interpreter of a script, is then no program of a
-    /// root either.
+    /// Returns the `PATH` for a program: what it runs by name, such as the interpreter of a script, is then no program
+    /// of a root either.
     #[must_use]
     pub fn for_children(&self) -> OsString {
         env::join_paths(self.absolute_folders().filter(|folder| !self.is_inside(folder))).unwrap_or_default()
     }
 
-    /// Whether a file or folder is in a root by its name or by what it links to, or a link on the way to it is: that says
-    /// which one it is.
+    /// Returns whether a file or folder is in a root, by its path or its target, or is reached through a link in a
+    /// root: who can set that link anew chooses the target.
     #[must_use]
     pub fn is_inside(&self, path: &Path) -> bool {
         self.has(path)
@@ -79,7 +78,7 @@ impl Search {
         self.roots.iter().any(|root| path.starts_with(root))
     }
 
-    /// Relative ones would be found in whichever folder this runs in.
+    /// Returns the absolute folders of the search path; relative ones would depend on the working directory.
     fn absolute_folders(&self) -> impl Iterator<Item = PathBuf> {
         env::split_paths(&self.path).filter(|folder| folder.is_absolute())
     }
@@ -99,16 +98,16 @@ impl fmt::Display for NotFound {
 
 impl Error for NotFound {}
 
-/// The files that a name can stand for in a folder.
+/// Returns the files that a program name can mean in a folder.
 fn files(folder: &Path, program: &str) -> Vec<PathBuf> {
     let endings: &[&str] = if cfg!(windows) { &[".exe", ".cmd", ""] } else { &[""] };
     endings.iter().map(|ending| folder.join(format!("{program}{ending}"))).collect()
 }
 
-/// The folders of all links on the way to a file, each resolved; none where the way has no end.
+/// Returns the resolved folders of all links on the way to a file; `None` if the way has no end or cannot be followed.
 fn links(path: &Path) -> Option<Vec<PathBuf>> {
     let mut folders = Vec::new();
-    // What is resolved of the way, and what is left of it, the next part last.
+    // The resolved part of the path, and the components left, the next one last.
     let mut at = PathBuf::new();
     let mut left = parts(path);
     while let Some(part) = left.pop() {
@@ -119,7 +118,7 @@ fn links(path: &Path) -> Option<Vec<PathBuf>> {
         let here = at.join(part);
         match here.read_link() {
             Ok(target) => {
-                // As the system spells it, which may take large and small letters for the same.
+                // In the system's own spelling: file names may ignore case.
                 folders.push(at.canonicalize().ok()?);
                 left.extend(parts(&target));
             }
@@ -132,13 +131,13 @@ fn links(path: &Path) -> Option<Vec<PathBuf>> {
     Some(folders)
 }
 
-/// The parts of a path, the first last. One that begins at the top says so with its first part.
+/// Returns the components of a path in reverse; those of an absolute path include its root.
 fn parts(path: &Path) -> Vec<OsString> {
     let parts = path.components().rev().filter(|part| *part != Component::CurDir);
     parts.map(|part| part.as_os_str().to_owned()).collect()
 }
 
-/// Whether this file can be started.
+/// Returns whether this is an executable file.
 #[cfg(unix)]
 fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -174,7 +173,7 @@ mod tests {
         symlink(root.join("bin/evil"), bin.join("evil")).unwrap();
         symlink(root.join("bin"), &linked).unwrap();
         symlink(&root, folder.join("other")).unwrap();
-        // What links in a root lead to is outside; they could be set anew all the same.
+        // The targets are outside, but the links are in the root and can be changed there.
         symlink(bin.join("good"), root.join("link")).unwrap();
         symlink(Path::new("..").join("root").join("link"), bin.join("by_link")).unwrap();
         symlink("../bin", root.join("folder")).unwrap();
@@ -183,7 +182,7 @@ mod tests {
         let path = env::join_paths([&root.join("bin"), &linked, &through, &bin]).unwrap();
         let mut written = OsString::from(".::bin:../bin:");
         written.push(path);
-        // The root is told by another name than its own.
+        // The root is given by a link to it.
         let search = Search::new(Some(written), &[folder.join("other")]);
         assert_eq!(search.find("good"), Ok(bin.join("good")));
         assert_eq!(search.for_children(), bin.as_os_str());
