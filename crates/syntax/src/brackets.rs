@@ -1,7 +1,7 @@
-//! The brackets of a text that have no partner.
+//! Search for unmatched brackets.
 //!
-//! A grammar that meets an unclosed bracket finds its error wherever the text stops making sense, often hundreds of lines
-//! below. Who looks at the brackets alone, and at the indentation of the lines where they stand, comes nearer.
+//! A grammar reports an unclosed bracket wherever the text stops making sense, often hundreds of lines below. Matching
+//! the brackets alone, and comparing the indentation of their lines, comes nearer.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -10,19 +10,19 @@ use tree_sitter::Tree;
 
 use crate::tree::leaves;
 
-/// A bracket without a partner.
+/// An unmatched bracket.
 #[derive(Debug, Clone)]
 pub(crate) struct Single {
     pub(crate) at: Range<usize>,
     pub(crate) opens: bool,
 }
 
-/// The brackets without a partner, those first that the indentation betrays.
+/// Returns the unmatched brackets, with those first that the indentation points to.
 ///
-/// Only tokens count, so what stands in strings and comments does not.
+/// Only tokens count: brackets in strings and comments do not.
 pub(crate) fn singles(tree: &Tree, text: &[u8]) -> Vec<Single> {
     let mut open: Vec<(u8, Range<usize>)> = Vec::new();
-    // How many of them wait for each bracket: one that none waits for is not looked for among all of them.
+    // How many open brackets wait for each closing one, so that `open` is searched only if there is one to find.
     let mut awaited = [0_usize; 256];
     let mut singles = Vec::new();
     let mut odd_pairs = OddPairs::default();
@@ -48,10 +48,10 @@ pub(crate) fn singles(tree: &Tree, text: &[u8]) -> Vec<Single> {
         }
     }
     singles.extend(open.into_iter().map(|(_, at)| Single { at, opens: true }));
-    odd_pairs.betrayed(singles)
+    odd_pairs.put_first(singles)
 }
 
-/// What closes a bracket.
+/// Returns the closing bracket for an opening one.
 fn partner(opening: u8) -> Option<u8> {
     Some(match opening {
         b'(' => b')',
@@ -61,7 +61,7 @@ fn partner(opening: u8) -> Option<u8> {
     })
 }
 
-/// The first pairs whose lines are indented differently: one of the two belongs to another bracket.
+/// The first pairs whose lines are indented differently, so that one of the two probably belongs to another bracket.
 #[derive(Default)]
 struct OddPairs {
     unclosed: Option<Range<usize>>,
@@ -78,8 +78,9 @@ impl OddPairs {
         }
     }
 
-    /// The pairs say nothing of their own, since code need not be indented well; they say which of several it is.
-    fn betrayed(self, singles: Vec<Single>) -> Vec<Single> {
+    /// Puts the suspects before the unmatched brackets, if one of their kind is unmatched: indentation alone proves
+    /// nothing.
+    fn put_first(self, singles: Vec<Single>) -> Vec<Single> {
         let known = |opens| singles.iter().any(|single| single.opens == opens);
         let unclosed = self.unclosed.filter(|_| known(true)).map(|at| Single { at, opens: true });
         let unopened = self.unopened.filter(|_| known(false)).map(|at| Single { at, opens: false });
@@ -87,13 +88,13 @@ impl OddPairs {
     }
 }
 
-/// How many bytes of white space the line of a place begins with.
+/// Returns how many bytes of white space begin the line that contains this offset.
 fn indentation(text: &[u8], at: usize) -> usize {
     let line = line_start(text, at);
     text[line..at].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// The same where nothing else stands before the place.
+/// Returns the indentation of the line if nothing but white space stands before this offset.
 fn indentation_alone(text: &[u8], at: usize) -> Option<usize> {
     let line = line_start(text, at);
     text[line..at].iter().all(u8::is_ascii_whitespace).then_some(at - line)

@@ -1,4 +1,4 @@
-//! What is wrong in a tree with errors, and in which line: the one place that whoever made the edit has to look at.
+//! Choice of the one error to report: what is wrong and in which line, for a tree that may have many errors.
 
 use std::iter;
 use std::ops::Range;
@@ -10,22 +10,22 @@ use crate::brackets::{self, Single};
 use crate::python;
 use crate::tree::walk;
 
-/// How much of the text near an error is shown.
+/// How many characters of the text near an error are shown.
 const SHOWN: usize = 40;
 
 pub(crate) struct Fault {
     pub(crate) line: usize,
     pub(crate) what: String,
-    /// A bracket without a partner, which is hard to doubt.
+    /// Whether the error is an unmatched bracket, which is strong evidence.
     pub(crate) is_bracket: bool,
 }
 
-/// Whether nothing is wrong.
+/// Returns whether the syntax is sound.
 pub(crate) fn is_whole(language: Language, tree: &Tree, text: &[u8]) -> bool {
     !tree.root_node().has_error() && misindented(language, tree, text).is_none()
 }
 
-/// The fault of `after`, if it has one. It is looked for in the lines that `before` does not have, since the rest was whole.
+/// Finds the fault of `after`, if there is one, in the lines that `before` does not have, since the rest was sound.
 pub(crate) fn find(language: Language, tree: &Tree, before: &[u8], after: &[u8]) -> Option<Fault> {
     if !tree.root_node().has_error() {
         let (at, what) = misindented(language, tree, after)?;
@@ -89,7 +89,7 @@ fn unexpected(at: usize, text: &[u8]) -> Fault {
     Fault { line: line(text, at), what, is_bracket: false }
 }
 
-/// The bytes of `after` that stand between what it has in common with `before`, in whole lines.
+/// Returns the whole lines of `after` between its common prefix and its common suffix with `before`.
 fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
     let same = |(one, other): &(&u8, &u8)| one == other;
     let prefix = iter::zip(before, after).take_while(same).count();
@@ -105,7 +105,7 @@ fn line(text: &[u8], at: usize) -> usize {
     1 + memchr::memchr_iter(b'\n', &text[..at]).count()
 }
 
-/// The nodes that are an error, or are there only because they are missing, in their order.
+/// Returns the nodes that are errors or stand for missing tokens, in order.
 fn errors(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
     walk(tree, Node::has_error).filter(|node| node.is_error() || node.is_missing())
 }

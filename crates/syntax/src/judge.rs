@@ -1,7 +1,7 @@
-//! Judging one edit after another: what a file was after the last one is parsed already.
+//! Checks of edit after edit, which reuse the tree of the previous text.
 //!
-//! Only that is taken from it which cannot mislead. A tree that was carried over an edit may say that nothing is wrong;
-//! where it says that something is, the text is parsed once more from the beginning.
+//! Only a good result is taken from an incremental parse. Where it shows an error, the text is parsed again from the
+//! start.
 
 use std::collections::VecDeque;
 
@@ -9,25 +9,25 @@ use tree_sitter::{InputEdit, Point, Tree};
 
 use crate::{Language, Limits, Verdict, broken, fault, parse};
 
-/// How many files are remembered,
+/// How many files are cached.
 const FILES: usize = 16;
-/// with how many bytes of text in all. Their trees take some ten times as much.
+/// How many bytes of text are cached in all. The trees take some ten times as much.
 const BYTES: usize = 256 * 1024;
 
-/// A file that was whole.
+/// A file whose syntax was sound.
 struct Whole {
     language: Language,
     text: Vec<u8>,
     tree: Tree,
 }
 
-/// Judges edits, and remembers some files that were whole.
+/// Checks edits, and caches some files whose syntax was sound.
 #[derive(Default)]
 pub struct Judge(VecDeque<Whole>);
 
 impl Judge {
-    /// Whether a file that was `before`, or is new, is broken by what it is `after`: as [`broken`], and mostly with much
-    /// less work. `doubt` is called where that takes longer, since the file may well be broken.
+    /// Returns whether an edit broke a file, as [`broken`] does, and mostly with much less work. Calls `doubt` before
+    /// the full parse of a file that may be broken, which takes longer.
     pub fn broken(
         &mut self,
         language: Language,
@@ -71,7 +71,7 @@ impl Judge {
     }
 }
 
-/// What lies between the common beginning and the common end of two texts.
+/// Returns the change between the common prefix and the common suffix of two texts.
 fn difference(old: &[u8], new: &[u8]) -> InputEdit {
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let rest = (&old[start..], &new[start..]);

@@ -1,15 +1,15 @@
-//! The languages that are understood, the files that are written in them, and how far their grammars can be believed.
+//! The supported languages, their file names, and how far their grammars can be trusted.
 //!
-//! A grammar may find errors in what is valid: in C behind a macro, in TypeScript of today. How often was counted over some
-//! thousand files of other people's, and over the edits of other people's histories; [`Evidence`] has what follows.
+//! A grammar may find errors in valid code: in C behind a macro, in recent TypeScript. [`Evidence`] follows from how
+//! often that happened in some thousand public files and in the edits of public histories.
 //!
-//! Deliberately absent: YAML and Ruby, since the scanners of their grammars write beyond their memory or abort on texts that
-//! are made for it, and C++, whose grammar is larger than all that it would find.
+//! Deliberately absent: YAML and Ruby, since the scanners of their grammars write out of bounds or abort on crafted
+//! texts, and C++, whose grammar is too large for what it would find.
 
-/// A language that has a grammar here.
+/// A supported language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// Bash, and the shells that are much like it.
+    /// Bash, and similar shells.
     Bash,
     /// C.
     C,
@@ -37,19 +37,19 @@ pub enum Language {
     TypeScript,
 }
 
-/// What shows that a file is broken whose tree has errors.
+/// The evidence that a file is broken, beyond errors in its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Evidence {
-    /// That the tree has errors.
+    /// Errors in the tree suffice.
     Errors,
-    /// Only that there is a bracket without a partner besides.
+    /// There must be an unmatched bracket too.
     Brackets,
-    /// Nothing does.
+    /// Nothing suffices.
     Nothing,
 }
 
 impl Language {
-    /// Its name, as people write it.
+    /// Returns the name of the language, as people write it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Bash => "Bash",
@@ -85,8 +85,8 @@ impl Language {
         }
     }
 
-    /// What shows that an edit broke a file. Of the edits that other people made in good faith, at most 3 in 1,000 seem to
-    /// have broken theirs by that, and most of these have.
+    /// Returns the evidence that an edit broke a file. Of people's own edits, it blames at most 3 in 1,000, and most of
+    /// these did break their file.
     pub(crate) fn evidence_of_edit(self) -> Evidence {
         match self {
             Self::C | Self::Css => Evidence::Brackets,
@@ -94,8 +94,8 @@ impl Language {
         }
     }
 
-    /// What shows that a new file is broken, whose text was never seen to be understood: nothing less than what at most 3
-    /// in 1,000 valid files show.
+    /// Returns the evidence that a new file is broken, which no earlier parse vouches for: at most 3 in 1,000 valid
+    /// files show it.
     pub(crate) fn evidence_of_new_file(self) -> Evidence {
         match self {
             Self::Go | Self::Java | Self::JavaScript | Self::Json | Self::Python | Self::Toml => {
@@ -106,13 +106,13 @@ impl Language {
         }
     }
 
-    /// Whether every bracket has a partner. In Bash a pattern of `case` ends with one that has none.
+    /// Returns whether brackets always come in pairs. In Bash, a pattern of `case` ends with a single one.
     pub(crate) fn pairs_brackets(self) -> bool {
         !matches!(self, Self::Bash | Self::Html)
     }
 }
 
-/// The language of a file, by its name alone.
+/// Returns the language of a file, by its name alone.
 pub fn language_of(path: &str) -> Option<Language> {
     let name = path.rsplit(['/', '\\']).next()?;
     let (stem, extension) = name.rsplit_once('.')?;
@@ -124,9 +124,9 @@ pub fn language_of(path: &str) -> Option<Language> {
         "htm" | "html" => Language::Html,
         "java" => Language::Java,
         "cjs" | "js" | "jsx" | "mjs" => Language::JavaScript,
-        // What these programs read is JSON with comments and more commas.
+        // These files are JSON with comments and trailing commas.
         "json" if ["tsconfig", "jsconfig"].iter().any(|name| stem.starts_with(name)) => return None,
-        // Without "jsonc", "json5" and "code-workspace", which have comments and more commas as well.
+        // Not "jsonc", "json5" and "code-workspace", which have comments and trailing commas as well.
         "avsc" | "geojson" | "har" | "ipynb" | "json" | "jsonld" | "sarif" | "tfstate" | "topojson"
         | "webmanifest" => Language::Json,
         "py" | "pyi" => Language::Python,

@@ -1,7 +1,7 @@
-//! Whether an edit broke the syntax of a file: that is said only of a file that was whole before.
+//! Checks whether an edit broke the syntax of a file whose syntax was sound before, or of a new file.
 //!
-//! A guard for what no language server looks at. It parses with tree-sitter, knows nothing of types or names, and would
-//! rather be silent than cry wolf: whatever the grammar did not understand before the edit is not judged after it.
+//! The check serves files that no language server looks at. It parses with tree-sitter and knows nothing of types or
+//! names. It prefers silence to a false alarm: a file with errors before the edit is not judged.
 //!
 //! ```
 //! use emend_syntax::{Limits, Verdict, broken, language_of};
@@ -11,7 +11,7 @@
 //! assert!(matches!(verdict, Verdict::Broken { line: 1, .. }));
 //! ```
 //!
-//! Nothing here does I/O. A clock is read only to give up: a verdict that takes too long is none.
+//! Nothing here does I/O. A clock is read only for timeouts, after which the verdict is [`Verdict::Unknown`].
 
 use std::time::Duration;
 
@@ -28,18 +28,18 @@ pub use language::{Language, language_of};
 
 use language::Evidence;
 
-/// What became of the syntax of a file.
+/// The result of checking a file after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is whole.
+    /// The syntax is sound.
     Fine,
-    /// Nobody can say: the file is too large, parsing takes too long, or the grammar did not understand it before either.
+    /// Unknown: the file is too large, parsing takes too long, or the grammar may be wrong (it failed before, too).
     Unknown,
-    /// It was whole, or is new, and is not whole now.
+    /// The file was sound before, or is new, and is broken now.
     Broken {
-        /// The line where that shows, beginning with 1.
+        /// The line of the error, counted from one.
         line: usize,
-        /// What is wrong there, in a few words that follow the line.
+        /// The error, in a few words.
         what: String,
     },
 }
@@ -47,10 +47,10 @@ pub enum Verdict {
 /// How much work a verdict may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The bytes of the largest file that is parsed.
+    /// The largest file that is parsed, in bytes.
     pub bytes: usize,
-    /// How long one parse may work, as the processor counts it; where that is not known, how long it may take. Bytes do not
-    /// bound that: some texts cost the square of their length.
+    /// The processor time of one parse, or the elapsed time where the system does not tell processor time. A limit of
+    /// bytes alone would not do: some texts cost the square of their length.
     pub time: Duration,
 }
 
@@ -60,7 +60,7 @@ impl Default for Limits {
     }
 }
 
-/// Whether a file that was `before`, or is new, is broken by what it is `after`.
+/// Returns whether an edit from `before` to `after` broke a file; without `before`, the file is new.
 pub fn broken(language: Language, before: Option<&[u8]>, after: &[u8], limits: &Limits) -> Verdict {
     let Some(tree) = parse::tree(language, after, limits, None) else {
         return Verdict::Unknown;
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// What these texts are is no matter of how busy the machine is.
+    /// Limits that a busy machine does not reach.
     pub(crate) const PATIENT: Limits = Limits { bytes: 512 << 10, time: Duration::from_secs(60) };
 
     fn verdict(path: &str, before: impl Into<Option<&'static str>>, after: &str) -> Verdict {
@@ -258,7 +258,7 @@ mod tests {
             cut in any::<prop::sample::Index>(),
         ) {
             let text = tokens.concat().into_bytes();
-            // May end within a character.
+            // The cut may fall within a character.
             let after = &text[..cut.index(text.len())];
             for language in LANGUAGES {
                 for before in [None, Some(&b""[..])] {

@@ -1,5 +1,5 @@
-//! One parse, in bounded time: that which it was given by the processor. On a busy machine more goes by, and what a guard is
-//! asked about must not get through because others work too.
+//! One parse, in bounded processor time. Elapsed time would not do: on a busy machine, broken files would pass the
+//! check unseen.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -8,16 +8,16 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 use crate::{Language, Limits};
 
-/// The tree of a text, errors included; none where that would cost too much. What it shares with an older text is taken
-/// from the tree of that, if that was told of the difference.
+/// Returns the tree of a text, with its errors; `None` if that would cost too much. The tree of an older text, edited
+/// by the difference, is reused where it fits.
 ///
-/// With a parser of its own: to keep one saves a tenth of the time, and keeps the memory of the worst text that it met.
+/// Each call makes a parser: keeping one saves a tenth of the time, but also keeps the memory of its worst text.
 pub(crate) fn tree(language: Language, text: &[u8], limits: &Limits, older: Option<&Tree>) -> Option<Tree> {
-    // A grammar takes a NUL for the end, and may look for more of it for ever.
+    // A grammar takes a NUL for the end of the text, and may then search for more for ever.
     if text.len() > limits.bytes || memchr::memchr(0, text).is_some() {
         return None;
     }
-    // The parser asks after every hundred operations or so, in this thread.
+    // The parser calls this after every hundred operations or so, in this thread.
     let begun = Begun::now();
     let mut goes_on = |_: &ParseState| match begun.is_over(limits.time) {
         true => ControlFlow::Break(()),
@@ -29,10 +29,10 @@ pub(crate) fn tree(language: Language, text: &[u8], limits: &Limits, older: Opti
     parser.parse_with_options(&mut |at, _| text.get(at..).unwrap_or_default(), older, Some(options))
 }
 
-/// How many times its time goes by for a thread that waits for its turn, before it gives up all the same.
+/// How many times its limit of processor time may elapse before a parse on a busy machine gives up all the same.
 const BUSY: u32 = 20;
 
-/// When a parse began.
+/// The start of a parse.
 struct Begun {
     at: Instant,
     worked: Option<Duration>,
@@ -43,10 +43,10 @@ impl Begun {
         Self { at: Instant::now(), worked: worked() }
     }
 
-    /// Whether this thread has worked for longer than this since then.
+    /// Returns whether this thread has used more processor time than this since the start.
     fn is_over(&self, time: Duration) -> bool {
         let gone = self.at.elapsed();
-        // No thread works for longer than time goes by; to ask for that costs less.
+        // Processor time never exceeds elapsed time, which is cheaper to read.
         if gone <= time {
             return false;
         }
@@ -57,7 +57,7 @@ impl Begun {
     }
 }
 
-/// How long this thread has worked so far, where the system says so.
+/// Returns the processor time of this thread so far, where the system tells it.
 #[cfg(unix)]
 fn worked() -> Option<Duration> {
     use rustix::time::{ClockId, clock_gettime};

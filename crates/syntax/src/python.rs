@@ -1,13 +1,14 @@
-//! What the grammar for Python lets pass: blocks without statements, and statements indented otherwise than their block.
+//! Rules that the grammar for Python does not check: blocks have statements, and statements the indentation of their
+//! block.
 
 use tree_sitter::{Node, Tree};
 
 use crate::tree::walk;
 
-/// Where a tree without errors breaks the rules of indentation, and how.
+/// Returns where a tree without errors breaks the rules of indentation, and how.
 pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {
     walk(tree, |node| holds_blocks(node.kind())).find_map(|node| match node.kind() {
-        "module" => unlike(&node, text, b""),
+        "module" => misaligned(&node, text, b""),
         "block" => block(&node, text),
         "elif_clause" | "else_clause" | "except_clause" | "except_group_clause" | "finally_clause" => {
             clause(&node, text)
@@ -16,7 +17,7 @@ pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static s
     })
 }
 
-/// Whether there may be blocks in such a node: most nodes are parts of expressions, which have none.
+/// Returns whether a node of this kind may contain blocks: most nodes are parts of expressions, which do not.
 fn holds_blocks(kind: &str) -> bool {
     matches!(
         kind,
@@ -45,22 +46,22 @@ fn block(node: &Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
     let Some(first) = statements(node).next() else {
         return Some((owner.start_byte(), "a block has no statement"));
     };
-    // One that follows its colon in the same line has no indentation of its own.
+    // A block that follows its colon on the same line has no indentation.
     let own = alone(text, first)?;
     let around = indentation(text, owner.start_byte());
     if !(own.starts_with(around) && own.len() > around.len()) {
         return Some((first, "a block is not indented"));
     }
-    unlike(node, text, own)
+    misaligned(node, text, own)
 }
 
-/// A statement that begins its line, and does so otherwise than the others of its block.
-fn unlike(node: &Node<'_>, text: &[u8], own: &[u8]) -> Option<(usize, &'static str)> {
+/// Finds a statement that begins its line with an indentation other than its block's.
+fn misaligned(node: &Node<'_>, text: &[u8], own: &[u8]) -> Option<(usize, &'static str)> {
     let odd = statements(node).find(|at| alone(text, *at).is_some_and(|indentation| indentation != own))?;
     Some((odd, "the indentation is not that of the block"))
 }
 
-/// An `else` and its like that does not stand below what it belongs to.
+/// Checks that an `else` or similar clause is indented like its statement.
 fn clause(node: &Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
     let own = alone(text, node.start_byte())?;
     let statement = node.parent().filter(|parent| parent.kind().ends_with("_statement"))?;
@@ -68,7 +69,7 @@ fn clause(node: &Node<'_>, text: &[u8]) -> Option<(usize, &'static str)> {
     (own != around).then_some((node.start_byte(), "the indentation is not that of the statement"))
 }
 
-/// Where the statements of a block begin.
+/// Returns the offsets at which the statements of a block begin.
 fn statements<'t>(block: &Node<'t>) -> impl Iterator<Item = usize> + use<'t> {
     let mut cursor = block.walk();
     let mut more = cursor.goto_first_child();
@@ -84,20 +85,20 @@ fn statements<'t>(block: &Node<'t>) -> impl Iterator<Item = usize> + use<'t> {
     })
 }
 
-/// The white space that the line of a place begins with.
+/// Returns the white space that begins the line of this offset.
 fn indentation(text: &[u8], at: usize) -> &[u8] {
     let line = before_in_line(text, at);
     let length = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     &line[..length]
 }
 
-/// The same where nothing else stands before the place.
+/// Returns the indentation if nothing else stands before this offset in its line.
 fn alone(text: &[u8], at: usize) -> Option<&[u8]> {
     let line = before_in_line(text, at);
     (indentation(text, at).len() == line.len()).then_some(line)
 }
 
-/// Where a line begins, or goes on after a form feed, which Python takes for a beginning.
+/// Returns the text before this offset in its line. Python counts a form feed as the beginning of a line.
 fn before_in_line(text: &[u8], at: usize) -> &[u8] {
     let start = memchr::memrchr3(b'\n', b'\r', 0x0c, &text[..at]).map_or(0, |end| end + 1);
     &text[start..at]

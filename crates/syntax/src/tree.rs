@@ -1,10 +1,10 @@
-//! The nodes of a tree, in their order.
+//! Traversal of the nodes of a tree, in order.
 
 use std::iter;
 
 use tree_sitter::{Node, Tree};
 
-/// The nodes of a tree, each before its children, which are left out where `enter` says so. A loop: trees can be deep.
+/// Walks a tree in preorder, without the children where `enter` is false. It does not recurse: trees can be deep.
 pub(crate) fn walk<'t>(tree: &'t Tree, enter: impl Fn(&Node<'t>) -> bool) -> impl Iterator<Item = Node<'t>> {
     let mut cursor = tree.walk();
     let mut ended = false;
@@ -25,7 +25,7 @@ pub(crate) fn walk<'t>(tree: &'t Tree, enter: impl Fn(&Node<'t>) -> bool) -> imp
     })
 }
 
-/// The tokens of a tree, in their order.
+/// Returns the tokens of a tree, in order.
 pub(crate) fn leaves(tree: &Tree) -> impl Iterator<Item = Node<'_>> {
     walk(tree, |_| true).filter(|node| node.child_count() == 0)
 }
