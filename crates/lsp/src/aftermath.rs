@@ -30,14 +30,14 @@ impl fmt::Debug for FileChange {
     }
 }
 
-/// What all servers say of an edit: one report for each server that the edit concerns.
+/// The answers of all servers to an edit: one report for each server that the edit concerns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
     /// The reports, in the order in which the servers answered.
     pub servers: Vec<ServerReport>,
 }
 
-/// What one server says of one edit.
+/// The answer of one server to one edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerReport {
     /// The name of the server.

@@ -1,9 +1,9 @@
 //! The servers that need no configuration: which files they handle, how they are started, and which options keep them
 //! from running programs of the workspace.
 //!
-//! Left alone, rust-analyzer builds scripts and macros, and lets `cargo` and `rustup` choose programs by files of the
-//! workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them take from `PATH`
-//! what they start themselves, which `process::search` sees to.
+//! By default, rust-analyzer builds scripts and macros, and lets `cargo` and `rustup` choose programs by files of the
+//! workspace; typescript-language-server loads the TypeScript of `node_modules`; and all of them take the programs that
+//! they start from `PATH`, which `process::search` keeps clean.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(crate) struct KnownServer {
     pub(crate) dialect: Dialect,
 }
 
-/// How a server departs from the protocol, and so how it must be talked to.
+/// How a server departs from the protocol, and so how the client must handle it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Follows the protocol.
@@ -31,9 +31,9 @@ pub(crate) enum Dialect {
     Pyright,
     /// Publishes diagnostics without a version, so that TypeScript's own server is asked through it instead.
     TypeScript,
-    /// Publishes nothing, in some releases, where nothing has changed.
+    /// Publishes nothing, in some releases, if the diagnostics have not changed.
     Gopls,
-    /// Says when it has read the workspace; its answers before that are worth nothing.
+    /// Announces when it has read the workspace; its earlier answers are worthless.
     RustAnalyzer,
 }
 
@@ -85,8 +85,8 @@ pub(crate) const KNOWN: &[KnownServer] = &[
             ("m", "objective-c"),
             ("mm", "objective-cpp"),
         ],
-        // Without --query-driver it starts no compiler, whatever a .clangd or a compile_commands.json names, and it
-        // loads no plugin of theirs either. Its index would be written into the workspace.
+        // Without --query-driver it starts no compiler and loads no plugin, whatever a .clangd or a
+        // compile_commands.json names. Its index would be written into the workspace.
         commands: &[&["clangd", "--background-index=false", "--log=error"]],
         dialect: Dialect::Plain,
     },
@@ -110,7 +110,7 @@ pub(crate) const PROJECT_FILES: &[&str] = &[
     ".clang-tidy",
 ];
 
-/// What a server is started with.
+/// The options and environment with which a server is started.
 pub(crate) struct Launch {
     pub(crate) options: Value,
     /// Environment variables beside `PATH`.
@@ -133,9 +133,9 @@ pub(crate) fn launch(
     Ok(match kind {
         Dialect::Plain | Dialect::Gopls => nothing,
         Dialect::Pyright => Launch {
-            // It runs the Python of PATH to find packages, in the root.
+            // Pyright runs the Python of PATH in the root to find packages.
             environment: vec![("PYTHONSAFEPATH", "1".into())],
-            // More would be looked at with each edit than the files that were edited.
+            // Otherwise, each edit would have more files checked than those that it changed.
             options: json!({"python": {"analysis": {"diagnosticMode": "openFilesOnly"}},
                 "basedpyright": {"analysis": {"diagnosticMode": "openFilesOnly"}}}),
         },
@@ -144,8 +144,7 @@ pub(crate) fn launch(
             let tsserver = installed_tsserver(program)
                 .filter(|tsserver| !search.is_inside(tsserver))
                 .ok_or("there is no TypeScript with a tsserver.js beside it (npm install -g typescript@5)")?;
-            // The path is taken before the node_modules of the workspace are looked at. Types are fetched by running
-            // npm.
+            // The path has priority over the node_modules of the workspace. Acquiring types would run npm.
             Launch {
                 options: json!({"tsserver": {"path": tsserver}, "disableAutomaticTypingAcquisition": true}),
                 ..nothing
@@ -163,7 +162,7 @@ pub(crate) fn launch(
     })
 }
 
-/// Finds the `tsserver.js` of the TypeScript that is installed beside this program, in the way Node looks for it.
+/// Finds the `tsserver.js` of the TypeScript that is installed beside this program, as Node resolves it.
 fn installed_tsserver(program: &Path) -> Option<PathBuf> {
     let program = program.canonicalize().ok()?;
     let inside = ["typescript", "lib", "tsserver.js"].iter().collect::<PathBuf>();
@@ -176,13 +175,13 @@ fn rust_analyzer_options() -> Value {
         "procMacro": {"enable": false},
         "checkOnSave": false,
         "cachePriming": {"enable": false},
-        // What is only there because of the above.
+        // These only follow from the settings above.
         "diagnostics": {"disabled": ["macro-error", "proc-macro-disabled", "unresolved-proc-macro", "inactive-code", "unlinked-file"]},
     })
 }
 
-/// `.cargo/config.toml` of the workspace may name a compiler and wrappers around it, and `rust-toolchain.toml` a
-/// folder of programs; what the environment says goes before both.
+/// Returns variables that override the workspace's `.cargo/config.toml`, which may name a compiler and wrappers around
+/// it, and its `rust-toolchain.toml`, which may name a folder of programs.
 fn cargo_environment() -> Vec<(&'static str, String)> {
     let ours = |name: &'static str, otherwise: Option<String>| {
         let value = std::env::var(name).ok().or(otherwise)?;
@@ -199,20 +198,19 @@ fn cargo_environment() -> Vec<(&'static str, String)> {
     .collect()
 }
 
-/// Returns why a server of this dialect must not be used in a root as it is now, if so. What cargo reads of the
-/// workspace can name libraries and programs in more ways than the environment can take back, and rust-analyzer has
-/// it run with each project that it reads. What rust-analyzer itself reads there goes before what it is told.
+/// Returns why a server of this dialect must not be used in a root as it is now, if so. Cargo's files in the workspace
+/// can name libraries and programs in more ways than the environment can override, and rust-analyzer runs cargo for
+/// each project. Rust-analyzer's own files there override its options.
 pub(crate) fn objection(dialect: Dialect, root: &Path, runs_project_code: bool) -> Option<String> {
     if dialect != Dialect::RustAnalyzer || runs_project_code {
         return None;
     }
-    // Its own file of a project goes before what a client says, and turns checks on again, with which build scripts
-    // run.
+    // Rust-analyzer's file overrides the client's options, and can turn on checks, which run build scripts.
     let mut names = vec!["rust-analyzer.toml", ".cargo/config.toml", ".cargo/config"];
     if std::env::var_os("RUSTUP_TOOLCHAIN").is_none() && default_toolchain().is_none() {
         names.extend(["rust-toolchain.toml", "rust-toolchain"]);
     }
-    // It looks for projects in the root and in the folders there, and not further down.
+    // Rust-analyzer looks for projects in the root and in its direct subfolders only.
     let folders = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
     let found = std::iter::once(root.to_owned())
         .chain(folders)
@@ -224,7 +222,7 @@ pub(crate) fn objection(dialect: Dialect, root: &Path, runs_project_code: bool) 
     ))
 }
 
-/// Whether a program is a mere link to rustup whose toolchain does not have the component.
+/// Returns whether a program is only a rustup proxy whose toolchain does not have the component.
 fn is_missing_in_toolchain(program: &Path, toolchain: Option<PathBuf>) -> bool {
     let length = |file: &Path| file.metadata().map(|found| found.len()).ok();
     let is_rustup = length(program).is_some_and(|own| length(&program.with_file_name("rustup")) == Some(own));

@@ -1,10 +1,10 @@
-//! Runs language servers for one purpose: to say what an edit changed, that is, which errors and warnings it brought and
-//! how many it removed.
+//! Runs language servers for one purpose: to report which errors and warnings an edit brought and how many it removed.
 //!
 //! The crate does not depend on Emend. A program reports each edit that it has made to [`Servers`] and gets a
 //! [`PendingAftermath`], which is complete once all servers concerned have answered. Callers wait for it only if they
-//! choose to, and a server that hangs or misbehaves spoils no more than its own answers. A server reads files that others
-//! wrote, so no server program is taken from the workspace, and each server is told to run nothing from there.
+//! choose to, and a server that hangs or misbehaves spoils no more than its own answers. A server reads files that
+//! others wrote, so no server program is taken from the workspace, and each server is configured to run nothing from
+//! there.
 //!
 //! ```
 //! use std::time::{Duration, Instant};

@@ -27,7 +27,7 @@ use crate::wire;
 const MAX_OTHER_FILES: usize = 10;
 /// How long to wait for a server that may publish nothing.
 const PUBLISH_PATIENCE: Duration = Duration::from_secs(5);
-/// How long to wait before a request is repeated that the server was too busy to answer.
+/// How long to wait before retrying a request that the server was too busy to answer.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A server that has been initialized.
@@ -71,7 +71,7 @@ impl LspSession {
             kind,
             units: ColumnUnits::from_encoding(chosen.as_ref()),
             save_includes_text: match save {
-                // Only a server that says more than a number of what it wants can say that it wants this.
+                // A server that describes its synchronization by a mere number cannot ask for `didSave`, so it gets it.
                 Value::Null => offered["textDocumentSync"].is_number().then_some(false),
                 Value::Bool(wanted) => wanted.then_some(false),
                 save => Some(save["includeText"].as_bool().unwrap_or(false)),
@@ -109,7 +109,7 @@ impl LspSession {
         for file in files.iter().filter(|file| file.before.is_some()) {
             let diagnostics = match file.after {
                 Some(_) => self.baseline(file.path, deadline)?,
-                // One that is deleted is not opened for it.
+                // A deleted file is not opened for this.
                 None => self.known_diagnostics(file.path).unwrap_or_default(),
             };
             old.insert(file.path.to_owned(), diagnostics);
@@ -128,7 +128,7 @@ impl LspSession {
         }
         let mut changes = DiagnosticChanges::default();
         for (file, mut new) in files.iter().zip(found) {
-            // The first pass of a file that is new to it may be an empty one, and there is none of before to answer to.
+            // The first pass over a new file may be empty, and there are no older diagnostics to compare it with.
             if file.before.is_none() {
                 new = self.latest_diagnostics(file.path).unwrap_or(new);
             }
@@ -143,7 +143,7 @@ impl LspSession {
         for (path, new) in self.other_diagnostics_now(files, &others, deadline)? {
             let old = match others.get(&path) {
                 Some(old) => Arc::clone(old),
-                // A server that has just been started tells what has been wrong for long.
+                // A server that has just started also publishes old errors.
                 None if !self.has_answered_edit => continue,
                 None => RawDiagnostics::default(),
             };
@@ -161,7 +161,7 @@ impl LspSession {
         deadline: Instant,
     ) -> Result<Vec<Diagnostic>, RequestError> {
         self.await_quiescence(deadline)?;
-        // A question is about now, and other programs may have changed files unnoticed.
+        // A question concerns the present, and other programs may have changed files unnoticed.
         self.documents.forget_pulled_but_of(|_| false);
         if self.kind == Dialect::Pyright {
             self.prompt_rescan(texts)?;
@@ -201,7 +201,7 @@ impl LspSession {
             let kind = match (path.symlink_metadata().is_ok(), was_open) {
                 (false, _) => FileChangeType::DELETED,
                 (true, true) => FileChangeType::CHANGED,
-                // Whether it was there before is not known, and only this has a server look for files that it misses.
+                // Whether the file existed before is unknown, and only `CREATED` makes a server search for it.
                 (true, false) => FileChangeType::CREATED,
             };
             events.extend(wire::uri(path).map(|uri| FileEvent::new(uri, kind)));
@@ -240,7 +240,7 @@ impl LspSession {
             match self.current_diagnostics(path, deadline) {
                 Ok(diagnostics) => drop(now.insert(path.clone(), diagnostics)),
                 Err(RequestError::Ended(why)) => return Err(RequestError::Ended(why)),
-                // The answer for the edited files does not depend on these.
+                // The answer for the edited files does not depend on the other files.
                 Err(RequestError::TimedOut | RequestError::Refused { .. }) => {}
             }
         }
@@ -376,7 +376,7 @@ impl LspSession {
         Ok(answered)
     }
 
-    /// Returns the diagnostics of exactly this text, if they have come already.
+    /// Returns the diagnostics of exactly this text, if they have arrived already.
     fn known_diagnostics(&self, path: &Path) -> Option<RawDiagnostics> {
         let document = self.documents.get(path)?;
         if self.publishes() {
@@ -470,7 +470,7 @@ impl LspSession {
     }
 }
 
-/// Whether an error only says that something has just changed, so that the request may be repeated.
+/// Returns whether an error only means that something has just changed, so that the request may be retried.
 fn is_transient(code: i32) -> bool {
     [ErrorCode::ContentModified, ErrorCode::ServerCancelled, ErrorCode::RequestCanceled]
         .iter()

@@ -1,7 +1,7 @@
 //! The documents that are open in a server, each with exactly the text that it was sent.
 //!
-//! Versions only grow, also across closing and opening again, so that what is published late of an older text is never
-//! taken for what is said of a newer one.
+//! Versions only grow, also across closing and reopening, so that late diagnostics of an older text are never taken for
+//! those of a newer one.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::wire;
 /// The documents that are open in a server.
 pub(crate) struct OpenDocuments {
     process: Arc<ServerProcess>,
-    /// How many may be open before the one that was used least recently is closed.
+    /// How many documents may be open before the least recently changed one is closed.
     most: usize,
     documents: HashMap<PathBuf, Document>,
     version: i32,
@@ -29,7 +29,7 @@ pub(crate) struct OpenDocuments {
 
 /// An open document.
 pub(crate) struct Document {
-    /// The version of this text. It also gives the order in which documents were used.
+    /// The version of this text. It also gives the order in which documents changed.
     pub(crate) version: i32,
     pub(crate) text: String,
     /// The pulled diagnostics of this text, while nothing has changed since.
@@ -37,7 +37,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Whether the file holds this text.
+    /// Returns whether the file on disk holds this text.
     pub(crate) fn is_on_disk(&self, path: &Path) -> bool {
         let has_length = |found: std::fs::Metadata| found.is_file() && found.len() == self.text.len() as u64;
         path.symlink_metadata().is_ok_and(has_length)
@@ -72,7 +72,7 @@ impl OpenDocuments {
         let uri = uri(path)?;
         let document = Document { version, text: text.to_owned(), pulled: None };
         if self.documents.insert(path.to_owned(), document).is_some() {
-            // The whole text is one of the changes that every server takes which takes any.
+            // Every server that accepts changes accepts the whole text as one.
             let changes = vec![TextDocumentContentChangeEvent {
                 range: None,
                 range_length: None,
@@ -113,7 +113,7 @@ impl OpenDocuments {
         Ok(true)
     }
 
-    /// Forgets all pulled diagnostics but those of these files, since a change of them may have changed the others.
+    /// Forgets the pulled diagnostics of all files but these, whose change may have changed those of the others.
     pub(crate) fn forget_pulled_but_of(&mut self, is_kept: impl Fn(&Path) -> bool) {
         for (path, document) in &mut self.documents {
             if !is_kept(path) {
@@ -123,7 +123,7 @@ impl OpenDocuments {
     }
 }
 
-/// Returns how a path is named to a server.
+/// Returns the URI that names a path to a server.
 pub(crate) fn uri(path: &Path) -> Result<lsp_types::Uri, RequestError> {
     wire::uri(path).ok_or_else(|| RequestError::refused("its name cannot be told"))
 }

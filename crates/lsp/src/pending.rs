@@ -8,7 +8,7 @@ use emend_threads::{Condvar, Mutex};
 
 use crate::aftermath::{Aftermath, ServerReport};
 
-/// What the servers will say of an edit. It may be dropped at any time without waiting.
+/// The future answers of the servers to an edit. Dropping it at any time is allowed and does not wait.
 #[derive(Debug)]
 pub struct PendingAftermath {
     awaited: Awaited<ServerReport>,

@@ -1,5 +1,5 @@
-//! The queue of one server. Its length is bounded: jobs that pile up are merged, and those that cannot be merged are
-//! answered without being done.
+//! The bounded queue of one server: jobs that pile up are merged, and those that cannot be merged are answered without
+//! being done.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -57,8 +57,8 @@ impl Waiting for Queue {
 }
 
 impl Queue {
-    /// Adds a job. Returns one that will never be done. Dropping it sends its default answer, so the caller must do that
-    /// without holding a lock.
+    /// Adds a job. Returns a job that will never be done, if there is one; dropping it sends its default answer, so the
+    /// caller must do that without holding a lock.
     #[must_use]
     pub(crate) fn push(&mut self, job: Job) -> Option<Job> {
         match job {
@@ -79,7 +79,7 @@ impl Queue {
         }
     }
 
-    /// Removes and returns all jobs that somebody waits for, so that they can be answered.
+    /// Removes and returns all jobs that a caller waits for, so that they can be answered.
     pub(crate) fn take_awaited(&mut self) -> Vec<Job> {
         let (awaited, rest) = self.jobs.drain(..).partition(|job| !matches!(job, Job::OutsideChanges(_)));
         self.jobs = rest;
@@ -101,7 +101,7 @@ impl Queue {
             waiting.append(&mut paths);
             waiting.sort_unstable();
             waiting.dedup();
-            // A server that missed some sees them when it next looks at them.
+            // A server that misses some notices them when it next reads those files.
             waiting.truncate(MAX_FILES);
         } else {
             paths.truncate(MAX_FILES);
@@ -118,7 +118,7 @@ impl Queue {
             _ => changes,
         };
         if changes.len() > MAX_FILES {
-            // The one that waits is still done by itself.
+            // The waiting edit is still done by itself.
             reply.change_default(|report| {
                 report.state = silent("more files were changed than it is told of at once");
             });
@@ -132,7 +132,7 @@ impl Queue {
     }
 }
 
-/// Returns what an edit and the one after it change together, file by file.
+/// Returns the combined changes of two successive edits, file by file.
 fn merged(earlier: &[SharedChange], later: Vec<SharedChange>) -> Vec<SharedChange> {
     let mut merged = earlier.to_vec();
     for change in later {

@@ -1,5 +1,5 @@
-//! The process of a server and the threads at its pipes: messages from it are taken in as they come, messages to it
-//! go out without blocking the sender, and its exit is noticed however it comes.
+//! The process of a server and the threads at its pipes: they receive messages as they come, send messages without
+//! blocking the sender, and notice every exit.
 //!
 //! The memory that a server can take is bounded. Published diagnostics replace earlier ones, an answer that nobody
 //! awaits is dropped, and a server that does not read, writes without end or writes no LSP messages is killed.
@@ -26,15 +26,15 @@ use crate::requests::{self, RequestHandler};
 use crate::settings::ServerLimits;
 use crate::wire;
 
-/// How many unread messages a server may have before it counts as one that does not read.
+/// How many unsent messages may wait before a server counts as one that does not read.
 const MAX_UNREAD_MESSAGES: usize = 1000;
-/// For how many files that are not open the published diagnostics are kept.
+/// The number of files up to which diagnostics of closed files are kept.
 const MAX_CLOSED_FILES: usize = 200;
-/// How many bytes of the end of its standard error are kept.
+/// How many bytes at the end of a server's standard error are kept.
 const STDERR_TAIL: usize = 2000;
-/// How long a process may go on living with its standard output closed.
+/// How long a process may live on with its standard output closed.
 const CLOSED_STDOUT_GRACE: Duration = Duration::from_secs(5);
-/// How long the last of a process's output is awaited after its exit.
+/// How long to wait for the exit of a killed process, and for the last of its standard error.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// A running server. Dropping it kills the process.
@@ -54,7 +54,7 @@ pub(crate) enum RequestError {
 }
 
 impl RequestError {
-    /// An answer that is of no use, for this reason.
+    /// Makes the error for a useless answer.
     pub(crate) fn refused(message: impl Into<String>) -> Self {
         Self::Refused { code: 0, message: message.into() }
     }
@@ -70,7 +70,7 @@ struct Shared {
     stderr_closed: Condvar,
 }
 
-/// What a server has sent, as far as it still matters.
+/// The state that the messages of a server leave behind.
 #[derive(Default)]
 pub(crate) struct Inbox {
     /// How the process ended, and when.
@@ -87,7 +87,7 @@ pub(crate) struct Inbox {
     /// publishes them. An unregistration is ignored: a server that no longer answers refuses, and the refusal is
     /// reported.
     pub(crate) has_pull_diagnostics: bool,
-    /// Whether the server has said that it has nothing left to read or compute.
+    /// Whether the server has announced that it has nothing left to read or compute.
     pub(crate) is_quiescent: Option<bool>,
     /// How many bytes the server has written since it was last sent something.
     unprompted_bytes: usize,
@@ -151,7 +151,7 @@ impl ServerProcess {
         self.shared.inbox.lock().exit.clone()
     }
 
-    /// Whether the server has sent anything since then.
+    /// Returns whether the server has sent anything since then.
     pub(crate) fn has_spoken_since(&self, since: Instant) -> bool {
         self.shared.inbox.lock().last_message.is_some_and(|last| last > since)
     }
@@ -163,7 +163,7 @@ impl ServerProcess {
         self.send(Notification::new(N::METHOD.to_owned(), params).into())
     }
 
-    /// Asks it and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub(crate) fn request(
         &self,
         method: &str,
@@ -187,7 +187,7 @@ impl ServerProcess {
         answer?.map_err(|error| RequestError::Refused { code: error.code, message: error.message })
     }
 
-    /// Waits until there is what is looked for in what it has said.
+    /// Waits until `look` finds something in the inbox.
     pub(crate) fn wait<T>(
         &self,
         deadline: Instant,
@@ -206,7 +206,7 @@ impl ServerProcess {
         }
     }
 
-    /// Looks at what it has said, and at which files are open.
+    /// Calls `look` with the locked inbox.
     pub(crate) fn with_inbox<T>(&self, look: impl FnOnce(&mut Inbox) -> T) -> T {
         look(&mut self.shared.inbox.lock())
     }
@@ -260,7 +260,7 @@ impl Shared {
         loop {
             match wire::read(&mut stdout, self.limits.message_bytes) {
                 Ok(Some((message, length))) => self.receive(message, length, client),
-                // Its standard output is closed: it is about to exit, or will never say anything again.
+                // Its standard output is closed: the server is about to exit, or will never send anything again.
                 Ok(None) => {
                     let (inbox, time) = (self.inbox.lock(), CLOSED_STDOUT_GRACE);
                     let over = |inbox: &mut Inbox| inbox.exit.is_none();
@@ -360,19 +360,19 @@ impl Inbox {
         self.published.insert(path, Published { version: published.version, first, latest });
     }
 
-    /// Returns what was published first for exactly this version of a file.
+    /// Returns the first diagnostics published for exactly this version of a file.
     pub(crate) fn first_published(&self, path: &Path, version: i32) -> Option<RawDiagnostics> {
         let published = self.published.get(path).filter(|published| published.version == Some(version));
         published.map(|published| Arc::clone(&published.first))
     }
 
-    /// Returns what was published last for exactly this version of a file.
+    /// Returns the last diagnostics published for exactly this version of a file.
     pub(crate) fn latest_published(&self, path: &Path, version: i32) -> Option<RawDiagnostics> {
         let published = self.published.get(path).filter(|published| published.version == Some(version));
         published.map(|published| Arc::clone(&published.latest))
     }
 
-    /// Whether diagnostics were published for this file without a version.
+    /// Returns whether diagnostics were published for this file without a version.
     pub(crate) fn is_published_without_version(&self, path: &Path) -> bool {
         self.published.get(path).is_some_and(|published| published.version.is_none())
     }
@@ -380,7 +380,7 @@ impl Inbox {
 
 fn write_all(mut stdin: impl Write, to_send: &Receiver<Message>) {
     while let Ok(message) = to_send.recv() {
-        // That it does not read any more is noticed by its end, or by how much is left to send.
+        // A server that stops reading is noticed by its exit, or by the number of unsent messages.
         if message.write(&mut stdin).is_err() {
             return;
         }

@@ -18,8 +18,7 @@ use crate::server_config::{self, ServerConfig};
 use crate::settings::{LspSettings, ServerLimits};
 use crate::worker::{self, Worker};
 
-/// The language servers of a workspace. A server starts with the first file that needs it; dropping this value ends
-/// all.
+/// The language servers of a workspace. A server starts with the first file that needs it; dropping this stops all.
 pub struct Servers {
     roots: Vec<PathBuf>,
     servers: Vec<Arc<ServerConfig>>,
@@ -32,7 +31,7 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Takes the settings. No program is searched for or started yet.
+    /// Makes the servers of these settings. No program is searched for or started yet.
     pub fn new(settings: LspSettings) -> Self {
         let servers: Vec<_> =
             server_config::configured_servers(&settings.servers).into_iter().map(Arc::new).collect();
@@ -56,8 +55,8 @@ impl Servers {
         }
     }
 
-    /// Whether an installed server handles this file, or a running one must be told of its changes. The disk is
-    /// looked at only for the first file with its extension.
+    /// Returns whether an installed server handles this file, or a running one must be notified of its changes.
+    /// Programs are searched for only with the first file of an extension.
     pub fn concerns(&self, path: &Path) -> bool {
         let is_of_project =
             || is_project_file(path) && self.workers().values().any(|worker| worker.is_running());
@@ -97,7 +96,7 @@ impl Servers {
         Some(PendingAftermath::new(awaited))
     }
 
-    /// Notifies the running servers of files that other programs have changed, made or removed.
+    /// Notifies the running servers of files that other programs have changed, created or removed.
     pub fn notify_outside_changes(&self, paths: &[PathBuf]) {
         let running: Vec<_> = self.workers().values().filter(|worker| worker.is_running()).cloned().collect();
         for worker in running {
@@ -177,7 +176,7 @@ impl Servers {
         states
     }
 
-    /// Ends all servers, each by `shutdown` if it answers in time. Nothing is answered afterwards.
+    /// Stops all servers, each by `shutdown` if it answers in time. Later jobs get only default answers.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Release);
         let deadline = Instant::now() + self.limits.stop;
@@ -194,8 +193,7 @@ impl Servers {
 
     /// Returns why a server cannot be used, if so. Its program is searched for again.
     fn reason_for_absence(&self, server: &ServerConfig) -> Option<ServerState> {
-        // A setting for an unknown name may be a spelling error, so that is said even if the setting disables the
-        // server.
+        // A setting for an unknown name may be a spelling error, so it is reported even if it disables the server.
         if let Some(why) = server.misconfiguration() {
             return Some(ServerState::NotInstalled { why });
         }

@@ -31,7 +31,7 @@ pub struct ServerSetting {
     pub name: String,
     /// Whether the server may be started.
     pub enabled: Option<bool>,
-    /// The program, by its absolute path or by a name that is looked for, and its arguments.
+    /// The program, as an absolute path or a name to search for, and its arguments.
     pub command: Option<Vec<String>>,
     /// The extensions of the files that the server handles, without a dot.
     pub extensions: Vec<String>,
@@ -52,7 +52,7 @@ pub struct ServerLimits {
     pub job: Duration,
     /// The time to wait, after the answers for the edited files, for what the server publishes of other files.
     pub other_files: Duration,
-    /// The time in which the server must end when asked to.
+    /// The time in which the server must exit when asked to.
     pub stop: Duration,
     /// The time before a crashed server may be started again; doubled with each crash.
     pub back_off: Duration,
@@ -64,9 +64,9 @@ pub struct ServerLimits {
     pub message_bytes: usize,
     /// How many bytes a server may write without having been sent anything.
     pub unprompted_bytes: usize,
-    /// The largest file that is shown to a server, in bytes.
+    /// The largest file that is sent to a server, in bytes.
     pub file_bytes: usize,
-    /// How many files are open in one server.
+    /// How many files may be open in one server.
     pub open_documents: usize,
 }
 

@@ -1,7 +1,7 @@
 //! The encoding of the protocol: messages in their frames, and files as URIs.
 //!
-//! A message is written as `lsp-server` does it. It is read here, because a server may announce any length and a header
-//! without an end, and neither may take memory: what is read grows with what comes, up to a limit.
+//! `lsp-server` writes messages. This module reads them, because a server may announce any length or send an endless
+//! header: memory grows only with what has arrived, up to a limit.
 
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) fn read(from: &mut impl BufRead, limit: usize) -> io::Result<Option<(
     if body.len() < length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    // The error of the JSON parser names a place, never the text.
+    // The error of the JSON parser names a position, never the text.
     let message =
         serde_json::from_slice(&body).map_err(|error| invalid(&format!("no LSP message: {error}")))?;
     Ok(Some((message, length)))

@@ -1,5 +1,5 @@
 //! The worker of one server in one root: a thread that starts the server when there is a job, does one job after the
-//! other, and waits for a while after a crash before it starts the server again.
+//! other, and after a crash lets a back-off pass before it starts the server again.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ impl Worker {
         self.status.lock()
     }
 
-    /// Does a job. A panic in it, or in a text that is made for it, costs this server and the answer, and nothing else.
+    /// Does a job. A panic in it, or in a lazy text of it, costs this server and the answer, and nothing else.
     fn do_job_guarded(&self, job: Job, session: &mut Option<LspSession>) {
         if catch_unwind(AssertUnwindSafe(|| self.do_job(job, session))).is_err() {
             *session = None;
@@ -135,7 +135,7 @@ impl Worker {
 
     fn do_job(&self, job: Job, session: &mut Option<LspSession>) {
         if session.is_some() && self.server.objection(&self.root).is_some() {
-            // What makes it so may be what it is about to be told of.
+            // The job may be about the very change that raised the objection.
             *session = None;
             let process = std::mem::take(&mut self.status().process);
             process.inspect(|process| process.kill("it was stopped"));
@@ -143,7 +143,7 @@ impl Worker {
         match job {
             Job::OutsideChanges(paths) => {
                 if let Some(session) = session {
-                    // If it has ended, the next edit will say so.
+                    // If the server has ended, the next edit reports it.
                     let _ = session.notify_outside_changes(&paths);
                 }
             }
@@ -183,7 +183,7 @@ impl Worker {
         }
     }
 
-    /// Answers all waiting jobs at once if the server is not there.
+    /// Answers all waiting jobs at once if the server has crashed or is not installed.
     fn answer_waiting_jobs(&self, state: &ServerState) {
         if !matches!(state, ServerState::Crashed { .. } | ServerState::NotInstalled { .. }) {
             return;
@@ -245,7 +245,7 @@ impl Worker {
             Err(RequestError::Refused { message, .. }) => return Err(silent(&message)),
             Err(RequestError::TimedOut) => {
                 let why = format!("it has not answered within {:?}", self.limits.job);
-                // One that says something is busy. One that says nothing may never do so again.
+                // A server that still sends messages is busy; a silent one may hang for ever.
                 if ready.process().has_spoken_since(begun + self.limits.job / 2) {
                     return Err(silent(&why));
                 }
@@ -266,7 +266,7 @@ impl Worker {
         if let Some(crash) = self.status().crash.as_ref().filter(|crash| crash.restart_at > Instant::now()) {
             return Err(crash.state());
         }
-        // Programs come and go, and links are set anew: what was found once is looked at again.
+        // Programs come and go, and links change, so the program is searched for again.
         let found = self.server.find_command(&self.search).and_then(|(program, arguments)| {
             let start = self.server.launch(&program, &self.search)?;
             Ok((program, arguments, start))
@@ -369,12 +369,12 @@ fn split_answer<T>(answer: Result<T, ServerState>) -> (ServerState, Option<T>) {
     }
 }
 
-/// Returns the report of an edit that a server never came to.
+/// Returns the report of an edit that a server never handled.
 pub(crate) fn unanswered_report(server: &str) -> ServerReport {
     ServerReport { server: server.to_owned(), state: silent("it was stopped"), crashed: None, changes: None }
 }
 
-/// Returns the answer to a question that a server never came to.
+/// Returns the answer to a question that a server never handled.
 pub(crate) fn unanswered_diagnosis(server: &str) -> Diagnosis {
     Diagnosis::without_diagnostics(server, silent("it was not asked"))
 }

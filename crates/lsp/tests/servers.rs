@@ -1,5 +1,5 @@
-//! Servers that behave, and servers that do not. Each test starts the language server of testkit, which finds an error in
-//! each line with `BAD`, and looks at what is told of edits.
+//! Well-behaved and misbehaving servers. Each test starts the language server of testkit, which reports an error in
+//! each line with `BAD`, and checks the reports of edits.
 
 #![cfg(unix)]
 
@@ -16,14 +16,14 @@ use emend_lsp::{
 use emend_testkit::language_server;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// So long is waited for what must come.
+/// The timeout for what must happen.
 const GENEROUS: Duration = Duration::from_secs(60);
-/// So long a server may take that will not answer anyway.
+/// The timeout for a server that will not answer anyway.
 const SHORT: Duration = Duration::from_millis(300);
-/// How long is waited in vain where something else has to be done in the same time, on a busy machine too.
+/// The timeout that runs out while something else must be finished, on a busy machine too.
 const MODEST: Duration = Duration::from_secs(5);
 
-/// No test of its own: see `emend_testkit::language_server`.
+/// Runs the language server of testkit in this test binary, as `emend_testkit::language_server` describes.
 #[test]
 fn serves_as_the_fake_language_server() {
     language_server::serve_if_started_as_server();
@@ -77,7 +77,7 @@ impl Scene {
         FileChange { path: self.path(name), before: content(before), after: content(after) }
     }
 
-    /// What is told of an edit in the end.
+    /// Makes an edit and returns its final report.
     fn edit(&self, changes: Vec<FileChange>) -> ServerReport {
         let pending = self.servers.notify_edit(changes).expect("the files concern the server");
         only(pending.wait(Instant::now() + GENEROUS).expect("it is known in the end"))
@@ -91,7 +91,7 @@ impl Scene {
         changes(self.edit_one(before, after))
     }
 
-    /// Why the server is down after an edit to this text.
+    /// Edits to this text and returns why the server crashed.
     fn crash(&self, after: &str) -> String {
         match self.edit_one("one\n", after).state {
             ServerState::Crashed { why, .. } => why,
@@ -104,13 +104,13 @@ impl Scene {
         states.into_iter().find(|state| state.server == "fake").expect("it is known").state
     }
 
-    /// What the servers were told so far.
+    /// Returns the log of what the servers have received.
     fn log(&self) -> Vec<String> {
         let log = fs::read_to_string(self.state.path().join("log")).unwrap_or_default();
         log.lines().map(str::to_owned).collect()
     }
 
-    /// Waits until a server was told something, and yields what comes behind these words.
+    /// Waits for a log entry with these words, and returns what follows them.
     fn await_log(&self, words: &str) -> String {
         let deadline = Instant::now() + GENEROUS;
         loop {
@@ -174,7 +174,7 @@ fn an_edit_is_told_with_what_it_brought_and_what_went() {
             (vec![], 1, 0, 1),
             "{habits:?}"
         );
-        // Somebody else has changed it meanwhile: what was wrong before the edit is not blamed on it.
+        // Another program has changed the file meanwhile: earlier errors are not blamed on the edit.
         let other = scene.changes("BAD other\n", "BAD other\nBAD more\n");
         assert_eq!((places(&other), other.gone, other.errors), (vec![(2, 1)], 0, 2), "{habits:?}");
     }
@@ -182,7 +182,7 @@ fn an_edit_is_told_with_what_it_brought_and_what_went() {
 
 #[test]
 fn columns_are_counted_as_the_server_says_that_it_does() {
-    // It counts UTF-16 all the same, so that this shows.
+    // The server counts in UTF-16 all the same, so that the difference shows.
     let scene = Scene::new(&["utf-8"]);
     assert_eq!(places(&scene.changes("\n", "üü BAD\n")), [(1, 2)]);
 }
@@ -293,7 +293,7 @@ fn a_server_that_hangs_holds_nobody_up() {
     assert_eq!((after.crashed, places(&after.changes.expect("started again"))), (None, vec![(1, 1)]));
 }
 
-/// What such a link points to, whoever may change files in the workspace decides.
+/// Whoever may change files in the workspace decides where such a link leads.
 #[test]
 fn no_server_is_started_by_a_link_in_the_workspace() {
     let scene = Scene::new(&[]);
@@ -351,7 +351,7 @@ fn whatever_a_server_writes_costs_that_server_alone() {
         ("FLOOD", "without end"),
         ("DIE", "exit status: 7; its last words: this text cannot be borne"),
     ] {
-        // What a file contains when a server reads it first is the edit's old text, so both are tried.
+        // The server first reads the old text of an edit, so both texts are tried.
         let crash = scene.crash(word);
         assert!(crash.contains(why), "{word}: {crash}");
         let ServerState::Crashed { why: crash, .. } = scene.edit_one(word, "BAD\n").state else {
