@@ -1,7 +1,7 @@
-//! The unified diff of an edit, built from its spans: no comparison of the two contents is ever made.
+//! The unified diff of an edit, built from its spans without comparing the two contents.
 //!
-//! The spans are widened to whole lines, lines that are the same on both sides fall away at the edges, and
-//! three lines of context are put around. The cost is that of the change, not of the file.
+//! Spans are widened to whole lines, equal lines at their edges are cut off, and three lines of context are added. The
+//! cost depends on the change, not on the file.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,13 +20,13 @@ const CONTEXT: usize = 3;
 pub struct Diff {
     /// The text, with its `---` and `+++` lines.
     pub text: String,
-    /// How many lines come.
+    /// How many lines are added.
     pub added: usize,
-    /// How many lines go.
+    /// How many lines are removed.
     pub removed: usize,
 }
 
-/// The diff of what a plan does to one file.
+/// Returns the diff of a plan's changes to one file.
 #[must_use]
 pub fn from_plan(file: &FilePlan) -> Diff {
     let mut diff = of_content(file);
@@ -55,7 +55,7 @@ fn of_content(file: &FilePlan) -> Diff {
     }
 }
 
-/// The diff between two contents whose relation is not known: what somebody else changed.
+/// Returns the diff between two contents whose relation is not known, as after another program's change.
 #[must_use]
 pub fn between(name: &str, old: &Text, new: &Text) -> Diff {
     changed(name, name, old.bytes(), &crate::plan::rewrite_between(old, new))
@@ -78,7 +78,7 @@ fn whole(old: Option<&String>, new: Option<&String>, content: &[u8]) -> Diff {
     Diff { text, added, removed }
 }
 
-/// Whole lines of the old content and the lines that take their place.
+/// Whole lines of the old content and the lines that replace them.
 struct LineBlock<'a> {
     range: Range<usize>,
     new: Vec<u8>,
@@ -92,7 +92,7 @@ fn changed(old_name: &str, new_name: &str, bytes: &[u8], edit: &Edit) -> Diff {
         return diff;
     }
     diff.text = format!("--- a/{old_name}\n+++ b/{new_name}\n");
-    // Numbers of the line at `counted`, kept up while walking down the file.
+    // `old_line` is the index of the line at `counted`; `shift` is how many more lines the new side has so far.
     let (mut counted, mut old_line, mut shift) = (0, 0usize, 0isize);
     for group in groups(bytes, &blocks) {
         let before = lines_before(bytes, group[0].range.start, CONTEXT);
@@ -123,7 +123,7 @@ fn changed(old_name: &str, new_name: &str, bytes: &[u8], edit: &Edit) -> Diff {
     diff
 }
 
-/// `old` and `new` are zero-based; an empty side names the line before it, as every diff does.
+/// Formats a hunk header. `old` and `new` are zero-based; an empty side names the line before it, as in every diff.
 fn header(old: usize, old_count: usize, new: usize, new_count: usize) -> String {
     let side = |line: usize, count: usize| match count {
         0 => format!("{line},0"),
@@ -133,7 +133,7 @@ fn header(old: usize, old_count: usize, new: usize, new_count: usize) -> String 
     format!("@@ -{} +{} @@\n", side(old, old_count), side(new, new_count))
 }
 
-/// The edit's spans as blocks of whole lines, without the lines that both sides share at the edges.
+/// Returns the edit's spans as blocks of whole lines, without the equal lines at their edges.
 fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<LineBlock<'a>> {
     let mut done: Vec<(Range<usize>, Vec<u8>)> = Vec::new();
     let mut open: Option<OpenBlock> = None;
@@ -155,24 +155,24 @@ fn blocks<'a>(bytes: &'a [u8], edit: &Edit) -> Vec<LineBlock<'a>> {
     done.into_iter().filter_map(|(range, new)| trimmed(bytes, &range, &new)).collect()
 }
 
-/// A block that may go on: the next span may stand on its last line.
+/// An unfinished block: the next span may stand on its last line.
 struct OpenBlock {
     start: usize,
-    /// Up to here the old content is dealt with.
+    /// The offset up to which the old content is processed.
     at: usize,
     new: Vec<u8>,
-    /// Where the line at `at` ends, once that was looked for.
+    /// The end of the line at `at`, cached.
     line_end: Option<usize>,
 }
 
 impl OpenBlock {
-    /// Whether old and new both end with a whole line here, so that the next line is not concerned.
+    /// Returns whether old and new both end with a whole line here, so that the next line is not part of the block.
     fn is_whole(&self, bytes: &[u8]) -> bool {
         let old_ends = self.at == 0 || bytes[self.at - 1] == b'\n';
         old_ends && self.new.last().is_none_or(|last| *last == b'\n')
     }
 
-    /// Where this block ends if nothing more joins it.
+    /// Returns where this block ends if no span joins it.
     fn end(&mut self, bytes: &[u8]) -> usize {
         if self.is_whole(bytes) {
             return self.at;
@@ -183,7 +183,7 @@ impl OpenBlock {
         }
     }
 
-    /// Whether something at `offset` belongs to this block's last line.
+    /// Returns whether `offset` belongs to this block's last line.
     fn reaches(&mut self, bytes: &[u8], offset: usize) -> bool {
         let end = self.end(bytes);
         offset < end || (offset == end && end == bytes.len() && !self.is_whole(bytes))
@@ -218,7 +218,7 @@ fn trimmed<'a>(bytes: &'a [u8], range: &Range<usize>, new: &[u8]) -> Option<Line
     Some(LineBlock { old: &bytes[range.clone()], range, new: kept })
 }
 
-/// Blocks whose contexts would touch or overlap share one hunk.
+/// Groups the blocks into hunks: those whose contexts would touch or overlap share one.
 fn groups<'b, 'a>(bytes: &[u8], blocks: &'b [LineBlock<'a>]) -> Vec<&'b [LineBlock<'a>]> {
     blocks.chunk_by(|a, b| lines_after(bytes, a.range.end, CONTEXT * 2) >= b.range.start).collect()
 }
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(shown.text, "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-one two three\n+1 two 3\n next\n");
     }
 
-    /// Applies a diff the way `patch` does, trusting its numbers.
+    /// Applies a diff as `patch` does, and trusts its line numbers.
     fn apply(diff: &str, old: &str) -> String {
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let (mut out, mut at) = (String::new(), 0);
@@ -362,7 +362,7 @@ mod tests {
                 builder.replace(1, start..end, new.into_bytes());
                 at = end;
             }
-            // Touching spans are right, overlapping ones cannot be built.
+            // Spans may touch; overlapping ones cannot be built.
             let edit = builder.finish().unwrap();
             let new = String::from_utf8(edit.apply(text.bytes())).unwrap();
             let shown = changed("f", "f", text.bytes(), &edit);

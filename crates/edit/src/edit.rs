@@ -1,10 +1,10 @@
 //! An edit: sorted, disjoint byte ranges of one version of a file, each with its new bytes.
 //!
-//! The only door is [`EditBuilder::finish`], which refuses overlaps, so that holding an [`Edit`] proves
-//! that it can be applied in one pass and that no hunk undoes another. Overlap comes from a model's input,
-//! so it is an answer, never an assertion.
+//! Hunks become an edit only through [`EditBuilder::finish`], which refuses overlaps. So an [`Edit`] can be applied in
+//! one pass, and no hunk undoes another. Overlap comes from a model's input, so it is an error value, never an
+//! assertion.
 //!
-//! Ranges and new bytes are the view's. What becomes of the file's raw bytes is [`Edit::raw_spans`].
+//! Ranges and new bytes are those of the view; [`Edit::raw_spans`] gives the changes of the raw bytes.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -17,29 +17,29 @@ use crate::version::{Hashing, Version};
 /// One replaced range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The bytes of the old content that go; empty for an insertion.
+    /// The replaced bytes of the old content; empty for an insertion.
     pub range: Range<usize>,
-    /// What comes in their place.
+    /// The new bytes.
     pub new: Vec<u8>,
-    /// The hunk of the request that wants this, counted from 1.
+    /// The hunk of the request that this belongs to, counted from 1.
     pub hunk: usize,
 }
 
-/// What is to change in one version of a file.
+/// The changes to one version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     base: Version,
     base_len: usize,
-    /// That of the result: the base's, unless another file takes its place.
+    /// The encoding of the result: the base's, unless another file takes its place.
     encoding: Encoding,
     /// Invariant: sorted and disjoint, and within `base_len`.
     spans: Vec<Span>,
-    /// Whether some span is the work of several hunks, so that none of them can be left out.
+    /// Whether some span comes from several hunks, so that none of them can be left out.
     joined: bool,
 }
 
 impl Edit {
-    /// The edit that changes nothing in this text.
+    /// Makes an edit that changes nothing in this text.
     #[must_use]
     pub fn empty(text: &Text) -> Self {
         Self {
@@ -51,37 +51,37 @@ impl Edit {
         }
     }
 
-    /// The version that this edit was made for.
+    /// Returns the version that this edit was made for.
     #[must_use]
     pub fn base(&self) -> Version {
         self.base
     }
 
-    /// The replaced ranges, in order.
+    /// Returns the replaced ranges, in order.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// The encoding of the new content.
+    /// Returns the encoding of the new content.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// Whether the edit leaves the file as it is.
+    /// Returns whether the edit leaves the file as it is.
     #[must_use]
     pub fn is_no_op(&self, base: &Text) -> bool {
         let same_encoding = self.encoding == base.encoding() || self.is_all_view(base);
         same_encoding && self.spans.iter().all(|span| base.bytes()[span.range.clone()] == span.new[..])
     }
 
-    /// Whether the view is what is on disk, before and after.
+    /// Returns whether view and raw bytes are equal, before and after the edit.
     fn is_all_view(&self, base: &Text) -> bool {
         self.encoding.is_view() && base.encoding().is_view()
     }
 
-    /// Which hunks want characters that the encoding lacks, and the first such character of each.
+    /// Returns the hunks with characters that the encoding lacks, each with its first such character.
     #[must_use]
     pub fn not_encodable(&self) -> Vec<(usize, char)> {
         let mut lacking: Vec<(usize, char)> = Vec::new();
@@ -100,7 +100,7 @@ impl Edit {
         lacking
     }
 
-    /// The new content.
+    /// Returns the new content.
     ///
     /// # Panics
     ///
@@ -113,8 +113,7 @@ impl Edit {
         }
     }
 
-    /// The replaced ranges of the raw bytes, each with what comes in its place. Raw bytes outside of them
-    /// are not touched.
+    /// Returns the replaced ranges of the raw bytes with their new bytes. Other raw bytes stay as they are.
     ///
     /// # Panics
     ///
@@ -128,10 +127,10 @@ impl Edit {
         if self.encoding != base.encoding() {
             return alloc::vec![(0..base.raw().len(), Cow::Owned(self.result(base).raw().to_vec()))];
         }
-        // Up to here the view was walked, and this much of the raw bytes with it.
+        // The offsets reached so far in the view and, in step, in the raw bytes.
         let (mut view, mut raw) = (0, 0);
         let mut advance = |to: usize| {
-            // A range that cuts a character in two has no place in the raw bytes.
+            // A range that splits a character has no counterpart in the raw bytes.
             assert!(base.bytes().get(to).is_none_or(|byte| byte & 0xc0 != 0x80), "cut at {to}");
             raw += self.encoding.raw_len(&base.bytes()[view..to]);
             view = to;
@@ -148,12 +147,12 @@ impl Edit {
         spans.map(|span| (advance(span.range.start)..advance(span.range.end), encoded(span))).collect()
     }
 
-    /// Writing something else in its place would be worse, and nothing was written yet.
+    /// Panics rather than writing a substitute; no file was changed yet.
     fn lacks(&self, character: char) -> ! {
         panic!("{character:?} was planned into a file in {}", self.encoding.name())
     }
 
-    /// The version of the new content. What stays where it was is not hashed again.
+    /// Returns the version of the new content. Blocks that stay in place are not hashed again.
     ///
     /// # Panics
     ///
@@ -173,7 +172,7 @@ impl Edit {
         hashing.finish()
     }
 
-    /// The raw bytes of the new content in pieces.
+    /// Returns the raw bytes of the new content in pieces.
     #[must_use]
     pub fn raw_pieces<'a>(&'a self, base: &'a Text) -> Vec<Cow<'a, [u8]>> {
         let mut pieces = Vec::new();
@@ -187,7 +186,7 @@ impl Edit {
         pieces
     }
 
-    /// The new content's view in pieces: unchanged stretches of `base` between the new texts.
+    /// Returns the view of the new content in pieces: unchanged stretches of `base` between the new texts.
     pub fn pieces<'a>(&'a self, base: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + 'a {
         debug_assert_eq!(base.len(), self.base_len);
         let mut at = 0;
@@ -200,7 +199,7 @@ impl Edit {
         spans.chain(core::iter::once(&base[tail..])).filter(|piece| !piece.is_empty())
     }
 
-    /// The new content's view.
+    /// Returns the view of the new content.
     #[must_use]
     pub fn apply(&self, base: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.new_len());
@@ -208,32 +207,32 @@ impl Edit {
         out
     }
 
-    /// How long the new content's view is.
+    /// Returns the length of the new content's view.
     #[must_use]
     pub fn new_len(&self) -> usize {
         self.spans.iter().fold(self.base_len, |len, span| len - span.range.len() + span.new.len())
     }
 
-    /// Whether each span is the work of one hunk, so that some can be left out.
+    /// Returns whether each span comes from one hunk, so that some can be left out.
     #[must_use]
     pub fn is_separable(&self) -> bool {
         !self.joined
     }
 
-    /// Drops what other hunks want; unless they cannot be told apart, then nothing.
+    /// Drops the spans of all other hunks, or nothing if the hunks are not separable.
     pub(crate) fn retain(&mut self, hunks: &[usize]) {
         if self.is_separable() {
             self.spans.retain(|span| hunks.contains(&span.hunk));
         }
     }
 
-    /// The same edit, whose spans are the work of all hunks together.
+    /// Marks all hunks of the edit as inseparable.
     pub(crate) fn into_joined(mut self) -> Self {
         self.joined = true;
         self
     }
 
-    /// The same edit without the spans that put in place what is there.
+    /// Removes the spans that replace bytes by equal ones.
     pub(crate) fn without_no_ops(mut self, base: &Text) -> Self {
         if self.encoding == base.encoding() {
             self.spans.retain(|span| base.bytes()[span.range.clone()] != span.new[..]);
@@ -241,21 +240,21 @@ impl Edit {
         self
     }
 
-    /// The same edit, whose result is in this encoding: another file takes the place of its base.
+    /// Changes the encoding of the result, for an edit by which another file takes the place of the base.
     pub(crate) fn into_encoding(mut self, encoding: Encoding) -> Self {
         self.encoding = encoding;
         self
     }
 
-    /// Says that all of it is the work of one hunk.
+    /// Attributes all spans to one hunk.
     pub(crate) fn renumber(&mut self, hunk: usize) {
         self.spans.iter_mut().for_each(|span| span.hunk = hunk);
     }
 
-    /// This edit followed by `next`, which was made for its result, as one edit of this one's base.
+    /// Combines this edit and `next`, which was made for its result, into one edit of this one's base.
     ///
-    /// Both walk the content between them in step: a stretch that the second leaves alone keeps what the
-    /// first made of it; what it replaces disappears from the first's new text or from the base.
+    /// Both edits are walked in step over the content between them. Stretches that `next` leaves alone keep this edit's
+    /// changes; stretches that it replaces disappear from this edit's new text or from the base.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         let mut out = Spans::default();
@@ -272,16 +271,16 @@ impl Edit {
     }
 }
 
-/// A walk over the content between two edits, made of base stretches and the first edit's new texts.
+/// A walk over the content between two edits: stretches of the base, and the first edit's new texts.
 struct MiddleWalk<'a> {
     edit: &'a Edit,
-    /// The span that comes next.
+    /// The index of the next span.
     span: usize,
-    /// How much of its new text was passed; `None` while before it.
+    /// How many bytes of its new text were passed; `None` before the span.
     inside: Option<usize>,
     base: usize,
     middle: usize,
-    /// Whether something that the first edit made was dropped.
+    /// Whether a change of the first edit was dropped.
     swallowed: bool,
 }
 
@@ -294,12 +293,12 @@ impl<'a> MiddleWalk<'a> {
         self.base
     }
 
-    /// Passes on to `target`, keeping what the first edit made.
+    /// Advances to `target`, and keeps the first edit's changes.
     fn keep_to(&mut self, target: usize, out: &mut Spans) {
         self.walk(target, Some(out));
     }
 
-    /// Passes on to `target`, dropping what the first edit made.
+    /// Advances to `target`, and drops the first edit's changes.
     fn drop_to(&mut self, target: usize) {
         self.walk(target, None);
     }
@@ -319,7 +318,7 @@ impl<'a> MiddleWalk<'a> {
                 if self.base < span.range.start || (self.middle == target && out.is_none()) {
                     return;
                 }
-                // The span's removal belongs to whoever reaches it first; it costs no middle bytes.
+                // The span's removal takes no bytes of the middle; it belongs to the walk that reaches it first.
                 if let Some(out) = out.as_deref_mut() {
                     out.push(span.range.clone(), b"", span.hunk);
                 }
@@ -346,7 +345,7 @@ impl<'a> MiddleWalk<'a> {
     }
 }
 
-/// Spans on their way to an edit: one that continues or touches the last becomes part of it.
+/// A list of spans that merges a new span into the last one if they touch.
 #[derive(Default)]
 struct Spans {
     spans: Vec<Span>,
@@ -369,25 +368,25 @@ impl Spans {
     }
 }
 
-/// Gathers the spans of several hunks, each found in the same text.
+/// A collection of the spans of several hunks, all placed in the same text.
 #[derive(Debug)]
 pub struct EditBuilder {
     base: Version,
     base_len: usize,
     encoding: Encoding,
     spans: Vec<Span>,
-    /// What each hunk took to be there: its matched range.
+    /// The ranges that each hunk relies on: those that it matched.
     claims: Vec<(usize, Range<usize>)>,
 }
 
-/// Two hunks that concern the same bytes.
+/// A conflict of two hunks over the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// The earlier hunk of the request.
     pub first: usize,
-    /// The later one.
+    /// The later hunk.
     pub second: usize,
-    /// Where in the base they meet.
+    /// The offset in the base where they meet.
     pub offset: usize,
 }
 
@@ -404,7 +403,7 @@ impl EditBuilder {
         }
     }
 
-    /// Says that `hunk` relies on these bytes being as they are.
+    /// Records that `hunk` relies on these bytes being as they are.
     pub fn claim(&mut self, hunk: usize, range: Range<usize>) {
         self.claims.push((hunk, range));
     }
@@ -415,13 +414,13 @@ impl EditBuilder {
         self.spans.push(Span { range, new, hunk });
     }
 
-    /// What a hunk replaces, as far as it was asked for.
+    /// Returns the ranges that a hunk replaces, as far as they were recorded.
     pub(crate) fn ranges_of(&self, hunk: usize) -> impl Iterator<Item = Range<usize>> {
         self.spans.iter().filter(move |span| span.hunk == hunk).map(|span| span.range.clone())
     }
 
-    /// The edit, if no two replacements overlap and none touches what another hunk relies on. Insertions
-    /// at one place keep the order in which they were asked for.
+    /// Returns the edit, if no two replacements overlap and none touches a range that another hunk relies on.
+    /// Insertions at one offset keep their order.
     pub fn finish(mut self) -> Result<Edit, Overlap> {
         self.spans.sort_by_key(|span| (span.range.start, span.range.end));
         for pair in self.spans.windows(2) {
@@ -430,7 +429,7 @@ impl EditBuilder {
             }
         }
         self.claims.sort_by_key(|(_, range)| (range.start, range.end));
-        // A sweep over both sorted lists: only claims that a span can still reach are looked at.
+        // A sweep over both sorted lists: only claims that a span can still reach are checked.
         let mut first_live = 0;
         for span in &self.spans {
             let longest = |claim: &(usize, Range<usize>)| claim.1.end <= span.range.start;

@@ -1,11 +1,11 @@
-//! Encodings: how the characters of a file stand in its bytes.
+//! Text encodings: detection, decoding and encoding.
 //!
-//! What is matched and shown is always UTF-8, the *view* of a file. An encoding that is no UTF-8 is only
-//! ever accepted for a file if the view, encoded again, gives exactly the bytes of the file. So a guess that
-//! is wrong can show odd characters, but it damages nothing: every byte that no edit replaces is copied.
+//! Matching and output always use UTF-8, the *view* of a file. An encoding other than UTF-8 is accepted only if the
+//! view, encoded again, gives exactly the bytes of the file. So a wrong guess can show odd characters, but it damages
+//! nothing: every byte that no edit replaces is copied.
 //!
-//! All encodings here are stateless: a character's bytes do not depend on what stands before it. Stateful
-//! ones (ISO-2022-JP, UTF-7) are never guessed.
+//! All encodings here are stateless: a character's bytes do not depend on the characters before it. Stateful ones
+//! (ISO-2022-JP, UTF-7) are never guessed.
 
 use alloc::vec::Vec;
 
@@ -14,21 +14,21 @@ use encoding_rs::{EncoderResult, GB18030, GBK, UTF_16BE, UTF_16LE};
 
 use crate::problem::NotText;
 
-/// How much of a file, from its first character outside of ASCII on, the guess of an encoding looks at.
+/// How many bytes of a file, from about its first non-ASCII character on, the guess of an encoding uses.
 const GUESSED_FROM: usize = 256 * 1024;
-/// A file of another encoding with more than one control character in so many bytes is binary.
+/// A file that is not plain UTF-8 is binary if it has more than one control character in this many bytes.
 const BYTES_FOR_A_CONTROL: usize = 40;
 
-/// How the characters of a file stand in its bytes.
+/// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoding(Inner);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inner {
     Utf8,
-    /// UTF-8 but for some bytes, which are kept, and shown as U+FFFD.
+    /// UTF-8 with some invalid bytes, which are kept, and shown as U+FFFD.
     BrokenUtf8,
-    /// With a byte order mark, which is U+FEFF in the view too.
+    /// UTF-16 with a byte order mark, which is U+FEFF in the view too.
     Utf16Le,
     Utf16Be,
     Legacy(&'static encoding_rs::Encoding),
@@ -38,8 +38,8 @@ impl Encoding {
     /// The encoding of new files.
     pub const UTF_8: Self = Self(Inner::Utf8);
 
-    /// The encoding of a file of these bytes, and its view where that is not the bytes themselves; or why
-    /// it is no text.
+    /// Detects the encoding of a file. Also returns its view if that differs from the bytes; the error says why they
+    /// are no text.
     pub(crate) fn detect(raw: &[u8]) -> Result<(Self, Option<Vec<u8>>), NotText> {
         match raw {
             [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => return Err(NotText::Utf32),
@@ -57,7 +57,7 @@ impl Encoding {
             return if is_binary(raw) { Err(NotText::Binary) } else { Ok((Self(Inner::BrokenUtf8), None)) };
         }
         let guess = guess(raw);
-        // GB18030 has all of GBK, and more characters.
+        // GB18030 contains GBK.
         let wider = (guess == GBK).then_some(GB18030);
         let fits = |encoding| {
             let encoding = Self(Inner::Legacy(encoding));
@@ -71,7 +71,7 @@ impl Encoding {
         if is_binary(&view) { Err(NotText::Binary) } else { Ok((encoding, Some(view))) }
     }
 
-    /// The name on the wire.
+    /// Returns the name of the encoding in answers.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self.0 {
@@ -83,19 +83,19 @@ impl Encoding {
         }
     }
 
-    /// Whether files of this encoding are their own view.
+    /// Returns whether files of this encoding are their own view.
     #[must_use]
     pub fn is_view(self) -> bool {
         matches!(self.0, Inner::Utf8 | Inner::BrokenUtf8)
     }
 
-    /// Whether its characters are certain: no other encoding was in question.
+    /// Returns whether the characters of such a file are certain: its encoding is no guess.
     #[must_use]
     pub fn is_unicode(self) -> bool {
         matches!(self.0, Inner::Utf8 | Inner::Utf16Le | Inner::Utf16Be)
     }
 
-    /// The view of these bytes; `None` if they are not of this encoding.
+    /// Decodes bytes to their view; `None` if they are not of this encoding.
     #[must_use]
     pub fn decode(self, raw: &[u8]) -> Option<Vec<u8>> {
         let encoding = match self.0 {
@@ -109,11 +109,11 @@ impl Encoding {
         Some(text.into_owned().into_bytes())
     }
 
-    /// The bytes of a text in this encoding; or the first character that it lacks.
+    /// Encodes a text; the error is the first character that the encoding lacks.
     pub fn encode(self, text: &str) -> Result<Vec<u8>, char> {
         let raw = self.encode_plainly(text)?;
-        // Some encodings write a character as another that resembles it: in Shift_JIS a yen sign becomes a
-        // backslash. What would not be read back as it was written counts as lacking.
+        // Some encoders write a lookalike for a character: in Shift_JIS, a yen sign becomes a backslash. A character
+        // that would not be read back as it was written counts as lacking.
         let is_legacy = matches!(self.0, Inner::Legacy(_));
         if is_legacy && !text.is_ascii() && self.decode(&raw).as_deref() != Some(text.as_bytes()) {
             let mut utf8 = [0; 4];
@@ -140,13 +140,12 @@ impl Encoding {
         }
     }
 
-    /// How many bytes of a file this stretch of its view stands for, which begins and ends between
-    /// characters.
+    /// Returns how many raw bytes this slice of a view stands for. It must begin and end between characters.
     pub(crate) fn raw_len(self, view: &[u8]) -> usize {
         let characters = || view.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         match self.0 {
             Inner::Utf8 | Inner::BrokenUtf8 => view.len(),
-            // Characters of four bytes in UTF-8 have two units.
+            // A character of four bytes in UTF-8 has two UTF-16 units.
             Inner::Utf16Le | Inner::Utf16Be => {
                 2 * (characters() + view.iter().filter(|&&byte| byte >= 0xf0).count())
             }
@@ -154,7 +153,7 @@ impl Encoding {
             Inner::Legacy(encoding) => {
                 let mut len = 0;
                 let text = core::str::from_utf8(view).unwrap_or_default();
-                // The view of a file can be encoded: that was asked when it was read.
+                // Encoding the view of a file cannot fail: that was checked when the file was read.
                 let _ = each_encoded(encoding, text, |piece| len += piece.len());
                 len
             }
@@ -162,8 +161,7 @@ impl Encoding {
     }
 }
 
-/// Encodes a text bit by bit; the error is the first character that the encoding lacks. Never writes
-/// anything in its place.
+/// Encodes a text piece by piece, without substitutes; the error is the first character that the encoding lacks.
 fn each_encoded(
     encoding: &'static encoding_rs::Encoding,
     text: &str,
@@ -197,20 +195,20 @@ fn utf_16(encoding: Encoding, raw: &[u8]) -> Result<(Encoding, Option<Vec<u8>>),
     if is_binary(&view) { Err(NotText::Binary) } else { Ok((encoding, Some(view))) }
 }
 
-/// Whether there are too many control characters in what is not plain UTF-8. A DOS end-of-file mark is none.
+/// Returns whether a view has too many control characters for text. A final DOS end-of-file mark does not count.
 fn is_binary(view: &[u8]) -> bool {
     let view = view.strip_suffix(b"\x1a").unwrap_or(view);
     let low = view.iter().filter(|&&byte| match byte {
         b'\t' | b'\n' | b'\r' | b'\x0c' | b'\x1b' => false,
         byte => byte < 0x20 || byte == 0x7f,
     });
-    // U+0080 to U+009F, but not U+0085, a line ending of mainframes.
+    // U+0080 to U+009F, except U+0085, a line ending of mainframes.
     let high = view.windows(2).filter(|pair| pair[0] == 0xc2 && pair[1] < 0xa0 && pair[1] != 0x85);
     (low.count() + high.count()) * BYTES_FOR_A_CONTROL > view.len()
 }
 
-/// Whether it is UTF-8 in which some bytes went wrong. Other encodings have a sequence here and there that
-/// could be UTF-8, but never more of them than of other bytes.
+/// Returns whether this is UTF-8 with some broken bytes. Text in other encodings contains chance UTF-8 sequences, but
+/// they never outnumber the other bytes.
 fn is_mostly_utf_8(raw: &[u8]) -> bool {
     let (mut sequences, mut invalid) = (0, 0);
     for chunk in raw.utf8_chunks() {
@@ -222,7 +220,7 @@ fn is_mostly_utf_8(raw: &[u8]) -> bool {
 
 fn guess(raw: &[u8]) -> &'static encoding_rs::Encoding {
     let first = raw.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
-    // What stands before it matters to the guess.
+    // The context before it matters to the guess.
     let from = first.saturating_sub(64);
     let to = raw.len().min(from + GUESSED_FROM);
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -230,7 +228,7 @@ fn guess(raw: &[u8]) -> &'static encoding_rs::Encoding {
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// A name in lower case, which has to be written out since it lives as long as the program.
+/// Returns a name in lower case, from a table because the result must be `'static`.
 fn lower_case(name: &'static str) -> &'static str {
     const NAMES: &[&str] = &[
         "big5",
@@ -284,7 +282,7 @@ mod tests {
         text.encode_utf16().flat_map(unit).collect()
     }
 
-    /// The raw bytes after `old` was replaced by `new`.
+    /// Returns the raw bytes after `old` was replaced by `new`.
     fn replaced(text: &Text, old: &str, new: &str) -> Vec<u8> {
         let at = memchr::memmem::find(text.bytes(), old.as_bytes()).unwrap();
         let mut builder = EditBuilder::new(text);
@@ -296,7 +294,8 @@ mod tests {
         raw
     }
 
-    /// A file with these lines in this encoding is recognised, and an edit leaves the rest of it alone.
+    /// Checks that the encoding of a file with these lines is recognised, and that an edit leaves its other bytes
+    /// alone.
     #[track_caller]
     fn check(name: &str, encode: impl Fn(&str) -> Vec<u8>, before: &str, old: &str, new: &str) {
         let read = text(&encode(before));
@@ -416,7 +415,7 @@ mod tests {
         }
     }
 
-    /// Bytes of every kind: random ones, and random text in some encoding.
+    /// Generates random bytes, and random text in some encoding.
     fn any_raw() -> impl Strategy<Value = Vec<u8>> {
         let bytes = proptest::collection::vec(prop_oneof![3 => 0x20u8..=0xff, 1 => Just(b'\n')], 0..60);
         let labels = vec!["windows-1252", "shift_jis", "euc-jp", "gbk", "gb18030", "euc-kr", "big5"];

@@ -1,18 +1,18 @@
-//! Long lines in answers: a line is shown whole while it is short, else the stretch that matters, with the sizes of what
-//! is left out. Nothing reads such a line back: it is for eyes.
+//! Excerpts of long lines for answers: a short line is shown whole, a longer one by the stretch that matters, with the
+//! sizes of the parts left out. Excerpts are only for readers; no code parses them.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How much of what is shown stands before the place that matters.
+/// One in this many bytes of an excerpt stands before the place that matters; also how far two votes may differ.
 const BEFORE: usize = 4;
-/// So many words of a line are looked for in another to tell where it stands there.
+/// How many words of a text are searched for in a line to tell where the text stands there.
 const WORDS: usize = 32;
-/// A shorter word says little about where.
+/// The shortest word that is searched for; shorter ones are too common.
 const TELLING: usize = 4;
 
-/// Returns the line as it is shown in so many bytes, of a longer one the stretch around `at`.
+/// Returns the line if it fits into `room` bytes, else the stretch of it around `at`.
 #[must_use]
 pub fn around(line: &[u8], at: usize, room: usize) -> String {
     if line.len() <= room {
@@ -26,14 +26,14 @@ pub fn around(line: &[u8], at: usize, room: usize) -> String {
     format!("{before}{shown}{after}")
 }
 
-/// Returns the first byte at which two lines differ; their end if one is the beginning of the other.
+/// Returns the offset of the first difference of two lines; if one is a prefix of the other, its length.
 #[must_use]
 pub fn first_difference(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns where a text begins to differ from a line that it stands in or was meant to stand in, as the bytes of the line
-/// and of the text. Where in the line it begins is what most of its words say.
+/// Returns where a text begins to differ from a line that contains it or nearly does, as offsets in the line and in the
+/// text. Most of the text's words decide where in the line it begins.
 #[must_use]
 pub fn difference_within(line: &[u8], text: &[u8]) -> (usize, usize) {
     let common = first_difference(line, text);
@@ -60,7 +60,7 @@ pub fn difference_within(line: &[u8], text: &[u8]) -> (usize, usize) {
     (start + common, common)
 }
 
-/// The end of the character before which `at` is, or `at` itself between two.
+/// Returns the start of the character that contains the byte at `at`.
 fn boundary(line: &[u8], mut at: usize) -> usize {
     while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
         at -= 1;

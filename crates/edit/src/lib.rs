@@ -1,4 +1,4 @@
-//! The pure core: an edit is a value, computed and checked completely before anything is touched.
+//! The pure core: an edit is a value, computed and checked completely before any file changes.
 //!
 //! ```text
 //! text -> parse -> plan -> (check -> commit, in the workspace crate) -> report

@@ -1,8 +1,8 @@
-//! What can be expected to be wrong with an edit of a text, as data: a kind, the facts that mend the request, and a code.
+//! The expected failures of an edit as data: a kind, the facts that help to correct the request, and a code.
 //!
-//! A [`Problem`] is an answer, not an accident: the file does not hold that text, two places do, the patch was cut off.
-//! Here are the facts alone. What is told of them is for others to say, who know whom they tell and what that reader can
-//! do next; so nothing here is a sentence that somebody would have to mend for another reader.
+//! A [`Problem`] is an answer, not an accident: the file lacks the text, two places have it, the patch was cut off.
+//! This module holds facts only. Other crates word the messages, since they know the reader and what that reader can do
+//! next.
 
 pub mod malformed;
 mod near;
@@ -20,11 +20,11 @@ pub use near::{Difference, Near, NearPlace, Relation};
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, with the facts. Boxed, since a problem travels in every `Result`.
+    /// The kind of problem with its facts. Boxed to keep every `Result` small.
     pub kind: Box<Kind>,
-    /// The file that it concerns, as the caller names it.
+    /// The file concerned, as the caller names it.
     pub path: Option<String>,
-    /// The hunk (or edit of a list) that it concerns, counted from 1 over the whole request.
+    /// The hunk (or edit of a list) concerned, counted from 1 over the whole request.
     pub hunk: Option<usize>,
     /// Hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
@@ -37,51 +37,51 @@ pub struct Problem {
 pub struct HunksThatFit {
     /// How many hunks fit.
     pub fit: usize,
-    /// How many of the others would write what is there already.
+    /// How many of the others would write what the file already has.
     pub done: usize,
     /// How many hunks the request has.
     pub total: usize,
 }
 
-/// A hunk that fits, though another of its section does not.
+/// A hunk that fits although another of its section does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fitting {
-    /// Its number.
+    /// The number of the hunk.
     pub hunk: usize,
     /// The line at which it starts.
     pub line: usize,
-    /// The lines of the file that it changes, or those around its insertion, with their numbers; some of them.
+    /// Some of the lines that it changes, or of those around its insertion, with their numbers.
     pub lines: Vec<(usize, String)>,
 }
 
 impl Problem {
-    /// A problem of the request as a whole.
+    /// Makes a problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None }
     }
 
-    /// The same problem, of this file.
+    /// Attributes the problem to a file.
     #[must_use]
     pub fn at(mut self, path: &str) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// The same problem, of this hunk.
+    /// Attributes the problem to a hunk.
     #[must_use]
     pub fn in_hunk(mut self, number: usize) -> Self {
         self.hunk = Some(number);
         self
     }
 
-    /// The stable code.
+    /// Returns the stable code.
     #[must_use]
     pub fn code(&self) -> Code {
         self.kind.code()
     }
 
-    /// Whether the file already has what the request wants to write, perhaps for another reason than this request.
+    /// Returns whether the file already has what the request would write, for whatever reason.
     #[must_use]
     pub fn is_done_already(&self) -> bool {
         match &*self.kind {
@@ -102,7 +102,7 @@ impl From<Kind> for Problem {
     }
 }
 
-/// Says which problem it is and where, for logs. The facts are in its kind.
+/// Formats the code and the place of the problem for logs, without its facts.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.code())?;
@@ -124,7 +124,7 @@ impl fmt::Display for Problem {
 
 impl core::error::Error for Problem {}
 
-/// What is wrong, with the facts.
+/// A kind of problem with its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is a fact named by its variant")]
 pub enum Kind {
@@ -134,7 +134,7 @@ pub enum Kind {
         line: Option<usize>,
         fault: Malformed,
     },
-    /// There is nothing to look for.
+    /// The old text is empty.
     NoOldText,
 
     // Finding.
@@ -154,9 +154,9 @@ pub enum Kind {
         total: usize,
         more: bool,
         in_patch: bool,
-        /// The layer that found them, if the text itself stands nowhere.
+        /// The layer that found them, if the exact text was not found.
         loose: Option<&'static str>,
-        /// The first places with their neighbours: what could tell them apart.
+        /// The first places with their neighbouring lines, which could tell them apart.
         places: Vec<Vec<(usize, String)>>,
     },
     ExpectedCount {
@@ -181,9 +181,9 @@ pub enum Kind {
         count: usize,
         total: usize,
     },
-    /// It stands there, but with differences that leave open how the new lines are meant.
+    /// The lines were found with differences that leave open how the new lines are meant.
     Unclear,
-    /// Lines are named by number alone, and something before has moved them.
+    /// Lines are named by number alone, and an earlier change has moved them.
     MovedNumbers,
     WorkLimit {
         work: Work,
@@ -192,11 +192,11 @@ pub enum Kind {
     // New text that cannot be meant.
     PartOfWord {
         line: usize,
-        /// The word of the file that is cut.
+        /// The word of the file that the old text would split.
         word: String,
-        /// Whether it is the beginning of the old text that cuts it, and not its end.
+        /// Whether the beginning of the old text splits it, not the end.
         begins: bool,
-        /// The lines of the place with their neighbours.
+        /// The lines of the place with their neighbouring lines.
         shown: Vec<(usize, String)>,
     },
     LineEndingLost {
@@ -209,7 +209,7 @@ pub enum Kind {
     },
     IndentationMismatch {
         line: usize,
-        /// That line with its neighbours.
+        /// That line with its neighbouring lines.
         shown: Vec<(usize, String)>,
     },
     EscapedText {
@@ -223,9 +223,9 @@ pub enum Kind {
 
     // Files.
     MissingOriginal,
-    /// A file is to be added where one is.
+    /// The file to add exists.
     AlreadyExists,
-    /// A file is to be moved to where one is.
+    /// The target of the move exists.
     TargetExists,
     NotText {
         why: NotText,
@@ -238,11 +238,11 @@ pub enum Kind {
         bytes: u64,
         limit: u64,
     },
-    /// The caller has said that this source cannot be had, and knows why.
+    /// The caller has refused this source, and knows why.
     NoSource,
 
     // Taking a part of a plan.
-    /// What is moved cannot be taken without its arrival, nor the other way round.
+    /// Only one half of a move was taken: its source without its target, or the reverse.
     HalfMove {
         from: String,
         to: String,
@@ -253,16 +253,16 @@ pub enum Kind {
     },
 }
 
-/// What would be too much work.
+/// The kind of work that would be too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Comparing: the text nearly matches in too many places.
+    /// Comparing, because the text nearly matches in too many places.
     Comparing,
-    /// Replacing: it stands in more places than may be changed at once.
+    /// Replacing, because the text stands in more places than may be changed at once.
     Replacing,
 }
 
-/// Why nothing would change.
+/// The reason why nothing would change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoChange {
     /// The file already holds what the request asks for.
@@ -275,36 +275,36 @@ pub enum NoChange {
     SameText,
     /// The old and the new lines are the same.
     SameLines,
-    /// The file is to be moved to where it is.
+    /// The file would be moved to where it is.
     SamePath,
     /// The hunk has only context lines.
     OnlyContext,
-    /// The hunks that were taken change nothing without the others.
+    /// The selected hunks change nothing without the others.
     NothingTaken,
 }
 
-/// Why bytes are no text that can be edited.
+/// The reason why bytes are no editable text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotText {
-    /// They have NUL bytes, and no mark of UTF-16.
+    /// They have NUL bytes, and no UTF-16 byte order mark.
     Nul,
     /// They have too many control characters.
     Binary,
-    /// They have the mark of UTF-32.
+    /// They have a UTF-32 byte order mark.
     Utf32,
-    /// They have the mark of UTF-16 and are an odd number.
+    /// They have a UTF-16 byte order mark, but an odd length.
     OddUtf16,
-    /// They have the mark of UTF-16, but half a surrogate pair.
+    /// They have a UTF-16 byte order mark, but half a surrogate pair.
     HalfSurrogate,
-    /// They have the mark of UTF-16, but NUL characters.
+    /// They have a UTF-16 byte order mark, but NUL characters.
     NulInUtf16,
     /// They are not UTF-8, and no other encoding explains all of them.
     NoEncoding,
     /// The new text has a NUL byte.
     NulInNewText,
-    /// With the edit they would be no text any more.
+    /// The edit would leave bytes that are no text.
     AfterEdit,
-    /// Their encoding is a guess, and what is taken from them must be certain.
+    /// Their encoding is a guess, where the characters must be certain.
     Uncertain,
 }
 
@@ -319,7 +319,7 @@ macro_rules! codes {
             /// Every code.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// How the code is spelled.
+            /// Returns the spelling of the code.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $spelling),* }
@@ -354,7 +354,7 @@ impl fmt::Display for Code {
 }
 
 impl Kind {
-    /// The code under which this problem is known.
+    /// Returns the stable code of this kind.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -386,7 +386,7 @@ impl Kind {
         }
     }
 
-    /// The line numbers of the places in question, where there are any.
+    /// Returns the line numbers of the places in question, if there are any.
     #[must_use]
     pub fn lines(&self) -> &[usize] {
         match self {
@@ -398,7 +398,7 @@ impl Kind {
         }
     }
 
-    /// The version that the file has now, where the problem knows it.
+    /// Returns the current version of the file, if the problem holds it.
     #[must_use]
     pub fn current_version(&self) -> Option<Version> {
         match self {

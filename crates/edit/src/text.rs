@@ -1,11 +1,10 @@
 //! A file's content as text: its bytes, its version, and where its lines are.
 //!
-//! Everything that must be decided once about text is decided here: what counts as a line ending, what a
-//! BOM is, which bytes are text at all. Bytes are never rewritten: a [`Text`] hands out views, and an
-//! [`crate::edit::Edit`] replaces ranges of them.
+//! This module alone decides what counts as a line ending, what a BOM is, and which bytes are text at all. Bytes are
+//! never rewritten: a [`Text`] hands out views, and an [`crate::edit::Edit`] replaces ranges of them.
 //!
-//! A file that is not UTF-8 has its bytes twice: as they are on disk (raw), and as UTF-8 (the view). The
-//! version is that of the raw bytes; everything that is matched, shown or counted is the view's.
+//! The content of a file that is not UTF-8 is kept twice: as it is on disk (raw), and as UTF-8 (the view). The version
+//! is that of the raw bytes; matching, showing and counting use the view.
 //!
 //! A line ends in LF or CRLF. A CR that no LF follows is an ordinary character.
 
@@ -28,18 +27,18 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub struct Text {
     /// The view.
     bytes: Vec<u8>,
-    /// What is on disk, where that is something else.
+    /// The bytes on disk, where they differ from the view.
     raw: Option<Vec<u8>>,
     encoding: Encoding,
     version: Version,
-    /// Of the raw bytes.
+    /// The hashes of the blocks of the raw bytes.
     blocks: Blocks,
-    /// Its words, taken when first asked for: whoever keeps the text keeps them.
+    /// The words of the view, computed when first used.
     tokens: OnceBox<Tokens>,
 }
 
 impl Text {
-    /// Accepts bytes that are UTF-8, UTF-16 with its mark, or another encoding that explains every one of
+    /// Accepts bytes in UTF-8, in UTF-16 with a byte order mark, or in another encoding that explains every one of
     /// them; anything else, and anything with NUL, is `not-text`.
     pub fn new(raw: Vec<u8>) -> Result<Self, Kind> {
         let mut builder = TextBuilder::default();
@@ -47,7 +46,7 @@ impl Text {
         Self::from_builder(raw, builder)
     }
 
-    /// The same for bytes that were looked at while they came in: these, and no others.
+    /// Accepts bytes as [`Text::new`] does, all of which `builder` has seen while they were read.
     pub fn from_builder(raw: Vec<u8>, builder: TextBuilder) -> Result<Self, Kind> {
         let TextBuilder { hashing, has_others, len } = builder;
         debug_assert_eq!(raw.len(), len);
@@ -68,7 +67,7 @@ impl Text {
         Self { bytes, raw, encoding, version, blocks, tokens: OnceBox::new() }
     }
 
-    /// The text with this view in this encoding; or the first character that the encoding lacks.
+    /// Makes a text with this view in this encoding; the error is the first character that the encoding lacks.
     pub(crate) fn with_encoding(view: Vec<u8>, encoding: Encoding) -> Result<Self, char> {
         let raw = if encoding.is_view() {
             None
@@ -81,69 +80,69 @@ impl Text {
         Ok(Self::from_parts(view, raw, encoding, hashing.finish_with_blocks()))
     }
 
-    /// The view: all of the file as UTF-8, the BOM included. Only a file that is UTF-8 with invalid bytes
-    /// has these here too.
+    /// Returns the view: all of the file as UTF-8, with the BOM. The view of a file in UTF-8 with invalid bytes keeps
+    /// those.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// All bytes of the file as they are on disk.
+    /// Returns all bytes of the file as they are on disk.
     #[must_use]
     pub fn raw(&self) -> &[u8] {
         self.raw.as_deref().unwrap_or(&self.bytes)
     }
 
-    /// How the characters of the view stand in the raw bytes.
+    /// Returns the encoding of the raw bytes.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
-    /// The text without its mark, for whoever writes its characters elsewhere. A guess of the encoding does no harm to a
-    /// file, which keeps its bytes, but what is made of this text would be wrong without anybody noticing.
+    /// Returns the view without its BOM, for use outside this file. A guessed encoding is an error: it does no harm to
+    /// the file, which keeps its bytes, but a copy of wrong characters would go unnoticed.
     pub fn known_characters(&self) -> Result<&str, Kind> {
         let text = core::str::from_utf8(&self.bytes[self.body()]).ok();
         text.filter(|_| self.encoding.is_unicode()).ok_or(Kind::NotText { why: NotText::Uncertain })
     }
 
-    /// How many bytes of memory it takes.
+    /// Returns how many bytes of memory the content takes.
     #[must_use]
     pub fn footprint(&self) -> usize {
         self.bytes.len() + self.raw.as_ref().map_or(0, Vec::len)
     }
 
-    /// The version of the raw bytes.
+    /// Returns the version of the raw bytes.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The hashes of the blocks of the raw bytes.
+    /// Returns the hashes of the blocks of the raw bytes.
     pub(crate) fn blocks(&self) -> &Blocks {
         &self.blocks
     }
 
-    /// Whether the file starts with a BOM.
+    /// Returns whether the file starts with a BOM.
     #[must_use]
     pub fn has_bom(&self) -> bool {
         self.bytes.starts_with(BOM)
     }
 
-    /// The range that edits may touch: everything but the BOM.
+    /// Returns the range that edits may touch: everything but the BOM.
     #[must_use]
     pub fn body(&self) -> Range<usize> {
         let start = if self.has_bom() { BOM.len() } else { 0 };
         start..self.bytes.len()
     }
 
-    /// Where the lines of the body are.
+    /// Returns the lines of the body.
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {
         Lines::new(&self.bytes, self.body())
     }
 
-    /// The words of each line of the body.
+    /// Returns the words of each line of the body.
     pub(crate) fn tokens(&self) -> &Tokens {
         self.tokens.get_or_init(|| {
             let lines = split_lines(&self.bytes[self.body()]);
@@ -151,7 +150,7 @@ impl Text {
         })
     }
 
-    /// The line endings that the file uses.
+    /// Returns the kind of line endings that the file uses.
     #[must_use]
     pub fn line_endings(&self) -> LineEndings {
         if memchr::memchr(b'\r', &self.bytes).is_none() {
@@ -177,25 +176,25 @@ impl Text {
     }
 }
 
-/// What is found out about the bytes of a file while they come in, so that they are walked once.
+/// The facts about the bytes of a file that are collected while it is read, in one pass.
 #[derive(Clone, Debug, Default)]
 pub struct TextBuilder {
     hashing: Hashing,
-    /// Whether something came that is no ASCII, or NUL.
+    /// Whether some byte was not ASCII, or was NUL.
     has_others: bool,
     len: usize,
 }
 
-/// So much is looked at in two ways while it is near.
-const BITE: usize = 64 * 1024;
+/// How many bytes are examined and hashed at a time, so that they stay in the processor's cache.
+const CHUNK: usize = 64 * 1024;
 
 impl TextBuilder {
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.len += bytes.len();
-        for bite in bytes.chunks(BITE) {
-            self.has_others = self.has_others || !bite.is_ascii() || memchr::memchr(0, bite).is_some();
-            self.hashing.update(bite);
+        for chunk in bytes.chunks(CHUNK) {
+            self.has_others = self.has_others || !chunk.is_ascii() || memchr::memchr(0, chunk).is_some();
+            self.hashing.update(chunk);
         }
     }
 }
@@ -203,7 +202,7 @@ impl TextBuilder {
 /// The line endings of a whole file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEndings {
-    /// There is at most one line, without an ending.
+    /// There are no line endings.
     None,
     /// Every line ends in LF.
     Lf,
@@ -216,7 +215,7 @@ pub enum LineEndings {
 /// The ending of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnding {
-    /// The last line of a file may have none.
+    /// No ending, as the last line of a file may have.
     None,
     /// `\n`
     Lf,
@@ -225,7 +224,7 @@ pub enum LineEnding {
 }
 
 impl LineEnding {
-    /// The bytes of this ending.
+    /// Returns the bytes of this ending.
     #[must_use]
     pub fn bytes(self) -> &'static [u8] {
         match self {
@@ -236,11 +235,11 @@ impl LineEnding {
     }
 }
 
-/// The lines of some bytes: an index of where each starts.
+/// An index of where each line of some bytes starts.
 #[derive(Debug)]
 pub struct Lines<'a> {
     bytes: &'a [u8],
-    /// Where each line starts; u32, since no file over 4 GiB gets this far.
+    /// The offset of each line; u32, since files over 4 GiB are refused earlier.
     starts: Vec<u32>,
     end: usize,
 }
@@ -263,43 +262,43 @@ impl<'a> Lines<'a> {
         Self { bytes, starts, end: body.end }
     }
 
-    /// How many lines there are. A final newline ends the last line, it does not begin another.
+    /// Returns the number of lines. A final newline ends the last line and does not begin another.
     #[must_use]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is no line at all.
+    /// Returns whether there is no line at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Where line `index` starts; the end of the body for the line after the last.
+    /// Returns the offset of line `index`; for the line after the last, the end of the body.
     #[must_use]
     pub fn start(&self, index: usize) -> usize {
         self.starts.get(index).map_or(self.end, |&start| start as usize)
     }
 
-    /// The bytes of line `index` with its ending.
+    /// Returns the range of line `index` with its ending.
     #[must_use]
     pub fn with_ending(&self, index: usize) -> Range<usize> {
         self.start(index)..self.start(index + 1)
     }
 
-    /// The bytes of line `index` without its ending.
+    /// Returns line `index` without its ending.
     #[must_use]
     pub fn content(&self, index: usize) -> &'a [u8] {
         split_ending(&self.bytes[self.with_ending(index)]).0
     }
 
-    /// The ending of line `index`.
+    /// Returns the ending of line `index`.
     #[must_use]
     pub fn ending(&self, index: usize) -> LineEnding {
         split_ending(&self.bytes[self.with_ending(index)]).1
     }
 
-    /// The line that holds the byte at `offset` (the last line for the end of the body).
+    /// Returns the index of the line that holds the byte at `offset` (the last line for the end of the body).
     #[must_use]
     pub fn index_of(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start as usize <= offset).saturating_sub(1)
@@ -316,19 +315,19 @@ pub fn split_ending(line: &[u8]) -> (&[u8], LineEnding) {
     }
 }
 
-/// Splits text into its lines, each with its ending. Empty text has no lines.
+/// Splits text into lines with their endings. Empty text has no lines.
 pub fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|&byte| byte == b'\n')
 }
 
-/// The one-based number of the line that holds the byte at `offset`.
+/// Returns the one-based number of the line that holds the byte at `offset`.
 #[must_use]
 pub fn line_number(bytes: &[u8], offset: usize) -> usize {
     memchr::memchr_iter(b'\n', &bytes[..offset]).count() + 1
 }
 
-/// The ending that a new line at `offset` takes: that of the line it stands next to, the one that it
-/// follows before the one that it precedes. `None` in a file without any.
+/// Returns the ending for a new line at `offset`: that of the line before it, else that of the line after it. `None` in
+/// a file without line endings.
 #[must_use]
 pub fn ending_near(bytes: &[u8], offset: usize) -> Option<LineEnding> {
     let at = match memchr::memrchr(b'\n', &bytes[..offset]) {
@@ -338,7 +337,7 @@ pub fn ending_near(bytes: &[u8], offset: usize) -> Option<LineEnding> {
     Some(if at > 0 && bytes[at - 1] == b'\r' { LineEnding::Crlf } else { LineEnding::Lf })
 }
 
-/// `bytes` with every line ending replaced by `ending`.
+/// Returns `bytes` with every line ending replaced by `ending`.
 #[must_use]
 pub fn with_endings(bytes: &[u8], ending: LineEnding) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + 16);

@@ -1,26 +1,26 @@
-//! The words of a text, hashed: what the search for the nearest lines compares lines by.
+//! The hashed words of a text, by which the search for the nearest lines compares lines.
 //!
-//! A word is a run of ASCII letters, digits and underscores, whatever their case; every other letter is a
-//! word of its own, so that scripts without spaces have words too. A line of punctuation alone is one word.
-//! Equal hashes are taken for equal words: a false one costs a worse suggestion, never a wrong edit.
+//! A word is a run of ASCII letters, digits and underscores, whatever their case. Every other letter is a word of its
+//! own, so that scripts without spaces have words too. A line of punctuation alone is one word. Equal hashes count as
+//! equal words: a collision costs a worse suggestion, never a wrong edit.
 
 use alloc::vec::Vec;
 
-/// How many words of one line are kept; a longer line is known by its beginning.
+/// How many words of one line are kept; the rest is ignored.
 const PER_LINE: usize = 16_384;
-/// How many words of a text are kept: 16 MiB. What follows them is not found.
+/// How many words of a text are kept: 16 MiB. Later lines are not found.
 const PER_TEXT: usize = 4 << 20;
 
 /// The hashed words of each line of a text.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     hashes: Vec<u32>,
-    /// Where each line's words end.
+    /// The index at which each line's words end.
     ends: Vec<u32>,
 }
 
 impl Tokens {
-    /// Takes the words of these lines, as far as there is room.
+    /// Hashes the words of these lines, as far as there is room.
     pub(crate) fn from_lines<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
         let (mut hashes, mut ends) = (Vec::new(), Vec::new());
         for line in lines {
@@ -33,12 +33,12 @@ impl Tokens {
         Self { hashes, ends }
     }
 
-    /// How many lines were taken.
+    /// Returns how many lines were hashed.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The words of line `index`; none for a line that was not taken.
+    /// Returns the words of line `index`; none for a line that was not hashed.
     pub(crate) fn line(&self, index: usize) -> &[u32] {
         let Some(&end) = self.ends.get(index) else { return &[] };
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
@@ -46,7 +46,7 @@ impl Tokens {
     }
 }
 
-/// What a byte is to the words.
+/// The class of a byte: between words, in a word, or part of a non-ASCII letter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Gap,
@@ -75,7 +75,7 @@ fn add(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
-/// Spreads what differs in the high bits to the low ones, by which tables are indexed.
+/// Mixes the high bits into the low ones, which index tables.
 fn finish(hash: u32) -> u32 {
     let hash = (hash ^ (hash >> 15)).wrapping_mul(0x2c1b_3c6d);
     hash ^ (hash >> 13)
@@ -91,7 +91,7 @@ pub(crate) fn push_words(line: &[u8], limit: usize, out: &mut Vec<u32>) {
             CharClass::Word => {
                 let mut hash = SEED;
                 while at < line.len() && CLASSES[line[at] as usize] == CharClass::Word {
-                    // The lower-case bit; a digit or an underscore only has to stay apart from the others.
+                    // Sets the lower-case bit; digits and underscores stay distinct.
                     hash = add(hash, line[at] | 0x20);
                     at += 1;
                 }
@@ -116,7 +116,7 @@ pub(crate) fn push_words(line: &[u8], limit: usize, out: &mut Vec<u32>) {
     }
 }
 
-/// Typographic marks and the no-break space are no letters: a request often has other ones.
+/// Returns whether this is a typographic mark or a no-break space, which requests often write otherwise.
 fn is_mark(char: &[u8]) -> bool {
     matches!(char, [0xc2, 0xa0] | [0xe2, 0x80 | 0x81, _])
 }

@@ -1,10 +1,10 @@
-//! The identity of a file's content: the blake3 of its bytes.
+//! The identity of a file's content: the blake3 hash of its bytes.
 //!
-//! A version answers "is this the content that I saw?", whatever happened to times, inodes or names. The
-//! wire shows its first twelve hex digits ([`Version::short`]); a caller may send those or more of them.
+//! A version answers "is this the content that I saw?", whatever happened to times, inodes or names. Answers show its
+//! first twelve hex digits ([`Version::short`]); a caller may send those or more of them.
 //!
-//! blake3 is a tree: a large content is hashed block by block ([`Hashing`]), and what an edit makes of it has the
-//! hashes of all blocks that stay where they are ([`Blocks`]).
+//! A blake3 hash is a tree: large contents are hashed block by block ([`Hashing`]), and an edited content reuses the
+//! hashes of all blocks that stay in place ([`Blocks`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,20 +17,20 @@ use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, me
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version([u8; 32]);
 
-/// How many hex digits the wire shows.
+/// How many hex digits answers show.
 const SHOWN: usize = 12;
 
-/// How many bytes a block has; a power of two, as the tree wants it.
+/// How many bytes a block has; a power of two, as the tree requires.
 const BLOCK: usize = 128 * 1024;
 
 impl Version {
-    /// The version of this content.
+    /// Hashes a content.
     #[must_use]
     pub fn hash(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// The twelve hex digits that stand for this version on the wire.
+    /// Returns the twelve hex digits that stand for this version in answers.
     #[must_use]
     pub fn short(&self) -> String {
         let mut hex = self.hex();
@@ -38,7 +38,7 @@ impl Version {
         hex
     }
 
-    /// All sixty-four hex digits.
+    /// Returns all sixty-four hex digits.
     #[must_use]
     pub fn hex(&self) -> String {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -46,8 +46,8 @@ impl Version {
         digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
     }
 
-    /// Whether a caller who wrote `claimed` means this version: at least the digits that the wire shows,
-    /// at most all of them, in either case.
+    /// Returns whether `claimed` names this version: it has at least the digits that answers show and at most all, in
+    /// upper or lower case.
     #[must_use]
     pub fn is_named_by(&self, claimed: &str) -> bool {
         let claimed = claimed.trim();
@@ -63,30 +63,30 @@ impl fmt::Debug for Version {
     }
 }
 
-/// The hashes of the full blocks of a content; none for one that fits into a single block.
+/// The hashes of the full blocks of a content; empty for one that fits into a single block.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks(Vec<ChainingValue>);
 
-/// The version of a content that comes piece by piece.
+/// An incremental computation of a version.
 #[derive(Clone, Debug, Default)]
 pub struct Hashing {
-    /// Of the blocks that are over.
+    /// The hashes of the finished blocks.
     blocks: Vec<ChainingValue>,
-    /// What came since. A full block stays here until more comes: the only one is hashed as a whole.
+    /// The current block. A full block stays here until more bytes come: a single block is hashed as a whole.
     block: blake3::Hasher,
-    /// How much that is.
+    /// The length of the current block.
     len: usize,
-    /// Whether there will be several blocks.
+    /// Whether the length is known to exceed one block.
     is_long: bool,
 }
 
 impl Hashing {
-    /// Of a content of this length: only so can [`Hashing::keep`] save work.
+    /// Starts on a content of known length, without which [`Hashing::keep`] saves no work.
     pub(crate) fn of_len(len: usize) -> Self {
         Self { is_long: len > BLOCK, ..Self::default() }
     }
 
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             self.end_block_if_full();
@@ -101,8 +101,7 @@ impl Hashing {
         }
     }
 
-    /// Takes this range of `base`, whose blocks are `known`. Those that are to stand where they stood are not
-    /// hashed again.
+    /// Adds this range of `base`, whose blocks are `known`. Blocks that keep their offset are not hashed again.
     pub(crate) fn keep(&mut self, base: &[u8], range: Range<usize>, known: &Blocks) {
         let mut at = range.start;
         while at < range.end {
@@ -127,7 +126,7 @@ impl Hashing {
         }
     }
 
-    /// The version of all that came.
+    /// Returns the version of all added bytes.
     #[must_use]
     pub fn finish(self) -> Version {
         self.finish_with_blocks().0
@@ -148,7 +147,7 @@ impl Hashing {
     }
 }
 
-/// The two sides of a tree of several blocks: the left one is the largest that is complete.
+/// Splits a tree of several blocks: its left side is the largest complete subtree.
 fn halves(blocks: &[ChainingValue]) -> (&[ChainingValue], &[ChainingValue]) {
     blocks.split_at(blocks.len().next_power_of_two() / 2)
 }
@@ -169,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that differ from block to block.
+    /// Makes bytes that differ from block to block.
     fn content(len: usize) -> Vec<u8> {
         (0..len).map(|i| (i / 1000 * 7 + i) as u8).collect()
     }
@@ -205,7 +204,7 @@ mod tests {
             let known = hashing.finish_with_blocks().1;
             let at = at.min(len);
             let end = (at + gone).min(len);
-            // A shorter or longer text in its place moves what follows.
+            // A replacement of another length moves the bytes that follow.
             let new = vec![b'x'; if same { end - at } else { come }];
             let result = [&base[..at], &new, &base[end..]].concat();
             let mut hashing = Hashing::of_len(result.len());

@@ -1,8 +1,8 @@
-//! Carrying the difference between a request's old and new text over to the file's own lines.
+//! Transfer of the difference between a request's old and new text to the file's own lines.
 //!
-//! A match may be looser than equality, so the request's new text is never simply put in the place of what
-//! matched. Lines that old and new share keep the file's bytes; a line that replaces another takes that
-//! line's ending; a line that comes in addition takes the ending of its neighbour.
+//! A match may be looser than equality, so the new text does not simply replace the match. Lines that old and new share
+//! keep the file's bytes; a line that replaces another takes that line's ending; an additional line takes the ending of
+//! its neighbour.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,14 +11,14 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::text::{LineEnding, LineEndings, ending_near, split_ending, split_lines};
 
-/// Above this many line pairs the shared lines inside a changed block of mixed line endings are not looked
-/// for: its lines are then replaced one by one.
+/// The number of line pairs above which the lines of a changed block with mixed line endings are replaced one by one,
+/// without a search for shared lines.
 const COMPARED: usize = 4_000_000;
 
-/// Bytes of the file and what comes in their place.
+/// A range of the file and its new bytes.
 pub(super) type Replacement = (Range<usize>, Vec<u8>);
 
-/// The replacements that turn `old` into `new` where the file has `place`, which matched `old` line by line.
+/// Returns the replacements that turn `old` into `new` at `place`, which matched `old` line by line.
 pub(super) fn carry(
     bytes: &[u8],
     endings: LineEndings,
@@ -29,7 +29,7 @@ pub(super) fn carry(
     let old_lines: Vec<&[u8]> = split_lines(old).collect();
     let new_lines: Vec<&[u8]> = split_lines(new).collect();
     if same_contents(&old_lines, &new_lines) {
-        // The request is about the line endings themselves, so they are meant literally.
+        // The request changes only line endings, so they are meant literally.
         return alloc::vec![(place.clone(), new.to_vec())];
     }
     let file_lines = lines_of(bytes, place);
@@ -59,7 +59,7 @@ pub(super) fn carry(
         .collect()
 }
 
-/// The replacement of some lines of the file by new ones, at `at` where there are none to replace.
+/// Returns the replacement of some lines of the file by new ones, at `at` if there are none to replace.
 pub(super) fn replace(
     bytes: &[u8],
     endings: LineEndings,
@@ -77,7 +77,7 @@ pub(super) fn replace(
         let replaced = gone.get(i).or(gone.last()).map(|line| ending(bytes, line));
         let ending = match replaced {
             Some(ending @ (LineEnding::Lf | LineEnding::Crlf)) => ending,
-            // Only a mixed file must be searched for the neighbour.
+            // Only a file with mixed endings must be searched for the neighbour.
             _ => match endings {
                 LineEndings::None => own,
                 LineEndings::Lf => LineEnding::Lf,
@@ -98,7 +98,7 @@ fn ending(bytes: &[u8], line: &Range<usize>) -> LineEnding {
     split_ending(&bytes[line.clone()]).1
 }
 
-/// What makes two lines the same: the content, and whether the line is ended at all.
+/// Returns the comparison key of a line: its content, and whether it has an ending.
 fn key(line: &[u8]) -> (&[u8], bool) {
     let (content, ending) = split_ending(line);
     (content, ending != LineEnding::None)
@@ -108,7 +108,7 @@ fn same_contents(old: &[&[u8]], new: &[&[u8]]) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(|(a, b)| key(a) == key(b))
 }
 
-/// The lines of the file within `place`, the first and last perhaps only in part.
+/// Returns the lines of the file within `place`, the first and last perhaps only in part.
 fn lines_of(bytes: &[u8], place: &Range<usize>) -> Vec<Range<usize>> {
     let mut at = place.start;
     split_lines(&bytes[place.clone()])

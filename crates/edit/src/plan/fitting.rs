@@ -1,5 +1,5 @@
-//! What a refusal tells of the hunks that do fit: where, and which lines of the file they change. Whoever mends
-//! the others then need not look for these again.
+//! The hunks that fit, as a refusal shows them: where they fit, and which lines they change. The caller need not search
+//! for these again.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,15 +10,16 @@ use crate::excerpt::around;
 use crate::find::Haystack;
 use crate::problem::Fitting;
 
-/// How many lines are shown of one hunk, and of all.
+/// How many lines are shown of one hunk.
 const OF_ONE: usize = 12;
+/// How many lines are shown of all hunks.
 const OF_ALL: usize = 20;
-/// How many hunks are told; how many there are is said anyway.
+/// How many hunks are shown; their number is reported anyway.
 const HUNKS: usize = 20;
-/// Longer lines are cut.
+/// How many bytes of a line are shown.
 const COLUMNS: usize = 200;
 
-/// The hunks that were placed, in their order.
+/// Returns the placed hunks, in order.
 pub(super) fn fitting(h: &Haystack<'_>, placed: &[PlacedHunk], builder: &EditBuilder) -> Vec<Fitting> {
     let mut room = OF_ALL;
     placed
@@ -40,7 +41,7 @@ pub(super) fn fitting(h: &Haystack<'_>, placed: &[PlacedHunk], builder: &EditBui
         .collect()
 }
 
-/// The lines that go, or those around an insertion.
+/// Returns the lines that a range replaces, or those around an insertion.
 fn touched(h: &Haystack<'_>, range: &Range<usize>) -> Range<usize> {
     let lines = h.lines();
     if lines.is_empty() {

@@ -1,7 +1,7 @@
-//! Formatting: what a planned file is to hold is exchanged for what a formatter made of it. The plan then says both at
-//! once, for the same version of the file, so that there is one diff of it and one edit.
+//! Formatting: the planned content of a file is replaced by a formatter's output. The plan then contains both changes
+//! for the same version of the file, so that there is one diff and one edit.
 //!
-//! A formatter is somebody else's program, so what it answers is checked like the text of a request. What cannot be in
+//! A formatter is an external program, so its output is checked like the text of a request. Output that cannot be in
 //! the file is refused, and the plan stays as it was.
 
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::find::FindLimits;
 use crate::text::{LineEnding, LineEndings, Text, with_endings};
 
 impl FilePlan {
-    /// Whether it gets new text. One that is deleted or only moved does not.
+    /// Returns whether the file gets new text; one that is deleted or only moved does not.
     #[must_use]
     pub fn has_new_text(&self) -> bool {
         match &self.action {
@@ -25,7 +25,7 @@ impl FilePlan {
         }
     }
 
-    /// All of its new text, as it goes to a formatter: in UTF-8, without its mark.
+    /// Returns the whole new text of the file as a formatter gets it: in UTF-8, without a BOM.
     #[must_use]
     pub fn new_text(&self) -> Option<Vec<u8>> {
         let text = self.action.text().filter(|_| self.has_new_text())?;
@@ -34,7 +34,7 @@ impl FilePlan {
 }
 
 impl Action {
-    /// The new content; `None` for a deletion.
+    /// Returns the new content; `None` for a deletion.
     fn text(&self) -> Option<Arc<Text>> {
         match self {
             Self::Create { content } => Some(Arc::clone(content)),
@@ -45,10 +45,10 @@ impl Action {
 }
 
 impl Plan {
-    /// Puts what a formatter made of the [`FilePlan::new_text`] of a file in its place. Yields whether that is anything
-    /// else; the error says what is wrong with it.
+    /// Replaces the [`FilePlan::new_text`] of a file by a formatter's output. Returns whether they differ; the error
+    /// says what is wrong with the output.
     ///
-    /// Who formats sees the whole file, so from now on its hunks belong together.
+    /// A formatter sees the whole file, so its hunks are inseparable from now on.
     pub fn format(&mut self, file: usize, formatted: &[u8], limits: &FindLimits) -> Result<bool, String> {
         let Some(planned) = self.files.get_mut(file) else { return Ok(false) };
         let Some(now) = planned.action.text().filter(|_| planned.has_new_text()) else { return Ok(false) };
@@ -82,7 +82,7 @@ impl Plan {
         Ok(true)
     }
 
-    /// Takes the files out that would be again what they are: a formatter has undone what was asked for. Yields their
+    /// Drops the files that would not change, because a formatter has undone the request's changes. Returns their
     /// names.
     pub fn drop_unchanged(&mut self) -> Vec<String> {
         let mut dropped = vec![];
@@ -98,7 +98,7 @@ impl Plan {
     }
 }
 
-/// One edit of the base for both, whose hunks cannot be told apart.
+/// Combines both edits into one edit of the base, whose hunks are inseparable.
 fn joined(base: &Text, edit: &Edit, rewrite: &Edit, content: &Text) -> Edit {
     if content.bytes() == base.bytes() && content.encoding() == base.encoding() {
         return Edit::empty(base).into_joined();
@@ -106,8 +106,7 @@ fn joined(base: &Text, edit: &Edit, rewrite: &Edit, content: &Text) -> Edit {
     edit.then(rewrite).without_no_ops(base).into_joined()
 }
 
-/// What a formatter answers as the file's whole view: with its mark, and with its line endings where these were only
-/// forgotten.
+/// Makes the file's whole view of a formatter's output: with the BOM, and with CRLF if the output lost every CR.
 fn fitted(now: &Text, formatted: &[u8]) -> Result<Vec<u8>, String> {
     let body = &now.bytes()[now.body()];
     let formatted = formatted.strip_prefix(b"\xef\xbb\xbf").unwrap_or(formatted);
@@ -148,7 +147,7 @@ mod tests {
         sources
     }
 
-    /// An edit of the first line, then this answer of a formatter.
+    /// Plans an edit of the first line, and applies this output of a formatter.
     #[track_caller]
     fn check(file: &[u8], formatted: &[u8], expected: Result<&[u8], &str>) {
         let old = Text::new(file.to_vec()).unwrap();
@@ -222,7 +221,7 @@ mod tests {
         assert_eq!(plan.format(0, b"a\nb\n", &FindLimits::default()), Ok(true));
         assert_eq!(plan.drop_unchanged(), ["a"]);
         assert_eq!(plan.files().len(), 1);
-        // What it leaves of two changes is the other.
+        // The formatter undoes one of two changes; the other remains.
         let mut plan = planned(b"a\nb\nc\n", "*** Update File: a\n@@\n-a\n+a  \n@@\n-c\n+C");
         assert_eq!(plan.format(0, b"a\nb\nC\n", &FindLimits::default()), Ok(true));
         let Action::Modify { edit, .. } = &plan.files()[0].action else { panic!() };

@@ -1,11 +1,11 @@
-//! A plan: every change of a request, found and checked, not yet made.
+//! A plan: every change of a request, placed and checked, not yet made.
 //!
-//! [`build`] takes a [`Patch`] and the [`Sources`] that it names and yields either a [`Plan`] or every
-//! problem of the request. Sections are planned in order over an overlay, so that two may touch one file;
-//! what remains is one [`FilePlan`] for each file that ends up different.
+//! [`build`] takes a [`Patch`] and the [`Sources`] that it names, and returns either a [`Plan`] or every problem of the
+//! request. Sections are planned in order over an overlay, so that two may change one file; the result is one
+//! [`FilePlan`] for each file that ends up different.
 //!
-//! A plan is `#[must_use]`, not `Clone`, and made nowhere else, but for [`undo`](fn@undo), which takes an edit back: it
-//! cannot be committed twice or come from outside. A preview is a plan that somebody keeps.
+//! A plan is `#[must_use]`, not `Clone`, and made only here and by [`undo`](fn@undo), which reverts an edit. So it
+//! cannot be committed twice or come from outside. A preview is a stored plan.
 
 mod carry;
 mod fitting;
@@ -35,7 +35,7 @@ use crate::problem::{HunksThatFit, Kind, NoChange, NotText, Problem};
 use crate::text::{Text, line_number, split_lines};
 use crate::version::Version;
 
-/// What each path of a request is on disk.
+/// The files on disk that the paths of a request name.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     names: BTreeMap<String, String>,
@@ -45,7 +45,7 @@ pub struct Sources {
     refused: BTreeSet<String>,
 }
 
-/// What a path is on disk.
+/// The state of a path on disk.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// Nothing; a file can be created there.
@@ -55,34 +55,34 @@ pub enum Source {
 }
 
 impl Sources {
-    /// Says that the request's `written` path is the file called `name`, and what is there.
+    /// Records that the request's `written` path is the file called `name`, and its state.
     pub fn insert(&mut self, written: &str, name: &str, source: Source) {
         self.names.insert(written.into(), name.into());
         self.states.insert(name.into(), source);
     }
 
-    /// Says that the file called `name` is executable.
+    /// Records that the file called `name` is executable.
     pub fn set_executable(&mut self, name: &str) {
         self.executables.insert(name.into());
     }
 
-    /// Says that whoever makes the request does not know the line numbers of the file called `name`: it changed since
-    /// they saw them. Then numbers choose no place.
+    /// Records that the file called `name` has changed since the caller saw its line numbers, so that numbers choose no
+    /// place.
     pub fn set_renumbered(&mut self, name: &str) {
         self.renumbered.insert(name.into());
     }
 
-    /// Says that the file called `name` holds this instead.
+    /// Replaces the text of the file called `name`.
     pub fn set_text(&mut self, name: &str, text: Arc<Text>) {
         self.states.insert(name.into(), Source::Present(text));
     }
 
-    /// Says that the request's `written` path is a file that is known already.
+    /// Records that the request's `written` path is the known file called `name`.
     pub fn alias(&mut self, written: &str, name: &str) {
         self.names.insert(written.into(), name.into());
     }
 
-    /// Says that the request's `written` path cannot be used; why is for the caller to say ([`Kind::NoSource`]).
+    /// Records that the request's `written` path cannot be used; the caller knows why ([`Kind::NoSource`]).
     pub fn refuse(&mut self, written: &str) {
         self.refused.insert(written.into());
     }
@@ -104,55 +104,54 @@ pub struct Plan {
     discarded: Vec<String>,
 }
 
-/// What happens to one file.
+/// The planned change of one file.
 #[derive(Clone, Debug)]
 pub struct FilePlan {
     /// The file, as the workspace names it.
     pub name: String,
-    /// What happens to it.
+    /// What happens to the file.
     pub action: Action,
-    /// The hunks of the request that went into it.
+    /// The hunks of the request that contribute to it.
     pub hunks: Vec<PlacedHunk>,
-    /// The file whose mode and owner it gets, where that is not the one whose place it takes: another file
-    /// was moved here.
+    /// The file that was moved here, if one was: its mode and owner count, not those of the file that it replaces.
     pub metadata_from: Option<String>,
-    /// Whether it is to become executable, or to be so no longer.
+    /// Whether the file becomes executable or stops being so; `None` leaves it.
     pub executable: Option<bool>,
 }
 
 /// What happens to a file.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// It is created.
+    /// The file is created.
     Create {
-        /// What is in it.
+        /// The content of the new file.
         content: Arc<Text>,
     },
-    /// It is changed.
+    /// The file is changed.
     Modify {
         /// What it holds now.
         base: Arc<Text>,
-        /// What changes in that.
+        /// The changes to the content.
         edit: Edit,
     },
-    /// It is deleted.
+    /// The file is deleted.
     Delete {
         /// What it holds now.
         base: Arc<Text>,
     },
-    /// It comes from elsewhere, perhaps changed.
+    /// The file is moved here, perhaps changed.
     Move {
-        /// Where it is now.
+        /// The current name of the file.
         from: String,
         /// What it holds now.
         base: Arc<Text>,
-        /// What changes in that; possibly nothing.
+        /// The changes to the content; possibly none.
         edit: Edit,
     },
 }
 
 impl Action {
-    /// What the file holds before.
+    /// Returns the old content.
     #[must_use]
     pub fn base(&self) -> Option<&Arc<Text>> {
         match self {
@@ -161,7 +160,7 @@ impl Action {
         }
     }
 
-    /// The new content in pieces, as it is to be on disk; `None` for a deletion.
+    /// Returns the raw bytes of the new content in pieces; `None` for a deletion.
     #[must_use]
     pub fn pieces(&self) -> Option<Vec<Cow<'_, [u8]>>> {
         match self {
@@ -171,7 +170,7 @@ impl Action {
         }
     }
 
-    /// The version of the new content; `None` for a deletion.
+    /// Returns the version of the new content; `None` for a deletion.
     #[must_use]
     pub fn version(&self) -> Option<Version> {
         match self {
@@ -181,7 +180,7 @@ impl Action {
         }
     }
 
-    /// The view of the new content in pieces; `None` for a deletion.
+    /// Returns the view of the new content in pieces; `None` for a deletion.
     #[must_use]
     pub fn view(&self) -> Option<Vec<&[u8]>> {
         match self {
@@ -195,7 +194,7 @@ impl Action {
 }
 
 impl Action {
-    /// The first line of the old content that changes, and how many do up to the last.
+    /// Returns the first changed line of the old content, and the number of lines up to the last changed one.
     fn changed_lines(&self) -> (usize, usize) {
         let (base, range) = match self {
             Self::Create { .. } => return (1, 0),
@@ -211,46 +210,46 @@ impl Action {
     }
 }
 
-/// Where a hunk of the request landed.
+/// A hunk of the request and the place where it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedHunk {
-    /// Its number in the request.
+    /// The number of the hunk in the request.
     pub number: usize,
-    /// The one-based line at which its first match starts in the text that it was found in.
+    /// The one-based line at which its first match starts, in the text that was searched.
     pub line: usize,
-    /// How many lines it covers there.
+    /// How many lines that match covers.
     pub lines: usize,
-    /// The layer that found it; `None` where nothing was looked for (a new file, a replacement of all).
+    /// The layer that found it; `None` if nothing was searched for (a new file, a whole-file replacement).
     pub layer: Option<Layer>,
-    /// In how many places it landed; more than one where all are replaced.
+    /// The number of matches; more than one where all are replaced.
     pub places: usize,
 }
 
 impl Plan {
-    /// What happens, file by file, in the order of the request.
+    /// Returns the planned changes, file by file, in the order of the request.
     #[must_use]
     pub fn files(&self) -> &[FilePlan] {
         &self.files
     }
 
-    /// Files of which the request throws everything away, wherever it was moved before: whoever asks must
-    /// have seen all of them.
+    /// Returns the files whose whole content the request discards, under their names on disk: the caller must have seen
+    /// all of them.
     #[must_use]
     pub fn discarded(&self) -> &[String] {
         &self.discarded
     }
 
-    /// What the reader should know, though nothing is wrong.
+    /// Returns notes for the reader, though nothing is wrong.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Whether these hunks can be taken without the others.
+    /// Checks that these hunks can be applied without the others.
     pub fn can_take(&self, hunks: &[usize]) -> Result<(), Kind> {
         let takes = |file: &FilePlan| file.hunks.iter().any(|hunk| hunks.contains(&hunk.number));
         for file in &self.files {
-            // What is moved here must go away there, and the other way round.
+            // Both halves of a move must be taken together.
             let donor = self.files.iter().find(|other| Some(&other.name) == file.metadata_from.as_ref());
             if let Some(donor) = donor.filter(|donor| takes(donor) != takes(file)) {
                 return Err(Kind::HalfMove { from: donor.name.clone(), to: file.name.clone() });
@@ -267,8 +266,8 @@ impl Plan {
         Ok(())
     }
 
-    /// The plan of these hunks alone, and what gives the whole back for it; a creation, deletion or move counts as its
-    /// file's first hunk.
+    /// Returns the plan of these hunks alone, and the [`Rest`] from which the whole plan can be restored. A creation,
+    /// deletion or move counts as its file's first hunk.
     pub fn only(mut self, hunks: &[usize]) -> Result<(Self, Rest), Kind> {
         self.can_take(hunks)?;
         let whole = Rest { files: self.files.clone() };
@@ -292,20 +291,20 @@ impl Plan {
     }
 }
 
-/// What a plan was of which only some hunks were taken. It is no plan itself.
+/// The files of a plan of which only some hunks were taken. It is no plan itself.
 #[derive(Debug)]
 pub struct Rest {
     files: Vec<FilePlan>,
 }
 
 impl Rest {
-    /// The whole plan again, in exchange for the part.
+    /// Restores the whole plan from a part of it.
     pub fn join(self, part: Plan) -> Plan {
         Plan { files: self.files, ..part }
     }
 }
 
-/// Finds every hunk of a request and checks the whole of it.
+/// Builds the plan of a request: places every hunk and checks the whole.
 pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Plan, Vec<Problem>> {
     let mut overlay = Overlay::new(sources, limits);
     let mut problems = Vec::new();
@@ -341,16 +340,16 @@ pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Pl
     Ok(Plan { files, notes, discarded })
 }
 
-/// Whether the work of the request was used up: what comes after this was not tried.
+/// Returns whether the work limit of the request was reached, so that later hunks were not tried.
 fn is_spent(problem: &Problem) -> bool {
     matches!(*problem.kind, Kind::WorkLimit { .. })
 }
 
-/// Tells the last of the problems how many hunks there were, and how many of them fit.
+/// Adds to the last problem how many hunks there are, and how many of them fit.
 fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
     let total = patch.hunks();
     let missed: BTreeSet<usize> = problems.iter().filter_map(|problem| problem.hunk).collect();
-    // A problem of a whole file says nothing about its hunks, and one of too much work nothing about the others.
+    // A problem of a whole file says nothing about its hunks, and a work limit nothing about other hunks.
     let of_hunks = problems.iter().all(|problem| problem.hunk.is_some() && !is_spent(problem));
     let done: BTreeSet<usize> = problems
         .iter()
@@ -363,8 +362,8 @@ fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
     }
 }
 
-/// A file that was moved is planned under its new name; its old name's deletion goes. If something else
-/// took the old name meanwhile, the new name is a creation.
+/// Plans each moved file under its new name, and drops the deletion of its old name. If the old name was taken again,
+/// the new name becomes a creation.
 fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
     let is_gone = |file: &FilePlan| matches!(file.action, Action::Delete { .. });
     let vacated: BTreeSet<String> =
@@ -380,8 +379,8 @@ fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
     files
 }
 
-/// What is worth knowing about the encoding of a file that is changed: that it is another one now, or that
-/// the next reading will take it for another one. What would not be read as text at all is refused.
+/// Returns a note if a changed file gets another encoding, or will be taken for another one when it is read again.
+/// Refuses a content that would not be read as text at all.
 fn encoding_note(file: &FilePlan) -> Result<Option<String>, Problem> {
     let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = &file.action else {
         return Ok(None);
@@ -405,8 +404,8 @@ fn encoding_note(file: &FilePlan) -> Result<Option<String>, Problem> {
     }))
 }
 
-/// Creations, deletions and the like come from no hunk of the request; they get the next free numbers, so
-/// that a preview can name them.
+/// Numbers the changes that come from no hunk of the request, such as creations and deletions, from the next free
+/// number on, so that a preview can name them.
 fn number_whole_files(files: &mut [FilePlan]) {
     let taken = files.iter().flat_map(|file| &file.hunks).map(|hunk| hunk.number).max().unwrap_or(0);
     let unnumbered = files.iter_mut().filter(|file| file.hunks.is_empty());
@@ -420,7 +419,7 @@ fn number_whole_files(files: &mut [FilePlan]) {
     }
 }
 
-/// The edit between two texts whose relation is not known.
+/// Returns the edit between two texts whose relation is not known.
 #[must_use]
 pub fn rewrite_between(old: &Text, new: &Text) -> Edit {
     whole::rewrite(old, new.bytes())

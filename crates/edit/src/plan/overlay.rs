@@ -1,4 +1,4 @@
-//! The files of a request as its sections find and leave them, one after another.
+//! The overlay of a request: the state of each file between its sections, which are planned one after another.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -12,41 +12,41 @@ use crate::patch::{Operation, Section};
 use crate::problem::{Kind, NotText, Problem};
 use crate::text::Text;
 
-/// The files of a request as its sections find and leave them, one after another.
+/// The states of a request's files between its sections.
 pub(super) struct Overlay<'a> {
     sources: &'a Sources,
     budget: Budget,
     limits: &'a FindLimits,
     pub(super) files: Vec<OverlayFile>,
-    /// Where each file stands among them.
+    /// The index of each file in `files`.
     places: BTreeMap<String, usize>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub(super) notes: Vec<String>,
-    /// Files on disk of which everything is thrown away.
+    /// The files on disk whose whole content is discarded.
     pub(super) discarded: Vec<String>,
 }
 
-/// One file: what is on disk, and what it is by now.
+/// One file: its state on disk, and its current state.
 pub(super) struct OverlayFile {
     name: String,
     before: Option<Arc<Text>>,
     now: CurrentState,
     hunks: Vec<PlacedHunk>,
-    /// Whether it is executable on disk, and whether it is to be.
+    /// Whether the file is executable on disk; `executable` says whether it shall be.
     was_executable: bool,
     executable: Option<bool>,
 }
 
-/// What a file is by now.
+/// The state of a file after the sections planned so far.
 enum CurrentState {
-    /// As it is on disk.
+    /// The file is as on disk.
     Untouched,
-    /// Not there.
+    /// The file does not exist.
     Gone,
-    /// There, and made from the file on disk called `from` (often itself) by `edit`. What it holds is only
-    /// made when another section asks for it.
+    /// The file results from `edit` of the file on disk called `from` (often itself). Its content is computed only when
+    /// another section needs it.
     Edited { from: String, base: Arc<Text>, edit: Edit },
-    /// There, and made from nothing.
+    /// The file is new.
     New(Arc<Text>),
 }
 
@@ -63,14 +63,14 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// Plans what a section wants of the file that the ones before have left.
+    /// Plans a section over the state that the earlier sections have left.
     pub(super) fn plan(&mut self, section: &Section) -> Result<(), Vec<Problem>> {
         let one = |problem: Problem| alloc::vec![problem];
         let name = self.sources.resolve(&section.path).map(String::from).map_err(one)?;
         let at = self.file(&name);
         self.operate(at, &name, &section.operation)?;
         if section.executable.is_some() {
-            // Where it is by now: it may have been moved.
+            // The section may have moved the file.
             let target = match &section.operation {
                 Operation::Update { move_to: Some(target), .. } => {
                     self.sources.resolve(target).map(String::from).map_err(one)?
@@ -116,7 +116,7 @@ impl<'a> Overlay<'a> {
             Operation::Delete { content } => {
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
                 match content {
-                    // Whoever says what it holds has seen it.
+                    // A caller that gives the content has seen it.
                     Some(content) => {
                         place::holds(&text, content).map_err(|kind| one(Problem::new(kind).at(name)))?;
                     }
@@ -128,7 +128,7 @@ impl<'a> Overlay<'a> {
             Operation::Update { hunks, move_to } => {
                 self.charge(at).map_err(|kind| one(Problem::new(kind).at(name)))?;
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
-                // Numbers are those of the file as it was seen, which a section before may have moved, or somebody else.
+                // Line numbers are those that the caller saw; a section or another program may have moved them.
                 let renumbered = self.sources.renumbered.contains(name);
                 let moved = renumbered || !matches!(self.files[at].now, CurrentState::Untouched);
                 let found =
@@ -145,7 +145,7 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// Where the file called `name` stands in the overlay.
+    /// Returns the index of the file called `name`, which is added if need be.
     fn file(&mut self, name: &str) -> usize {
         if let Some(&at) = self.places.get(name) {
             return at;
@@ -168,7 +168,7 @@ impl<'a> Overlay<'a> {
         at
     }
 
-    /// What the file holds by now.
+    /// Returns the current content of the file.
     fn text(&self, at: usize) -> Option<Arc<Text>> {
         let file = &self.files[at];
         match &file.now {
@@ -179,8 +179,8 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// Spends the work of making what the file holds by now, where an earlier section has changed it: many
-    /// sections of one large file would otherwise cost their product.
+    /// Charges the budget for computing the current content of a file that an earlier section has changed: otherwise,
+    /// many sections of one large file would cost their product.
     fn charge(&self, at: usize) -> Result<(), Kind> {
         match &self.files[at].now {
             CurrentState::Edited { edit, .. } => self.budget.spend(edit.new_len()),
@@ -189,7 +189,7 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    /// Notes that all of what a file on disk holds is thrown away.
+    /// Records that the whole content of a file on disk is discarded.
     fn discard(&mut self, at: usize) {
         let file = &self.files[at];
         let origin = match &file.now {
@@ -204,7 +204,7 @@ impl<'a> Overlay<'a> {
         Problem::new(Kind::MissingOriginal).at(name)
     }
 
-    /// Puts new content where there is none.
+    /// Gives new content to a file that does not exist.
     fn put(&mut self, at: usize, content: Vec<u8>) -> Result<(), Kind> {
         self.limits.check_file(content.len())?;
         let text = Arc::new(Text::new(content)?);
@@ -212,7 +212,7 @@ impl<'a> Overlay<'a> {
         Ok(())
     }
 
-    /// Changes what is there.
+    /// Applies an edit to the current content.
     fn edit(&mut self, at: usize, next: Edit, placed: Vec<PlacedHunk>) -> Result<(), Vec<Problem>> {
         self.check_new(at, &next, placed.is_empty()).map_err(|problems| {
             let name = &self.files[at].name;
@@ -237,8 +237,8 @@ impl<'a> Overlay<'a> {
         Ok(())
     }
 
-    /// What an edit writes must be text, in the encoding of the file, and fit. `whole` when no hunk of the
-    /// request says so but a replacement of all.
+    /// Checks that an edit writes text, that the file's encoding has its characters, and that the result is not too
+    /// large. `whole` marks a whole-file replacement, which has no hunks.
     fn check_new(&self, at: usize, next: &Edit, whole: bool) -> Result<(), Vec<Problem>> {
         if next.spans().iter().any(|span| span.new.contains(&0)) {
             return Err(alloc::vec![Problem::new(Kind::NotText { why: NotText::NulInNewText })]);
@@ -260,7 +260,7 @@ impl<'a> Overlay<'a> {
         self.limits.check_file(len).map_err(|kind| alloc::vec![Problem::new(kind)])
     }
 
-    /// Gives a file another name. Onto itself nothing moves.
+    /// Moves a file to another name. A move onto itself changes nothing.
     fn rename(&mut self, at: usize, target: &str) -> Result<(), Problem> {
         let name = String::from(self.sources.resolve(target)?);
         let to = self.file(&name);
@@ -290,7 +290,7 @@ impl<'a> Overlay<'a> {
     }
 }
 
-/// Refuses new content of a file that stands for some of the old one.
+/// Refuses new content with a placeholder for some of the old content.
 fn check_elisions(before: &Text, content: &str) -> Result<(), Kind> {
     let haystack = Haystack::new(before);
     let loses = || {
@@ -303,10 +303,10 @@ fn check_elisions(before: &Text, content: &str) -> Result<(), Kind> {
 }
 
 impl OverlayFile {
-    /// What must happen on disk, if anything. A file that was moved away is part of its new name's plan.
+    /// Returns the plan of this file, if it changes on disk. A move is part of the plan of the new name.
     pub(super) fn into_plan(self) -> Option<FilePlan> {
         let Self { name, before, now, hunks, was_executable, executable } = self;
-        // A file that is made anew where one was keeps that one's mode.
+        // A new file in the place of an old one keeps the old one's mode.
         let was_executable = was_executable && (before.is_some() || !matches!(now, CurrentState::New(_)));
         let executable = executable.filter(|&wanted| wanted != was_executable);
         let metadata_from = match &now {
@@ -325,7 +325,7 @@ impl OverlayFile {
                 Action::Modify { base: before, edit }
             }
             (Some(before), now) => {
-                // Another file takes its place, with that one's encoding.
+                // Another file, with its own encoding, takes the place of this one.
                 let content = match &now {
                     CurrentState::Edited { base, edit, .. } => Arc::new(edit.result(base)),
                     CurrentState::New(text) => Arc::clone(text),

@@ -1,4 +1,4 @@
-//! Placing the hunks of a section: each is found in the same text, then all become one edit.
+//! Placing of the hunks of a section: each is found in the same text, then all become one edit.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -18,23 +18,23 @@ use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChan
 use crate::problem::{Kind, Near, NoChange, Problem};
 use crate::text::{Text, line_number};
 
-/// How many of a request's own lines a refusal repeats, so that it is clear which hunk is meant.
+/// How many of a request's own lines a refusal repeats to identify the hunk.
 const EXPECTED: usize = 3;
-/// For so many hunks that are not in the file, the nearest lines are shown.
+/// For how many missing hunks the nearest lines are shown.
 const SHOWN_MISSES: usize = 10;
 
-/// The hunks of a section, found.
+/// The placed hunks of a section.
 pub(super) struct LocatedHunks {
     /// All of them as one edit.
     pub(super) edit: Edit,
-    /// Where each landed.
+    /// The place of each hunk.
     pub(super) hunks: Vec<PlacedHunk>,
-    /// What the reader should know.
+    /// Notes for the reader.
     pub(super) notes: Vec<String>,
 }
 
-/// Finds every hunk in `text`. All problems are reported, not only the first. Where a section before has `moved`
-/// the lines, line numbers say nothing.
+/// Finds every hunk in `text`. All problems are reported, not only the first. If the lines have `moved`, line numbers
+/// are ignored.
 pub(super) fn hunks(
     text: &Text,
     hunks: &[Hunk],
@@ -73,7 +73,7 @@ pub(super) fn hunks(
             let spent = matches!(kind, Kind::WorkLimit { .. });
             problems.push(Problem::new(kind).in_hunk(hunk.number));
             if spent {
-                // Nothing is known of the others, and to say so of each would only bury the rest.
+                // The other hunks were not tried, and reporting each of them would bury the problems found.
                 break;
             }
         }
@@ -103,15 +103,15 @@ pub(super) struct Placer<'a> {
     pub(super) builder: EditBuilder,
     placed: Vec<PlacedHunk>,
     notes: Vec<String>,
-    /// Hunks of lines that were found and are not spliced yet.
+    /// Hunks of lines that are found but not spliced yet.
     found: Vec<LocatedHunk>,
-    /// Hunks of only context lines, and the line at which these stand.
+    /// Hunks of only context lines, each with the line at which they stand.
     inert: Vec<(usize, usize)>,
     /// How many hunks were not found.
     missed: usize,
 }
 
-/// A hunk of whole lines, found.
+/// A hunk of whole lines with its match.
 struct LocatedHunk {
     number: usize,
     written: Vec<Line>,
@@ -124,8 +124,8 @@ impl Placer<'_> {
         self.haystack.text().bytes()
     }
 
-    /// What to show of the file to a hunk that is not in it. Looking costs a walk over the file, and nobody
-    /// mends more than a few hunks from one answer.
+    /// Returns the nearest lines for a hunk that is not in the file; after a few hunks, only the version. Each search
+    /// walks the file, and no caller corrects more than a few hunks from one answer.
     pub(super) fn near(&mut self, old: &[&[u8]], new: &[&[u8]]) -> Near {
         self.missed += 1;
         if self.missed > SHOWN_MISSES {
@@ -135,7 +135,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Refuses what a hunk adds and cannot mean.
+    /// Refuses added lines that the hunk cannot mean.
     pub(super) fn check_added(&self, lines: &[Line]) -> Result<(), Kind> {
         let added: Vec<&str> =
             lines.iter().filter(|line| line.before().is_none()).filter_map(Line::after).collect();
@@ -145,7 +145,7 @@ impl Placer<'_> {
     fn lines(&mut self, number: usize, change: &LineChange) -> Result<(), Kind> {
         let mut scope = find::search_scope(&self.haystack, &change.anchors, self.budget)?;
         if !scope.unknown.is_empty() {
-            // What stands beside a line that is not there says nothing: the hunk must be the only one of all.
+            // An anchor that is not in the file locates nothing: the hunk must be unique in the whole file.
             scope.starts = alloc::vec![0..self.haystack.lines().len()];
             scope.sections.clear();
         }
@@ -164,7 +164,7 @@ impl Placer<'_> {
         self.check_added(&change.lines)?;
         let telling = old.iter().filter(|line| !line.trim().is_empty()).count();
         if let Some(anchor) = scope.unknown.first().filter(|_| telling < 2) {
-            // One line that happens to be unique is no proof that the named place was not meant.
+            // A single line that happens to be unique does not outweigh the anchor.
             return Err(Kind::AnchorNotFound { anchor: anchor.clone(), total: 0 });
         }
         if !change.lines.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
@@ -180,7 +180,7 @@ impl Placer<'_> {
         self.splice(number, &change.lines, found, change.final_newline)
     }
 
-    /// The one place of a hunk's old lines.
+    /// Finds the only match of a hunk's old lines.
     fn hunk(&mut self, number: usize, change: &LineChange, scope: &find::SearchScope) -> Result<Match, Kind> {
         let last = self.haystack.lines().len();
         let old = change.lines.iter().filter_map(Line::before).count();
@@ -208,7 +208,7 @@ impl Placer<'_> {
             if let Some(found) = locate(&scope.sections, FAITHFUL)? {
                 return Ok(found);
             }
-            // Not in its block: then there must be one place only below the line, which stands once.
+            // The hunk is not in its block: then it must be unique below the anchor.
             let below = match scope.anchor_lines[..] {
                 [anchor] => anchor + 1..last,
                 _ => 0..last,
@@ -237,7 +237,7 @@ impl Placer<'_> {
         Err(self.mismatch(&change.lines))
     }
 
-    /// That these lines are not in the file.
+    /// Makes the problem that these lines are not in the file.
     fn mismatch(&mut self, lines: &[Line]) -> Kind {
         let old: Vec<&[u8]> = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
         let new: Vec<&[u8]> = lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
@@ -245,7 +245,7 @@ impl Placer<'_> {
         Kind::HunkContextMismatch { near: Box::new(self.near(&old, &new)), expected }
     }
 
-    /// A block of whole lines; of several pieces only if the lines that parted them are not in the file.
+    /// Places a block of whole lines, piece by piece if the file does not have it as a whole with its elision lines.
     fn block(&mut self, number: usize, change: &BlockChange) -> Result<(), Kind> {
         let whole = lines_of(&change.pieces);
         if !whole.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
@@ -269,7 +269,7 @@ impl Placer<'_> {
         self.pieces(number, &change.pieces)
     }
 
-    /// Pieces parted by elisions: each stands once, below the one before.
+    /// Places pieces between elisions: each must be unique, and below the one before.
     fn pieces(&mut self, number: usize, pieces: &[Piece]) -> Result<(), Kind> {
         let total = self.haystack.lines().len();
         let mut below = 0;
@@ -297,8 +297,8 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Where a hunk of only added lines goes, and the number of the line that it follows: right after its
-    /// anchor, or at the end of the file.
+    /// Returns the offset at which a hunk of only added lines goes, and the number of the line that it follows: right
+    /// after its anchor, or at the end of the file.
     fn insertion(&self, change: &LineChange, scope: &find::SearchScope) -> Result<(usize, usize), Kind> {
         let lines = self.haystack.lines();
         let Some(innermost) = change.anchors.last() else {
@@ -320,7 +320,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Notes where a hunk was found.
+    /// Records the match of a hunk, which is spliced later.
     pub(super) fn splice(
         &mut self,
         number: usize,
@@ -332,8 +332,8 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Puts every hunk where it was found. What one of them shows of tabs and spaces holds for those that show
-    /// nothing.
+    /// Splices every hunk at its match. The unit of indentation that one hunk shows also applies to hunks that show
+    /// none.
     fn splice_all(&mut self) -> Vec<Problem> {
         let found = core::mem::take(&mut self.found);
         let units = found.iter().filter(|hunk| hunk.found.layer == Layer::Indentation);
@@ -365,8 +365,8 @@ impl Placer<'_> {
         problems
     }
 
-    /// Leaves out the hunks that ask for nothing, where others of the section do: it is clear that nothing is lost
-    /// with them, since their lines stand at one place as they are.
+    /// Leaves out the hunks that change nothing, if others of the section do. Nothing is lost with them: their lines
+    /// have one match and stay as they are.
     fn leave_out_inert(&mut self, hunks: usize) -> Vec<Problem> {
         let inert = core::mem::take(&mut self.inert);
         if inert.len() == hunks {
@@ -380,7 +380,7 @@ impl Placer<'_> {
         Vec::new()
     }
 
-    /// Lines by their numbers. The version that has those numbers was asked for elsewhere.
+    /// Places a replacement by line numbers. The file's version was checked elsewhere.
     fn range(&mut self, number: usize, change: &RangeChange) -> Result<(), Kind> {
         let total = self.haystack.lines().len();
         let last = change.first.checked_sub(1).and_then(|before| before.checked_add(change.count));
@@ -409,7 +409,7 @@ impl Placer<'_> {
         let (range, text) = splice::insertion(&self.haystack, line, &change.lines, change.final_newline);
         let lines = self.haystack.lines();
         if let Some(last) = lines.len().checked_sub(1).filter(|_| splice::is_unended(&self.haystack)) {
-            // The new lines begin with the ending that the last line lacks, so that must stay.
+            // The new lines begin with the ending that the last line lacks, so the last line must stay.
             self.builder.claim(number, lines.with_ending(last));
         }
         self.builder.replace(number, range, text);
@@ -428,7 +428,7 @@ impl Placer<'_> {
     }
 }
 
-/// The lines of some pieces as one block, with the elisions that parted them.
+/// Joins pieces into one block of lines, with the elisions between them.
 fn lines_of(pieces: &[Piece]) -> Vec<Line> {
     let mut lines = Vec::new();
     for piece in pieces {
@@ -440,7 +440,7 @@ fn lines_of(pieces: &[Piece]) -> Vec<Line> {
     lines
 }
 
-/// A change whose line numbers are not those of the text any more.
+/// Removes the line numbers from a change, for a text whose lines have moved.
 fn without_hints(change: &Change) -> Change {
     let mut change = change.clone();
     match &mut change {
@@ -451,7 +451,7 @@ fn without_hints(change: &Change) -> Change {
     change
 }
 
-/// Checks that a file holds this, line endings aside.
+/// Checks that a file has this content, whatever its line endings.
 pub(super) fn holds(text: &Text, content: &str) -> Result<(), Kind> {
     let haystack = Haystack::new(text);
     let wanted = contents(content.as_bytes());

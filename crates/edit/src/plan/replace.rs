@@ -1,4 +1,4 @@
-//! Placing a replacement of text: wherever it stands byte for byte, else its lines as a whole.
+//! Placing of a text replacement: by a byte-for-byte match, else by whole lines.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -15,9 +15,9 @@ use crate::patch::{Line, TextChange};
 use crate::problem::{Kind, NoChange};
 use crate::text::{LineEnding, LineEndings, split_lines, with_endings};
 
-/// In so many places of the new text is the old one looked for.
+/// How many occurrences of the old text in the new one are considered.
 const REPEATED: usize = 16;
-/// So many characters are shown of a line that would be glued to the new text.
+/// How many characters are shown of a line that would be joined to the new text.
 const SHOWN: usize = 80;
 
 impl Placer<'_> {
@@ -61,7 +61,7 @@ impl Placer<'_> {
         let (base, added) = (self.bytes().len(), new.len().saturating_mul(matches.len()));
         let removed = matches.iter().map(|found| found.range.len()).sum();
         self.limits.check_file(base.saturating_sub(removed).saturating_add(added))?;
-        // Text without a line ending asks for none.
+        // New text without line endings does not need the file's kind.
         let endings = if new.contains(&b'\n') { self.haystack.endings() } else { LineEndings::None };
         for found in &matches {
             self.builder.claim(number, found.range.clone());
@@ -74,13 +74,13 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// The lines of the first places.
+    /// Returns the line numbers of the first matches.
     fn first_lines(&self, matches: &[Match]) -> Vec<usize> {
         let listed = matches.iter().take(self.limits.listed);
         listed.map(|found| self.haystack.line_number(found.range.start)).collect()
     }
 
-    /// Text that does not stand in the file as it is: its lines as a whole, by the looser layers.
+    /// Places text that has no literal match by its whole lines, with the looser layers.
     fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
         let lines = as_whole_lines(old, new);
         let starts = [0..self.haystack.lines().len()];
@@ -97,8 +97,8 @@ impl Placer<'_> {
         Ok(true)
     }
 
-    /// Refuses a whole line but for its indentation if a later new line is less indented: the lines may have lost
-    /// what the first one has in the file, and no one can tell.
+    /// Refuses to replace a whole line, given without its indentation, if a later new line is indented less than the
+    /// file's line: the new lines may have lost that indentation, or not.
     fn check_indentation(&self, place: &Range<usize>, old: &str, new: &str) -> Result<(), Kind> {
         let lines = self.haystack.lines();
         let line = lines.index_of(place.start);
@@ -117,13 +117,13 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Refuses new text whose last line would be glued to the next one: the old text ends with a line ending, and
-    /// the new text lost it. Where the place begins inside a line, lines may well be meant to be joined, but not
-    /// two words.
+    /// Refuses new text whose last line would be joined to the next one, because the old text ends with a line ending
+    /// and the new one does not. Where the match begins inside a line, joining lines may be meant, but not joining
+    /// words.
     fn check_last_line(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> Result<(), Kind> {
         let (bytes, body) = (self.bytes(), self.haystack.text().body());
         let Some(&last) = new.last().filter(|&&last| last != b'\n') else { return Ok(()) };
-        // Below an insertion without its last line ending, that of a blank line takes its place.
+        // If a blank line follows, its ending ends the last new line.
         let is_blank = |at: usize| matches!(bytes[at], b'\r' | b'\n');
         if !old.ends_with(b"\n") || place.end == body.end || is_blank(place.end) {
             return Ok(());
@@ -139,19 +139,19 @@ impl Placer<'_> {
         Err(Kind::LineEndingLost { line: next + 1, text })
     }
 
-    /// Whether `new` wraps `old` and the file already has it so, in whatever line endings: the edit was made
-    /// before, and making it again would write the added text twice.
+    /// Returns whether `new` contains `old` and the file already has `new` here, in whatever line endings: the edit was
+    /// made before, and repeating it would write the added text twice.
     fn already_there(&self, place: &Range<usize>, old: &[u8], new: &[u8]) -> bool {
         let (bytes, body) = (self.bytes(), self.haystack.text().body());
         let (old, new) = (with_endings(old, LineEnding::Lf), with_endings(new, LineEnding::Lf));
         let is_there = |before: usize| {
             let (above, below) = (&new[..before], &new[before + old.len()..]);
             let start = start_of(&bytes[body.start..place.start], above).map(|start| body.start + start);
-            // Lines that are added before begin where a line begins.
+            // Whole lines that are added before the old text must begin where a line begins.
             let starts =
                 |start: usize| !above.contains(&b'\n') || start == body.start || bytes[start - 1] == b'\n';
-            // Words tell, and a separator, which does not stand twice: another blank line or another "x" may
-            // well be meant.
+            // Words are evidence, and so is a separator, which never stands twice; another blank line or another "x"
+            // may be meant.
             let tells = |added: &[u8]| is_telling(added) || matches!(added, b"," | b";");
             start.is_some_and(starts)
                 && begins_with(&bytes[place.end..], below)
@@ -161,7 +161,7 @@ impl Placer<'_> {
     }
 }
 
-/// Where `text`, which has LF alone, begins at the end of these bytes, which may have CRLF in its place.
+/// Returns where `text` begins if these bytes end with it. The text has only LF; the bytes may have CRLF instead.
 fn start_of(bytes: &[u8], text: &[u8]) -> Option<usize> {
     let mut at = bytes.len();
     for &byte in text.iter().rev() {
@@ -173,7 +173,7 @@ fn start_of(bytes: &[u8], text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Whether these bytes begin with `text`, which has LF alone where they may have CRLF.
+/// Returns whether these bytes begin with `text`, which has only LF where they may have CRLF.
 fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
     let mut rest = bytes;
     text.iter().all(|&byte| {
@@ -186,14 +186,14 @@ fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
     })
 }
 
-/// The lines of `new` that `old` has nowhere.
+/// Returns the lines of `new` that `old` has nowhere.
 fn added_lines<'l>(old: &'l str, new: &'l str) -> Vec<&'l str> {
     let old: BTreeSet<&str> = old.lines().collect();
     new.lines().filter(|line| !old.contains(line)).collect()
 }
 
-/// The lines of some text and of what comes in its place. Where only the old text ends with a line ending, the
-/// new one is glued to the next line, which must then be blank: it is the last of the old lines.
+/// Returns old and new text as lines. If only the old text ends with a line ending, the new one is joined to the next
+/// line, which must then be blank and counts as the last of the old lines.
 fn as_whole_lines(old: &str, new: &str) -> Vec<Line> {
     let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
         (Some(old), Some(new)) => (old, Some(new)),

@@ -1,7 +1,7 @@
-//! What a placed hunk replaces: runs of removed and added lines. Context lines are never written.
+//! The replacements of a placed hunk: its runs of removed and added lines. Context lines are never written.
 //!
-//! The file keeps its own state of the final newline, unless the hunk says otherwise: what comes to stand last
-//! takes over what the last line had. Where the last lines only go, the one before keeps its ending.
+//! Unless the hunk says otherwise, the file keeps or lacks its final newline as before: a new last line takes over the
+//! ending of the old one. If the last lines are only removed, the one before keeps its ending.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,13 +12,13 @@ use crate::patch::Line;
 use crate::problem::{Kind, NoChange};
 use crate::text::{LineEnding, ending_near, split_ending, split_lines};
 
-/// Whether a line says something: brackets, blank lines and `end` recur everywhere.
+/// Returns whether a line is distinctive: brackets, blank lines and `end` recur everywhere.
 pub(super) fn is_telling(line: &[u8]) -> bool {
     let words = line.iter().filter(|b| b.is_ascii_alphanumeric() || **b >= 0x80).count();
     words >= 3 && line.trim_ascii() != b"end"
 }
 
-/// The replacements that a block makes at its place, whose lines its old lines stand for one for one.
+/// Returns the replacements of a block at its place, whose lines correspond one to one to the block's old lines.
 pub(super) fn block(
     h: &Haystack<'_>,
     lines: &[Line],
@@ -31,7 +31,7 @@ pub(super) fn block(
     }
     let mut line = h.lines().index_of(place.start);
     let mut replacements = Vec::new();
-    // The hunk was made before only if all of it was.
+    // A hunk counts as already made only if all of it is there.
     let mut all_stand = true;
     for run in lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
         if run[0].is_context() {
@@ -39,10 +39,10 @@ pub(super) fn block(
             continue;
         }
         let count = run.iter().filter(|line| line.before().is_some()).count();
-        // As the file has them: a layer may have matched lines that are written otherwise.
+        // The file's own lines: a loose layer may have matched lines that differ from the request's.
         let gone: Vec<&[u8]> = (line..line + count).map(|i| h.lines().content(i)).collect();
         let come: Vec<&str> = run.iter().filter_map(Line::after).collect();
-        // A line that goes and comes stays, unless one of the two is the last of the file and has no newline.
+        // A line that is both removed and added stays, unless the final newline may differ.
         let ends = line + gone.len() == h.lines().len();
         let same_endings = !ends || (!is_unended(h) && final_newline.is_none());
         let equal = |(a, b): &(&&[u8], &&str)| **a == b.as_bytes() && same_endings;
@@ -64,7 +64,7 @@ pub(super) fn block(
     Ok(replacements)
 }
 
-/// The replacement that puts lines before line `line`.
+/// Returns the replacement that inserts lines before line `line`.
 pub(super) fn insertion(
     h: &Haystack<'_>,
     line: usize,
@@ -78,7 +78,7 @@ pub(super) fn insertion(
     replacements.remove(0)
 }
 
-/// Whether an insertion would repeat several lines that stand right there: it was made before.
+/// Returns whether an insertion would repeat distinctive lines that already stand there, so that it was made before.
 fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
     let bytes = h.text().bytes();
     let starts_a_line = |at: usize| at == 0 || bytes[at - 1] == b'\n';
@@ -89,7 +89,7 @@ fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
     split_lines(text).any(is_telling) && (bytes[range.end..].starts_with(text) || before())
 }
 
-/// The replacement of `gone` lines from `line` on by these lines.
+/// Returns the replacement of `gone` lines from `line` on by these lines.
 pub(super) fn lines<'l>(
     h: &Haystack<'_>,
     line: usize,
@@ -110,20 +110,20 @@ pub(super) fn lines<'l>(
     let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
     let (range, mut text) = carry::replace(bytes, h.endings(), lines.start(line), &removed, &views);
     if becomes_last && gone == 0 && !text.is_empty() {
-        // The line that was last gets the ending that it lacked.
+        // The previously last line gets the ending that it lacked.
         let ending = ending_near(bytes, range.start).unwrap_or(LineEnding::Lf);
         text.splice(0..0, ending.bytes().iter().copied());
     }
     (range, text)
 }
 
-/// Whether the last line has no ending.
+/// Returns whether the last line has no ending.
 pub(super) fn is_unended(h: &Haystack<'_>) -> bool {
     let lines = h.lines();
     lines.len().checked_sub(1).is_some_and(|last| lines.ending(last) == LineEnding::None)
 }
 
-/// Gives the end of the file the state that a hunk asks for, if its place reaches there.
+/// Adds or removes the final newline as a hunk asks for it, if its place reaches the end of the file.
 fn settle_final_newline(
     h: &Haystack<'_>,
     place: &Range<usize>,

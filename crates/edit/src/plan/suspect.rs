@@ -1,13 +1,13 @@
-//! New text that its writer cannot have meant.
+//! Checks for new text that its writer cannot have meant.
 //!
-//! - Elisions: a line such as `// ... existing code ...` stands for code that was not repeated, and would take
-//!   its place. A bare `...` is Python and is none. What takes no line away loses no code, so there it is text.
-//! - Escaped text: on its way through JSON or XML once too often, `->` became `-&gt;`, `"` became `\"` and `'`
-//!   became `\u0027`. All of the new text must be so, and nothing of the file.
+//! - Elisions: a line such as `// ... existing code ...` stands for code that was not repeated, and would replace it. A
+//!   bare `...` is Python and no elision. A change that removes no line loses no code, so it may contain such a line.
+//! - Escaped text: through one JSON or XML encoding too many, `->` became `-&gt;`, `"` became `\"` and `'` became
+//!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
 //!
-//! What the file itself contains is never suspect. Lines by their numbers and whole files are taken as
-//! they are, so there is a way to mean escaped text.
+//! Text that the file itself contains is never suspect. Replacements by line number and whole files are not checked for
+//! escapes, so that escaped text can be written.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -16,11 +16,11 @@ use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// What comments begin with, longer forms first.
+/// The beginnings of comments, longer forms first.
 const OPENERS: &[&str] = &["{/*", "<!--", "/*", "//", "--", "(*", "#", ";", "%", "*"];
-/// And end with.
+/// The endings of comments.
 const CLOSERS: &[&str] = &["*/}", "-->", "*/", "*)"];
-/// Words that say what is left out.
+/// The words that name omitted code.
 const LEFT_OUT: &[&str] = &[
     "existing",
     "rest",
@@ -41,7 +41,7 @@ const LEFT_OUT: &[&str] = &[
     "stays",
     "remains",
 ];
-/// Without dots a comment must say so more plainly.
+/// The comments that are elisions even without dots.
 const PLAIN: &[&str] = &[
     "existing code",
     "unchanged",
@@ -77,14 +77,14 @@ const PLAIN_ENDS: &[&str] = &[
     "methods unchanged",
 ];
 
-/// Refuses added lines that are suspect. `takes_away` says whether lines of the file go with the same change.
+/// Refuses suspect added lines. `takes_away` says whether the same change removes lines of the file.
 pub(super) fn check(h: &Haystack<'_>, added: &[&str], takes_away: impl FnOnce() -> bool) -> Result<(), Kind> {
     elisions(h, added.iter().copied(), takes_away)?;
     escapes(h, added)?;
     shown_space(h, added)
 }
 
-/// Refuses elisions that the file does not contain, where lines of the file go that they may stand for.
+/// Refuses elisions that the file does not contain, if the change removes lines that they may stand for.
 pub(super) fn elisions<'l>(
     h: &Haystack<'_>,
     added: impl Iterator<Item = &'l str>,
@@ -105,19 +105,18 @@ pub(super) fn elisions<'l>(
     Ok(())
 }
 
-/// Whether a line that says something goes.
+/// Returns whether a line that is not blank is removed.
 pub(super) fn takes_away(lines: &[Line]) -> bool {
     lines.iter().any(|line| matches!(line, Line::Removed(text) if !text.trim().is_empty()))
 }
 
-/// Whether a line that says something goes where these lines take the place of those. Of all of them, not only of
-/// those beside an elision: which of several equal lines stay is the comparison's choice, not the writer's.
+/// Returns whether replacing `old` by `new` removes a line that is not blank. Lines far from the elision count too:
+/// which of several equal lines stay is the comparison's choice, not the writer's.
 pub(super) fn loses(old: &[&str], new: &[&str]) -> bool {
     takes_away(&Line::between(old, new))
 }
 
-/// What text looks like that was escaped once too often, what it stands for, and the characters of which
-/// unescaped text would have some.
+/// The escapes of doubly escaped text, a description of the plain text, and the characters that plain text would have.
 const ESCAPES: &[(&[&str], &str, &[char])] = &[
     (
         &["&lt;", "&gt;", "&quot;", "&#39;", "&amp;"],
@@ -132,11 +131,10 @@ const ESCAPES: &[(&[&str], &str, &[char])] = &[
     ),
 ];
 
-/// The signs that a refusal shows in place of white space, and what they stand for.
+/// The signs that a refusal shows in place of white space, and the names of what they stand for.
 const SHOWN_SPACE: &[(&str, &str)] = &[("\u{b7}", "spaces"), ("\u{2192}", "tabs")];
 
-/// Refuses lines of which every special character is escaped, if the file has such characters but none that is
-/// escaped.
+/// Refuses lines whose special characters are all escaped, if the file has such characters but no escapes.
 fn escapes(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     let bytes = h.text().bytes();
     for (escapes, instead, plain) in ESCAPES {
@@ -148,7 +146,7 @@ fn escapes(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
         let without =
             |line: &str| escapes.iter().fold(String::from(line), |line, escape| line.replace(escape, ""));
         let has = |needle: &str| memchr::memmem::find(bytes, needle.as_bytes()).is_some();
-        // In markup an entity is how the character is written.
+        // Markup needs entities for these characters.
         if has("</") && escape.starts_with('&') {
             continue;
         }
@@ -163,7 +161,7 @@ fn escapes(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     Ok(())
 }
 
-/// Refuses lines that begin with such signs right before their first word, if the file has none of them.
+/// Refuses lines that begin with a sign for white space right before their first word, if the file has no such sign.
 fn shown_space(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     for &(sign, instead) in SHOWN_SPACE {
         let is_shown = |line: &&&str| {
@@ -181,7 +179,7 @@ fn shown_space(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
 
 fn is_elision(line: &str) -> bool {
     let line = line.trim();
-    // Almost every line ends here.
+    // Almost every line returns here.
     let dots = line.contains("...") || line.contains('…');
     let opener = OPENERS.iter().find_map(|opener| line.strip_prefix(opener));
     if line.len() > 120 || (!dots && opener.is_none()) {
@@ -193,7 +191,7 @@ fn is_elision(line: &str) -> bool {
     let inner = inner.trim_matches(['(', ')', '[', ']', '<', '>', '{', '}']).trim();
     let starts = inner.starts_with("...") || inner.starts_with('…');
     let ends = inner.ends_with("...") || inner.ends_with('…');
-    // `{...rest}` is how code is written.
+    // `{...rest}` is ordinary code.
     let spread = bracketed && inner.trim_start_matches(['.', '…']).starts_with(|c: char| c.is_alphabetic());
     if opener.is_none() && spread {
         return false;

@@ -1,5 +1,5 @@
-//! A plan that takes an edit back: each file is to be again what it was. Nothing is looked for, and nothing carried
-//! over: the old content is at hand, and the file holds what the edit made of it, which whoever asks has checked.
+//! Plans that revert an edit: each file gets its old content back. No text is searched for: the caller has the old
+//! content, and has checked that the file still holds the result of the edit.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -9,18 +9,18 @@ use super::{Action, FilePlan, Plan, number_whole_files, whole};
 use crate::edit::Edit;
 use crate::text::Text;
 
-/// A file as it is, and as it is to be again.
+/// A file as it is, and as it was before the edit.
 #[derive(Clone, Debug)]
 pub struct UndoneFile {
-    /// What it is called now, and what it holds; `None` where it is gone.
+    /// The current name and content; `None` if the file is gone.
     pub current: Option<(String, Arc<Text>)>,
-    /// What it was called, and what it held; `None` where it was not there.
+    /// The old name and content; `None` if the file did not exist.
     pub restored: Option<(String, Arc<Text>)>,
-    /// Whether it is to become executable again, or to be so no longer.
+    /// Whether the file becomes executable again or stops being so; `None` leaves it.
     pub executable: Option<bool>,
 }
 
-/// The plan that takes these files back.
+/// Makes the plan that restores these files.
 pub fn undo(files: Vec<UndoneFile>) -> Plan {
     let mut files: Vec<FilePlan> = files.into_iter().filter_map(UndoneFile::into_plan).collect();
     number_whole_files(&mut files);
@@ -45,7 +45,7 @@ impl UndoneFile {
     }
 }
 
-/// The edit whose result is exactly this content, in its encoding.
+/// Returns the edit whose result is exactly this content, in its encoding.
 fn rewrite(base: &Text, content: &Text) -> Edit {
     whole::rewrite(base, content.bytes()).into_encoding(content.encoding())
 }

@@ -1,7 +1,7 @@
 //! Whole-file replacement: the one case where the changed places are not known and must be found.
 //!
-//! A common prefix and suffix of lines are cut first; only what remains is compared. The result is an
-//! [`Edit`] like any other, so that the diff, the preview and the commit know nothing of this case.
+//! The common prefix and suffix of lines are cut off, and the lines between them are compared. The result is an
+//! ordinary [`Edit`], so that the diff, the preview and the commit need no special case.
 
 use alloc::vec::Vec;
 
@@ -10,11 +10,11 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::edit::{Edit, EditBuilder};
 use crate::text::{LineEnding, LineEndings, Text, split_ending, split_lines, with_endings};
 
-/// Above this many line pairs the middle is replaced as one block: it would be a rewrite anyway.
+/// The number of line pairs above which the middle is replaced as one block: it would be a rewrite anyway.
 const COMPARED: usize = 25_000_000;
 
-/// The edit that gives the file the content that a request asks for. The BOM stays. Content without any
-/// CRLF takes over the line endings of a CRLF file: whoever wrote it saw no line endings.
+/// Returns the edit that gives the file a request's content. The BOM stays. In a CRLF file, content without any CRLF
+/// gets CRLF: its writer saw no line endings.
 pub(super) fn replacement(text: &Text, content: &str) -> Edit {
     let content = content.strip_prefix('\u{feff}').unwrap_or(content).as_bytes();
     let adapt = text.line_endings() == LineEndings::Crlf && !content.windows(2).any(|w| w == b"\r\n");
@@ -30,7 +30,7 @@ pub(super) fn replacement(text: &Text, content: &str) -> Edit {
     rewrite(text, &wanted)
 }
 
-/// In a file of mixed line endings, lines that stay keep theirs.
+/// Gives the lines that stay in a file of mixed line endings their own endings back.
 fn keep_shared_endings(text: &Text, wanted: &[u8]) -> Vec<u8> {
     let old: Vec<&[u8]> = split_lines(text.bytes()).collect();
     let new: Vec<&[u8]> = split_lines(wanted).collect();
@@ -44,7 +44,7 @@ fn keep_shared_endings(text: &Text, wanted: &[u8]) -> Vec<u8> {
                 _ => own,
             };
             out.extend_from_slice(content);
-            // A final newline is the request's to give or take.
+            // The request decides about the final newline.
             let ending = if own == LineEnding::None || kept == LineEnding::None { own } else { kept };
             out.extend_from_slice(ending.bytes());
         }
@@ -52,7 +52,7 @@ fn keep_shared_endings(text: &Text, wanted: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The edit that turns the whole file into exactly these bytes.
+/// Returns the edit that turns the whole file into exactly these bytes.
 pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
     let old: Vec<&[u8]> = split_lines(text.bytes()).collect();
     let new: Vec<&[u8]> = split_lines(wanted).collect();
@@ -74,7 +74,7 @@ pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
     builder.finish().unwrap_or_else(|_| Edit::empty(text))
 }
 
-/// The lines' difference, as operations that cover both sides.
+/// Returns the difference of two lists of lines, as operations that cover both sides.
 fn difference<T: Ord + core::hash::Hash + Clone + Eq>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);

@@ -1,18 +1,16 @@
-//! What is wrong with the text of a patch, format by format.
-//!
-//! Quoted lines are shortened, since a request may have long ones.
+//! The faults in the text of a patch, format by format. Quoted lines are shortened, since a request may have long ones.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What is wrong with the text of a patch.
+/// A fault in the text of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each variant is a format")]
 pub enum Malformed {
-    /// It is in no format that is known; its first line, if it has any.
+    /// The text is in no known format; this is its first line, if it has any.
     NoFormat(Option<String>),
     V4a(V4a),
-    /// The headers of a file in a unified or context diff.
+    /// A fault in the headers of a file in a unified or context diff.
     Header(Header),
     Unified(Unified),
     Context(Context),
@@ -22,7 +20,7 @@ pub enum Malformed {
     Whole(Whole),
 }
 
-/// What is wrong with a V4A patch.
+/// A fault in a V4A patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum V4a {
@@ -41,7 +39,7 @@ pub enum V4a {
     EmptyHunk,
 }
 
-/// What is wrong with the headers of a file in a diff.
+/// A fault in the headers of a file in a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum Header {
@@ -68,7 +66,7 @@ pub enum Header {
     },
 }
 
-/// What is wrong with a unified diff.
+/// A fault in a unified diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum Unified {
@@ -91,14 +89,14 @@ pub enum Unified {
     },
     /// The hunk only adds lines, but its header counts old ones.
     OldLinesMissing,
-    /// The hunk only adds lines, and nothing says where.
+    /// The hunk only adds lines, and does not say where.
     NoPlace,
     LineEndings,
     /// `\ No newline at end of file` stands before the last line of a side.
     NoNewlineInside,
 }
 
-/// What is wrong with a context diff.
+/// A fault in a context diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum Context {
@@ -111,7 +109,7 @@ pub enum Context {
     LinesMissing { count: usize },
 }
 
-/// What is wrong with an ed script.
+/// A fault in an ed script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum Ed {
@@ -133,7 +131,7 @@ pub enum Ed {
     },
 }
 
-/// What is wrong with an RCS script.
+/// A fault in an RCS script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum Rcs {
@@ -154,7 +152,7 @@ pub enum Rcs {
     },
 }
 
-/// What is wrong with SEARCH/REPLACE blocks.
+/// A fault in SEARCH/REPLACE blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum SearchReplace {
@@ -168,13 +166,13 @@ pub enum SearchReplace {
         path: String,
         named: String,
     },
-    /// There is nothing to find, and a line number.
+    /// The search text is empty, but there is a line number.
     EmptySearch,
     Elisions {
         old: usize,
         new: usize,
     },
-    /// A line that was probably meant as the separator.
+    /// There is no separator; `nearly` is a line that was probably meant as one.
     NoSeparator {
         nearly: Option<(usize, String)>,
     },
@@ -184,7 +182,7 @@ pub enum SearchReplace {
     },
     NoEnd {
         has_separator: bool,
-        /// Whether its markers are those of cline.
+        /// Whether the markers are those of cline.
         is_cline: bool,
         found: Option<Found>,
     },
@@ -199,15 +197,15 @@ pub enum SearchReplace {
 /// The line that stands where a block should have ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its number.
+    /// The number of the line.
     pub line: usize,
-    /// What it says.
+    /// The text of the line.
     pub text: String,
-    /// Whether it opens another block, and so may be content that looks like a marker.
+    /// Whether the line opens another block, and so may be content that looks like a marker.
     pub is_marker: bool,
 }
 
-/// What is wrong with whole files in fences.
+/// A fault in whole files in fences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names of the variants and of their fields are the facts")]
 pub enum Whole {
@@ -221,7 +219,7 @@ pub enum Whole {
         path: String,
     },
     FenceNotClosed,
-    /// The caller has named a file, but nothing says that the fence holds all of it.
+    /// The caller has named a file, but the text does not say that the fence holds all of it.
     UnknownContent,
     SecondTime {
         path: String,
@@ -229,7 +227,7 @@ pub enum Whole {
     SecondFence {
         path: String,
     },
-    /// The text speaks of this file, but does not say that the fence is it.
+    /// The text mentions this file, but does not say that the fence holds it.
     Unnamed {
         path: String,
     },

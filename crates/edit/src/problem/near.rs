@@ -1,11 +1,11 @@
-//! What a refusal shows of the file, so that one more call can mend the first.
+//! The lines of the file that a refusal shows, so that the caller's next request can succeed.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::version::Version;
 
-/// The lines of the file that come nearest to what was looked for, or what else helps.
+/// The lines of the file that are nearest to the searched text, or other helpful ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Near {
     /// The file's current version.
@@ -14,14 +14,14 @@ pub struct Near {
     pub total: usize,
     /// How the places relate to the request.
     pub relation: Relation,
-    /// The places that are shown, the best first.
+    /// The shown places, the best first.
     pub places: Vec<NearPlace>,
-    /// The line at which what the request wants to write stands already, elsewhere than the nearest lines.
+    /// The line at which the new text already stands, if that is elsewhere than the nearest lines.
     pub new_at: Option<usize>,
 }
 
 impl Near {
-    /// The numbers of the lines that are shown of the best place.
+    /// Returns the numbers of the shown lines of the best place.
     #[must_use]
     pub fn numbers(&self) -> &[usize] {
         self.places.first().map_or(&[], |place| &place.numbers)
@@ -33,45 +33,44 @@ impl Near {
 pub struct NearPlace {
     /// The first line of the place, counted from 1.
     pub first: usize,
-    /// Its last line.
+    /// The last line of the place.
     pub last: usize,
-    /// Which lines are shown, by number; a long place has gaps, and a line before and after stands for
-    /// orientation.
+    /// The numbers of the shown lines: a long place has gaps, and one line before and after gives context.
     pub numbers: Vec<usize>,
-    /// The lines themselves, byte for byte but for their endings.
+    /// The shown lines without their endings, otherwise byte for byte.
     pub lines: Vec<String>,
-    /// What parts them from the request, as far as it is told.
+    /// The first differences from the request.
     pub differences: Vec<Difference>,
-    /// How many other differences there are.
+    /// How many further differences there are.
     pub more: usize,
 }
 
-/// What parts a line of the file from the request.
+/// A difference between a line of the file and the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The one-based line of the file.
     pub line: usize,
     /// The difference in words.
     pub what: String,
-    /// What the file has there, where there is a line to compare.
+    /// The line of the file, where there is one to compare.
     pub file: Option<String>,
-    /// What the request has there.
+    /// The line of the request.
     pub request: Option<String>,
-    /// On how many other lines there is a difference of the same kind.
+    /// How many other lines have a difference of the same kind.
     pub again: usize,
 }
 
-/// How the places of a [`Near`] relate to what was looked for.
+/// How the places of a [`Near`] relate to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// They resemble it.
+    /// The places resemble the searched text.
     Nearest,
-    /// Nothing resembles it; this is the whole file.
+    /// Nothing resembles the searched text; this is the whole file.
     WholeFile,
-    /// Nothing resembles it; this is how the file begins.
+    /// Nothing resembles the searched text; this is the beginning of the file.
     Head,
-    /// What the request wants to write stands here already.
+    /// The file already has the new text here.
     AlreadyThere,
-    /// The same, but for white space.
+    /// The file already has the new text here, with other white space.
     AlreadyThereButSpace,
 }
