@@ -1,12 +1,12 @@
-//! The body of a hunk of a unified diff: which lines belong to it, and what each is.
+//! The body of a hunk of a unified diff: which lines belong to it, and their kinds.
 //!
 //! ```text
 //! body = (" " line | "-" line | "+" line | "" | line | "\ No newline at end of file")+
 //! ```
 //!
-//! Where a body ends is read twice. The counts of its header decide if they fit it: they alone know that
-//! `--- x` is a removed line `-- x`. Models miscount, so where they do not fit, the body goes on to the next
-//! line that can only be the diff's own: a header, an `@@`, a closing fence, the signature of a mail.
+//! The end of a body is found in one of two ways. The counts of the header decide if they fit: only they can tell that
+//! `--- x` is a removed line `-- x`. Models miscount, so if the counts do not fit, the body ends at the next line that
+//! can only belong to the diff itself: a header, an `@@`, a closing fence, the signature of a mail.
 
 use alloc::vec::Vec;
 
@@ -19,15 +19,15 @@ use crate::problem::malformed::Unified;
 #[derive(Debug, Default)]
 pub(super) struct HunkBody {
     pub(super) lines: Vec<Line>,
-    /// Whether the last line of the old side was said to have no newline, and so is the last of the file.
+    /// Whether the last line of the old side is marked as without newline, and so is the last of the file.
     pub(super) old_unended: bool,
-    /// The same of the new side.
+    /// Whether the last line of the new side is marked so.
     pub(super) new_unended: bool,
-    /// Whether the counts of the header decided where it ends.
+    /// Whether the counts of the header decided where the body ends.
     pub(super) counted: bool,
 }
 
-/// Where hunks are looked for: the lines, and the ticks of the fence around these if there is one.
+/// The lines in which hunks are read, and the number of ticks of the fence around them, if there is one.
 #[derive(Clone, Copy)]
 pub(super) struct BodyScope<'a, 'b> {
     pub(super) lines: &'b [NumberedLine<'a>],
@@ -39,7 +39,7 @@ impl BodyScope<'_, '_> {
         self.lines.get(at).map(|line| line.text)
     }
 
-    /// Whether the line can only be the diff's own, so that a hunk before it has ended.
+    /// Returns whether the line can only belong to the diff itself, so that a hunk before it has ended.
     pub(super) fn ends_hunk(&self, at: usize) -> bool {
         let Some(line) = self.text(at) else { return true };
         line.starts_with("@@")
@@ -51,7 +51,7 @@ impl BodyScope<'_, '_> {
             || line == "GIT binary patch"
     }
 
-    /// Whether git's signature of a mail stands here: `-- `, and its version.
+    /// Returns whether git's mail signature stands here: `-- ` and a version.
     pub(super) fn is_signature(&self, at: usize) -> bool {
         let is_version = |line: &str| {
             line.starts_with(|c: char| c.is_ascii_digit())
@@ -63,7 +63,7 @@ impl BodyScope<'_, '_> {
             && self.text(at + 1).is_none_or(|next| next.is_empty() || is_version(next))
     }
 
-    /// Where the body that starts at `from` ends by its counts, if they fit it.
+    /// Returns where the body that starts at `from` ends by its counts, if they fit.
     fn counted_end(&self, from: usize, (mut old, mut new): (usize, usize)) -> Option<usize> {
         let mut at = from;
         while (old, new) != (0, 0) {
@@ -88,7 +88,7 @@ impl BodyScope<'_, '_> {
         (at > from && self.nothing_more(at)).then_some(at)
     }
 
-    /// Whether what stands from `at` on is not more of the hunk before it: then its counts were too small.
+    /// Returns whether the hunk does not go on at `at`; if it does, its counts were too small.
     fn nothing_more(&self, at: usize) -> bool {
         let Some(blank) =
             self.lines.get(at..).map(|rest| rest.iter().take_while(|l| l.text.is_empty()).count())
@@ -96,13 +96,13 @@ impl BodyScope<'_, '_> {
             return true;
         };
         let next = at + blank;
-        // In a fence there is nothing but the diff; outside, prose may follow it.
+        // Inside a fence, only the diff can follow; outside, prose may.
         self.ends_hunk(next)
             || (self.fence.is_none()
                 && !self.text(next).is_some_and(|line| line.starts_with([' ', '-', '+'])))
     }
 
-    /// Where the body that starts at `from` ends by the look of what follows.
+    /// Returns where the body that starts at `from` ends by the lines that follow it.
     fn structural_end(&self, from: usize) -> usize {
         let mut end = from;
         while !self.ends_hunk(end) {
@@ -114,7 +114,7 @@ impl BodyScope<'_, '_> {
         end
     }
 
-    /// Reads the body from `at` on, which is left after it.
+    /// Reads the body from `at` on, and moves `at` behind it.
     pub(super) fn read(&self, at: &mut usize, counts: Option<(usize, usize)>) -> Result<HunkBody, Problem> {
         let from = *at;
         let counted = counts.and_then(|counts| self.counted_end(from, counts));
@@ -151,7 +151,7 @@ fn is_hex(byte: u8) -> bool {
     byte.is_ascii_hexdigit()
 }
 
-/// `\ No newline at end of file`, in whatever language.
+/// Returns whether the line is `\ No newline at end of file`, in any language.
 fn is_no_newline(line: &str) -> bool {
     line.starts_with("\\ ") && line.len() >= 12
 }

@@ -7,15 +7,15 @@
 //! reset  = ESC "[m"
 //! ```
 //!
-//! A file may hold such escapes itself, so they are taken off only where every line with one has exactly this shape.
-//! Elsewhere than in the lines of a hunk they may stand anywhere.
+//! A file may contain such escapes itself, so colours are stripped only if every coloured line of a hunk has exactly
+//! this shape. Outside of hunks, escapes may stand anywhere.
 
 use alloc::string::String;
 
 const ESCAPE: char = '\u{1b}';
 const RESET: &str = "\u{1b}[m";
 
-/// The text without its colours; `None` where it has none, or has escapes that may be content.
+/// Returns the text without its colours; `None` if it has none, or has escapes that may be content.
 pub(super) fn strip(text: &str) -> Option<String> {
     if !text.contains(ESCAPE) {
         return None;
@@ -40,7 +40,7 @@ pub(super) fn strip(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// Whether a line is nothing but coloured texts, each with its reset.
+/// Returns whether a line consists of coloured texts, each with its reset.
 fn is_coloured(mut line: &str) -> bool {
     while !line.is_empty() {
         let Some(length) = colour(line).filter(|_| !line.starts_with(RESET)) else { return false };
@@ -53,7 +53,7 @@ fn is_coloured(mut line: &str) -> bool {
     true
 }
 
-/// How long the colour or reset is with which this text begins.
+/// Returns the length of the colour or reset at the beginning of this text.
 fn colour(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(ESCAPE)?.strip_prefix('[')?;
     let numbers = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();

@@ -9,9 +9,9 @@
 //! range  = line [ "," line ]
 //! ```
 //!
-//! A side without changes may be left out; it is the context of the other one. Both sides must tell the same
-//! story: as many lines as their range, the same context, and `!` in the same places. That is stricter than
-//! for unified diffs, where the body speaks for itself. Numbers are hints, as there.
+//! A side without changes may be omitted; it is the context of the other one. Both sides must agree: as many lines as
+//! their range, the same context, and `!` in the same places. That is stricter than for unified diffs, where the body
+//! decides. Line numbers are hints, as there.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,8 +25,7 @@ use crate::problem::malformed::Context;
 
 const STARS: &str = "***************";
 
-/// Reads a context diff. `path` names the file where the diff does not. Every problem of it is reported, not
-/// only the first.
+/// Reads a context diff. `path` names the file if the diff does not. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
     let mut parser = Parser { lines: &lines, at: 0, hunks: 0, problems: Vec::new() };
@@ -56,20 +55,20 @@ struct Parser<'a, 'b> {
 #[derive(Default)]
 struct Side<'a> {
     first: usize,
-    /// Each line with its sign.
+    /// The lines, each with its sign.
     lines: Vec<(u8, &'a str)>,
-    /// Which of them ended in CRLF.
+    /// Which of the lines ended in CRLF.
     crs: Vec<bool>,
     unended: bool,
 }
 
-/// A hunk as it was read.
+/// A parsed hunk.
 struct RawHunk {
     number: usize,
     lines: Vec<Line>,
     /// The line at which the old side begins.
     first: usize,
-    /// Whether the range of a side is 0, that of a file without lines.
+    /// Whether the range of the old side is 0, that of a file without lines.
     old_nothing: bool,
     new_nothing: bool,
     old_unended: bool,
@@ -132,7 +131,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Goes on to the next hunk or file, so that one mistake is reported once.
+    /// Skips to the next hunk or file, so that one mistake is reported once.
     fn skip(&mut self) {
         while self.at < self.lines.len() && !self.text(0).starts_with(STARS) && !self.names_file() {
             self.at += 1;
@@ -141,7 +140,7 @@ impl<'a> Parser<'a, '_> {
 
     fn section(&mut self, file: &Target, raws: &[RawHunk]) -> Section {
         let all = |wanted: fn(&Line) -> bool| raws.iter().all(|raw| raw.lines.iter().all(wanted));
-        // Lines of one side only, so their order is that of the side.
+        // All lines are of one side, so they are in its order.
         let content = |is_new: bool| {
             let mut text = String::new();
             for raw in raws {
@@ -183,7 +182,7 @@ impl<'a> Parser<'a, '_> {
         let has = |side: &Side<'_>, signs: &[u8]| side.lines.iter().any(|(sign, _)| signs.contains(sign));
         let refuse = |fault: Context| Err(invalid(number, fault));
         if old.lines.is_empty() && !has(&new, b"!") {
-            // Left out: it is the context of the other side.
+            // An omitted side is the context of the other one.
             old.lines = new.lines.iter().filter(|(sign, _)| *sign == b' ').copied().collect();
             old.unended = new.unended && new.lines.last().is_some_and(|(sign, _)| *sign == b' ');
         } else if new.lines.is_empty() && !has(&old, b"!") {
@@ -208,7 +207,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    /// One side of a hunk: its range, and its lines or none of them.
+    /// Reads one side of a hunk: its range, and all or none of its lines.
     fn side(
         &mut self,
         prefix: &'static str,
@@ -228,7 +227,7 @@ impl<'a> Parser<'a, '_> {
         let rest = &self.lines[self.at..];
         let read = |line: &NumberedLine<'a>| marked(line.text, signs);
         let lines: Vec<(u8, &str)> = rest.iter().take(count).map_while(read).collect();
-        // A single number is that of one line, or of the line before none.
+        // A single number stands for one line, or for no line after that number.
         let none = lines.is_empty() && !line.contains(',');
         let more = rest.get(count).and_then(read).is_some_and(|(sign, _)| sign != b' ');
         if !none && (lines.len() < count || more) {
@@ -248,7 +247,7 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// `5,7` or `5`: the first line, and how many there are at most.
+/// Reads `5,7` or `5` as the first line and the highest possible count.
 fn range(text: &str) -> Option<(usize, usize)> {
     match text.split_once(',') {
         Some((first, last)) => {
@@ -262,7 +261,7 @@ fn range(text: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// A line of a side: its sign and its text. White space at its end may have been lost.
+/// Splits a line of a side into its sign and its text. Trailing white space may have been lost.
 fn marked(line: &str, signs: [u8; 3]) -> Option<(u8, &str)> {
     let sign = line.bytes().next().unwrap_or(b' ');
     let text = line.get(1..).unwrap_or("");
@@ -270,7 +269,7 @@ fn marked(line: &str, signs: [u8; 3]) -> Option<(u8, &str)> {
     signs.contains(&sign).then_some((sign, text))
 }
 
-/// The two sides as one list of lines, if they fit together.
+/// Merges the two sides into one list of lines, if they agree.
 fn merged(old: &[(u8, &str)], new: &[(u8, &str)]) -> Option<Vec<Line>> {
     let (mut i, mut j) = (0, 0);
     let mut lines = Vec::with_capacity(old.len() + new.len());

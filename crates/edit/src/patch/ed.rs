@@ -6,9 +6,9 @@
 //! text    = line*  "."  [ "s/.//"  [ "a" text ] ]
 //! ```
 //!
-//! One code fence may stand around it. ed counts lines as they are by then. In a script that goes from the bottom of the file up, that is the
-//! original numbering; no other one is read. A line of a single dot would end the text, so `diff -e` writes
-//! two dots, ends the text, takes one off with `s/.//`, and goes on with `a`.
+//! One code fence may stand around it. ed counts lines after the changes so far. In a script that works from the bottom
+//! of the file up, those are the original numbers; other scripts are refused. A line of a single dot would end the
+//! text, so `diff -e` writes two dots, ends the text, removes one dot with `s/.//`, and goes on with `a`.
 
 use alloc::string::String;
 use alloc::vec;
@@ -20,7 +20,7 @@ use super::{Patch, RangeChange};
 use crate::problem::Problem;
 use crate::problem::malformed::Ed;
 
-/// Reads an ed script for the file at `path`. Every problem of it is reported, not only the first.
+/// Reads an ed script for the file at `path`. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
     let lines = without_fence(&lines, Ed::FenceNotAround).map_err(|problem| vec![problem])?;
@@ -33,7 +33,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     if changes.is_empty() && problems.is_empty() {
         problems.push(invalid(1, Ed::NoCommands));
     }
-    // Messages and previews count hunks down the file.
+    // Messages and previews number the hunks from the top of the file.
     changes.reverse();
     match path {
         Some(path) if problems.is_empty() => Ok(addressed(path, changes)),
@@ -73,7 +73,7 @@ impl Script<'_, '_> {
             }
             let Some(command) = command(text) else {
                 self.refuse(line.number, Ed::NoCommand { text: shorten(text) });
-                // Whatever follows may be the text of it.
+                // The following lines may be its text.
                 break;
             };
             let EdCommand { first, last, verb } = command;
@@ -84,7 +84,7 @@ impl Script<'_, '_> {
                 b'i' => RangeChange { first: first.max(1), count: 0, lines },
                 _ => RangeChange { first, count: last - first + 1, lines },
             };
-            // Two additions at one place, and one right above a change: `diff -e` writes one command there.
+            // `diff -e` writes one command for two additions at one place, and for an addition right above a change.
             let end = change.first.saturating_add(change.count);
             if let Some(lower) = changes.last()
                 && (end > lower.first || (end == lower.first && change.count == 0))
@@ -97,7 +97,7 @@ impl Script<'_, '_> {
         changes
     }
 
-    /// The text of a command, up to its dot.
+    /// Reads the text of a command, up to its dot.
     fn text(&mut self, command: NumberedLine<'_>) -> Option<Vec<String>> {
         let mut text: Vec<String> = Vec::new();
         loop {
@@ -112,7 +112,7 @@ impl Script<'_, '_> {
                 return Some(text);
             };
             match text.last_mut() {
-                // It takes away the first character of the line that came last.
+                // `s/.//` removes the first character of the last line.
                 Some(last) if !last.is_empty() => {
                     let mut chars = last.chars();
                     chars.next();
@@ -131,7 +131,7 @@ impl Script<'_, '_> {
         }
     }
 
-    /// After `w` and `q` nothing may follow.
+    /// Refuses anything after `w` and `q`.
     fn end(&mut self) {
         let is_end = |line: &&NumberedLine<'_>| !matches!(line.text.trim_end(), "" | "q");
         if let Some(line) = self.lines[self.at..].iter().find(is_end) {

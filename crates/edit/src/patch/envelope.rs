@@ -1,20 +1,20 @@
-//! What models put around an edit: code fences, and a line with the name of the file.
+//! The wrapping that models put around an edit: code fences, and a line with the name of the file.
 //!
 //! ```text
 //! fence = ("```" "`"* | "~~~" "~"*) info     closed by at least as many of the same, indented alike
 //! name  = ["#"+ | "//" | ">" | "-" | number "."] ["File:"] path [":"]     also in backticks, bold, or as the info of a fence
 //! ```
 //!
-//! A line is only taken for a name where it can hardly be prose. **When in doubt it is prose**: an edit
-//! without a name is refused and can be sent again; one under a wrong name changes a wrong file.
+//! A line counts as a name only if it can hardly be prose. **When in doubt it is prose**: an edit without a name is
+//! refused and can be sent again; one under a wrong name changes a wrong file.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How many lines above an edit its name may stand.
+/// How many lines above an edit its file name may stand.
 const REACH: usize = 3;
 
-/// Bare words that are files all the same.
+/// Words without an extension that are file names all the same.
 const KNOWN: &[&str] = &[
     "AUTHORS",
     "Brewfile",
@@ -42,7 +42,7 @@ const KNOWN: &[&str] = &[
     "WORKSPACE",
 ];
 
-/// How a sentence begins that ends in a file name.
+/// Words that begin a sentence ending in a file name.
 const PROSE: &[&str] = &[
     "a", "add", "and", "at", "change", "create", "delete", "edit", "finally", "first", "fix", "for", "from",
     "here", "in", "into", "is", "it", "let", "make", "modify", "next", "now", "of", "on", "open", "or",
@@ -50,11 +50,11 @@ const PROSE: &[&str] = &[
     "updating", "use", "using", "we", "with", "write",
 ];
 
-/// The languages of a fence that is there to be run, not to be written to a file.
+/// The languages of fences whose content is to be run, not to be written to a file.
 const SHELLS: &[&str] =
     &["bash", "bat", "cmd", "console", "fish", "powershell", "ps1", "sh", "shell", "shell-session", "zsh"];
 
-/// The lines of a request, without LF and without the CR before it.
+/// Returns the lines of a request, without LF and without the CR before it.
 pub(super) fn lines(text: &str) -> Vec<&str> {
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect()
 }
@@ -65,19 +65,19 @@ pub(super) struct Fence<'a> {
     indent: usize,
     mark: u8,
     length: usize,
-    /// What stands behind the marks, usually a language.
+    /// The text after the marks, usually a language.
     pub(super) info: &'a str,
 }
 
 impl<'a> Fence<'a> {
-    /// The fence that this line opens. Closing lines look the same, so only the caller can tell them apart.
+    /// Returns the fence that this line opens. A closing line looks the same; only the caller can tell them apart.
     pub(super) fn opened_by(line: &'a str) -> Option<Self> {
         let indent = line.len() - line.trim_start().len();
         let line = line.trim();
         let mark = *line.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
         let length = line.bytes().take_while(|&b| b == mark).count();
         let info = line[length..].trim();
-        // Behind backticks that stand inside a line there are more of them.
+        // Inline code has more backticks after the first ones.
         let opens = length >= 3 && !(mark == b'`' && info.contains('`'));
         opens.then_some(Self { indent, mark, length, info })
     }
@@ -86,20 +86,20 @@ impl<'a> Fence<'a> {
         self.could_hold(line) && Fence::opened_by(line).is_some_and(|other| other.info.is_empty())
     }
 
-    /// Whether this line inside the fence would itself open one that its closing line could close.
+    /// Returns whether this line inside the fence could open another one that the closing line would close.
     pub(super) fn could_hold(&self, line: &str) -> bool {
         Fence::opened_by(line).is_some_and(|other| {
             other.mark == self.mark && other.length >= self.length && other.indent == self.indent
         })
     }
 
-    /// Whether it holds the description of a change.
+    /// Returns whether the fence holds a description of a change, not a file.
     pub(super) fn is_diff(&self) -> bool {
         matches!(self.info, "diff" | "patch" | "ed" | "rcs")
     }
 
-    /// These lines inside the fence without the indentation that all of them share with it, as in a list.
-    /// Where one has less, the lines were not indented with the fence.
+    /// Removes the indentation that the lines share with the fence, as in a list. If one line has less, the lines were
+    /// not indented with the fence and stay.
     pub(super) fn unwrapped<'l>(&self, lines: &[&'l str]) -> Vec<&'l str> {
         let white = |line: &str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let is_indented = |line: &&str| line.trim().is_empty() || white(line) >= self.indent;
@@ -108,14 +108,14 @@ impl<'a> Fence<'a> {
         lines.iter().map(|line| line.get(by..).unwrap_or("")).collect()
     }
 
-    /// Whether what it holds is there to be run.
+    /// Returns whether the content of the fence is to be run.
     pub(super) fn is_shell(&self) -> bool {
         let language = self.info.split_whitespace().next().unwrap_or("");
         SHELLS.iter().any(|shell| language.eq_ignore_ascii_case(shell))
     }
 }
 
-/// The name above line `at`, at most three lines up, past fences and blank lines, but not before `floor`.
+/// Returns the name above line `at`, at most three lines up, past fences and blank lines, but not before `floor`.
 pub(super) fn name_above(lines: &[&str], at: usize, floor: usize) -> Option<NameCandidate> {
     let mut apart = false;
     for &line in lines[floor.max(at.saturating_sub(REACH))..at].iter().rev() {
@@ -132,20 +132,21 @@ pub(super) fn name_above(lines: &[&str], at: usize, floor: usize) -> Option<Name
     None
 }
 
-/// `<source>python`: what stands for a fence where the content holds fences.
+/// Returns whether this is a tag such as `<source>python`, which replaces a fence around content with fences.
 fn is_tag_fence(line: &str) -> bool {
     let line = line.trim().trim_start_matches(['<', '/']);
     ["source>", "code>", "pre>", "codeblock>", "sourcecode>"].iter().any(|tag| line.starts_with(tag))
 }
 
-/// Words of a sentence that announces a file, and words of one that only speaks of it.
+/// Words of a sentence that announces a file.
 const ANNOUNCES: &[&str] =
     &["file", "content", "contents", "modified", "updated", "new", "version", "rewritten"];
-const SPEAKS: &[&str] =
+/// Words of a sentence that only mentions a file.
+const MENTIONS: &[&str] =
     &["run", "running", "execute", "output", "prints", "use", "using", "usage", "call", "like"];
 
-/// The only name in backticks in the sentence above line `at`, if it announces the file: "Here is the new
-/// `src/a.py`:". Below "Run `a.py` like this:" stands something else.
+/// Returns the only name in backticks in the sentence above line `at`, if it announces the file, as in "Here is the new
+/// `src/a.py`:" and not in "Run `a.py` like this:".
 pub(super) fn name_in_sentence_above(lines: &[&str], at: usize, floor: usize) -> Option<String> {
     let above = &lines[floor.max(at.saturating_sub(REACH))..at];
     let sentence = above.iter().rev().find(|line| !line.trim().is_empty())?;
@@ -160,10 +161,10 @@ pub(super) fn name_in_sentence_above(lines: &[&str], at: usize, floor: usize) ->
     // "And here is `src/a.py`:"
     let before = sentence.split('`').next().unwrap_or_default().trim_end().to_lowercase();
     let presents = before.ends_with("here is") || before.ends_with("here's");
-    (alone && (presents || says(ANNOUNCES)) && !says(SPEAKS)).then(|| path.into())
+    (alone && (presents || says(ANNOUNCES)) && !says(MENTIONS)).then(|| path.into())
 }
 
-/// The files that the sentence above line `at` speaks of.
+/// Returns the files that the sentence above line `at` mentions.
 pub(super) fn names_spoken_of_above<'l>(lines: &[&'l str], at: usize, floor: usize) -> Vec<&'l str> {
     let above = &lines[floor.max(at.saturating_sub(REACH))..at];
     let sentence = above.iter().rev().find(|line| !line.trim().is_empty());
@@ -175,25 +176,25 @@ pub(super) fn names_spoken_of_above<'l>(lines: &[&'l str], at: usize, floor: usi
         .collect()
 }
 
-/// A word of a sentence without what stands around it.
+/// Strips quotes and punctuation from a word.
 fn bare_word(word: &str) -> &str {
     word.trim_matches(['`', '*', '"', '\'', '(', ')', '.', ',', ':', ';', '!'])
 }
 
-/// The name in the info of a fence: "src/a.py", "python src/a.py", "python:src/a.py".
+/// Returns the name in the info of a fence: "src/a.py", "python src/a.py", "python:src/a.py".
 pub(super) fn name_in_info(info: &str) -> Option<String> {
     let word = info.rsplit([' ', ':']).next()?;
     is_named(word).then(|| word.into())
 }
 
-/// What a line says is the file's name.
+/// A line that may be a file name.
 pub(super) struct NameCandidate {
     pub(super) path: String,
-    /// Whether nothing but its place says that it is a name.
+    /// Whether only its place suggests that it is a name.
     pub(super) bare: bool,
 }
 
-/// The name that this line consists of, its decoration taken off.
+/// Returns the name that this line consists of, without its decoration.
 fn name_in(line: &str) -> Option<NameCandidate> {
     let mut rest = without_bullet(line.trim());
     let mut quoted = false;
@@ -244,7 +245,7 @@ fn without_label(line: &str) -> &str {
     line
 }
 
-/// Whether this looks like a file for itself: it has an extension, or a folder and no white space.
+/// Returns whether this looks like a file name: it has an extension, or a folder and no white space.
 fn is_named(path: &str) -> bool {
     let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -255,8 +256,8 @@ fn is_named(path: &str) -> bool {
     (has_extension || in_folder) && !path.contains("://") && !path.contains(['(', '{'])
 }
 
-/// The file that an edit is for, from the name in the text and the one in the call. Two names agree if one
-/// is the other's end; then the call's counts.
+/// Returns the file of an edit, from the name in the text and the one in the call. Two names agree if one is the end of
+/// the other; then the call's name counts.
 pub(super) fn only_name(named: Option<&str>, argument: Option<&str>) -> Result<Option<String>, Disagreement> {
     match (named, argument) {
         (Some(named), Some(path)) if !agree(named, path) => {
@@ -267,7 +268,7 @@ pub(super) fn only_name(named: Option<&str>, argument: Option<&str>) -> Result<O
     }
 }
 
-/// Two names that do not agree: that of the call, and that in the text.
+/// Two conflicting names: the one in the call and the one in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Disagreement {
     pub(super) path: String,
@@ -283,7 +284,7 @@ pub(super) fn agree(a: &str, b: &str) -> bool {
     ends(&a, &b) || ends(&b, &a)
 }
 
-/// Whether this sentence speaks of another file than `path`: one in a folder, or of the same kind.
+/// Returns whether this sentence mentions a file other than `path`: one in a folder, or of the same kind.
 pub(super) fn mentions_another(sentence: &str, path: &str) -> bool {
     let kind = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     sentence
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_line_that_begins_outside_of_ascii_opens_no_fence() {
-        // The bytes of this character are its first one and others: the run of equal ones ends inside.
+        // A run of equal bytes may end inside such a character.
         for line in ["\u{3fb}", "\u{e9}t\u{e9}", "\u{4e00}\u{4e00}\u{4e00}"] {
             assert_eq!(Fence::opened_by(line), None, "{line}");
         }

@@ -8,7 +8,7 @@
 //!          | "Index: " path  |  "=" +  |  "GIT binary patch"  |  "Binary files " ... " differ"
 //! ```
 //!
-//! Links, submodules, copies and binary content are refused: none of them is text to edit.
+//! Links, submodules, copies and binary content are refused, since they are no text to edit.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -18,10 +18,10 @@ use super::names::{self, HeaderName};
 use crate::problem::Problem;
 use crate::problem::malformed::Header as Fault;
 
-/// What the headers say of a file.
+/// The headers of a file.
 #[derive(Debug, Default)]
 pub(super) struct Header {
-    /// The number of its first line.
+    /// The number of the first header line.
     pub(super) number: usize,
     /// The names of the `---` and `+++` lines.
     pub(super) sides: Option<(HeaderName, HeaderName)>,
@@ -31,18 +31,18 @@ pub(super) struct Header {
     pub(super) index: Option<String>,
     pub(super) rename_from: Option<String>,
     pub(super) rename_to: Option<String>,
-    /// Whether the timestamp of the old side is that of no file, as `diff -N` writes it. Files with that
-    /// timestamp exist too, so it only counts where the hunk agrees.
+    /// Whether the old side has the timestamp that `diff -N` writes for an absent file. Existing files may have it too,
+    /// so it counts only if the hunk agrees.
     pub(super) old_dated_nothing: bool,
-    /// The same of the new side.
+    /// Whether the new side has that timestamp.
     pub(super) new_dated_nothing: bool,
     pub(super) created: bool,
     pub(super) deleted: bool,
-    /// Whether the file is to be executable.
+    /// Whether the file shall be executable; `None` leaves that as it is.
     pub(super) executable: Option<bool>,
 }
 
-/// Whether a file's headers begin at this line.
+/// Returns whether a file's headers begin at this line.
 pub(super) fn begins(lines: &[NumberedLine<'_>], at: usize) -> bool {
     let Some(line) = lines.get(at).map(|line| line.text) else { return false };
     let next = lines.get(at + 1).map_or("", |line| line.text);
@@ -58,7 +58,7 @@ pub(super) fn begins(lines: &[NumberedLine<'_>], at: usize) -> bool {
         || (line.starts_with("Binary files ") && line.ends_with(" differ"))
 }
 
-/// Whether two lines name the two sides of a file.
+/// Returns whether two lines name the two sides of a file.
 pub(super) fn is_pair(line: &str, next: &str) -> bool {
     let named =
         |line: &str, prefix: &str| line.strip_prefix(prefix).is_some_and(|name| !name.trim().is_empty());
@@ -69,7 +69,7 @@ fn is_mode(line: &str, prefix: &str) -> bool {
     line.strip_prefix(prefix).is_some_and(|mode| mode.len() == 6 && mode.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Reads the headers from `at` on, which is left after them. Of a refused file, all problems are reported.
+/// Reads the headers from `at` on, and moves `at` behind them. All problems are reported.
 pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header, Vec<Problem>> {
     let mut header = Header { number: lines.get(*at).map_or(0, |line| line.number), ..Header::default() };
     let mut problems = Vec::new();
@@ -81,7 +81,7 @@ pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header,
             *at += 2;
             break;
         }
-        // A second file without hunks in the first.
+        // Another file begins; the first had no hunks.
         if *at > first && line.text.starts_with("diff --") {
             break;
         }
@@ -98,14 +98,14 @@ pub(super) fn read(lines: &[NumberedLine<'_>], at: &mut usize) -> Result<Header,
 }
 
 impl Header {
-    /// Takes in what stands after the signs of the two sides.
+    /// Reads the names after `---` and `+++`.
     pub(super) fn take_sides(&mut self, old: &str, new: &str) {
         self.sides = Some((names::read(old), names::read(new)));
         self.old_dated_nothing = names::is_dated_nothing(old);
         self.new_dated_nothing = names::is_dated_nothing(new);
     }
 
-    /// Takes in one extended header; `false` if the line is none.
+    /// Reads one extended header; returns `false` if the line is none.
     fn line(&mut self, line: NumberedLine<'_>) -> Result<bool, Problem> {
         let text = line.text;
         let value = |prefix: &str| text.strip_prefix(prefix);
@@ -147,7 +147,7 @@ impl Header {
     }
 }
 
-/// Whether a mode is that of an executable file.
+/// Returns whether a mode is that of an executable file.
 fn mode_of(line: NumberedLine<'_>, mode: &str) -> Result<bool, Problem> {
     let fault = match mode.trim() {
         "100755" => return Ok(true),

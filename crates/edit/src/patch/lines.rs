@@ -1,4 +1,4 @@
-//! The lines of a request with their numbers, and how a refusal names one of them.
+//! The numbered lines of a request, its code fence, and the problems of its lines.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 
 use crate::problem::{Kind, Malformed, Problem};
 
-/// A line of a request with its one-based number, its ending taken off.
+/// A line of a request with its one-based number, without its ending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberedLine<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
-    /// Whether it ended in CRLF.
+    /// Whether the line ended in CRLF.
     pub(super) cr: bool,
 }
 
-/// The lines of a text. A final newline ends the last one, it does not begin another.
+/// Returns the lines of a text. A final newline ends the last one and does not begin another.
 pub(super) fn numbered(text: &str) -> Vec<NumberedLine<'_>> {
     let mut lines = Vec::new();
     for (i, line) in text.split_inclusive('\n').enumerate() {
@@ -26,17 +26,17 @@ pub(super) fn numbered(text: &str) -> Vec<NumberedLine<'_>> {
     lines
 }
 
-/// The problem of a line of the request.
+/// Makes the problem of a line of the request.
 pub(super) fn invalid(line: usize, fault: impl Into<Malformed>) -> Problem {
     Problem::new(Kind::InvalidFormat { line: Some(line), fault: fault.into() })
 }
 
-/// The problem of a request as a whole.
+/// Makes the problem of a request as a whole.
 pub(super) fn invalid_text(fault: impl Into<Malformed>) -> Problem {
     Problem::new(Kind::InvalidFormat { line: None, fault: fault.into() })
 }
 
-/// A line as a message shows it.
+/// Shortens a line for a message.
 pub(super) fn shorten(line: &str) -> String {
     match line.char_indices().nth(80) {
         Some((end, _)) => format!("{}...", &line[..end]),
@@ -44,20 +44,20 @@ pub(super) fn shorten(line: &str) -> String {
     }
 }
 
-/// How many backticks a line opens a code fence with.
+/// Returns the number of backticks if a line opens a code fence.
 pub(super) fn opens_fence(line: &str) -> Option<usize> {
     let line = line.trim_start();
     let ticks = line.bytes().take_while(|&byte| byte == b'`').count();
     (ticks >= 3 && !line[ticks..].contains('`')).then_some(ticks)
 }
 
-/// Whether a line closes a code fence of so many backticks.
+/// Returns whether a line closes a code fence with this number of backticks.
 pub(super) fn closes_fence(line: &str, ticks: usize) -> bool {
     let line = line.trim();
     line.len() >= ticks && line.bytes().all(|byte| byte == b'`')
 }
 
-/// The lines inside of the one code fence that is around all of them, or all lines if there is none.
+/// Returns the lines inside the code fence around all of them, or all lines if there is none.
 pub(super) fn without_fence<'a, 'b>(
     lines: &'b [NumberedLine<'a>],
     not_around: impl Into<Malformed>,

@@ -1,8 +1,8 @@
-//! A patch: a parsed request. Grammatical, and silent about any file.
+//! A patch: a parsed request, well-formed, but not yet compared with any file.
 //!
-//! Every edit format and every edit tool ends here, in one type: a parser for each format reads a text,
-//! [`Patch::replace`], [`Patch::replace_range`] and [`Patch::write`] take a tool's arguments. Planning knows
-//! nothing of formats.
+//! Every edit format and every edit tool produces this type: a parser for each format reads a text, and
+//! [`Patch::replace`], [`Patch::replace_range`] and [`Patch::write`] take a tool's arguments. Planning knows nothing of
+//! formats.
 
 pub mod recognise;
 
@@ -38,36 +38,36 @@ pub struct Patch {
     sections: Vec<Section>,
 }
 
-/// What a request wants of one file.
+/// The part of a request for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// The path as it was written.
     pub path: String,
-    /// Whether the file is to be executable; `None` leaves that as it is.
+    /// Whether the file shall be executable; `None` leaves that as it is.
     pub executable: Option<bool>,
-    /// What is to happen to it.
+    /// The operation on the file.
     pub operation: Operation,
 }
 
-/// What is to happen to a file.
+/// An operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Create it with this content; it must not exist.
     Add(String),
     /// Give it this content, whether or not it exists.
     Write(String),
-    /// Give it this content; it must exist. What the request calls it may be no name at all otherwise.
+    /// Give it this content; it must exist, since the request's name for it may be no file name at all.
     Replace(String),
     /// Delete it.
     Delete {
-        /// What the request says that it holds, where it does: then it must.
+        /// The content that the file must have, if the request gives it.
         content: Option<String>,
     },
-    /// Change it in places, and perhaps give it another name.
+    /// Change parts of it, and perhaps rename it.
     Update {
         /// The changes, all found in the same text. Empty for a mere move or change of mode.
         hunks: Vec<Hunk>,
-        /// The path that it gets.
+        /// The new path, for a rename.
         move_to: Option<String>,
     },
 }
@@ -75,33 +75,33 @@ pub enum Operation {
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
-    /// Counted from 1 over the whole request; what messages and previews call it.
+    /// The number of the hunk in messages and previews, counted from 1 over the whole request.
     pub number: usize,
-    /// How it says what to change.
+    /// The change itself.
     pub change: Change,
 }
 
-/// How a hunk says what to change.
+/// The change of a hunk, in one of four forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Some text and what comes in its place, wherever it begins and ends in a line.
+    /// A text, which may begin and end inside lines, and its replacement.
     Text(TextChange),
     /// Whole lines: context, removed and added ones.
     Lines(LineChange),
-    /// Whole lines to find, and the lines in their place.
+    /// Whole lines to find, and the lines that replace them.
     Block(BlockChange),
-    /// Lines by their numbers.
+    /// Lines by number, and the lines that replace them.
     Range(RangeChange),
 }
 
-/// Some text and what comes in its place.
+/// A text and its replacement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextChange {
     /// The text to find.
     pub old: String,
     /// The text that replaces it, literally.
     pub new: String,
-    /// Whether every occurrence is meant.
+    /// Whether to replace every occurrence.
     pub all: bool,
     /// How many occurrences the caller expects.
     pub expected: Option<usize>,
@@ -110,70 +110,69 @@ pub struct TextChange {
 /// A hunk of whole lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineChange {
-    /// `@@` lines, outermost first: each narrows the search to the block that it opens.
+    /// The `@@` lines, outermost first: each narrows the search to the block that it opens.
     pub anchors: Vec<String>,
     /// The lines in order.
     pub lines: Vec<Line>,
-    /// Whether they must be the last lines of the file.
+    /// Whether the lines must be the last of the file.
     pub at_end: bool,
-    /// The line, counted from 1, at which they are said to stand. It only chooses among equal places.
+    /// The line, counted from 1, at which the request places the lines. It only chooses among equal places.
     pub hint: Option<usize>,
-    /// Whether the file ends with a newline after this; `None` leaves that as it is. Only of the last lines.
+    /// Whether the file shall end with a newline, for a hunk of its last lines; `None` leaves that as it is.
     pub final_newline: Option<bool>,
 }
 
-/// A block of whole lines and what comes in its place; what both share says where, and stays.
+/// A block of whole lines and its replacement; lines that both share locate the block and stay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockChange {
-    /// Usually one. Several were parted by elisions (`...`): each stands once, in this order.
+    /// The pieces, usually one. Elisions (`...`) separate several: each must be unique, and they follow in this order.
     pub pieces: Vec<Piece>,
-    /// The line, counted from 1, at which it is said to stand. It only chooses among equal places.
+    /// The line, counted from 1, at which the request places the block. It only chooses among equal places.
     pub hint: Option<usize>,
 }
 
-/// A stretch of a [`BlockChange`]: lines with LF, the last one's optional.
+/// A piece of a [`BlockChange`]: lines that end in LF, which the last one may lack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The lines to find.
     pub old: String,
-    /// The lines that replace them; the same for a piece that only says where the next one is. Both are empty
-    /// where an elision begins or ends the block. Where only `old` is, the elision says no place for `new`.
+    /// The lines that replace them, or the same lines in a piece that only locates the next one. Both are empty where
+    /// an elision begins or ends the block. If only `old` is empty, the elision gives no place for `new`.
     pub new: String,
-    /// The line (`...`) that parted it from the piece before, as it was written in both texts, without its
-    /// ending. It may be a real line of the file: with it the pieces join to the block that was sent.
+    /// The elision line (`...`) between this piece and the one before, as it was sent, without its ending. It may be a
+    /// real line of the file: with it, the pieces join to the block that was sent.
     pub elision: Option<String>,
 }
 
-/// Lines by their numbers: only safe with the version that has those numbers.
+/// A replacement of lines by number, which is only safe for the version that has those numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeChange {
-    /// The first line that goes, counted from 1; with `count` 0 the line before which the new ones come.
+    /// The first removed line, counted from 1; if `count` is 0, the line before which the new ones are inserted.
     pub first: usize,
-    /// How many lines go.
+    /// How many lines are removed.
     pub count: usize,
-    /// The lines that come, without their endings.
+    /// The new lines, without their endings.
     pub lines: Vec<String>,
 }
 
 /// One line of a [`LineChange`], without its ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Must be there, and stays.
+    /// A line that must be there and stays.
     Context(String),
-    /// Must be there, and goes.
+    /// A line that must be there and is removed.
     Removed(String),
-    /// Comes.
+    /// A new line.
     Added(String),
-    /// A line without a marker. It can only be context that lost its leading space, and is only taken for
-    /// that where it stands in the file exactly so.
+    /// A line without a marker: context that lost its leading space. It must be equal to the file's line.
     Bare(String),
 }
 
-/// Above this many line pairs, what two blocks share in their middle is not looked for.
+/// The number of line pairs above which shared lines in the middle of two blocks are not searched for.
 const COMPARED: usize = 4_000_000;
 
 impl Line {
-    /// Two blocks of lines as one: what both share is context.
+    /// Merges an old and a new block: lines that both share become context.
     #[must_use]
     pub fn between(old: &[&str], new: &[&str]) -> Vec<Self> {
         let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -200,13 +199,13 @@ impl Line {
         lines
     }
 
-    /// Whether it stays as it is.
+    /// Returns whether the line stays as it is.
     #[must_use]
     pub fn is_context(&self) -> bool {
         matches!(self, Self::Context(_) | Self::Bare(_))
     }
 
-    /// The line that must be in the file, if this is one.
+    /// Returns the line if it must be in the file before the edit.
     #[must_use]
     pub fn before(&self) -> Option<&str> {
         match self {
@@ -215,7 +214,7 @@ impl Line {
         }
     }
 
-    /// The line that will be in the file, if this is one.
+    /// Returns the line if it will be in the file after the edit.
     #[must_use]
     pub fn after(&self) -> Option<&str> {
         match self {
@@ -226,7 +225,7 @@ impl Line {
 }
 
 impl Section {
-    /// What is to happen to the file at `path`, its mode left alone.
+    /// Makes a section for the file at `path`, which keeps its mode.
     #[must_use]
     pub fn new(path: &str, operation: Operation) -> Self {
         Self { path: path.into(), executable: None, operation }
@@ -234,7 +233,7 @@ impl Section {
 }
 
 impl Operation {
-    /// How much text it carries.
+    /// Returns how many bytes of text the operation carries.
     fn bytes(&self) -> usize {
         match self {
             Self::Add(content) | Self::Write(content) | Self::Replace(content) => content.len(),
@@ -260,12 +259,12 @@ impl Operation {
 }
 
 impl Patch {
-    /// Replacements of text in one file, all found in the same content.
+    /// Makes a patch that replaces texts in one file, all found in the same content.
     pub fn replace(path: &str, changes: Vec<TextChange>) -> Result<Self, Problem> {
         if let [TextChange { old, new, all: false, expected: None }] = &changes[..]
             && old.is_empty()
         {
-            // How many tools let a model create a file.
+            // In many tools, an empty old text creates a file.
             return Ok(Self { sections: vec![Section::new(path, Operation::Add(new.clone()))] });
         }
         let mut hunks = Vec::with_capacity(changes.len());
@@ -284,14 +283,14 @@ impl Patch {
         Ok(Self { sections: vec![Section::new(path, operation)] })
     }
 
-    /// Lines of one file, by their numbers.
+    /// Makes a patch that replaces lines of one file by number.
     #[must_use]
     pub fn replace_range(path: &str, change: RangeChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Range(change) }];
         Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
     }
 
-    /// Another path for one file.
+    /// Makes a patch that renames one file.
     pub fn rename(from: &str, to: &str) -> Result<Self, Problem> {
         if from == to {
             return Err(Problem::new(Kind::NoOp { why: NoChange::SamePath }).at(from));
@@ -300,25 +299,25 @@ impl Patch {
         Ok(Self { sections: vec![Section::new(from, operation)] })
     }
 
-    /// The end of one file.
+    /// Makes a patch that deletes one file.
     #[must_use]
     pub fn delete(path: &str) -> Self {
         Self { sections: vec![Section::new(path, Operation::Delete { content: None })] }
     }
 
-    /// The whole content of one file.
+    /// Makes a patch that gives one file a whole new content.
     #[must_use]
     pub fn write(path: &str, content: String) -> Self {
         Self { sections: vec![Section::new(path, Operation::Write(content))] }
     }
 
-    /// What the request wants, file by file, in its order.
+    /// Returns the sections, in the order of the request.
     #[must_use]
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// How many hunks it has.
+    /// Returns the number of hunks.
     #[must_use]
     pub fn hunks(&self) -> usize {
         let of = |section: &Section| match &section.operation {
@@ -328,7 +327,7 @@ impl Patch {
         self.sections.iter().map(of).sum()
     }
 
-    /// Whether this is an everyday request: a few files, a few hunks, not much text.
+    /// Returns whether this is an everyday request: few files, few hunks, little text.
     #[must_use]
     pub fn is_small(&self) -> bool {
         let hunks: usize = self
@@ -343,7 +342,7 @@ impl Patch {
         self.sections.len() <= 8 && hunks <= 32 && bytes <= 256 * 1024
     }
 
-    /// Whether the request takes away what is under this path: deletes it, or gives it another name.
+    /// Returns whether the request deletes or renames the file at this path.
     #[must_use]
     pub fn takes_away(&self, path: &str) -> bool {
         self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
@@ -353,8 +352,8 @@ impl Patch {
         })
     }
 
-    /// The paths of the files that the request addresses by line numbers. Whoever asks must name their
-    /// versions: numbers say nothing about another one.
+    /// Returns the paths of the files that the request addresses by line number. The caller must give their versions,
+    /// since line numbers hold for one version only.
     pub fn paths_by_line_number(&self) -> impl Iterator<Item = &str> {
         let by_number = |hunk: &Hunk| matches!(hunk.change, Change::Range(_));
         self.sections.iter().filter_map(move |section| match &section.operation {
@@ -363,7 +362,7 @@ impl Patch {
         })
     }
 
-    /// Every path that the request names, in its order; some more than once.
+    /// Returns every path that the request names, in order; some more than once.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.sections.iter().flat_map(|section| {
             let target = match &section.operation {

@@ -1,5 +1,4 @@
-//! The names in the headers of a diff: how they are quoted, prefixed and dated, and which file two of them
-//! mean.
+//! The names in the headers of a diff: their quoting, prefixes and timestamps, and whether two of them agree.
 //!
 //! ```text
 //! name   = path [ TAB timestamp ]  |  '"' escaped '"'  |  "/dev/null"
@@ -9,19 +8,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What git and GNU diff write for a file that is not there.
+/// The name that git and GNU diff write for an absent file.
 const NOTHING: &str = "/dev/null";
 
 /// One side of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HeaderName {
-    /// No file: it is created or deleted.
+    /// No file, on one side of a creation or deletion.
     Nothing,
-    /// A file, its prefix still on.
+    /// A path with its prefix.
     Path(String),
 }
 
-/// The name after `--- ` or `+++ `, freed of quotes and timestamp.
+/// Reads the name after `--- ` or `+++ `, without quotes and timestamp.
 pub(super) fn read(text: &str) -> HeaderName {
     let text = text.trim_start();
     let name = match unquote(text) {
@@ -31,7 +30,7 @@ pub(super) fn read(text: &str) -> HeaderName {
     if name == NOTHING { HeaderName::Nothing } else { HeaderName::Path(name) }
 }
 
-/// Whether the timestamp after a name is the beginning of time, in whatever time zone.
+/// Returns whether the timestamp after a name is the Unix epoch, in any time zone.
 pub(super) fn is_dated_nothing(text: &str) -> bool {
     let date = text.split_once('\t').map_or("", |(_, date)| date);
     let is = |iso: &str, day: &str, year: &str| {
@@ -40,13 +39,13 @@ pub(super) fn is_dated_nothing(text: &str) -> bool {
     is("1970-01-01 ", " Jan  1 ", " 1970") || is("1969-12-31 ", " Dec 31 ", " 1969")
 }
 
-/// A whole path as the extended headers have it: quoted or not, without prefix and timestamp.
+/// Reads a whole path as in the extended headers: perhaps quoted, without prefix and timestamp.
 pub(super) fn plain(text: &str) -> String {
     unquote(text).map_or_else(|| text.trim_end().to_string(), |(name, _)| name)
 }
 
-/// A C-quoted name at the start of `text`, and what follows it. Escapes that git does not write, and bytes
-/// that are not UTF-8, make it no name.
+/// Reads a C-quoted name at the start of `text`, and returns it with the rest. Escapes that git does not write, and
+/// bytes that are not UTF-8, are refused.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let inner = text.strip_prefix('"')?;
     let bytes = inner.as_bytes();
@@ -86,7 +85,7 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// A name as git writes it: quoted where it must be.
+/// Quotes a name as git does, if it must be quoted.
 pub(super) fn quote(name: &str) -> String {
     let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\' || byte == 127;
     if !name.bytes().any(special) {
@@ -104,8 +103,8 @@ pub(super) fn quote(name: &str) -> String {
     quoted
 }
 
-/// The two names of a `diff --git` line. Unquoted ones may hold spaces; then they are only known if they are
-/// the same but for their prefixes, as git has it for everything but renames.
+/// Reads the two names of a `diff --git` line. Unquoted names may contain spaces; then they can be told apart only if
+/// they are equal but for their prefixes, as they are for everything except renames.
 pub(super) fn from_git_line(text: &str) -> Option<(String, String)> {
     if let Some((old, rest)) = unquote(text) {
         return Some((old, plain(rest.strip_prefix(' ')?)));
@@ -123,8 +122,8 @@ pub(super) fn from_git_line(text: &str) -> Option<(String, String)> {
     Some((old.into(), new.into()))
 }
 
-/// Takes `a/` and `b/`, or another of git's pairs, off two names: only where both carry them, or where the
-/// other is no file. A folder may well be called `a`.
+/// Strips `a/` and `b/`, or another of git's pairs, from two names, if both have them or the other is no file. A folder
+/// may be called `a`.
 pub(super) fn without_prefixes(old: HeaderName, new: HeaderName) -> (HeaderName, HeaderName) {
     let prefix = |name: &HeaderName| match name {
         HeaderName::Path(path) if path.as_bytes().get(1) == Some(&b'/') && path.len() > 2 => {
@@ -132,7 +131,7 @@ pub(super) fn without_prefixes(old: HeaderName, new: HeaderName) -> (HeaderName,
         }
         _ => None,
     };
-    // git's diff.mnemonicPrefix: index, worktree, commit, object; and the two sides of --no-index.
+    // Prefixes of git's diff.mnemonicPrefix (index, worktree, commit, object), and those of --no-index.
     let mnemonic = |byte: u8| b"iwco12".contains(&byte);
     let strip = match (prefix(&old), prefix(&new)) {
         (Some(a), Some(b)) => {
@@ -149,12 +148,12 @@ pub(super) fn without_prefixes(old: HeaderName, new: HeaderName) -> (HeaderName,
     (cut(old), cut(new))
 }
 
-/// Whether the old name is the new one with the suffix of a backup.
+/// Returns whether the old name is the new one with the suffix of a backup.
 pub(super) fn is_backup(old: &str, new: &str) -> bool {
     [".orig", ".old", ".bak"].iter().any(|suffix| old.strip_suffix(suffix) == Some(new))
 }
 
-/// Whether one of the two names is the other or its end, folder by folder.
+/// Returns whether one of the two names equals the other or its end, folder by folder.
 pub(super) fn agree(a: &str, b: &str) -> bool {
     let parts = |path: &'_ str| -> Vec<String> {
         path.split('/').filter(|part| !part.is_empty() && *part != ".").map(Into::into).collect()

@@ -1,6 +1,6 @@
-//! A patch as text: what a parser of the format reads back as the same patch.
+//! Printing of a patch as text that the format's parser reads back as the same patch.
 //!
-//! No format can say everything. Where this one cannot, nothing is printed, rather than something else.
+//! No format can express everything. A patch that the format cannot express is not printed at all.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,7 +11,7 @@ use super::lines::numbered;
 use super::v4a::anchor_text;
 use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Section, names};
 
-/// The patch in V4A. It has no numbers, no modes and no final newlines, and deletes without looking.
+/// Prints the patch in V4A, which has no line numbers, modes, final newlines or checked deletions.
 #[must_use]
 pub fn v4a(patch: &Patch) -> Option<String> {
     let mut text = String::from("*** Begin Patch\n");
@@ -67,8 +67,8 @@ fn v4a_hunk(hunk: &Hunk) -> Option<String> {
     Some(text)
 }
 
-/// The patch as a git diff. It has no whole-file writes, no texts and no blocks, and only insertions go by
-/// their number.
+/// Prints the patch as a git diff, which has no whole-file writes, texts or blocks, and places only insertions by line
+/// number.
 #[must_use]
 pub fn unified(patch: &Patch) -> Option<String> {
     let mut text = String::new();
@@ -94,7 +94,7 @@ fn unified_section(section: &Section) -> Option<String> {
         Operation::Add(content) => {
             match mode {
                 Some(mode) => text.push_str(&format!("new file mode {mode}\n")),
-                // An empty file is only known by its mode.
+                // Only its mode makes an empty file visible.
                 None if content.is_empty() => return None,
                 None => {}
             }
@@ -173,7 +173,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
     let last_new = lines.iter().rposition(|line| line.after().is_some());
     let old_count = lines.iter().filter(|line| line.before().is_some()).count();
     let new_count = lines.iter().filter(|line| line.after().is_some()).count();
-    // Which sides say that they lack a final newline.
+    // The sides that are marked as without final newline.
     let (old_unended, new_unended) = match (at_end, final_newline) {
         (false, None) => (false, false),
         (false, Some(false)) if last_new.is_some() => (false, true),
@@ -182,7 +182,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
         (true, Some(false)) | (false, Some(_)) => return None,
     };
     let header = match (hint, &anchors[..]) {
-        // Additions alone must say where they go.
+        // A hunk of only additions needs a place.
         (None, []) if old_count == 0 => return None,
         (None, []) => "@@".into(),
         (None, [anchor]) => {
@@ -191,7 +191,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
             format!("@@ {}", one_line(anchor).filter(|_| plain)?)
         }
         (Some(line), []) if *line > 0 => {
-            // Only additions that lose the final newline are lines rather than a range.
+            // Additions alone are printed as lines, not as a range, only if they remove the final newline.
             if old_count == 0 && !new_unended {
                 return None;
             }
@@ -214,7 +214,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
         text.push_str(&signed(line)?);
         text.push('\n');
         let (ends_old, ends_new) = (old_unended && last_old == Some(i), new_unended && last_new == Some(i));
-        // A marker after a line of both sides is one of both.
+        // A marker after a context line counts for both sides.
         if (ends_old && line.after().is_some() && !ends_new)
             || (ends_new && line.before().is_some() && !ends_old)
         {
@@ -228,7 +228,7 @@ fn unified_hunk(change: &LineChange) -> Option<String> {
     stays_whole(&text, hint.is_some()).then_some(text)
 }
 
-/// Whether no line of the hunk could be read as its end or as a marker.
+/// Returns whether no line of the hunk could be read as its end or as a marker.
 fn stays_whole(hunk: &str, counted: bool) -> bool {
     let lines = numbered(hunk);
     let scope = BodyScope { lines: &lines, fence: None };
@@ -240,7 +240,7 @@ fn stays_whole(hunk: &str, counted: bool) -> bool {
     })
 }
 
-/// A line with its sign, if it is one line and reads back as it is.
+/// Returns a line with its sign, if it is one line and is read back as it is.
 fn signed(line: &Line) -> Option<String> {
     let (sign, text) = match line {
         Line::Context(text) => (" ", text),
@@ -252,13 +252,13 @@ fn signed(line: &Line) -> Option<String> {
     (!text.contains('\n') && !text.ends_with('\r')).then(|| format!("{sign}{text}"))
 }
 
-/// A name or anchor that fits on a header line as it is.
+/// Returns a name or anchor that fits on a header line as it is.
 fn one_line(text: &str) -> Option<&str> {
     (!text.is_empty() && text.trim_end() == text && text.trim_start() == text && !text.contains('\n'))
         .then_some(text)
 }
 
-/// The sections, if the hunks have the numbers that a parser would give them.
+/// Returns the sections, if the hunks have the numbers that a parser would give them.
 fn numbered_in_order(patch: &Patch) -> Option<&[Section]> {
     let hunks: Vec<&Hunk> = patch
         .sections
@@ -292,7 +292,7 @@ mod tests {
     }
 
     fn change() -> impl Strategy<Value = Change> {
-        // What neither format can say is tried too, but not most of the time.
+        // Some values cannot be expressed in either format, but not most of them.
         let place = prop_oneof![
             2 => Just((Vec::new(), None)),
             2 => vec("[ab(:][ab ]{0,3}[ab:]", 0..3).prop_map(|anchors| (anchors, None)),

@@ -4,9 +4,9 @@
 //! script  = ("a" line " " count  (line){count}  |  "d" line " " count)+
 //! ```
 //!
-//! One code fence may stand around it. All numbers are those of the original file, and go up: `dN M` takes M lines from N on, `aN M` puts the next
-//! M lines after line N. A deletion and an addition at its end are one replacement. There is nothing to find
-//! the lines by, so a script is only right for the version that it was made for.
+//! One code fence may stand around it. All line numbers are those of the original file, in ascending order: `dN M`
+//! removes M lines from N on, `aN M` inserts the next M lines after line N. A deletion and an addition at its end are
+//! one replacement. A script has no text to search for, so it is only right for the version that it was made for.
 
 use alloc::string::String;
 use alloc::vec;
@@ -17,7 +17,7 @@ use super::{Change, Hunk, Operation, Patch, RangeChange, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::Rcs;
 
-/// Reads an RCS script for the file at `path`. Every problem of it is reported, not only the first.
+/// Reads an RCS script for the file at `path`. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
     let lines = without_fence(&lines, Rcs::FenceNotAround).map_err(|problem| vec![problem])?;
@@ -35,7 +35,7 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     }
 }
 
-/// A patch of one file, by line numbers.
+/// Makes a patch of one file by line numbers.
 pub(super) fn addressed(path: &str, changes: Vec<RangeChange>) -> Patch {
     let number = |(i, change)| Hunk { number: i + 1, change: Change::Range(change) };
     let hunks = changes.into_iter().enumerate().map(number).collect();
@@ -52,10 +52,10 @@ fn changes(lines: &[NumberedLine<'_>], problems: &mut Vec<Problem>) -> Vec<Range
         }
         let Some((is_added, number, count)) = command(line.text) else {
             problems.push(invalid(line.number, Rcs::NoCommand { text: shorten(line.text) }));
-            // Whatever follows may be the text of it.
+            // The following lines may be its text.
             return changes;
         };
-        // A deletion ends at the line before which an addition to it stands.
+        // The last affected line; an addition that completes a replacement follows the last deleted one.
         let last = if is_added { number } else { number.saturating_add(count - 1) };
         let follows = changes.last().is_some_and(|last| is_added && last.lines.is_empty() && done == number);
         if (!is_added && number <= done)
@@ -83,7 +83,7 @@ fn changes(lines: &[NumberedLine<'_>], problems: &mut Vec<Problem>) -> Vec<Range
     changes
 }
 
-/// `aN M` or `dN M`: whether it adds, N, and M.
+/// Reads `aN M` or `dN M`; returns whether it adds, N, and M.
 fn command(line: &str) -> Option<(bool, usize, usize)> {
     let (is_added, rest) = match line.as_bytes().first()? {
         b'a' => (true, &line[1..]),

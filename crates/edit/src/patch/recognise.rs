@@ -1,4 +1,4 @@
-//! Which format a request is in, told by its first structural line.
+//! Detection of the format of a request, by its first structural line.
 //!
 //! ```text
 //! v4a             "*** Begin Patch", or "*** Add|Update|Delete|Move File:"
@@ -9,10 +9,9 @@
 //! whole           none of these, and a fence
 //! ```
 //!
-//! Such lines only count at the beginning of a line, and **the first one decides**: what comes after it may be content,
-//! and formats are often edited in the files of their own tools. A V4A line may be indented if it is the very first of
-//! the text or its fence, or if nothing else is structural. Nothing is tried out: a text that its parser refuses is not
-//! given to another one.
+//! Such marks count only at the beginning of a line, and **the first one decides**: later ones may be content, since
+//! the edited file may itself contain patches. A V4A line may be indented if it is the very first of the text or its
+//! fence, or if nothing else is structural. A text that its parser refuses is not given to another parser.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,15 +24,15 @@ use crate::problem::{Malformed, Problem};
 /// An edit format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Codex's patch.
+    /// A patch in Codex's format.
     V4a,
-    /// A unified diff, git's too.
+    /// A unified diff, also git's.
     Unified,
     /// A context diff.
     Context,
     /// An ed script.
     Ed,
-    /// An RCS script, as of `diff -n`.
+    /// An RCS script, as `diff -n` writes it.
     Rcs,
     /// SEARCH/REPLACE blocks.
     SearchReplace,
@@ -42,11 +41,11 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format, in the order in which they are told.
+    /// Every format, in the order in which documents list them.
     pub const ALL: &'static [Self] =
         &[Self::V4a, Self::Unified, Self::SearchReplace, Self::Whole, Self::Context, Self::Ed, Self::Rcs];
 
-    /// How it is called on the wire.
+    /// Returns the name of the format in requests.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -60,15 +59,15 @@ impl Format {
         }
     }
 
-    /// The format with this name on the wire.
+    /// Returns the format with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.as_str() == name)
     }
 }
 
-/// Reads a request in this format, or in the one that it shows. `path` is its file where it names none; a
-/// V4A patch always does.
+/// Reads a request in this format, or in the detected one. `path` is its file if it names none; a V4A patch always
+/// does.
 pub fn parse(text: &str, format: Option<Format>, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let plain = colours::strip(text).filter(|plain| is_unified(format.or_else(|| recognise(plain))));
     let text = plain.as_deref().unwrap_or(text);
@@ -94,7 +93,7 @@ fn unknown(text: &str) -> Problem {
     invalid_text(Malformed::NoFormat(first.map(shorten)))
 }
 
-/// The format that the text shows.
+/// Detects the format of a text.
 #[must_use]
 pub fn recognise(text: &str) -> Option<Format> {
     let lines = envelope::lines(text);
@@ -111,7 +110,7 @@ pub fn recognise(text: &str) -> Option<Format> {
         .or_else(|| lines.iter().any(|line| Fence::opened_by(line).is_some()).then_some(Format::Whole))
 }
 
-/// What line `at` is, if it is structural.
+/// Returns the format that line `at` shows, if it is structural.
 fn evidence(lines: &[&str], at: usize) -> Option<Format> {
     let line = lines[at];
     let next = lines.get(at + 1).copied().unwrap_or("");
@@ -131,21 +130,21 @@ fn evidence(lines: &[&str], at: usize) -> Option<Format> {
     }
 }
 
-/// `@@ -1 +1 @@`, `@@ ... @@`, `@@`, and below it a line of a hunk.
+/// Returns whether this is `@@ -1 +1 @@`, `@@ ... @@` or `@@`, with a line of a hunk below it.
 fn opens_hunk(line: &str, next: &str) -> bool {
     let Some(rest) = line.strip_prefix("@@") else { return false };
     let header = rest.is_empty() || rest.starts_with([' ', '@']);
     header && (next.is_empty() || next.starts_with([' ', '-', '+', '@']))
 }
 
-/// The first line of the text, or of its fence.
+/// Returns the first line of the text, or of its fence.
 fn first<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let mut filled = lines.iter().filter(|line| !line.trim().is_empty());
     let first = *filled.next()?;
     if Fence::opened_by(first).is_some() { filled.next().copied() } else { Some(first) }
 }
 
-/// ed and RCS: their commands are so short that only the very first line can say so.
+/// Detects ed and RCS scripts. Their commands are so short that only the very first line counts.
 fn script(lines: &[&str]) -> Option<Format> {
     let first = first(lines)?;
     if is_rcs(first) {
@@ -163,7 +162,7 @@ fn script(lines: &[&str]) -> Option<Format> {
     (addressed && is_ed).then_some(Format::Ed)
 }
 
-/// `a3 2` or `d3 2`.
+/// Returns whether this is a command such as `a3 2` or `d3 2`.
 fn is_rcs(line: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     line.strip_prefix(['a', 'd'])

@@ -27,12 +27,12 @@ use super::{BlockChange, Change, Hunk, Operation, Patch, Piece, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::SearchReplace as Fault;
 
-/// Reads SEARCH/REPLACE blocks. `path` is their file where the text names none. Every problem is reported.
+/// Reads SEARCH/REPLACE blocks. `path` is their file if the text names none. All problems are reported.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = envelope::lines(text);
     let mut request = SectionBuilder { path, last: None, hunks: 0, sections: Vec::new() };
     let mut problems = Vec::new();
-    // Where the block before ended: names are not looked for above it.
+    // The end of the previous block, above which names are not searched for.
     let mut floor = 0;
     let mut at = 0;
     while at < lines.len() {
@@ -56,12 +56,12 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     if problems.is_empty() { Ok(Patch { sections: request.sections }) } else { Err(problems) }
 }
 
-/// Whether this line opens a block. Indented it does not count: it is the content of something else.
+/// Returns whether this line opens a block. An indented one does not count: it is the content of something else.
 pub(super) fn opens_block(line: &str) -> bool {
     SearchMarker::read(line).is_some_and(|search| search.indent.is_empty())
 }
 
-/// Whether this line was meant as a SEARCH or REPLACE marker, however many marks of whatever kind it has.
+/// Returns whether this line was meant as a SEARCH or REPLACE marker, whatever its marks and their number.
 pub(super) fn is_nearly_a_marker(line: &str) -> bool {
     let line = line.trim();
     let word = line.trim_start_matches(['<', '>', '=', '+', '-']);
@@ -74,19 +74,19 @@ fn refusal(at: usize, fault: Fault) -> Problem {
     invalid(at + 1, fault)
 }
 
-/// The line after a fence of commands to run, if one opens here and holds no block.
+/// Returns the line after a fence of commands to run, if one opens here and holds no block.
 fn after_commands(lines: &[&str], at: usize) -> Option<usize> {
     let fence = Fence::opened_by(lines[at]).filter(Fence::is_shell)?;
-    // Whatever comes first; so the lines of a text full of open fences are not read again for each.
+    // The search stops at the first possible end, so that a text full of open fences costs no more.
     let end = (at + 1..lines.len())
         .find(|&i| fence.could_hold(lines[i]) || SearchMarker::read(lines[i]).is_some())?;
     fence.is_closed_by(lines[end]).then_some(end + 1)
 }
 
-/// The sections so far.
+/// A builder of the sections.
 struct SectionBuilder<'a> {
     path: Option<&'a str>,
-    /// The name of the block before, even of one that was refused.
+    /// The file of the previous block, even of a refused one.
     last: Option<String>,
     hunks: usize,
     sections: Vec<Section>,
@@ -102,7 +102,7 @@ impl SectionBuilder<'_> {
     ) -> Result<(), Problem> {
         let path = self.file_of(lines, at, floor)?;
         let (old, new) = (joined(&block.old), joined(&block.new));
-        // A blank line alone is no place either: as much as nothing it is what stands where no file is yet.
+        // Blank old text locates nothing; like an empty one, it stands for a file that does not exist yet.
         if old.trim().is_empty() {
             if block.hint.is_some() {
                 return Err(refusal(at, Fault::EmptySearch));
@@ -128,7 +128,7 @@ impl SectionBuilder<'_> {
         Ok(())
     }
 
-    /// The file of the block at this line.
+    /// Returns the file of the block at this line.
     fn file_of(&mut self, lines: &[&str], at: usize, floor: usize) -> Result<String, Problem> {
         let named = envelope::name_above(lines, at, floor).map(|name| name.path);
         let settled = envelope::only_name(named.as_deref(), self.path)
@@ -154,8 +154,8 @@ fn joined(lines: &[&str]) -> String {
     text
 }
 
-/// Parts a block at its elisions. Where only one side has such lines, or they are indented otherwise, they
-/// can only be content: `...` is a statement of Python.
+/// Splits a block at its elisions. If only one side has such lines, or they are indented differently, they can only be
+/// content: `...` is a Python statement.
 fn pieces(old: &[&str], new: &[&str]) -> Result<Vec<Piece>, Fault> {
     let elisions = |lines: &[&str]| -> Vec<String> {
         lines.iter().filter(|line| line.trim() == "...").map(|line| line.trim_end().to_string()).collect()
@@ -196,7 +196,7 @@ mod tests {
         blocks
     }
 
-    /// The old and new text of a request with one block of one piece.
+    /// Returns the old and new text of a request with one block of one piece.
     fn sides(text: &str) -> (String, String) {
         let [BlockChange { pieces, .. }] = blocks(text).try_into().unwrap();
         let [piece] = pieces.try_into().unwrap();

@@ -1,7 +1,7 @@
-//! Which file the headers of a diff mean, and what they want of it as a whole.
+//! The file that the headers of a diff mean, and whether they create, delete or rename it.
 //!
-//! The names must agree: those of the two sides, those of a rename, and the one that the caller gave. Where
-//! they do not, nothing is guessed; the refusal names both.
+//! The names of the two sides, those of a rename, and the one that the caller gave must agree. If they do not, nothing
+//! is guessed; the refusal names both.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,22 +12,22 @@ use super::names::{self, HeaderName};
 use crate::problem::Problem;
 use crate::problem::malformed::Header as Fault;
 
-/// The file that a part of a diff is about.
+/// The file of a part of a diff.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Its name.
+    /// The name of the file.
     pub(super) from: String,
-    /// Its name afterwards; the same but for a rename.
+    /// The new name of the file, which differs only for a rename.
     pub(super) to: String,
     pub(super) created: bool,
     pub(super) deleted: bool,
 }
 
-/// The file that the headers mean, under the name that the caller gave it.
+/// Returns the file that the headers mean, under the caller's name for it.
 pub(super) fn target(header: &Header, path: Option<&str>) -> Result<Target, Problem> {
     let refuse = |fault: Fault| invalid(header.number, fault);
     let target = match of_headers(header) {
-        // The caller's name decides where the diff's two mean one file in two places.
+        // The caller's name decides if the diff's two names mean one file in two folders.
         Err(Fault::DifferentNames { old, new })
             if path.is_some_and(|path| is_end(path, &old) && is_end(path, &new)) =>
         {
@@ -81,8 +81,8 @@ fn of_headers(header: &Header) -> Result<Target, Fault> {
     }
 }
 
-/// A rename names its files without prefixes; models put them there too. The sides, where there are any, must
-/// be the same two files.
+/// Reads a rename. Its names have no prefixes, but models add them. The sides, if there are any, must name the same two
+/// files.
 fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Fault> {
     let (from, to) = (relative(from), relative(to));
     let target = |from: String, to: String| Target { from, to, created: false, deleted: false };
@@ -105,7 +105,7 @@ fn renamed(header: &Header, from: &str, to: &str) -> Result<Target, Fault> {
     }
 }
 
-/// The names without git's prefixes. Where one side is no file, the `diff --git` line knows which were used.
+/// Strips git's prefixes from the names. If one side is no file, the `diff --git` line shows which were used.
 fn prefixed(header: &Header, old: HeaderName, new: HeaderName) -> (HeaderName, HeaderName) {
     let ((Some((git_old, git_new)), HeaderName::Nothing, _)
     | (Some((git_old, git_new)), _, HeaderName::Nothing)) = (&header.git, &old, &new)
@@ -125,13 +125,13 @@ fn relative(name: &str) -> String {
     name.strip_prefix("./").unwrap_or(name).to_string()
 }
 
-/// Whether a name ends with the path, folder by folder.
+/// Returns whether a name ends with the path, folder by folder.
 fn is_end(path: &str, name: &str) -> bool {
     let path = path.strip_prefix("./").unwrap_or(path);
     name == path || name.strip_suffix(path).is_some_and(|folder| folder.ends_with('/'))
 }
 
-/// The file under the name that the caller gave it, if that names the same one.
+/// Returns the file under the caller's name for it, if that names the same one.
 fn named(line: usize, target: Target, path: &str) -> Result<Target, Problem> {
     if target.from == target.to {
         if names::agree(path, &target.from) {
@@ -158,7 +158,7 @@ mod tests {
         let named = |from: &str, to: &str, path: &str| named(7, renamed(from, to), path).ok();
         assert_eq!(named("b.rs", "b.rs", "src/b.rs"), Some(renamed("src/b.rs", "src/b.rs")));
         assert_eq!(named("src/b.rs", "src/b.rs", "b.rs"), Some(renamed("b.rs", "b.rs")));
-        // Of a rename either name, or the folder of both.
+        // The caller may give either name of a rename, or the folder of both.
         assert_eq!(named("b.rs", "c.rs", "b.rs"), Some(renamed("b.rs", "c.rs")));
         assert_eq!(named("b.rs", "c.rs", "c.rs"), Some(renamed("b.rs", "c.rs")));
         assert_eq!(named("b.rs", "c.rs", "src/b.rs"), Some(renamed("src/b.rs", "src/c.rs")));

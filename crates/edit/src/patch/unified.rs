@@ -8,9 +8,9 @@
 //! range  = line [ "," count ]
 //! ```
 //!
-//! Numbers are hints: a hunk is found by its lines. Only one without any line to find goes by its number. A
-//! hunk without numbers may name an anchor as in V4A. Prose around the diffs is left out, but not what looks
-//! like a changed line that belongs to no hunk, and not a fence that was cut off. **A text that ends in a changed line
+//! Line numbers are hints: a hunk is found by its lines. Only a hunk without any line to find is placed by number. A
+//! hunk without numbers may name an anchor as in V4A. Prose around the diffs is ignored, but a line outside of hunks
+//! that looks like a changed one is refused, and so is a fence that was cut off. **A text that ends in a changed line
 //! of a hunk that is shorter than both of its counts was cut off**, and is refused.
 
 use alloc::string::{String, ToString};
@@ -24,8 +24,7 @@ use super::{Change, Hunk, Line, LineChange, Operation, Patch, RangeChange, Secti
 use crate::problem::Problem;
 use crate::problem::malformed::Unified;
 
-/// Reads a unified diff. `path` names the file where the diff does not. Every problem of it is reported, not
-/// only the first.
+/// Reads a unified diff. `path` names the file if the diff does not. All problems are reported, not only the first.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     let lines = numbered(text);
     let mut parser = Parser {
@@ -49,34 +48,34 @@ pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
 struct Parser<'a, 'b> {
     lines: &'b [NumberedLine<'a>],
     at: usize,
-    /// The ticks of the fence around this, and the number of the line that opened it.
+    /// The number of ticks of the surrounding fence, and the number of the line that opened it.
     fence: Option<(usize, usize)>,
     path: Option<&'b str>,
     hunks: usize,
     sections: Vec<Section>,
-    /// Whether the last section came without headers, so that more hunks of the kind belong to it.
+    /// Whether the last section had no headers, so that further hunks without headers belong to it.
     headerless: bool,
     problems: Vec<Problem>,
 }
 
-/// A hunk as it was read.
+/// A parsed hunk.
 struct RawHunk {
     number: usize,
     numbers: Option<Numbers>,
     anchor: Option<String>,
     body: HunkBody,
-    /// For each line of the body, whether it ended in CRLF though the `@@` line did not.
+    /// Which lines of the body ended in CRLF though the `@@` line did not.
     crs: Vec<bool>,
 }
 
 impl RawHunk {
-    /// Whether more lines were to come on both sides, and the last one that came is a change: a diff ends with
-    /// context, or where its counts say.
+    /// Returns whether both sides lack lines and the last line is a change: a diff ends with context, or where its
+    /// counts say.
     fn is_cut_off(&self) -> bool {
         let Some(numbers) = self.numbers.filter(|_| !self.body.counted) else { return false };
         let old = self.body.lines.iter().filter(|line| line.before().is_some()).count();
         let new = self.body.lines.iter().filter(|line| line.after().is_some()).count();
-        // A hunk of added lines alone has another fault.
+        // A hunk of only added lines is refused for another fault.
         (1..numbers.old.1).contains(&old)
             && new < numbers.new.1
             && self.body.lines.last().is_some_and(|line| matches!(line, Line::Added(_) | Line::Removed(_)))
@@ -96,7 +95,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn read(&mut self) {
-        // Whether the last hunk ended where its counts say; before the first there is nothing to lose.
+        // Whether the last hunk ended where its counts say; true before the first one.
         let mut sure = true;
         let mut after_hunk = false;
         while let Some(&line) = self.lines.get(self.at) {
@@ -136,7 +135,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Refuses a line that is prose by its place but looks like a part of a diff.
+    /// Refuses a line outside of hunks that looks like a part of a diff.
     fn stray(&mut self, line: NumberedLine<'_>, after_hunk: bool) {
         let next = self.lines.get(self.at).map_or("", |line| line.text);
         let half = (line.text.starts_with("--- ") || line.text.starts_with("+++ ")) && next.starts_with("@@");
@@ -155,7 +154,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Goes on to the next file, so that one mistake is reported once.
+    /// Skips to the next file, so that one mistake is reported once.
     fn skip(&mut self) {
         while let Some(line) = self.lines.get(self.at)
             && !git::begins(self.lines, self.at)
@@ -165,7 +164,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Reads one file's part. Returns whether its last hunk ended where its counts say.
+    /// Reads the part of one file. Returns whether its last hunk ended where its counts say.
     fn section(&mut self) -> bool {
         let mut header = None;
         if git::begins(self.lines, self.at) {
@@ -223,7 +222,7 @@ impl<'a> Parser<'a, '_> {
         sure
     }
 
-    /// Hunks without headers: of the file that the caller named.
+    /// Adds hunks without headers to the file that the caller named.
     fn file_of_path(&mut self, raws: &[RawHunk]) {
         let Some(path) = self.path else {
             let line = raws.first().map_or(1, |raw| raw.number);
@@ -292,20 +291,20 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// The text of a hunk that is one whole side of a file.
+/// Returns the text of a hunk that is one whole side of a file.
 fn content(raw: &RawHunk, unended: bool) -> String {
     let mut text = String::new();
     let count = raw.body.lines.len();
     for (i, line) in raw.body.lines.iter().enumerate() {
         text.push_str(line.before().or(line.after()).unwrap_or_default());
-        // A CR before an LF that the diff's own lines lack is the file's.
+        // If the diff's own lines have no CR, this one belongs to the file.
         text.push_str(if raw.crs.get(i) == Some(&true) { "\r" } else { "" });
         text.push_str(if unended && i + 1 == count { "" } else { "\n" });
     }
     text
 }
 
-/// What is on an `@@` line: the numbers, or an anchor.
+/// Reads an `@@` line: its numbers, or its anchor.
 fn at_line(line: NumberedLine<'_>) -> Result<(Option<Numbers>, Option<String>), Problem> {
     if line.text.starts_with("@@@") {
         return Err(invalid(line.number, Unified::CombinedDiff));
@@ -320,7 +319,7 @@ fn at_line(line: NumberedLine<'_>) -> Result<(Option<Numbers>, Option<String>), 
         let new = words.next().and_then(|word| range(word, '+'));
         return Ok((new.map(|new| Numbers { old, new }), None));
     }
-    // `@@ ... @@`, and numbers that the model left open.
+    // Such as `@@ ... @@`, where the model left the numbers open.
     let empty = inner.is_empty() || inner.bytes().all(|b| b == b'.') || inner == "…";
     let open = closed && inner.starts_with('-') && inner.contains('+');
     Ok((None, (!empty && !open).then(|| inner.to_string())))
@@ -343,7 +342,7 @@ fn change(raw: &RawHunk) -> Result<Change, Problem> {
         if count > 0 {
             return Err(invalid(raw.number, Unified::OldLinesMissing));
         }
-        // What is added after the last line may end without a newline; a range cannot say that.
+        // Lines added at the end may lack the final newline, which a range cannot express.
         if !body.new_unended {
             let lines = body.lines.iter().filter_map(Line::after).map(String::from).collect();
             return Ok(Change::Range(RangeChange { first: line.saturating_add(1), count: 0, lines }));
@@ -352,7 +351,7 @@ fn change(raw: &RawHunk) -> Result<Change, Problem> {
     if no_old && !body.lines.is_empty() && raw.numbers.is_none() && raw.anchor.is_none() {
         return Err(invalid(raw.number, Unified::NoPlace));
     }
-    // A file that becomes empty has no newline to speak of.
+    // A file that becomes empty has no final newline to consider.
     let emptied = raw.numbers.is_some_and(|numbers| numbers.new == (0, 0));
     let final_newline = match (body.old_unended, body.new_unended) {
         (true, false) if !emptied => Some(true),
@@ -368,10 +367,10 @@ fn change(raw: &RawHunk) -> Result<Change, Problem> {
     }))
 }
 
-/// A file keeps its line endings, so a hunk that would change nothing else must not seem to be applied.
+/// Refuses a hunk that changes only line endings: a file keeps its own, so the hunk would only seem to be applied.
 fn only_endings(raw: &RawHunk) -> Result<(), Problem> {
     let body = &raw.body;
-    // A last line without an ending has none to change.
+    // A last line without an ending has no ending to change.
     let last_old = body.lines.iter().rposition(|line| line.before().is_some()).filter(|_| body.old_unended);
     let last_new = body.lines.iter().rposition(|line| line.after().is_some()).filter(|_| body.new_unended);
     let ended = |(i, _): &(usize, _)| Some(*i) != last_old && Some(*i) != last_new;

@@ -40,7 +40,7 @@ const END_OF_FILE: &str = "*** End of File";
 const ENVIRONMENT: &str = "*** Environment ID:";
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
-/// Reads a V4A patch. Every problem of it is reported, not only the first.
+/// Reads a V4A patch. All problems are reported, not only the first.
 pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
     let lines = body::read(text).map_err(|problem| alloc::vec![problem])?;
     let mut parser = Parser { lines, at: 0, filled: 0, hunks: 0, after_added: false, problems: Vec::new() };
@@ -54,10 +54,10 @@ pub fn parse(text: &str) -> Result<Patch, Vec<Problem>> {
 struct Parser<'a> {
     lines: Vec<V4aLine<'a>>,
     at: usize,
-    /// The next line that is not empty, as far as it was looked for.
+    /// The next line that is not empty, cached.
     filled: usize,
     hunks: usize,
-    /// Whether the section before adds a file.
+    /// Whether the previous section adds a file.
     after_added: bool,
     problems: Vec<Problem>,
 }
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         sections
     }
 
-    /// Codex's optional line; there is but one environment here, so its value says nothing.
+    /// Reads Codex's optional environment line. There is only one environment, so its value is ignored.
     fn environment(&mut self) {
         let Some(line) = self.peek() else { return };
         if let Some(id) = line.text.trim().strip_prefix(ENVIRONMENT) {
@@ -163,13 +163,13 @@ impl<'a> Parser<'a> {
             self.at += 1;
             move_to = Some(self.path(line.number, target.trim())?);
         }
-        // Codex ignores a marker before any hunk.
+        // Like Codex, ignores the marker before any hunk.
         if self.peek().is_some_and(|line| line.text.trim_end() == END_OF_FILE) {
             self.at += 1;
         }
         let mut hunks = Vec::new();
         while let Some(line) = self.peek() {
-            // A header ends the section; indented it is a context line.
+            // A header ends the section; an indented one is a context line.
             if line.text.starts_with("*** ") && is_section_header(line.text) {
                 break;
             }
@@ -186,10 +186,10 @@ impl<'a> Parser<'a> {
         Some(Section::new(path, Operation::Update { hunks, move_to }))
     }
 
-    /// Whether nothing but empty lines stands before the next `@@`, header or end. A line of one space is
-    /// not empty: it is a blank context line.
+    /// Returns whether only empty lines stand before the next `@@`, header or end. A line of one space is not empty: it
+    /// is a blank context line.
     fn only_empty_before_a_header(&mut self) -> bool {
-        // Asked for every empty line of a run, so the end of the run is remembered.
+        // This is called for every empty line of a run, so the end of the run is cached.
         if self.filled < self.at {
             let empty = self.lines[self.at..].iter().take_while(|line| line.text.is_empty()).count();
             self.filled = self.at + empty;
@@ -252,7 +252,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The text of an `@@` line: without a closing `@@`, and nothing if it holds line numbers only.
+/// Returns the text of an `@@` line without a closing `@@`, or `None` if it holds line numbers only.
 pub(super) fn anchor_text(after_marker: &str) -> Option<&str> {
     let text = after_marker.strip_prefix(' ').unwrap_or(after_marker).trim_end();
     let text = text.strip_suffix("@@").map_or(text, str::trim_end);

@@ -22,13 +22,13 @@ use super::{Operation, Patch, Section};
 use crate::problem::Problem;
 use crate::problem::malformed::Whole as Fault;
 
-/// Reads whole files. `path` is the file where the text names none. Every problem is reported.
+/// Reads whole files. `path` is the file if the text names none. All problems are reported.
 pub fn parse(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     read(text, path, true)
 }
 
-/// The same, of a text that nobody has called a whole file: then it must name the file itself. A fence below some
-/// prose may as well be a script or a piece of a diff, and `path` would make it the file.
+/// Reads whole files from a text without a declared format, which must name its files itself. A fence below some prose
+/// may as well be a script or a piece of a diff, and `path` would make it the file.
 pub(super) fn parse_named(text: &str, path: Option<&str>) -> Result<Patch, Vec<Problem>> {
     read(text, path, false)
 }
@@ -79,7 +79,7 @@ fn read(text: &str, path: Option<&str>, by_path: bool) -> Result<Patch, Vec<Prob
     if problems.is_empty() { Ok(Patch { sections }) } else { Err(problems) }
 }
 
-/// The files of a request as they are found.
+/// The files and problems found so far.
 #[derive(Default)]
 struct FileSections {
     named: BTreeSet<String>,
@@ -92,7 +92,7 @@ impl FileSections {
         self.sections.is_empty() && self.problems.is_empty()
     }
 
-    /// Takes what the fence at this line is, but no file twice.
+    /// Adds the section of the fence at this line, unless its file has one already.
     fn take(&mut self, at: usize, section: Result<Section, Problem>) {
         match section {
             Ok(section) if !self.named.insert(section.path.clone()) => {
@@ -108,7 +108,7 @@ fn refusal(at: usize, fault: Fault) -> Problem {
     invalid(at + 1, fault)
 }
 
-/// The file that the argument names, if one fence alone can be its content.
+/// Returns the section of the file that the argument names, if only one fence can be its content.
 fn only_file(unnamed: &[FencedBlock<'_>], path: Option<&str>) -> Result<Section, Problem> {
     let Some(path) = path else {
         return Err(invalid_text(Fault::NoFileNamed));
@@ -124,7 +124,7 @@ fn only_file(unnamed: &[FencedBlock<'_>], path: Option<&str>) -> Result<Section,
 /// A fenced block, from its opening to its closing line.
 struct FencedBlock<'a> {
     lines: &'a [&'a str],
-    /// The first line that no block above has.
+    /// The first line after the previous block.
     floor: usize,
     fence: Fence<'a>,
     at: usize,
@@ -135,20 +135,20 @@ impl FencedBlock<'_> {
     fn name(&self) -> Option<String> {
         envelope::name_in_info(self.fence.info)
             .or_else(|| {
-                // A bare word above a fence is more often prose or code, and here nothing has to match.
+                // A bare word above a fence is more often prose or code, and no content is compared here.
                 let name = envelope::name_above(self.lines, self.at, self.floor)?;
                 (!name.bare).then_some(name.path)
             })
             .or_else(|| envelope::name_in_sentence_above(self.lines, self.at, self.floor))
     }
 
-    /// The bare word right above, which is a name if there is such a file. Commands to run are no content of it.
+    /// Returns the bare word right above, which is a name if there is such a file; none above commands to run.
     fn bare_name(&self) -> Option<String> {
         let above = self.at.checked_sub(1).filter(|_| !self.fence.is_shell())?;
         envelope::name_above(self.lines, self.at, above).map(|name| name.path)
     }
 
-    /// The section that replaces the file of this name, which must be there.
+    /// Returns the section that replaces the file of this name, which must exist.
     fn replacement(&self, name: &str) -> Result<Section, Problem> {
         let section = self.section(name, None)?;
         Ok(match section.operation {
@@ -157,7 +157,7 @@ impl FencedBlock<'_> {
         })
     }
 
-    /// That this fence, which no line names, may be a file that the sentence above it speaks of.
+    /// Returns the problem that this unnamed fence may be a file that the sentence above it mentions.
     fn unclear_name(&self, named: &BTreeSet<String>) -> Option<Problem> {
         if self.fence.is_shell() {
             return None;
@@ -168,13 +168,13 @@ impl FencedBlock<'_> {
         Some(refusal(self.at, Fault::Unnamed { path: other.into() }))
     }
 
-    /// Whether the text is nothing but this.
+    /// Returns whether the text is nothing but this block.
     fn is_all(&self) -> bool {
         let mut outside = self.lines[..self.at].iter().chain(&self.lines[self.end + 1..]);
         outside.all(|line| line.trim().is_empty())
     }
 
-    /// Whether such a fence can hold this file, rather than commands to run.
+    /// Returns whether such a fence can hold this file, rather than commands to run.
     fn is_content_of(&self, path: &str) -> bool {
         let script = [".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".cmd"];
         !self.fence.is_shell() || script.iter().any(|extension| path.ends_with(extension))
@@ -200,8 +200,8 @@ impl FencedBlock<'_> {
         Ok(Section::new(&path, Operation::Write(content)))
     }
 
-    /// A line that makes it unclear where the content ends: an opening fence inside, or a closing line right
-    /// above more text, as where a fence inside the content begins.
+    /// Returns a line that makes the end of the content unclear: an opening fence inside, or a closing line right above
+    /// more text, which may open a fence inside the content.
     fn unclear_end(&self) -> Option<usize> {
         let inside = (self.at + 1..self.end).find(|&i| self.fence.could_hold(self.lines[i]));
         let below = self.lines.get(self.end + 1).is_some_and(|line| !line.trim().is_empty());

@@ -1,5 +1,4 @@
-//! One SEARCH/REPLACE block: its markers, its hints, and what was escaped inside. `search_replace` has the
-//! grammar.
+//! One SEARCH/REPLACE block: its markers, its hints, and its escaped lines. `search_replace` has the grammar.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -10,11 +9,11 @@ use super::{is_nearly_a_marker, refusal};
 use crate::problem::Problem;
 use crate::problem::malformed::{Found, SearchReplace as Fault};
 
-/// A SEARCH line: what it says about the other markers of its block.
+/// A SEARCH line, which determines the other markers of its block.
 #[derive(Clone, Copy)]
 pub(super) struct SearchMarker<'a> {
     pub(super) indent: &'a str,
-    /// `<` or `-`.
+    /// The mark of the line, `<` or `-`.
     mark: char,
     marks: usize,
 }
@@ -35,12 +34,12 @@ impl<'a> SearchMarker<'a> {
         self.mark == '-'
     }
 
-    /// Whether a marker of this dialect may have so many marks.
+    /// Returns whether a marker of this dialect may have this number of marks.
     fn counts(&self, marks: usize) -> bool {
         if self.is_cline() { marks >= 3 } else { (5..=9).contains(&marks) }
     }
 
-    /// What follows the marks of a line, and how many there are.
+    /// Returns the number of marks of a line, and the text after them.
     fn marked<'l>(&self, line: &'l str, mark: char) -> Option<(usize, &'l str)> {
         let text = line.strip_prefix(self.indent)?;
         let rest = text.trim_start_matches(mark);
@@ -48,7 +47,7 @@ impl<'a> SearchMarker<'a> {
         self.counts(marks).then_some((marks, rest))
     }
 
-    /// How many marks this separator has, if it is one. cline knows none with a space behind it.
+    /// Returns the number of marks if this line is a separator. In cline, no space may follow them.
     fn separator(&self, line: &str) -> Option<usize> {
         let (marks, rest) = self.marked(line, '=')?;
         let rest = if self.is_cline() { rest } else { rest.trim_end() };
@@ -63,19 +62,19 @@ impl<'a> SearchMarker<'a> {
     }
 }
 
-/// A block as it was written, its markers taken off.
+/// A block as it was written, without its markers.
 pub(super) struct MarkedBlock<'a> {
-    /// How its markers look.
+    /// The SEARCH line of the block.
     pub(super) search: SearchMarker<'a>,
-    /// The line at which it is said to stand.
+    /// The line at which the request places the block.
     pub(super) hint: Option<usize>,
     /// The lines to find.
     pub(super) old: Vec<&'a str>,
-    /// The lines in their place.
+    /// The lines that replace them.
     pub(super) new: Vec<&'a str>,
 }
 
-/// The block that opens at line `at`, and the line after it.
+/// Reads the block that opens at line `at`, and returns it with the line after it.
 pub(super) fn read<'a>(
     lines: &[&'a str],
     at: usize,
@@ -93,8 +92,8 @@ pub(super) fn read<'a>(
         && first == marks
         && let Some(Fence { info: "", .. }) = lines.get(second + 1).and_then(|line| Fence::opened_by(line))
     {
-        // As aider has it, a second separator ends the block; but here only right before the fence's end,
-        // since otherwise it could be content of a text that was cut off.
+        // In aider, a second separator ends the block. Here it does so only right before the end of the fence:
+        // elsewhere it could be content of a request that was cut off.
         return (content(&lines[..second], at, search, separators[0].0), second + 1);
     } else {
         return (Err(unterminated(lines, at, end, search, separators.len())), end);
@@ -134,7 +133,7 @@ fn unterminated(
     refusal(at, Fault::NoEnd { has_separator, is_cline, found })
 }
 
-/// The block between its markers: `lines` end before the last one.
+/// Reads the content between the markers; `lines` end before the last marker.
 fn content<'a>(
     lines: &[&'a str],
     at: usize,
@@ -151,7 +150,7 @@ fn content<'a>(
         }
         first += 1;
     }
-    // Only after a hint: for itself it may well be the first line of the content.
+    // Without a hint before it, this line may be the first of the content.
     if first > at + 1 && lines[first].trim() == "-------" {
         first += 1;
     }
@@ -167,13 +166,13 @@ fn content<'a>(
     })
 }
 
-/// The hint that this line is, however it is indented: it may have moved with the content around it.
+/// Reads a hint, which may be indented with the content around it.
 fn line_hint(line: &str) -> Option<(&'static str, &str)> {
     let line = line.trim_start();
     [":start_line:", ":end_line:"].into_iter().find_map(|name| Some((name, line.strip_prefix(name)?)))
 }
 
-/// The line without the backslash that says that it is no marker. One that is to keep its own has two.
+/// Strips the backslash that marks a line as no marker; a line that begins with a backslash itself has two.
 fn unescaped(line: &str) -> &str {
     const MARKERS: &[&str] = &["<<<<<", "=====", ">>>>>", "-------", "+++++++"];
     let is_marker = |text: &str| {

@@ -1,5 +1,5 @@
-//! What is between Begin and End of a V4A patch, freed of what models put around it. `v4a` has the grammar and
-//! the tests.
+//! The lines between Begin and End of a V4A patch, without the wrapping that models add. `v4a` has the grammar and the
+//! tests.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,14 +11,14 @@ use crate::problem::Problem;
 pub(super) const BEGIN: &str = "*** Begin Patch";
 pub(super) const END: &str = "*** End Patch";
 
-/// A line of the patch with its one-based number, its CR taken off.
+/// A line of the patch with its one-based number, without its CR.
 #[derive(Clone, Copy)]
 pub(super) struct V4aLine<'a> {
     pub(super) number: usize,
     pub(super) text: &'a str,
 }
 
-/// The lines between Begin and End, freed of what was put around them.
+/// Returns the lines between Begin and End, without any wrapping.
 pub(super) fn read(text: &str) -> Result<Vec<V4aLine<'_>>, Problem> {
     let mut lines: Vec<V4aLine<'_>> = text
         .split('\n')
@@ -70,7 +70,7 @@ fn strip_fence(lines: &mut Vec<V4aLine<'_>>) {
     }
 }
 
-/// `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch`, with `EOF` as the last line.
+/// Strips `<<EOF`, `<<'EOF'` or `<<"EOF"`, also after `apply_patch`, and `EOF` as the last line.
 fn strip_here_document(lines: &mut Vec<V4aLine<'_>>) {
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
     if opens_here_document(first.text.trim()) && lines.len() > 1 && last.text.trim() == "EOF" {
@@ -85,7 +85,7 @@ fn opens_here_document(line: &str) -> bool {
     matches!(opening, "<<EOF" | "<<'EOF'" | "<<\"EOF\"")
 }
 
-/// What a model says before and after its only patch.
+/// Strips the prose before and after the only patch.
 fn strip_prose(lines: &mut Vec<V4aLine<'_>>) -> Result<(), Problem> {
     let at_margin = |marker: &'static str| {
         let is_it = move |line: &V4aLine<'_>| {
@@ -118,12 +118,12 @@ fn strip_prose(lines: &mut Vec<V4aLine<'_>>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether this line begins a patch, or a section of one.
+/// Returns whether this line begins a patch, or a section of one.
 pub(in crate::patch) fn opens(line: &str) -> bool {
     line.starts_with("*** ") && (is_marker(line, BEGIN) || is_section_header(line))
 }
 
-/// Begin and End may be padded, and closed by a second `***`.
+/// Returns whether this is Begin or End, which may be padded and closed by a second `***`.
 fn is_marker(line: &str, marker: &str) -> bool {
     let line = line.trim();
     line == marker || line.strip_suffix("***").is_some_and(|line| line.trim_end() == marker)
