@@ -1,15 +1,14 @@
-//! `@@` lines: each narrows the search to the block that it opens.
+//! Anchors (`@@` lines), each of which narrows the search to the block that it opens.
 //!
-//! An anchor is a whole line of the file, its outer white space aside. Its block reaches to the next line
-//! that is indented no deeper; lines that cannot begin anything of their own do not end it: an opening
-//! brace or a closing bracket of the signature, a preprocessor line or comment (`#`), a label. The hunk may
-//! begin with the anchor line itself.
+//! An anchor is a whole line of the file, whatever its outer white space. Its block reaches to the next line that is
+//! indented no deeper. Lines that only continue a block do not end it: an opening brace or a closing bracket of the
+//! signature, a preprocessor line or comment (`#`), a label. The hunk may begin with the anchor line itself.
 //!
-//! Models also write the line that git shows as a hunk's function: the nearest one above that begins with
-//! a letter. Where no place is in the block, [`SearchScope::sections`] reach to the next such line.
+//! Models also write the line that git shows as a hunk's function: the nearest one above that begins with a letter. If
+//! the block has no match, [`SearchScope::sections`] reach to the next such line.
 //!
-//! An anchor that is no line of the file narrows nothing: the hunk must then be unique in the whole file by
-//! at least two lines, and the answer says so.
+//! An anchor that is no line of the file narrows nothing: then at least two lines of the hunk must make it unique in
+//! the whole file, and the answer says so.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -19,20 +18,20 @@ use core::ops::Range;
 use super::{Budget, Haystack};
 use crate::problem::Kind;
 
-/// Where a hunk may start.
+/// The lines on which a hunk may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchScope {
-    /// The zero-based lines on which it may start; sorted and disjoint.
+    /// The zero-based lines on which the hunk may start; sorted and disjoint.
     pub starts: Vec<Range<usize>>,
-    /// The lines that the innermost anchor found; empty if there was no anchor or it is not in the file.
+    /// The lines equal to the innermost anchor; empty if there is no anchor or it is not in the file.
     pub anchor_lines: Vec<usize>,
-    /// Anchors that are no line of the file.
+    /// The anchors that are no line of the file.
     pub unknown: Vec<String>,
-    /// From each line that the innermost anchor found to the next that could head another section.
+    /// The lines from each of `anchor_lines` to the next one that could head another section.
     pub sections: Vec<Range<usize>>,
 }
 
-/// Narrows the whole file by these anchors, outermost first.
+/// Narrows the search by these anchors, outermost first.
 pub fn search_scope(
     haystack: &Haystack<'_>,
     anchors: &[String],
@@ -63,7 +62,7 @@ pub fn search_scope(
     Ok(scope)
 }
 
-/// From each of these lines to the next one indented no deeper that ends it.
+/// Returns the ranges from each of these lines to the end of its block.
 fn reaches(
     haystack: &Haystack<'_>,
     found: &[usize],
@@ -86,7 +85,7 @@ fn indentation(line: &[u8]) -> usize {
     line.len() - line.trim_ascii_start().len()
 }
 
-/// The line after the last on which something inside the block of `line` may start.
+/// Returns the end of the block of `line`: the next line indented no deeper for which `ends` is true.
 fn block_end(haystack: &Haystack<'_>, line: usize, ends: fn(&[u8]) -> bool) -> usize {
     let lines = haystack.lines();
     let depth = indentation(lines.content(line));
@@ -96,11 +95,11 @@ fn block_end(haystack: &Haystack<'_>, line: usize, ends: fn(&[u8]) -> bool) -> u
         !text.is_empty() && indentation(content) <= depth && ends(text)
     };
     let end = (line + 1..lines.len()).find(is_end).unwrap_or(lines.len());
-    // What follows an anchor that opens no block may still be the hunk.
+    // The hunk may also follow an anchor that opens no block.
     end.max((line + 2).min(lines.len()))
 }
 
-/// Whether a line belongs to the block before it though it is not indented.
+/// Returns whether a line continues the block before it though it is not indented.
 fn continues(text: &[u8]) -> bool {
     let label = || {
         text.strip_suffix(b":")
@@ -109,7 +108,7 @@ fn continues(text: &[u8]) -> bool {
     matches!(text[0], b'{' | b')' | b']' | b'#') || label()
 }
 
-/// Whether git would take a line for the head of a section.
+/// Returns whether git would take a line for the head of a section.
 fn heads_a_section(text: &[u8]) -> bool {
     matches!(text[0], b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$')
 }

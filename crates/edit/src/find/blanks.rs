@@ -1,8 +1,7 @@
-//! The layer `inner-blanks`: every line with text is there, but between them the file has more or fewer
-//! blank context lines than the request.
+//! The layer `inner-blanks`: all lines with text match, but between them the file has more or fewer blank context lines
+//! than the request.
 //!
-//! No blank line that the request removes may be in question, and an insertion beside such a gap must still
-//! have one place only.
+//! A gap in which the request removes a blank line does not fit, nor one that leaves open where an insertion goes.
 
 use alloc::string::String;
 use alloc::vec;
@@ -58,11 +57,11 @@ pub(super) fn inner_blanks(
     Ok(places)
 }
 
-/// The request with the file's blank lines, where its lines with text stand on these.
+/// Rewrites the request with the file's blank lines; `stand` are the lines of the file that match its lines with text.
 fn interpretation(block: &Block<'_>, stand: &[usize]) -> Interpretation {
     let is_text = |line: &Line| line.before().is_some_and(|text| !text.trim().is_empty());
     let mut lines = Vec::new();
-    // Blank context before the first and after the last line with text says nothing.
+    // Blank context before the first and after the last line with text is ignored.
     let mut rest = block.lines;
     let mut number = 0;
     while !rest.is_empty() {
@@ -81,7 +80,7 @@ fn interpretation(block: &Block<'_>, stand: &[usize]) -> Interpretation {
     Interpretation::Rewritten(lines)
 }
 
-/// What stands between two lines with text, with so many blank context lines as the file has.
+/// Rewrites the lines between two lines with text, with as many blank context lines as the file has.
 fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<Line>> {
     let is_context = |line: &&Line| matches!(line, Line::Context(_));
     let own = between.iter().filter(|line| line.before().is_some()).count();
@@ -99,7 +98,7 @@ fn gap_as_in_file(between: &[Line], blanks: usize, is_edge: bool) -> Option<Vec<
         .zip(last_added)
         .is_some_and(|(first, last)| between[first..last].iter().any(|line| is_context(&line)));
     if runs || (is_edge && !added.is_empty()) {
-        // At an edge the file has blank lines of its own, of which nothing is known.
+        // At an edge, the number of the file's blank lines is unknown.
         return None;
     }
     if is_edge {

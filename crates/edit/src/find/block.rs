@@ -1,8 +1,8 @@
-//! Whole lines of a request, and the layers that compare them line by line: `trailing-space`, `edge-blanks`
-//! and `bare-context`.
+//! Whole lines of a request, and the layers that compare them line by line: `trailing-space`, `edge-blanks` and
+//! `bare-context`.
 //!
-//! A layer that is looser than equality says with each place how the request reads there: an [`Interpretation`] has
-//! exactly the file's lines as its old lines, one for one, so that whoever splices knows of no layer.
+//! A loose layer returns with each place an [`Interpretation`] of the request, whose old lines correspond to the file's
+//! lines, one to one. So splicing need not know the layers.
 
 use alloc::string::String;
 use alloc::vec;
@@ -15,34 +15,34 @@ use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// What a request's lines came as, which decides what may be forgiven.
+/// The form of a request's lines, which decides which deviations are tolerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockForm {
     /// A diff: each line has a marker, or has lost it.
     Diff,
     /// Old and new lines, whole.
     Block,
-    /// Old and new text of which only whole lines are left to try.
+    /// Old and new text that has no literal match, tried as whole lines.
     Text,
 }
 
 /// Whole lines of a request, and where they may start.
 #[derive(Clone, Debug)]
 pub struct Block<'a> {
-    /// All of them, in order.
+    /// All lines of the block, in order.
     pub lines: &'a [Line],
-    /// Those that must be in the file.
+    /// The lines that must be in the file.
     old: Vec<&'a [u8]>,
     /// The zero-based lines of the file on which the block may start.
     pub starts: &'a [Range<usize>],
-    /// What they came as.
+    /// The form of the lines.
     pub form: BlockForm,
-    /// The line, counted from 1, at which they are said to stand.
+    /// The line, counted from 1, at which the request places the block.
     pub hint: Option<usize>,
 }
 
 impl<'a> Block<'a> {
-    /// These lines, somewhere.
+    /// Makes a block of these lines.
     #[must_use]
     pub fn new(lines: &'a [Line], starts: &'a [Range<usize>], form: BlockForm, hint: Option<usize>) -> Self {
         let old = lines.iter().filter_map(Line::before).map(str::as_bytes).collect();
@@ -55,12 +55,12 @@ impl<'a> Block<'a> {
         &self.old
     }
 
-    /// Whether a line has lost its marker: then only `bare-context` may match.
+    /// Returns whether a line has lost its marker; then only `bare-context` may match.
     pub(super) fn has_bare_context(&self) -> bool {
         self.lines.iter().any(|line| matches!(line, Line::Bare(_)))
     }
 
-    /// The added lines.
+    /// Returns the added lines.
     pub(super) fn added(&self) -> impl Iterator<Item = &'a str> {
         self.lines.iter().filter_map(|line| match line {
             Line::Added(text) => Some(text.as_str()),
@@ -68,12 +68,12 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// The same lines, all of the request's text changed by `change`.
+    /// Returns the lines, each changed by `change`; `None` if that fails for one.
     pub(super) fn map(&self, mut change: impl FnMut(&Line) -> Option<Line>) -> Option<Vec<Line>> {
         self.lines.iter().map(&mut change).collect()
     }
 
-    /// How it reads where its first line has lost this indentation.
+    /// Interprets the block as one whose first line has lost this indentation.
     pub(super) fn with_first_indented(&self, indent: &[u8]) -> Interpretation {
         let indent = String::from_utf8_lossy(indent);
         let mut lines = self.lines.to_vec();
@@ -86,7 +86,7 @@ impl<'a> Block<'a> {
                 for line in run {
                     match line {
                         Line::Removed(text) if !old => (old, *text) = (true, indented(text)),
-                        // It has its own: then the old line alone has lost it.
+                        // The new line has an indentation, so only the old line has lost it.
                         Line::Added(text) if !new && text.starts_with([' ', '\t']) => {
                             return Interpretation::Unfit;
                         }
@@ -101,28 +101,28 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The white space that a line begins with.
+/// Returns the white space at the beginning of a line.
 pub(super) fn indent(line: &[u8]) -> &[u8] {
     &line[..line.len() - line.trim_ascii_start().len()]
 }
 
-/// Whether a line has nothing but white space.
+/// Returns whether a line has only white space.
 pub(super) fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty()
 }
 
-/// Whether a line says something: brackets and single words recur everywhere.
+/// Returns whether a line is distinctive: brackets and short words recur everywhere.
 pub(super) fn has_substance(line: &[u8]) -> bool {
     line.iter().filter(|b| b.is_ascii_alphanumeric() || **b >= 0x80).count() >= 4
 }
 
-/// Equal but for trailing white space.
+/// Returns whether two lines are equal except for trailing white space.
 pub(super) fn same_but_for_trailing_space(file: &[u8], wanted: &[u8]) -> bool {
     file.trim_ascii_end() == wanted.trim_ascii_end()
 }
 
-/// The zero-based lines on which `wanted` starts, each of its lines the same as the file's by `same`, which
-/// also learns which line of the request it is asked about.
+/// Returns the zero-based lines on which `wanted` starts, with lines that `same` takes for equal to the file's. `same`
+/// also gets the index of the line in the request.
 pub(super) fn starts_of(
     h: &Haystack<'_>,
     wanted: &[&[u8]],
@@ -152,13 +152,13 @@ pub(super) fn starts_of(
     Ok(found)
 }
 
-/// Shorter lines are on so many lines that looking for them saves nothing.
+/// The shortest line that is worth a search; shorter ones occur too often.
 const TELLING: usize = 4;
 /// How many lines are searched for a text in the time in which one is compared.
 const SEARCHED: usize = 8;
 
-/// The same where `same` only holds for lines that are equal but for white space at their ends. Then the file
-/// can be searched for one of them, and need not be walked line by line.
+/// Returns what [`starts_of`] does, for a `same` that holds only for lines that are equal except for leading and
+/// trailing white space. So the file can be searched for one of them instead of compared line by line.
 pub(super) fn starts_of_trimmed(
     h: &Haystack<'_>,
     wanted: &[&[u8]],
@@ -198,12 +198,12 @@ pub(super) fn starts_of_trimmed(
     Ok(found)
 }
 
-/// The line to compare first: the longest, since short ones ("}") recur everywhere.
+/// Returns the line to compare first: the longest, since short ones ("}") recur everywhere.
 fn pivot(wanted: &[&[u8]]) -> usize {
     (0..wanted.len()).max_by_key(|&i| wanted[i].trim_ascii().len()).unwrap_or(0)
 }
 
-/// Whether all lines are the same from here on.
+/// Returns whether all lines of the request match from this line of the file on.
 fn stands(
     h: &Haystack<'_>,
     wanted: &[&[u8]],
@@ -220,8 +220,8 @@ fn stands(
     Ok(true)
 }
 
-/// The places of a block that reads there as it is written. `same` only holds for lines that are equal but
-/// for white space at their ends.
+/// Finds the places of a block as written. `same` holds only for lines that are equal except for leading and trailing
+/// white space.
 pub(super) fn candidates(
     h: &Haystack<'_>,
     block: &Block<'_>,
@@ -235,7 +235,7 @@ pub(super) fn candidates(
     Ok(found.into_iter().map(|start| Candidate::as_written(bytes_of(h, start, count))).collect())
 }
 
-/// The bytes of so many lines.
+/// Returns the range of `count` lines.
 pub(super) fn bytes_of(h: &Haystack<'_>, start: usize, count: usize) -> Range<usize> {
     h.lines().start(start)..h.lines().start(start + count)
 }
@@ -279,8 +279,8 @@ pub(super) fn edge_blanks(
         .collect())
 }
 
-/// Where old and new text both end with blank lines, takes these for the ones that stay, and not those with which the
-/// added lines begin: which of the two a comparison takes is its own choice. In a diff the writer has chosen.
+/// If old and new text both end with blank lines, makes these the context, rather than blank lines with which the added
+/// lines begin: the comparison's choice between them is arbitrary. In a diff, the writer has chosen.
 fn end_with_context(lines: &mut [Line]) {
     let blank = |line: &Line| line.before().or(line.after()).is_some_and(|text| text.trim().is_empty());
     let kept = |line: &Line| !matches!(line, Line::Added(_));
@@ -300,7 +300,7 @@ fn end_with_context(lines: &mut [Line]) {
     }
 }
 
-/// The lines without blank context at the edges; `None` where there is none.
+/// Returns the lines without blank context at the edges; `None` if there is none.
 fn without_edge_blanks(lines: &[Line]) -> Option<Vec<Line>> {
     let is_edge = |line: &&Line| matches!(line, Line::Context(text) if text.trim().is_empty());
     let head = lines.iter().take_while(is_edge).count();
@@ -318,7 +318,7 @@ pub(super) fn bare_context(
     if block.form != BlockForm::Diff {
         return Ok(vec![]);
     }
-    // Either those without a marker lost it, or all did and some begin with a space of their own.
+    // Either the lines without a marker lost it, or all context lines did and some begin with their own space.
     let bare = |all: bool| {
         block.map(|line| {
             Some(match line {
@@ -347,7 +347,7 @@ pub(super) fn bare_context(
     Ok(found)
 }
 
-/// Whether an added line is less indented than all of the context, which is then not context that lost its marker.
+/// Returns whether an added line is indented less than all the context, which then has not lost its markers.
 fn is_shallow(block: &Block<'_>) -> bool {
     let least = |lines: &mut dyn Iterator<Item = &[u8]>| {
         lines.filter(|line| !is_blank(line)).map(|line| indent(line).len()).min()
@@ -356,8 +356,8 @@ fn is_shallow(block: &Block<'_>) -> bool {
     added.zip(least(&mut block.old().iter().copied())).is_some_and(|(added, old)| added < old)
 }
 
-/// Whether the added lines, beside context without markers, may have been written with a blank after the sign:
-/// they are one deeper than a level of the context, and no removed line shows how it is meant.
+/// Returns whether the added lines may have been written with a space after the sign: they are one column deeper than a
+/// level of the context without markers, and no removed line shows what is meant.
 fn has_a_blank_too_many(block: &Block<'_>) -> bool {
     let removes = block.lines.iter().any(|line| matches!(line, Line::Removed(_)));
     let mut levels = block.old().iter().filter(|line| !is_blank(line)).map(|line| indent(line).len());
@@ -433,7 +433,7 @@ mod tests {
         assert!(!shallow("   a\n-  b\n") && !shallow("+ b\n"), "blank or absent lines say nothing");
         let deep = "   one of it\n   two of it\n";
         assert_eq!(read(deep, "   one of it\n+ new\n   two of it\n"), None);
-        // Of lines that all lost their marker, the reading takes what is added as it is.
+        // If all context lines lost their marker, added lines are taken as they are.
         let file = " one of it\n two of it\n";
         assert_eq!(
             read(file, " one of it\n+ new\n two of it\n"),

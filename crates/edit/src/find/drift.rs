@@ -1,18 +1,13 @@
-//! The layer `context-drift`: the removed lines stand at one place, but a few lines of the context around
-//! them are not as the request remembers them.
+//! The layer `context-drift`: the removed lines match at one place, but a few context lines around them differ.
 //!
-//! The only layer that tolerates other words, so everything that changes must be certain: removed lines
-//! are equal and stand together, and an insertion stands between two lines that are equal and neighbours.
-//! At most a third of the context differs (one line always may); lines that the file has in addition count
-//! too. It is refused when
+//! This is the only layer that tolerates other words, so everything that changes must be certain: removed lines are
+//! equal and adjacent, and an insertion stands between two adjacent equal lines. At most a third of the context may
+//! differ (one line always may); additional lines of the file count too. The place is refused if
 //!
-//! - another place has as many of the request's lines of substance, or more of its context alone, within a few
-//!   lines of drift;
-//! - the added lines, or all lines as they are to become, already stand in the file: the request was probably made
-//!   before;
-//! - a line of the context that is not there is equal to one that must be: then which of the two the file has is a
-//!   guess;
-//! - a line differs in white space, escapes or entities alone: then the new text has the same fault.
+//! - another place has as many of the request's distinctive lines, or more of its context, within a few lines of drift;
+//! - the added lines, or all lines of the result, already stand in the file: the request was probably made before;
+//! - a missing context line is equal to one that must match: which of the two the file has is a guess;
+//! - a line differs only in white space, escapes or entities: then the new text has the same fault.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -26,13 +21,13 @@ use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// How far a line of the context may stand from where the request has it.
+/// How far a context line may stand from where the request has it.
 const DRIFT: usize = 6;
-/// Lines that occur more often are no place to start from.
+/// How often a line may occur to be a starting point.
 const COMMON: usize = 1_000;
-/// Above so many equal lines elsewhere there is no telling.
+/// The number of equal lines elsewhere above which a rival is assumed.
 const VOTES: usize = 1_000_000;
-/// Fewer lines of substance at the place prove nothing.
+/// How many distinctive lines must match at the place.
 const PROOF: usize = 2;
 
 pub(super) fn context_drift(
@@ -86,22 +81,22 @@ pub(super) fn context_drift(
     Ok(places)
 }
 
-/// What of a block must be in the file exactly.
+/// The lines of a block that must match exactly.
 struct RequiredLines<'a> {
-    /// Which old lines are.
+    /// Which old lines must match.
     must: Vec<bool>,
     /// The removed lines that are not blank.
     removed: BTreeSet<&'a [u8]>,
     /// Which old lines are followed immediately by the next one.
     joined: Vec<bool>,
-    /// The one to look for first.
+    /// The old line to search for first.
     start: usize,
-    /// How much of the context may differ.
+    /// How many context lines may differ.
     may_differ: usize,
 }
 
 impl<'a> RequiredLines<'a> {
-    /// `None` for a block that has no context to drift, or nothing certain to hold on to.
+    /// Returns `None` for a block without context, or without a distinctive line that must match.
     fn from_block(block: &Block<'a>) -> Option<Self> {
         let old = block.old();
         let mut must = vec![false; old.len()];
@@ -116,7 +111,7 @@ impl<'a> RequiredLines<'a> {
             }
             let gone = run.iter().filter(|line| line.before().is_some()).count();
             if gone == 0 {
-                // An insertion: both of its neighbours.
+                // Both neighbours of an insertion must match.
                 if at == 0 || at == old.len() {
                     return None;
                 }
@@ -136,7 +131,7 @@ impl<'a> RequiredLines<'a> {
         (contexts > 0).then_some(Self { must, removed: removed.collect(), joined, start, may_differ })
     }
 
-    /// The block around this line of the file, if it fits there well enough.
+    /// Aligns the block around this line of the file, if it fits well enough.
     fn align(&self, h: &Haystack<'_>, old: &[&[u8]], at: usize) -> Option<Alignment> {
         let lines = h.lines();
         let total = lines.len();
@@ -159,8 +154,8 @@ impl<'a> RequiredLines<'a> {
 }
 
 impl RequiredLines<'_> {
-    /// Whether a line that must be there stands a second time within reach, or the request has it a second time and
-    /// the file has not: then which one is meant is a guess.
+    /// Returns whether a line that must match occurs again within reach, or is equal to a missing line of the request:
+    /// then the choice between them is a guess.
     fn has_choice(&self, h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignment) -> bool {
         let (first, last) = aligned.span();
         let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
@@ -174,13 +169,13 @@ impl RequiredLines<'_> {
     }
 }
 
-/// Where each old line of a block stands in the file; those that are not there have no line.
+/// The line of the file for each old line of a block; `None` for missing ones.
 struct Alignment {
     at: Vec<Option<usize>>,
 }
 
 impl Alignment {
-    /// The first and the last line of the file that it covers.
+    /// Returns the first and the last line of the file that the alignment covers.
     fn span(&self) -> (usize, usize) {
         let mut stand = self.at.iter().flatten();
         let first = stand.next().copied().unwrap_or_default();
@@ -188,29 +183,29 @@ impl Alignment {
     }
 }
 
-/// An old line on the way through the file.
+/// An old line, in the order of a walk through the file.
 struct RequestRow<'a> {
     text: &'a [u8],
     must: bool,
-    /// Whether the line before it on the way stands right beside it.
+    /// Whether it must be adjacent to the previous line of the walk.
     joined: bool,
 }
 
-/// The cheapest way to stand these rows on the lines that follow, and its cost: one for each row that is not
-/// there, each line passed over, and each of one in the place of the other.
+/// Finds the cheapest alignment of these rows with the lines that follow, and its cost: one for each missing row, each
+/// skipped line, and each line that replaces a row.
 fn walk<'f>(
     rows: &[RequestRow<'_>],
     file: impl Fn(usize) -> Option<&'f [u8]>,
 ) -> Option<(Vec<Option<usize>>, usize)> {
     const FAR: usize = usize::MAX / 2;
-    // Of equal costs the one that finds more of the rows, however long the block.
+    // Among equal costs, the alignment that finds more rows wins, however long the block.
     const DIFFERENT: usize = 1 << 24;
     const LOST: usize = DIFFERENT + 1;
     let width = 2 * DRIFT + 1;
     // cost[i][k]: the first i rows against the first i + k - DRIFT lines.
     let mut cost = vec![vec![FAR; width]; rows.len() + 1];
     let lines_at = |i: usize, k: usize| (i + k).checked_sub(DRIFT);
-    // Lines passed over before the first row, where it need not stand right there.
+    // Lines may be skipped before the first row, unless it must be adjacent.
     for (k, cell) in cost[0].iter_mut().enumerate().skip(DRIFT) {
         if k == DRIFT || rows.first().is_some_and(|row| !row.joined) {
             *cell = (k - DRIFT) * DIFFERENT;
@@ -244,7 +239,7 @@ fn walk<'f>(
             (cost[i + 1][k], steps[i + 1][k]) = best;
         }
     }
-    // The end nearest to where the rows say it is, among the cheapest.
+    // Among the cheapest ends, the one nearest to the expected line.
     let ends = (0..width).filter(|&k| cost[rows.len()][k] < FAR);
     let mut k = ends.min_by_key(|&k| (cost[rows.len()][k], k.abs_diff(DRIFT)))?;
     let total = cost[rows.len()][k];
@@ -269,17 +264,17 @@ fn walk<'f>(
 
 #[derive(Clone, Copy)]
 enum DriftStep {
-    /// The row stands on the line.
+    /// The row matches the line.
     Match,
-    /// The file has another line in its place.
+    /// The file has another line in place of the row.
     Other,
-    /// The file has no such line.
+    /// The file lacks the row.
     Missing,
     /// The file has a line that the request lacks.
     Passed,
 }
 
-/// Whether nothing speaks against this place.
+/// Returns whether nothing speaks against this place.
 fn certain(
     h: &Haystack<'_>,
     block: &Block<'_>,
@@ -303,7 +298,7 @@ fn certain(
         && !has_rival(h, old, &is_context, aligned, score, budget)?)
 }
 
-/// Whether a line that is not there resembles one of those passed over too much.
+/// Returns whether a missing line resembles a skipped one too much.
 fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignment) -> bool {
     let (first, last) = aligned.span();
     let around = first.saturating_sub(DRIFT)..(last + 1 + DRIFT).min(h.lines().len());
@@ -314,12 +309,11 @@ fn differs_in_spelling_alone(h: &Haystack<'_>, old: &[&[u8]], aligned: &Alignmen
         .filter(|text| !text.is_empty())
         .collect();
     let missing = (0..old.len()).filter(|&i| aligned.at[i].is_none());
-    // A bare elision stands for lines of which nothing is known.
+    // A bare elision stands for unknown lines.
     missing.map(|i| plain(old[i])).any(|text| text == "..." || passed.contains(&text))
 }
 
-/// A line without what is often lost or put in on the way: white space and the signs that show it, escapes,
-/// entities.
+/// Strips a line of what is often lost or added in transit: white space and the signs that show it, escapes, entities.
 fn plain(line: &[u8]) -> String {
     let mut text = unescaped(&String::from_utf8_lossy(line)).replace("\\n", "").replace("\\t", "");
     for (entity, c) in
@@ -333,7 +327,7 @@ fn plain(line: &[u8]) -> String {
     text
 }
 
-/// The text with the characters that its `\uXXXX` and `\xXX` stand for.
+/// Replaces `\uXXXX` and `\xXX` by their characters.
 fn unescaped(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
@@ -355,7 +349,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Whether the lines of an added run stand together somewhere in the file.
+/// Returns whether the lines of an added run stand together somewhere in the file.
 fn stands_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Result<bool, Kind> {
     let lines = h.lines();
     for run in block.lines.chunk_by(|a, b| matches!(a, Line::Added(_)) == matches!(b, Line::Added(_))) {
@@ -376,7 +370,7 @@ fn stands_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Resul
     Ok(false)
 }
 
-/// Whether the lines as they are to become, with context and without those removed, stand together in the file.
+/// Returns whether all lines of the result, context included, already stand together in the file.
 fn is_made_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Result<bool, Kind> {
     let after: Vec<&[u8]> = block.lines.iter().filter_map(Line::after).map(str::as_bytes).collect();
     let telling = after.iter().filter(|line| has_substance(line)).count();
@@ -388,7 +382,7 @@ fn is_made_already(h: &Haystack<'_>, block: &Block<'_>, budget: &Budget) -> Resu
     Ok(!found.is_empty())
 }
 
-/// Whether as many lines of substance stand near each other elsewhere, or more of the context.
+/// Returns whether as many distinctive lines stand near each other elsewhere, or more of the context.
 fn has_rival(
     h: &Haystack<'_>,
     old: &[&[u8]],
@@ -404,14 +398,14 @@ fn has_rival(
         rows.entry(line).or_default().push(i);
     }
     let taken: Vec<usize> = aligned.at.iter().flatten().copied().collect();
-    // Each equal line with the line of the file on which the block would then start.
+    // For each equal line, the line of the file on which the block would start, and the row.
     let mut votes: Vec<(usize, usize)> = Vec::new();
     for at in (0..lines.len()).filter(|at| taken.binary_search(at).is_err()) {
         for &row in rows.get(lines.content(at)).map_or(&[][..], Vec::as_slice) {
             budget.spend(8)?;
             votes.push((at + old.len() - row, row));
             if votes.len() > VOTES {
-                // A block of lines that are everywhere.
+                // The block consists of lines that occur everywhere.
                 return Ok(true);
             }
         }
@@ -441,21 +435,21 @@ fn has_rival(
     Ok(false)
 }
 
-/// How many of the request's lines of substance stand at a place.
+/// How many of the request's distinctive lines stand at a place.
 #[derive(Clone, Copy, Default)]
 struct Score {
     lines: usize,
-    /// Those of the context.
+    /// The number of context lines among them.
     context: usize,
 }
 
-/// The request with the file's context.
+/// Rewrites the request with the file's context.
 fn interpretation(h: &Haystack<'_>, block: &Block<'_>, aligned: &Alignment) -> Interpretation {
     let (first, _) = aligned.span();
     let mut lines = Vec::new();
     let mut row = 0;
     let mut at = first;
-    // The file's lines up to this one, as context.
+    // Adds the file's lines up to this one as context.
     let catch_up = |lines: &mut Vec<Line>, at: &mut usize, to: usize| {
         let context = |i: usize| Line::Context(String::from_utf8_lossy(h.lines().content(i)).into_owned());
         lines.extend((*at..to).map(context));

@@ -1,9 +1,9 @@
-//! The layer `indentation`: the same lines, all of them moved in or out by one uniform amount.
+//! The layer `indentation`: the same lines, all indented more or less by one uniform amount.
 //!
-//! The amount is white space that every line has more or less of, or tabs against spaces by one width that
-//! explains every line. All amounts are collected together, so that two places which differ in their
-//! indentation alone are two places. The added lines move by the same amount; where that cannot be done, or
-//! where the request shows no indentation at all though an added line opens a block, the place does not fit.
+//! The amount is white space that every line has in addition or lacks, or tabs for spaces (or the reverse) by one width
+//! that explains every line. Places of all amounts are collected together, so that two places which differ only in
+//! their indentation count as two. The added lines move by the same amount. If that is impossible, or if the request
+//! shows no indentation at all though an added line opens a block, the place does not fit.
 
 use alloc::string::String;
 use alloc::vec;
@@ -17,21 +17,21 @@ use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// The widths that a tab may stand for.
+/// The possible widths of a tab.
 const WIDTHS: core::ops::RangeInclusive<usize> = 1..=8;
-/// To explain one line takes as long as so many comparisons.
+/// How many comparisons it costs to explain one line.
 const EXPLAINED: usize = 8;
 
-/// How the indentation in the file comes from that in the request.
+/// The difference of indentation between the file and the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum IndentShift {
-    /// The file has this in front of it.
+    /// The file has this much more.
     In(Vec<u8>),
-    /// The request has this in front of it.
+    /// The request has this much more.
     Out(Vec<u8>),
-    /// The file has tabs for so many spaces.
+    /// The file has one tab for this number of spaces.
     Tabs(usize),
-    /// The file has so many spaces for tabs.
+    /// The file has this number of spaces for one tab.
     Spaces(usize),
 }
 
@@ -76,8 +76,8 @@ pub(super) fn indentation(
     Ok(places)
 }
 
-/// Whether the request, as it is indented, speaks of another place: its new lines stand there already, or all of
-/// its context does and only what it removes is not as it says.
+/// Returns whether the request, as it is indented, means another place, where its new lines already stand, or all its
+/// context does and only its removed lines differ.
 fn is_meant_elsewhere(
     h: &Haystack<'_>,
     block: &Block<'_>,
@@ -103,12 +103,12 @@ fn is_meant_elsewhere(
     Ok(places.iter().any(|&start| h.lines().start(start) != found.start))
 }
 
-/// Tabs against spaces, as one hunk of a section has shown them to differ.
+/// The unit of indentation, tabs or spaces, that one hunk of a section reveals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndentUnit(IndentShift);
 
 impl IndentUnit {
-    /// What the lines of a hunk show, which stand at this place: tabs against spaces by one width, if at all.
+    /// Returns the unit that the lines of a hunk at this place reveal, if they explain one width.
     #[must_use]
     pub fn from_hunk(h: &Haystack<'_>, written: &[Line], place: &Range<usize>) -> Option<Self> {
         let first = h.lines().index_of(place.start);
@@ -123,7 +123,7 @@ impl IndentUnit {
         Some(Self(unit))
     }
 
-    /// A hunk that shows no indentation of its own, with its added lines in the file's way.
+    /// Converts the added lines of a hunk whose old lines show no indentation; `None` for other hunks.
     #[must_use]
     pub fn apply_to(&self, lines: &[Line]) -> Option<Vec<Line>> {
         let flat = |line: &str| indent(line.as_bytes()).is_empty() || line.trim().is_empty();
@@ -142,7 +142,7 @@ impl IndentUnit {
     }
 }
 
-/// Every amount that explains all lines; each pair has the file's indentation and the request's.
+/// Returns every shift that explains all lines; each pair has the file's indentation and the request's.
 fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<IndentShift> {
     let (file, wanted) = pairs[0];
     let uniform = if file.len() > wanted.len() {
@@ -159,7 +159,7 @@ fn shifts(pairs: &[(&[u8], &[u8])]) -> Vec<IndentShift> {
 }
 
 impl IndentShift {
-    /// The indentation in the file for this one in the request.
+    /// Returns the indentation in the file for this one in the request.
     fn apply(&self, wanted: &[u8]) -> Option<Vec<u8>> {
         match self {
             Self::In(more) => Some([more, wanted].concat()),
@@ -176,8 +176,8 @@ impl IndentShift {
     }
 }
 
-/// The request with its added lines moved. Several amounts may explain the old lines; they must then agree
-/// about the new ones.
+/// Rewrites the request with its added lines moved. Several shifts may explain the old lines; they must agree about the
+/// new ones.
 fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
     if is_flat(block) && opens_a_block(block) {
         return Interpretation::Unfit;
@@ -193,7 +193,7 @@ fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
         return Interpretation::Unfit;
     }
     let moved = |shift: &IndentShift| {
-        // White space alone is not moved, but a tab that is spaces here is so everywhere.
+        // Lines of only white space are not moved, but tabs and spaces are converted in them too.
         let whole = matches!(shift, IndentShift::Tabs(_) | IndentShift::Spaces(_));
         block.map(|line| match line {
             Line::Added(text) if whole || !text.trim().is_empty() => {
@@ -212,19 +212,19 @@ fn interpretation(block: &Block<'_>, shifts: &[IndentShift]) -> Interpretation {
     }
 }
 
-/// Whether no line of the request is indented.
+/// Returns whether no line of the request is indented.
 fn is_flat(block: &Block<'_>) -> bool {
     let texts = block.lines.iter().filter_map(|line| line.before().or(line.after()));
     texts.filter(|text| !text.trim().is_empty()).all(|text| indent(text.as_bytes()).is_empty())
 }
 
-/// The least indentation of lines with text.
+/// Returns the least indentation of the lines with text.
 fn least<'l>(lines: impl Iterator<Item = &'l str>) -> Option<usize> {
     lines.filter(|text| !text.trim().is_empty()).map(|text| indent(text.as_bytes()).len()).min()
 }
 
-/// Whether lines come in the place of others whose indentation differs by exactly so much: then the old lines
-/// alone may be indented otherwise than the file, and moving the new ones too would be wrong.
+/// Returns whether new lines already differ in indentation from those that they replace by exactly this amount: then
+/// only the old lines may be indented wrongly, and moving the new ones would be wrong.
 fn is_moved_already(block: &Block<'_>, by: isize) -> bool {
     block.lines.chunk_by(|a, b| matches!(a, Line::Context(_)) == matches!(b, Line::Context(_))).any(|run| {
         let gone = least(run.iter().filter(|line| matches!(line, Line::Removed(_))).filter_map(Line::before));
@@ -237,7 +237,7 @@ fn is_moved_already(block: &Block<'_>, by: isize) -> bool {
         let Some(Line::Context(after)) = rest.get(inserted) else { return false };
         let level = |text: &str| (!text.trim().is_empty()).then(|| indent(text.as_bytes()).len() as isize);
         let come = least(rest[..inserted].iter().filter_map(Line::after)).map(|come| come as isize);
-        // Both neighbours on one level, and the new lines where the file has that level.
+        // Both neighbours are on one level, and the new lines already where the file has that level.
         let siblings = level(before).filter(|level_before| Some(*level_before) == level(after));
         siblings.zip(come).is_some_and(|(level, come)| come == level + by)
             && !without_comment(before.as_bytes()).ends_with(b":")
@@ -245,14 +245,14 @@ fn is_moved_already(block: &Block<'_>, by: isize) -> bool {
     })
 }
 
-/// Whether a new line is less indented than every old one: its indentation may be right as it is.
+/// Returns whether a new line is indented less than every old one: its indentation may be right as it is.
 fn is_shallower(block: &Block<'_>) -> bool {
     let old = least(block.lines.iter().filter_map(Line::before));
     old.zip(least(block.added())).is_some_and(|(old, added)| added < old)
 }
 
-/// Whether a block of one old line may have lost the indentation of its first line alone: then the lines after
-/// the first have theirs, and moving them too would be wrong.
+/// Returns whether a block of one old line may have lost only the indentation of its first line: then moving the other
+/// lines would be wrong.
 fn only_the_first_may_be_flat(block: &Block<'_>) -> bool {
     let telling =
         |lines: &mut dyn Iterator<Item = &str>| lines.filter(|text| !text.trim().is_empty()).count();
@@ -261,8 +261,8 @@ fn only_the_first_may_be_flat(block: &Block<'_>) -> bool {
         && telling(&mut block.lines.iter().filter_map(Line::after)) > 1
 }
 
-/// Whether what follows an added line belongs deeper. An ending that a line of the file has too, with the next one
-/// no deeper, opens nothing: the row of a table, a sentence.
+/// Returns whether an added line opens a block, whose lines belong deeper. An ending that an old line of a flat request
+/// has too opens nothing: the row of a table, a sentence.
 fn opens_a_block(block: &Block<'_>) -> bool {
     let old = block.old();
     let harmless =
@@ -281,7 +281,7 @@ fn opens_a_block(block: &Block<'_>) -> bool {
         let opener = matches!(ending, b'{' | b'(' | b'[' | b':' | b'>' | b'|' | b'\\');
         folded || keyword || (opener && !harmless(ending))
     };
-    // `- key: value` and what belongs to the same item of a list.
+    // `- key: value`, and a further key of the same list item.
     let item = |pair: &[&str]| {
         pair[0].starts_with("- ")
             && pair[0].contains(':')
@@ -291,7 +291,7 @@ fn opens_a_block(block: &Block<'_>) -> bool {
     added.iter().any(opens) || added.windows(2).any(item)
 }
 
-/// A line without a comment at its end.
+/// Strips a comment at the end of a line.
 fn without_comment(line: &[u8]) -> &[u8] {
     let at = [&b" #"[..], b" //"].iter().filter_map(|sign| memchr::memmem::find(line, sign)).min();
     line[..at.unwrap_or(line.len())].trim_ascii_end()
@@ -365,9 +365,9 @@ mod tests {
         };
         assert!(is_moved("-a\n+  b\n", 2) && is_moved("-   a\n+ b\n", -2));
         assert!(!is_moved("-a\n+  b\n", -2) && !is_moved("-a\n+  b\n", 4) && !is_moved("-a\n+  b\n", 0));
-        // The least of each counts, and blank lines do not.
+        // The least indentation of each side counts, and blank lines do not.
         assert!(is_moved("-    a\n-  a\n+\n+    b\n+      b\n", 2));
-        // An insertion between two lines of one level.
+        // The insertion stands between two lines of one level.
         let insertion = " a\n+    b\n+      c\n d\n";
         assert!(is_moved(insertion, 4) && !is_moved(insertion, 2) && !is_moved(insertion, -4));
         for request in [

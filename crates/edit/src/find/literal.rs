@@ -1,15 +1,14 @@
-//! The first two layers, `exact` and `line-endings`: the same text, byte for byte or but for its line
-//! endings.
+//! The first two layers, `exact` and `line-endings`: the same text, byte for byte or except for its line endings.
 //!
-//! Text is found wherever it begins and ends in a line, and every place counts, also one that begins or ends
-//! inside a word: it stands there as well. But the only place of several lines that does so is refused
-//! ([`Kind::PartOfWord`]): a line that goes on with more letters is another line.
+//! Text may begin and end anywhere in a line, and every place counts, even inside words. But if text of several lines
+//! begins or ends inside a word at its only place, it is refused ([`Kind::PartOfWord`]): a line that goes on with more
+//! letters is another line.
 //!
-//! A block's lines are whole lines. Only where no whole lines match may a block without markers start after the
-//! white space of its first line: models lose that.
+//! A block's lines are whole lines. Only if no whole lines match may a block without markers start after the white
+//! space of its first line, which models lose.
 //!
-//! A reading shows no line endings, so two places that differ in nothing else look the same to whoever
-//! wrote the request. `exact` therefore yields several lines of text only where no such twin exists.
+//! A shown file shows no line endings, so two places that differ only in these look the same to the writer of a
+//! request. If such a twin exists, `exact` therefore finds both places of a text of several lines.
 
 use alloc::string::String;
 use alloc::vec;
@@ -23,7 +22,7 @@ use super::{Budget, Candidate, Candidates, Haystack, Needle};
 use crate::problem::Kind;
 use crate::text::{LineEnding, split_ending, split_lines};
 
-/// So many bytes are searched in the time of one comparison.
+/// How many bytes are searched in the time of one comparison.
 const SEARCHED: usize = 32;
 
 type Ranges = Vec<Range<usize>>;
@@ -42,7 +41,7 @@ pub(super) fn exact(
         Needle::Bytes(old) => {
             let Some(segments) = Segments::from_text(old) else { return Ok(vec![]) };
             let literal = |place: &Range<usize>| bytes[place.clone()] == *old;
-            // A request that writes CRLF has said which of the twins it means.
+            // CRLF in the request chooses between the twins.
             if crlf_count(old) > 0 {
                 return Ok(as_written(segments.occurrences(
                     bytes,
@@ -58,7 +57,7 @@ pub(super) fn exact(
         Needle::Block(_) => {
             let places = line_endings(h, needle, most, budget)?;
             let crlf = |place: &Candidate| crlf_count(&bytes[place.range.clone()]) > 0;
-            // Lines of a patch have LF; a place that has CRLF is the next layer's, unless it has rivals.
+            // Lines of a patch have LF; a place with CRLF is left to the next layer, unless it has rivals.
             Ok(if places.len() == 1 && places.iter().any(crlf) { vec![] } else { places })
         }
     }
@@ -98,8 +97,8 @@ fn as_written(ranges: Ranges) -> Candidates {
     ranges.into_iter().map(Candidate::as_written).collect()
 }
 
-/// Places where the block starts after the white space of its first line. The first line of what comes in
-/// its place starts there too; where it is unclear which line that is, the place does not fit.
+/// Finds the places where the block starts after the white space of its first line. Its first new line then starts
+/// there too; if it is unclear which line that is, the place does not fit.
 fn after_indentation(
     h: &Haystack<'_>,
     block: &Block<'_>,
@@ -109,7 +108,7 @@ fn after_indentation(
     let Some(&first) = block.old().first().filter(|first| block::indent(first).is_empty()) else {
         return Ok(vec![]);
     };
-    // One line alone may just as well have been moved, with all that takes its place: `indentation` asks that.
+    // A single line may as well have been indented differently with its replacement: `indentation` handles that.
     if first.is_empty() || block.old().iter().filter(|line| !block::is_blank(line)).count() < 2 {
         return Ok(vec![]);
     }
@@ -134,7 +133,7 @@ fn crlf_count(bytes: &[u8]) -> usize {
     memmem::find_iter(bytes, b"\r\n").count()
 }
 
-/// Every occurrence of `old` in `body`, overlapping ones too, but none that splits a CRLF.
+/// Finds every occurrence of `old` in `body`, also overlapping ones, but none that splits a CRLF.
 fn occurrences(
     bytes: &[u8],
     body: Range<usize>,
@@ -161,12 +160,12 @@ fn occurrences(
     Ok(places)
 }
 
-/// Whether `at` lies between the two bytes of a CRLF.
+/// Returns whether `at` lies between the two bytes of a CRLF.
 fn splits_crlf(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes.get(at) == Some(&b'\n') && bytes[at - 1] == b'\r'
 }
 
-/// Refuses several lines that begin or end inside a word at this place.
+/// Refuses text of several lines that begins or ends inside a word at this place.
 pub(super) fn check_words(h: &Haystack<'_>, old: &[u8], place: &Range<usize>) -> Result<(), Kind> {
     let bytes = h.text().bytes();
     let Some(split) = [place.start, place.end].into_iter().find(|&at| splits_word(bytes, at)) else {
@@ -186,30 +185,30 @@ pub(super) fn check_words(h: &Haystack<'_>, old: &[u8], place: &Range<usize>) ->
     })
 }
 
-/// So much is shown of a word, before the place where it is cut and after.
+/// How many bytes of a split word are shown on each side.
 const LONGEST_WORD: usize = 40;
 
-/// Whether this is part of a word: what is glued to it is read as one word with it.
+/// Returns whether this byte is part of a word.
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether `at` lies inside a word.
+/// Returns whether `at` lies inside a word.
 fn splits_word(bytes: &[u8], at: usize) -> bool {
     let has_word = |at: usize| bytes.get(at).is_some_and(|&byte| is_word(byte));
     at > 0 && has_word(at - 1) && has_word(at)
 }
 
-/// Text of several lines, cut at its line endings: the last stretch of one line, whole lines, and the
-/// first stretch of another. The stretches must stand in the file with any line ending between them.
+/// Text of several lines, split at its line endings: the end of one line, whole lines, and the beginning of another.
+/// The segments match with any line ending between them.
 struct Segments<'a> {
     segments: Vec<&'a [u8]>,
-    /// The longest, which is searched for; the others are compared around it.
+    /// The index of the longest segment, which is searched for; the others are compared around it.
     pivot: usize,
 }
 
 impl<'a> Segments<'a> {
-    /// `None` for text without a line ending, which `exact` has already dealt with.
+    /// Splits a text; `None` if it has no line ending, which `exact` has already handled.
     fn from_text(old: &'a [u8]) -> Option<Self> {
         let mut segments: Vec<&[u8]> = Vec::new();
         let mut last_is_ended = false;
@@ -224,12 +223,12 @@ impl<'a> Segments<'a> {
         if segments.len() < 2 {
             return None;
         }
-        // The first of the longest: where all are empty, a line ending follows it.
+        // The first of the longest: if all are empty, a line ending follows it.
         let pivot = (0..segments.len()).rev().max_by_key(|&i| segments[i].len()).unwrap_or(0);
         Some(Self { segments, pivot })
     }
 
-    /// Every place that counts.
+    /// Finds every place that `counts` accepts.
     fn occurrences(
         &self,
         bytes: &[u8],
@@ -240,7 +239,7 @@ impl<'a> Segments<'a> {
     ) -> Result<Ranges, Kind> {
         let mut places = Vec::new();
         let pivot = self.segments[self.pivot];
-        // Blank lines only: what can be searched for is their line endings.
+        // Of empty lines, only the line endings can be searched for.
         let needle = if pivot.is_empty() { &b"\n"[..] } else { pivot };
         let finder = memmem::Finder::new(needle);
         budget.spend(body.len() / SEARCHED)?;
@@ -260,12 +259,12 @@ impl<'a> Segments<'a> {
         Ok(places)
     }
 
-    /// Where the (empty) pivot begins whose line ending has its LF at `newline`.
+    /// Returns the start of the line ending whose LF is at `newline`.
     fn before_ending(&self, bytes: &[u8], newline: usize) -> usize {
         if newline > 0 && bytes[newline - 1] == b'\r' { newline - 1 } else { newline }
     }
 
-    /// The whole place, if all segments stand around the pivot at `at`.
+    /// Returns the whole place, if all segments stand around the pivot at `at`.
     fn around(
         &self,
         bytes: &[u8],
@@ -289,7 +288,7 @@ impl<'a> Segments<'a> {
         for segment in &self.segments[self.pivot + 1..] {
             budget.spend(0)?;
             end += match &bytes[end..body.end] {
-                // After a segment that ends in CR this is the rest of a line ending, not one of its own.
+                // After a segment that ends in CR, this LF only completes a CRLF.
                 [b'\n', ..] if !splits_crlf(bytes, end) => 1,
                 [b'\r', b'\n', ..] => 2,
                 _ => return Ok(None),
@@ -415,7 +414,7 @@ mod tests {
         assert!(matches!(outcome, Err(Kind::WorkLimit { .. })), "{outcome:?}");
     }
 
-    /// Every place by brute force: the file's bytes with CRLF read as LF, at every offset.
+    /// Counts the places by brute force: at every offset of the file's bytes, with CRLF read as LF.
     fn oracle(file: &[u8], old: &[u8]) -> usize {
         let plain = |bytes: &[u8]| crate::text::with_endings(bytes, LineEnding::Lf);
         let old = plain(old);

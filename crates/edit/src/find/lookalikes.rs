@@ -1,9 +1,9 @@
-//! The layer `lookalikes`: the same lines, but for characters that look the same or are the same character
-//! written another way: curly and straight quotes, dashes, non-breaking and other spaces, NFC and NFD.
+//! The layer `lookalikes`: the same lines, except for characters that look the same or are the same character in
+//! another encoding: curly and straight quotes, dashes, non-breaking and other spaces, NFC and NFD.
 //!
-//! The file keeps its own characters. What an added line shares with the removed line that it replaces is
-//! taken from the file; and where the request has a character that the file writes in one other way
-//! wherever the two meet, the added lines get the file's.
+//! The file keeps its own characters. Text that an added line shares with the removed line that it replaces is taken
+//! from the file. If the file consistently writes a character of the request in one other way, the added lines get the
+//! file's.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -20,11 +20,11 @@ use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// Longer lines are compared by their equal ends only.
+/// How many characters of a line are compared with the line that it replaces; longer lines are not compared.
 const COMPARED: usize = 2_000;
-/// Above this many pairs of lines that go and come, which replaces which is not looked for.
+/// The number of pairs of removed and added lines above which they are not paired by similarity.
 const PAIRED: usize = 1_000_000;
-/// To fold one byte takes as long as so many comparisons.
+/// How many comparisons it costs to fold one byte.
 const FOLDED: usize = 4;
 
 pub(super) fn lookalikes(
@@ -43,11 +43,11 @@ pub(super) fn lookalikes(
         if file.is_ascii() {
             return *file == *folded[i];
         }
-        // Where that was too much, it is said below.
+        // An exhausted budget is reported below.
         budget.spend(file.len() * FOLDED).is_ok() && fold(file) == folded[i]
     };
     let found = starts_of(h, block.old(), block.starts, most, budget, same)?;
-    // A line that could not be folded any more may have been another place.
+    // A line that could not be folded may have been another place.
     budget.spend(0)?;
     let place = |start: usize| {
         let file: Option<Vec<&str>> = (start..start + block.old().len())
@@ -61,7 +61,7 @@ pub(super) fn lookalikes(
     Ok(found.into_iter().map(place).collect())
 }
 
-/// A line with each character that has lookalikes replaced by the plainest of them.
+/// Replaces each character that has lookalikes by the plainest of them.
 fn fold(line: &[u8]) -> Cow<'_, [u8]> {
     match core::str::from_utf8(line) {
         Ok(text) if !text.is_ascii() => Cow::Owned(text.nfc().map(plainest).collect::<String>().into_bytes()),
@@ -79,7 +79,7 @@ fn plainest(c: char) -> char {
     }
 }
 
-/// A character with the marks that combine with it.
+/// Splits a line into characters with the marks that combine with them.
 fn clusters(line: &str) -> Vec<&str> {
     let starts = line.char_indices().filter(|&(at, c)| at == 0 || canonical_combining_class(c) == 0);
     let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
@@ -87,13 +87,13 @@ fn clusters(line: &str) -> Vec<&str> {
     starts.iter().zip(ends).map(|(&start, end)| &line[start..end]).collect()
 }
 
-/// The request with its added lines in the characters of the file, whose lines stand for its old ones.
+/// Rewrites the added lines of the request in the characters of the file; `file` has the lines that match its old ones.
 fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
     let theirs = other_spellings(block, file);
     let mut out = Vec::with_capacity(block.lines.len());
     let mut in_file = file.iter();
     for run in block.lines.chunk_by(|a, b| a.is_context() == b.is_context()) {
-        // Each line that goes, as the request and as the file writes it.
+        // The removed lines, as the request and as the file writes them.
         let mut gone: Vec<(&str, &str)> = Vec::new();
         for line in run {
             if let (Some(old), Some(file)) = (line.before(), line.before().and_then(|_| in_file.next())) {
@@ -123,7 +123,7 @@ fn in_the_files_characters(block: &Block<'_>, file: &[&str]) -> Vec<Line> {
     out
 }
 
-/// The line that goes which a new one most likely replaces: at least half of it is the same at its ends.
+/// Returns the removed line that a new one most likely replaces: at least half of the new one is equal at its ends.
 fn closest<'p, 'l>(text: &str, gone: &'p [(&'l str, &'l str)]) -> Option<&'p (&'l str, &'l str)> {
     let shared = |old: &str| {
         let head = old.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
@@ -134,7 +134,7 @@ fn closest<'p, 'l>(text: &str, gone: &'p [(&'l str, &'l str)]) -> Option<&'p (&'
     (shared(best.0) * 2 >= text.len()).then_some(best)
 }
 
-/// Characters beyond ASCII that the file writes in one other way wherever the request has them.
+/// Returns the non-ASCII characters of the request that the file consistently writes in one other way.
 fn other_spellings<'f>(block: &Block<'_>, file: &[&'f str]) -> BTreeMap<String, &'f str> {
     let mut spellings: BTreeMap<String, Option<&'f str>> = BTreeMap::new();
     for (old, file) in block.lines.iter().filter_map(Line::before).zip(file) {
@@ -153,8 +153,8 @@ fn other_spellings<'f>(block: &Block<'_>, file: &[&'f str]) -> BTreeMap<String, 
     spellings.into_iter().filter_map(|(old, file)| Some((old, file?))).collect()
 }
 
-/// A new line in the file's characters: those that it shares with the line it replaces, and those that the
-/// file always writes another way.
+/// Rewrites a new line in the file's characters: those shared with the replaced line, and those that the file always
+/// writes another way.
 fn respelt(text: &str, replaced: Option<(&str, &str)>, theirs: &BTreeMap<String, &str>) -> String {
     let new = clusters(text);
     let mut out = String::with_capacity(text.len());
@@ -219,7 +219,7 @@ mod tests {
             ("four two six seven", Some("2")),
             ("eight two six", Some("2")),
             ("one nine five", Some("3")),
-            // Half of it is enough, less is not.
+            // Half of the line is enough, less is not.
             ("one 1234", Some("3")),
             ("one 12345", None),
             ("seven", None),

@@ -1,8 +1,8 @@
-//! Finding the one place that a request means.
+//! Search for the one place that a request means.
 //!
-//! [`LAYERS`] is a list of ways to match, strictest first; [`locate`] is the one loop over it. Each layer
-//! collects **all** its places. One place is the match; several are refused with every line number, and a
-//! looser layer is never asked; none sends the question to the next layer.
+//! [`LAYERS`] lists the ways to match, strictest first; [`locate`] is the one loop over it. Each layer collects **all**
+//! its places. One place is the match. Several are refused with their line numbers, and no looser layer is tried. If
+//! there is none, the next layer is tried.
 //!
 //! | layer | matches when |
 //! |---|---|
@@ -17,11 +17,11 @@
 //! | `inner-blanks` | only the number of blank context lines differs |
 //! | `context-drift` | the removed lines stand at one place; a few context lines differ |
 //!
-//! Layers 1 to 9 never change which characters count as content; only the last tolerates other words, and
-//! those in context alone.
+//! Layers 1 to 9 never change which characters count as content; only the last tolerates other words, and only in
+//! context lines.
 //!
-//! Never here: percentages of similarity, anchors of first and last lines, white space collapsed inside
-//! lines, another file than the one named.
+//! Deliberately absent: percentages of similarity, matching by first and last lines alone, collapsed white space inside
+//! lines, and other files than the one named.
 
 mod anchor;
 mod blanks;
@@ -53,25 +53,25 @@ pub use near::{near, version_only};
 /// One way to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
-    /// The text itself.
+    /// The exact text.
     Exact,
     /// The text with other line endings.
     LineEndings,
-    /// Lines that differ in white space at their ends.
+    /// Lines that differ in trailing white space.
     TrailingSpace,
     /// A block without the blank lines around it.
     EdgeBlanks,
     /// Context lines that lost their leading space.
     BareContext,
-    /// Lines that are all indented otherwise, in the same way.
+    /// Lines whose indentation differs by one uniform amount.
     Indentation,
     /// Lines that were copied with their numbers.
     LineNumbers,
-    /// Letters that look alike.
+    /// Lines with characters that look alike.
     Lookalikes,
-    /// A block with other blank lines inside.
+    /// A block with more or fewer blank lines inside.
     InnerBlanks,
-    /// Context of which some lines are remembered wrongly.
+    /// A block with some wrong context lines.
     ContextDrift,
 }
 
@@ -89,14 +89,14 @@ pub const LAYERS: &[Layer] = &[
     Layer::ContextDrift,
 ];
 
-/// The only layers that find text wherever it begins, and several places where all are to be replaced.
+/// The only layers that find text inside lines, and that may replace several places.
 pub const LITERAL: &[Layer] = LAYERS.split_at(Layer::TrailingSpace as usize).0;
 
-/// The layers of whole lines that never take other words for the same.
+/// The layers that never match other words.
 pub const FAITHFUL: &[Layer] = LAYERS.split_at(Layer::ContextDrift as usize).0;
 
 impl Layer {
-    /// Its name, as answers and documents have it.
+    /// Returns the name of the layer in answers and documents.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl Layer {
         }
     }
 
-    /// All places where it matches, in order, up to a number of them. Overlapping ones count.
+    /// Returns the places where the layer matches, in order, up to `most` of them. Overlapping ones count.
     fn candidates(
         self,
         h: &Haystack<'_>,
@@ -136,17 +136,17 @@ impl Layer {
         find(h, needle, most, budget)
     }
 
-    /// Whether it finds the text itself, whatever its line endings.
+    /// Returns whether the layer finds the text itself, whatever its line endings.
     fn is_literal(self) -> bool {
         LITERAL.contains(&self)
     }
 
-    /// Whether the line that a request names may choose among this layer's places.
+    /// Returns whether the line number in a request may choose among this layer's places.
     fn is_narrowed_by_hint(self) -> bool {
         matches!(self, Self::Exact | Self::LineEndings | Self::TrailingSpace)
     }
 
-    /// Whether text without its line numbers may match by this layer.
+    /// Returns whether text stripped of its line numbers may match by this layer.
     fn matches_without_numbers(self, new_too: bool) -> bool {
         match self {
             Self::Exact | Self::LineEndings | Self::TrailingSpace | Self::EdgeBlanks => true,
@@ -171,9 +171,9 @@ type Candidates = Vec<Candidate>;
 /// A place that a layer found.
 #[derive(Clone, Debug)]
 struct Candidate {
-    /// The bytes there, endings of whole lines included.
+    /// The matched bytes, including the endings of whole lines.
     range: Range<usize>,
-    /// How the request reads there.
+    /// The interpretation of the request at this place.
     interpretation: Interpretation,
 }
 
@@ -183,33 +183,33 @@ impl Candidate {
     }
 }
 
-/// How a request reads at a place.
+/// The interpretation of a request at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Interpretation {
-    /// As it is written: its old lines stand for those of the file, one for one.
+    /// The request as written: its old lines correspond to those of the file, one to one.
     AsWritten,
-    /// Like this: these old lines stand for those of the file, one for one.
+    /// The request rewritten to these lines, whose old lines correspond to those of the file, one to one.
     Rewritten(Vec<Line>),
-    /// It stands there, but what comes in its place cannot be said without a guess.
+    /// The old lines match, but the new lines could only be guessed.
     Unfit,
 }
 
-/// How much may be tried before a request is refused as too much work. Counted in comparisons and bytes,
-/// not in milliseconds, so that what passes once always passes.
+/// The limits of a search. Work is counted in comparisons and bytes, not in milliseconds, so that a request that passes
+/// once always passes.
 #[derive(Clone, Copy, Debug)]
 pub struct FindLimits {
     /// Line comparisons and matched bytes, over one request.
     pub work: u64,
-    /// How many places of a unique match are listed.
+    /// How many places are listed if a match is not unique.
     pub listed: usize,
-    /// How many places one replacement of all may change.
+    /// How many places one replacement of all matches may change.
     pub replaced: usize,
     /// The largest file that an edit may make.
     pub file_bytes: usize,
 }
 
 impl FindLimits {
-    /// Whether a file may have so many bytes.
+    /// Checks that a file may have this number of bytes.
     pub fn check_file(&self, bytes: usize) -> Result<(), Kind> {
         if bytes <= self.file_bytes {
             return Ok(());
@@ -224,18 +224,18 @@ impl Default for FindLimits {
     }
 }
 
-/// What is left of a request's work.
+/// The remaining work of a request.
 #[derive(Debug)]
 pub struct Budget(Cell<u64>);
 
 impl Budget {
-    /// A full budget.
+    /// Makes a full budget.
     #[must_use]
     pub fn new(limits: &FindLimits) -> Self {
         Self(Cell::new(limits.work))
     }
 
-    /// Spends some of it.
+    /// Spends some of the budget.
     pub fn spend(&self, work: usize) -> Result<(), Kind> {
         match self.0.get().checked_sub(work as u64 + 1) {
             Some(left) => {
@@ -243,7 +243,7 @@ impl Budget {
                 Ok(())
             }
             None => {
-                // What was too much stays too much, also for what is cheaper.
+                // After one refusal, cheaper work is refused too.
                 self.0.set(0);
                 Err(Kind::WorkLimit { work: Work::Comparing })
             }
@@ -251,7 +251,7 @@ impl Budget {
     }
 }
 
-/// A file's text as the layers see it; the line index is made when the first of them asks for it.
+/// A file's text as the layers use it, with a line index that is computed when first used.
 #[derive(Debug)]
 pub struct Haystack<'a> {
     text: &'a Text,
@@ -260,57 +260,57 @@ pub struct Haystack<'a> {
 }
 
 impl<'a> Haystack<'a> {
-    /// Looks at this text.
+    /// Makes a haystack of this text.
     #[must_use]
     pub fn new(text: &'a Text) -> Self {
         Self { text, lines: OnceCell::new(), endings: OnceCell::new() }
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn text(&self) -> &'a Text {
         self.text
     }
 
-    /// The lines of its body.
+    /// Returns the lines of the body.
     pub fn lines(&self) -> &Lines<'a> {
         self.lines.get_or_init(|| self.text.lines())
     }
 
-    /// The line endings that it uses.
+    /// Returns the kind of line endings that the text uses.
     pub fn endings(&self) -> LineEndings {
         *self.endings.get_or_init(|| self.text.line_endings())
     }
 
-    /// The one-based number of the line at `offset`.
+    /// Returns the one-based number of the line at `offset`.
     #[must_use]
     pub fn line_number(&self, offset: usize) -> usize {
         line_number(self.text.bytes(), offset)
     }
 }
 
-/// What is looked for.
+/// The text or lines to find.
 #[derive(Clone, Copy, Debug)]
 pub enum Needle<'a> {
-    /// Any bytes, wherever they begin and end; must not be empty.
+    /// Any bytes, which may begin and end inside lines; must not be empty.
     Bytes(&'a [u8]),
     /// Whole lines, one after another.
     Block(&'a Block<'a>),
 }
 
-/// One place, by the layer that found it.
+/// The only match, with the layer that found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The bytes that matched, endings of whole lines included.
+    /// The matched bytes, including the endings of whole lines.
     pub range: Range<usize>,
     /// The layer that found it.
     pub layer: Layer,
-    /// How a block reads there, where that is not as it is written.
+    /// The lines of the block as interpreted there, if they are not as written.
     pub interpretation: Option<Vec<Line>>,
 }
 
-/// Finds the one place of `needle` by these layers. `Ok(None)` when none of them knows any, [`Kind::Unclear`] when
-/// it stands somewhere, but what is to come in its place cannot be said.
+/// Finds the one place of `needle` by these layers. Returns `Ok(None)` if no layer finds one, and [`Kind::Unclear`] if
+/// the old lines match but the new ones could only be guessed.
 pub fn locate(
     haystack: &Haystack<'_>,
     needle: &Needle<'_>,
@@ -319,12 +319,12 @@ pub fn locate(
     budget: &Budget,
 ) -> Result<Option<Match>, Kind> {
     let hint = match needle {
-        // Line 1 is what models write who do not know.
+        // Models that do not know the line write 1.
         Needle::Block(block) => block.hint.filter(|&hint| hint != 1),
         Needle::Bytes(_) => None,
     };
     for &layer in layers {
-        // One more than is listed, so that the answer can say "at least"; all where a hint may choose.
+        // One more than is listed, so that the answer can say "at least"; all if a hint may choose.
         let hint = hint.filter(|_| layer.is_narrowed_by_hint());
         let most = if hint.is_some() { usize::MAX } else { limits.listed + 1 };
         let mut places = layer.candidates(haystack, needle, most, budget)?;
@@ -346,14 +346,14 @@ pub fn locate(
                     Interpretation::Rewritten(lines) => {
                         Some(Match { range, layer, interpretation: Some(lines) })
                     }
-                    // A looser look, or one at another place, would guess more.
+                    // A looser layer, or another place, would be more of a guess.
                     Interpretation::Unfit => return Err(Kind::Unclear),
                 });
             }
             found => {
                 let lines = places.iter().take(limits.listed).map(|p| haystack.line_number(p.range.start));
                 let mut lines: Vec<usize> = lines.collect();
-                // Lines can be laid from one line on in two ways. In one line, that the text stands there twice is told.
+                // A block may match in two ways from one line on, which is one place; text twice in one line is two.
                 let is_block = matches!(needle, Needle::Block(_));
                 lines.dedup_by(|one, other| is_block && one == other);
                 return Err(Kind::AmbiguousMatch {
@@ -374,13 +374,13 @@ pub fn locate(
     Ok(None)
 }
 
-/// How many of several places are shown, and how much of each: lines before, of its own, and after.
+/// How many of several places are shown; `SHOWN_LINES` are the lines before, within and after each.
 const SHOWN_PLACES: usize = 3;
 const SHOWN_LINES: (usize, usize, usize) = (2, 20, 2);
-/// Of longer lines a part is shown.
+/// How many bytes of a line are shown.
 const SHOWN_COLUMNS: usize = 160;
 
-/// The lines of a place with its neighbours, as a refusal shows them.
+/// Returns the lines of a place with their neighbouring lines, as a refusal shows them.
 pub(crate) fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize, String)> {
     let lines = haystack.lines();
     let (before, own, after) = SHOWN_LINES;
@@ -395,7 +395,7 @@ pub(crate) fn shown(haystack: &Haystack<'_>, place: &Range<usize>) -> Vec<(usize
     head.chain(tail).map(show).collect()
 }
 
-/// Finds every place of `old`, where all are to be replaced: disjoint places of the strictest layer that has any.
+/// Finds every place of `old`, to replace all: the disjoint places of the strictest layer that has any.
 pub fn locate_all(
     haystack: &Haystack<'_>,
     old: &[u8],
@@ -424,7 +424,7 @@ pub fn locate_all(
     Ok(Vec::new())
 }
 
-/// The contents of the lines of `bytes`, as whole-line edits and the near miss take them.
+/// Returns the contents of the lines of `bytes`, without their endings.
 #[must_use]
 pub fn contents(bytes: &[u8]) -> Vec<&[u8]> {
     split_lines(bytes).map(|line| split_ending(line).0).collect()

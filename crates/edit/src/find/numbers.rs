@@ -1,9 +1,8 @@
-//! The layer `line-numbers`: text copied from a reading together with its line numbers.
+//! The layer `line-numbers`: text copied together with the line numbers with which it was shown.
 //!
-//! Every line that must be in the file has a prefix of the same form (`  12<tab>`, `12|`, `12:`), and the
-//! numbers are consecutive. The added lines are numbered too, or none of them is. Without the prefixes the
-//! text is looked for by the stricter layers. One or two lines, such as `3: x`, may be content: then they must
-//! stand at that very line.
+//! Every line that must be in the file has a prefix of the same form (`  12<tab>`, `12|`, `12:`), and the numbers are
+//! consecutive. Either all added lines are numbered or none is. The text without prefixes is searched for by the
+//! stricter layers. One or two lines, such as `3: x`, may be content: then they must stand at that very line.
 
 use alloc::string::String;
 use alloc::vec;
@@ -14,7 +13,7 @@ use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
 use crate::patch::Line;
 use crate::problem::Kind;
 
-/// What stands between the number and the text, longer forms first.
+/// The separators between the number and the text, longer forms first.
 const SEPARATORS: &[&str] = &["\t", "→", " | ", "| ", "|", ": ", ":"];
 
 pub(super) fn line_numbers(
@@ -59,9 +58,9 @@ pub(super) fn line_numbers(
     Ok(found)
 }
 
-/// The request without its line numbers, and whether the added lines had some.
+/// Returns the request without its line numbers, and whether the added lines had some.
 fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, bool)> {
-    // A diff says of each line what it is; otherwise the numbers themselves made lines differ.
+    // A diff marks each line; in other forms, the numbers themselves made equal lines differ.
     if block.form == BlockForm::Diff {
         let mut expected = None;
         let numbered = |line: &&str| numbered(line, separator).is_some();
@@ -104,12 +103,12 @@ fn without_numbers(block: &Block<'_>, separator: &str) -> Option<(Vec<Line>, boo
     Some((Line::between(&old, &new), new_too))
 }
 
-/// The number of the first line that must be in the file.
+/// Returns the number of the first line that must be in the file.
 fn first_number(block: &Block<'_>, separator: &str) -> Option<usize> {
     numbered(core::str::from_utf8(block.old().first()?).ok()?, separator)
 }
 
-/// The text of a line that must have the next number.
+/// Returns the text of a line if it has the expected number.
 fn next(line: &str, separator: &str, expected: &mut Option<usize>) -> Option<String> {
     let (number, rest) = split(line, separator)?;
     if expected.is_some_and(|expected| expected != number) {
@@ -123,7 +122,7 @@ fn numbered(line: &str, separator: &str) -> Option<usize> {
     split(line, separator).map(|(number, _)| number)
 }
 
-/// The number and the text of a line. A blank line may have lost the white space of its separator.
+/// Splits a line into its number and its text. A blank line may have lost the white space of its separator.
 fn split<'l>(line: &'l str, separator: &str) -> Option<(usize, &'l str)> {
     let line = line.trim_start();
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,11 +1,11 @@
-//! How the tests of the layers ask, and what a naive search over all places says to what is found.
+//! Helpers for the tests of the layers, and a comparison of the layers with a naive search over all places.
 
 use super::*;
 use alloc::string::ToString;
 use alloc::vec;
 use proptest::prelude::*;
 
-/// The lines of a hunk written with markers.
+/// Reads the lines of a hunk written with markers.
 pub(super) fn hunk(request: &str) -> Vec<Line> {
     let line = |line: &str| {
         let text = line.get(1..).unwrap_or_default().to_string();
@@ -19,7 +19,7 @@ pub(super) fn hunk(request: &str) -> Vec<Line> {
     request.lines().map(line).collect()
 }
 
-/// The layer that finds a hunk in a file and the lines that come of the match, or nothing.
+/// Returns the layer that finds a hunk in a file, and the lines that result from the match.
 pub(super) fn read(file: &str, request: &str) -> Option<(&'static str, String)> {
     let text = Text::new(file.as_bytes().to_vec()).unwrap();
     let haystack = Haystack::new(&text);
@@ -57,13 +57,13 @@ pub(super) fn refused(file: &str, request: &str) -> bool {
     read(file, request).is_none()
 }
 
-/// A line of the file or the request: how far it is indented, what it says, what trails it.
+/// Makes a line of the file or the request, with this indentation, and perhaps trailing space.
 fn written(indent: usize, word: char, trailing: bool) -> String {
     let text = if word == ' ' { String::new() } else { [" ".repeat(indent), word.to_string()].concat() };
     if trailing { text + "  " } else { text }
 }
 
-/// The places where the request's lines stand, indented by one amount more or less, by looking everywhere.
+/// Finds by brute force the places where the request's lines stand, indented by one amount more or less.
 fn naive(file: &[String], old: &[String]) -> Vec<(usize, Option<isize>)> {
     let indent = |line: &str| line.len() as isize - line.trim_start().len() as isize;
     let at = |start: usize| {
@@ -81,8 +81,8 @@ fn naive(file: &[String], old: &[String]) -> Vec<(usize, Option<isize>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// A request is a stretch of the file, moved in or out, with or without trailing space: what is found is
-    /// found nowhere else by a search that knows no layers, and what is refused has rivals.
+    /// For a request that is a stretch of the file, indented more or less, with or without trailing space: a search
+    /// without layers finds no second place for what is found, and rivals for what is refused.
     #[test]
     fn a_place_is_the_only_one(
         file in proptest::collection::vec((0usize..3, prop::sample::select(vec!['a', 'b', 'c', ' ']), any::<bool>()), 1..12),
@@ -109,7 +109,7 @@ proptest! {
                 let at = haystack.lines().index_of(found.range.start);
                 let place = places.iter().find(|(place, _)| *place == at);
                 prop_assert!(place.is_some(), "{} at {at} of {places:?}", found.layer);
-                // A stricter layer has its place to itself; the looser one has no rival at all.
+                // A stricter layer has no rival of its kind; the looser one has no rival at all.
                 let rivals = |same: &dyn Fn(&Option<isize>) -> bool| places.iter().filter(|(_, shift)| same(shift)).count();
                 match found.layer {
                     Layer::Indentation => prop_assert_eq!(rivals(&|_| true), 1),

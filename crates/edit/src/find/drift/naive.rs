@@ -1,4 +1,4 @@
-//! What the layer asks of a place, compared with a naive second version that tries everything.
+//! Comparison of the layer's conditions with a naive second implementation that tries everything.
 
 use alloc::string::ToString;
 
@@ -87,7 +87,7 @@ proptest! {
         let h = Haystack::new(&text);
         let found =
             has_rival(&h, &bytes, &is_context, &stand, Score { lines, context }, &Budget::new(&limits)).unwrap();
-        // Each pair of equal lines votes for where the block would begin.
+        // Each pair of equal lines votes for a start of the block.
         let pairs = (0..texts.len()).filter(|&at| at != taken).flat_map(|at| (0..rows.len()).map(move |row| (at, row)));
         let votes: Vec<(usize, usize)> =
             pairs.filter(|&(at, row)| texts[at] == rows[row]).map(|(at, row)| (at + rows.len() - row, row)).collect();
@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// A file of numbered lines, in which some say something else.
+/// Makes a file of numbered lines, some of which are replaced.
 fn numbered(others: &[(usize, &str)]) -> Text {
     let line = |at: usize| {
         let other = others.iter().find(|(place, _)| *place == at);
@@ -140,7 +140,7 @@ fn a_line_that_must_be_there_and_stands_once_more_within_the_drift_is_a_choice()
         };
         assert_eq!(block_of(request, 40, has_choice), is_choice, "line {place}");
     }
-    // The context may stand wherever it likes.
+    // Context lines may stand anywhere within reach.
     let text = numbered(&[(18, "number 19")]);
     let h = Haystack::new(&text);
     let has_choice = |block: &Block<'_>| {
@@ -158,7 +158,7 @@ fn a_line_of_other_spelling_is_looked_for_within_the_drift() {
         let h = Haystack::new(&text);
         assert_eq!(differs_in_spelling_alone(&h, &old, &stand), differs, "line {place}");
     }
-    // A line that stands is not compared, and a blank one is no spelling of another.
+    // A matched line is not compared, and a blank one is no other spelling of a line.
     let text = numbered(&[(19, "else"), (18, ""), (17, "number  20")]);
     let h = Haystack::new(&text);
     assert!(!differs_in_spelling_alone(&h, &old, &stand));

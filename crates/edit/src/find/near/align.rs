@@ -1,5 +1,5 @@
-//! Laying the request's lines along the file's at one place: which line answers to which, which are
-//! lacking, and how good the whole is.
+//! Alignment of the request's lines with the file's at one place: which lines correspond, which are missing, and how
+//! good the match is.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,41 +11,41 @@ use super::vote::Rarity;
 use crate::text::Lines;
 use crate::tokens::Tokens;
 
-/// How far lines may be moved by others that were forgotten or made up.
+/// How far forgotten or invented lines may shift the others.
 const BAND: usize = 8;
 /// How many lines an elision may stand for.
 const ELIDED: usize = 80;
-/// Lines that have less in common do not answer to each other; in thousandths.
+/// The least similarity of two lines that correspond, in thousandths.
 const ALIKE: u32 = 400;
-/// The price of a line of the file that the request lacks.
+/// The cost of a line of the file that the request lacks.
 const LACKING: i32 = 120;
-/// The price of a line of the request that the file lacks.
+/// The cost of a line of the request that the file lacks.
 const EXTRA: i32 = 60;
-/// More of a line is not compared.
+/// How many bytes of a line are compared.
 const COMPARED: usize = 4096;
 
-/// One step along both.
+/// One step of an alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AlignStep {
-    /// These lines answer to each other.
+    /// These lines correspond.
     Pair { file: usize, request: usize },
     /// The request lacks this line of the file.
     Lacks { file: usize },
-    /// The file lacks this line of the request; it would stand before that line.
+    /// The file lacks this line of the request, which would stand before line `before`.
     Extra { request: usize, before: usize },
 }
 
-/// The request along one place of the file.
+/// The request aligned with one place of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Alignment {
-    /// How much of the request is there, in thousandths.
+    /// How much of the request matches, in thousandths.
     pub(super) score: u32,
-    /// From the first pair to the last, and what of the request stands before and after.
+    /// The steps from the first pair to the last, with the lines of the request before and after.
     pub(super) steps: Vec<AlignStep>,
 }
 
 impl Alignment {
-    /// The first and the last line of the file that answer to a line of the request.
+    /// Returns the first and the last line of the file that correspond to a line of the request.
     pub(super) fn ends(&self) -> Option<(usize, usize)> {
         let mut files = self.steps.iter().filter_map(|step| match step {
             AlignStep::Pair { file, .. } => Some(*file),
@@ -55,7 +55,7 @@ impl Alignment {
         Some((first, files.next_back().unwrap_or(first)))
     }
 
-    /// Whether a line that the request changes answers to one of the file.
+    /// Returns whether a line that the request changes corresponds to one of the file.
     pub(super) fn has_changed(&self, request: &[RequestLine<'_>], new: &[&[u8]]) -> bool {
         let new = &new[..new.len().min(1000)];
         self.steps.iter().any(|step| match step {
@@ -65,14 +65,14 @@ impl Alignment {
     }
 }
 
-/// What is compared with what.
+/// The request and the file to align.
 pub(super) struct Aligner<'a> {
     pub(super) lines: &'a Lines<'a>,
     pub(super) tokens: &'a Tokens,
     pub(super) request: &'a [RequestLine<'a>],
-    /// How much each line of the request says.
+    /// The weight of each line of the request.
     weights: Vec<u32>,
-    /// How many lines of the file the band is wide.
+    /// The width of the band, in lines of the file.
     width: usize,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Aligner<'a> {
         Self { lines, tokens, request, weights, width: 2 * BAND + 1 + elided }
     }
 
-    /// The best way to lay the request along this diagonal.
+    /// Returns the best alignment of the request along this diagonal.
     pub(super) fn align(&self, diagonal: isize) -> Alignment {
         let (height, width) = (self.request.len(), self.width);
         let total = self.lines.len() as isize;
@@ -128,7 +128,7 @@ impl<'a> Aligner<'a> {
             }
             core::mem::swap(&mut row, &mut above);
         }
-        // Of equals the one on the diagonal itself: others have diagonals of their own.
+        // Among equal scores, the end nearest to the diagonal itself: the others have their own diagonals.
         let best = above.iter().enumerate().max_by_key(|&(k, &score)| (score, Reverse(k.abs_diff(BAND))));
         let (mut k, score) = best.map_or((0, 0), |(k, &score)| (k, score));
         let mut steps = Vec::new();
@@ -156,7 +156,7 @@ impl<'a> Aligner<'a> {
         Alignment { score: (score.max(0) as u32).saturating_mul(1000) / whole.max(1), steps: tidy(steps) }
     }
 
-    /// How alike a line of the file and one of the request are, in thousandths.
+    /// Returns the similarity of a line of the file and one of the request, in thousandths.
     pub(super) fn similarity(&self, file: usize, request: usize) -> u32 {
         let (theirs, line) = (self.lines.content(file), &self.request[request]);
         let ours = &*line.content;
@@ -179,13 +179,13 @@ impl<'a> Aligner<'a> {
             if Self::is_part(theirs, self.request, request) {
                 return 940;
             }
-            // Of a line that may begin or end inside of a line, only what it has itself can be asked for.
+            // The first or last line may be a part of a line, so only its own words are compared.
             alike = alike.max(alike_words(self.tokens.line(file), &line.words, true));
         }
         alike
     }
 
-    /// Whether a line of the file has in it what the request's first or last line asks of it.
+    /// Returns whether the request's first or last line is the matching part of a line of the file.
     pub(super) fn is_part(theirs: &[u8], request: &[RequestLine<'_>], i: usize) -> bool {
         let (first, last) = (i == 0, i + 1 == request.len());
         let theirs = &theirs[..theirs.len().min(1 << 16)];
@@ -203,7 +203,7 @@ fn cut(line: &[u8]) -> &[u8] {
     &line[..line.len().min(COMPARED)]
 }
 
-/// Lines of many rare words say more than a lone brace.
+/// Returns the weight of a line: many rare words count more than a lone brace.
 fn weight(line: &RequestLine<'_>, rarity: &Rarity) -> u32 {
     if line.elision || line.is_blank() {
         return 60;
@@ -214,10 +214,10 @@ fn weight(line: &RequestLine<'_>, rarity: &Rarity) -> u32 {
     base + words.sum::<u32>().min(if punctuation { 100 } else { 1700 })
 }
 
-/// So many words of a line are compared with all of another, and so many with a part of it.
+/// How many words of a file's line are compared with a whole line, and how many with a part of one.
 const WORDS: (usize, usize) = (64, 16_384);
 
-/// Different words in common; of the request's only, when `part` of a line will do.
+/// Returns the share of common words, among those of both lines, or of the request's alone if `part` is set.
 fn alike_words(theirs: &[u32], ours: &[u32], part: bool) -> u32 {
     let theirs = &theirs[..theirs.len().min(if part { WORDS.1 } else { WORDS.0 })];
     let mut is_shared = vec![false; ours.len()];
@@ -237,7 +237,7 @@ fn alike_words(theirs: &[u32], ours: &[u32], part: bool) -> u32 {
     }
 }
 
-/// How much of the lines is the same before and after one change: a misspelt word.
+/// Returns the share of the lines that is equal before and after one change, such as a misspelt word.
 pub(super) fn alike_ends(theirs: &[u8], ours: &[u8]) -> u32 {
     let (theirs, ours) = (cut(theirs).trim_ascii(), cut(ours).trim_ascii());
     let prefix = theirs.iter().zip(ours).take_while(|(a, b)| a == b).count();
@@ -246,8 +246,8 @@ pub(super) fn alike_ends(theirs: &[u8], ours: &[u8]) -> u32 {
     (900 * (prefix + suffix) / theirs.len().max(ours.len()).max(1)) as u32
 }
 
-/// Cuts off what lies before the first pair and after the last but belongs to the file alone, and lets lines
-/// answer to each other that stand in the same gap in the same number.
+/// Drops the file's unmatched lines before the first pair and after the last, and pairs the lines of each gap that has
+/// as many lines on both sides.
 fn tidy(steps: Vec<AlignStep>) -> Vec<AlignStep> {
     let is_pair = |step: &AlignStep| matches!(step, AlignStep::Pair { .. });
     let (Some(first), Some(last)) = (steps.iter().position(is_pair), steps.iter().rposition(is_pair)) else {

@@ -1,4 +1,4 @@
-//! Naming what parts a line of the file from the line of the request that answers to it.
+//! Names for the difference between a line of the file and the corresponding line of the request.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -8,27 +8,27 @@ use alloc::vec::Vec;
 use super::fold::{self, equal_but_composition};
 use super::request::{RequestLine, without_number};
 
-/// More of a line is not compared.
+/// How many bytes of a line are compared.
 const COMPARED: usize = 4096;
-/// Longer stretches are not quoted; the lines stand below.
+/// How many bytes of a difference are quoted; longer ones are only shown with their lines.
 const QUOTED: usize = 60;
 
-/// One difference in words, and its kind: those of one kind are told once.
+/// One difference in words, and its kind: differences of one kind are reported once.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NamedDifference {
-    /// Empty for differences that are each told.
+    /// The kind; empty for a difference that is always reported.
     pub(super) kind: &'static str,
     pub(super) what: String,
 }
 
-/// A way of looking at a line that leaves one kind of difference out of account.
+/// A view of a line that hides one kind of difference.
 struct LineView {
     kind: &'static str,
     look: fn(&str) -> String,
     tell: fn(&str, &str) -> String,
 }
 
-/// From the most to the least precise; all but the last can be combined.
+/// The views, from the most to the least precise; all but the last can be combined.
 const VIEWS: &[LineView] = &[
     LineView { kind: "end", look: |line| line.trim_end().into(), tell: end },
     LineView { kind: "indentation", look: |line| line.trim_start().into(), tell: indentation },
@@ -53,7 +53,7 @@ const VIEWS: &[LineView] = &[
     },
 ];
 
-/// What parts these lines; nothing if they are equal.
+/// Names the difference between these lines; `None` if they are equal.
 pub(super) fn name(file: &[u8], line: &RequestLine<'_>) -> Option<NamedDifference> {
     if file == line.sent {
         return None;
@@ -70,7 +70,7 @@ fn lossy(line: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(&line[..line.len().min(COMPARED)])
 }
 
-/// What was done to the line that was sent so that it reads as it may have been meant.
+/// Names the corrections that turn the line as sent into the line as it may have been meant.
 fn mend(line: &RequestLine<'_>) -> Option<NamedDifference> {
     if line.sent == &*line.content {
         return None;
@@ -79,7 +79,7 @@ fn mend(line: &RequestLine<'_>) -> Option<NamedDifference> {
     let mut whats = Vec::new();
     let mut kind = "escapes";
     if let Some(rest) = without_number(line.sent).filter(|rest| {
-        // The number of a reading, not one that the file has itself.
+        // It is a copied line number, not one that the file contains.
         !line.content.trim_ascii_start().first().is_some_and(u8::is_ascii_digit)
             || rest.trim_ascii().starts_with(&line.content)
     }) {
@@ -183,7 +183,7 @@ fn end(file: &str, request: &str) -> String {
     format!("at the end of the line the file has {}, the request {}", of(file), of(request))
 }
 
-/// White space in words: `2 tabs and 1 space`.
+/// Describes white space in words: `2 tabs and 1 space`.
 fn spaces(space: &str) -> String {
     let mut parts = Vec::new();
     let mut count = |what: &str, is: fn(char) -> bool| match space.chars().filter(|&c| is(c)).count() {
@@ -226,7 +226,7 @@ fn dots(file: &str, _: &str) -> String {
     }
 }
 
-/// The first character of a family that differs.
+/// Names the first character of a family that differs.
 fn chars(file: &str, request: &str, fold: fn(char) -> char, plain: char) -> String {
     let of = |line: &str| line.chars().filter(|&c| fold(c) == plain).collect::<Vec<char>>();
     let (file, request) = (of(file), of(request));
@@ -248,7 +248,7 @@ fn char_name(c: char) -> String {
     }
 }
 
-/// The words that differ, each with those between the first and the last of them.
+/// Names the differing words, from the first to the last.
 fn words(file: &str, request: &str, before: &str) -> String {
     let (theirs, ours) = middles(file.trim(), request.trim());
     let whole = theirs.len() == file.trim().len() && ours.len() == request.trim().len();
@@ -271,7 +271,7 @@ fn quoted(text: &str) -> String {
     format!("`{}`", text.replace('\t', "\u{2192}"))
 }
 
-/// What is left of the lines without the whole words that they have in common at both ends.
+/// Returns the lines without the whole words that they share at both ends.
 fn middles<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let inside = |text: &str, at: usize| {
@@ -301,7 +301,7 @@ mod tests {
         name(file.as_bytes(), &interpretations(&wanted)[0][0]).map_or("".into(), |named| named.what)
     }
 
-    /// As a request that was mended before it was compared.
+    /// Names the differences of a request that is corrected before it is compared.
     fn of_mended(file: &str, request: &str) -> String {
         let wanted = [request.as_bytes()];
         name(file.as_bytes(), &interpretations(&wanted)[1][0]).map_or("".into(), |named| named.what)

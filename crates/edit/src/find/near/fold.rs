@@ -1,13 +1,13 @@
-//! What lines are when some difference is left out of account: white space, typography, case.
+//! Comparisons of lines that ignore some differences: white space, typography, case.
 
 use alloc::string::String;
 
-/// Whether the lines are equal but for white space, case and typography.
+/// Returns whether the lines are equal except for white space, case and typography.
 pub(super) fn loosely_equal(a: &[u8], b: &[u8]) -> bool {
     loosely(a).eq(loosely(b))
 }
 
-/// Whether the lines are equal but for white space.
+/// Returns whether the lines are equal except for white space.
 pub(super) fn equal_but_space(a: &[u8], b: &[u8]) -> bool {
     let words = |line| <[u8]>::iter(line).filter(|byte| !byte.is_ascii_whitespace());
     words(a).eq(words(b))
@@ -20,7 +20,7 @@ fn loosely(line: &[u8]) -> impl Iterator<Item = char> {
     chars.filter(|&c| !c.is_whitespace() && !is_invisible(c)).map(|c| dash(quote(c)).to_ascii_lowercase())
 }
 
-/// A quotation mark or apostrophe as the straight one.
+/// Replaces a quotation mark or apostrophe by the straight one.
 pub(super) fn quote(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{b4}' => '\'',
@@ -29,7 +29,7 @@ pub(super) fn quote(c: char) -> char {
     }
 }
 
-/// A dash as a hyphen.
+/// Replaces a dash by a hyphen.
 pub(super) fn dash(c: char) -> char {
     match c {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{ad}' => '-',
@@ -37,7 +37,7 @@ pub(super) fn dash(c: char) -> char {
     }
 }
 
-/// A space of whatever width as the ordinary one.
+/// Replaces a space of any width by the ordinary one.
 pub(super) fn space(c: char) -> char {
     match c {
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{3000}' => ' ',
@@ -45,7 +45,7 @@ pub(super) fn space(c: char) -> char {
     }
 }
 
-/// Characters that take no room.
+/// Returns whether a character has no width.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
@@ -54,8 +54,8 @@ pub(super) fn without_space(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// Whether the texts are equal once a letter with a mark of its own equals the letter composed with it.
-/// Which letter it is composed of is not looked up: this only names a difference.
+/// Returns whether the texts are equal if a letter with combining marks equals any composed letter. The composition is
+/// not looked up, since this only names a difference.
 pub(super) fn equal_but_composition(a: &str, b: &str) -> bool {
     let is_mark = |c: char| matches!(c, '\u{300}'..='\u{36f}' | '\u{3099}' | '\u{309a}');
     let (mut a, mut b) = (a.chars().peekable(), b.chars().peekable());

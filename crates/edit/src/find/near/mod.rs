@@ -1,8 +1,8 @@
-//! When nothing matches: the lines of the file that come nearest, so that one more call mends the first.
+//! The nearest lines of the file when nothing matches, so that the caller's next request can succeed.
 //!
-//! Words that the request shares with the file vote for places (`vote`), the best of them are compared line
-//! by line (`align`), and what parts the lines is named (`difference`). All of this is a suggestion: no edit
-//! is ever made of it, so here, and only here, lines are compared loosely.
+//! Words that the request shares with the file vote for places (`vote`), the best places are compared line by line
+//! (`align`), and the differences are named (`difference`). The result is only a suggestion and never becomes an edit,
+//! so only here are lines compared loosely.
 
 mod align;
 mod difference;
@@ -20,33 +20,33 @@ use crate::problem::{Near, NearPlace, Relation};
 
 /// A file of at most this many lines is shown whole when nothing in it is near.
 const SHOWN_WHOLE: usize = 60;
-/// How many of the first lines are shown of a longer one.
+/// How many of the first lines are shown of a longer file.
 const SHOWN_HEAD: usize = 20;
 /// How many places are shown.
 const PLACES: usize = 3;
-/// Another place is shown when it is so good, compared with the best; in thousandths.
+/// How good another place must be to be shown, in thousandths of the best one.
 const CLOSE: u32 = 930;
-/// A worse place resembles nothing; in thousandths.
+/// The least score of a place that counts as near, in thousandths.
 const NEAR: u32 = 330;
-/// A place that surely is the one that was meant; in thousandths.
+/// The least score of a place that is surely meant, in thousandths.
 const SURE: u32 = 600;
 /// How many diagonals are compared line by line.
 const COMPARED: usize = 8;
-/// The same, when an elision makes it dear.
+/// How many diagonals are compared when an elision makes that expensive.
 const COMPARED_ELIDED: usize = 3;
-/// Lines that are looked at where no word is shared, for a word that is misspelt.
+/// How many lines are searched for a misspelt one if no word is shared.
 const SPELT: usize = 20_000;
-/// Lines that are compared to find the new text.
+/// How many lines are compared to find the new text.
 const NEW_WORK: usize = 200_000;
 
-/// Shows nothing but the version: enough was shown of this file already.
+/// Returns only the version, once enough of this file was shown.
 #[must_use]
 pub fn version_only(haystack: &Haystack<'_>) -> Near {
     answer(haystack, Relation::Head, Vec::new())
 }
 
-/// What to show of the file to somebody whose `wanted` lines are not in it and whose `new` lines would
-/// have taken their place.
+/// Returns the lines to show if the `wanted` lines are not in the file; `new` are the lines that should have replaced
+/// them.
 #[must_use]
 pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
     let total = haystack.lines().len();
@@ -60,8 +60,8 @@ pub fn near(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Near {
             best = Some((reading, places));
         }
     }
-    // Where lines are only taken away before or after the others, that these stand there proves nothing as long as
-    // something like the ones to go does. Where they were between them, the others are neighbours only without them.
+    // If only first or last lines are removed, the remaining ones prove nothing while a line like the removed ones is
+    // there. If lines between them are removed, the remaining ones are adjacent only after the edit.
     let undone = best.as_ref().is_some_and(|(request, places)| places[0].has_changed(request, new));
     let already = already.filter(|stands| !stands.is_part || !undone);
     if let Some(stands) = &already {
@@ -97,7 +97,7 @@ fn answer(haystack: &Haystack<'_>, relation: Relation, places: Vec<NearPlace>) -
     Near { version, total, relation, places, new_at: None }
 }
 
-/// The places where the request may stand, best first: one, or up to three that are about as good.
+/// Returns the likely places of the request, best first: one, or up to three that are about as good.
 fn places(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Vec<Alignment> {
     let (lines, tokens) = (haystack.lines(), haystack.text().tokens());
     let elided = request.iter().any(|line| line.elision);
@@ -110,7 +110,7 @@ fn places(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Vec<Alignment
     let aligned = diagonals.into_iter().map(|diagonal| aligner.align(diagonal));
     let mut aligned: Vec<Alignment> =
         aligned.filter(|place| place.score >= NEAR && place.ends().is_some()).collect();
-    // Stable: of equals, the one with more votes.
+    // The sort is stable: among equal scores, the place with more votes comes first.
     aligned.sort_by_key(|place| core::cmp::Reverse(place.score));
     let mut places: Vec<Alignment> = Vec::new();
     for place in aligned {
@@ -127,7 +127,7 @@ fn places(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Vec<Alignment
     places
 }
 
-/// The place of the longest line where not one word is shared: that with the same beginning and end.
+/// Finds the diagonal of the request's longest line by its beginning and end, for a request that shares no word.
 fn misspelt(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Option<isize> {
     let (i, line) = request.iter().enumerate().rev().max_by_key(|(_, line)| line.content.len())?;
     let lines = haystack.lines();
@@ -138,16 +138,16 @@ fn misspelt(haystack: &Haystack<'_>, request: &[RequestLine<'_>]) -> Option<isiz
     (best.0 >= SURE).then_some(best.1 as isize - i as isize)
 }
 
-/// Where the new lines stand already.
+/// A place where the new lines already stand.
 struct NewTextPlace {
     at: usize,
-    /// Byte for byte, not but for white space.
+    /// Whether they are equal byte for byte, not only except for white space.
     exact: bool,
-    /// They stand in the old lines as they are, so where they stand in the file they may be the old ones.
+    /// Whether they are a part of the old lines, so that those in the file may be the old ones.
     is_part: bool,
 }
 
-/// Where the new lines stand already, if they say anything.
+/// Finds where the new lines already stand, if they are distinctive.
 fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Option<NewTextPlace> {
     let tells = |line: &&[u8]| line.trim_ascii().len() > 3;
     let added = |line: &&[u8]| tells(line) && !wanted.iter().take(NEW_WORK / 100).any(|old| old == line);
@@ -161,7 +161,7 @@ fn already_there(haystack: &Haystack<'_>, wanted: &[&[u8]], new: &[&[u8]]) -> Op
     if let Some(at) = stands_at(haystack, new, telling, equal) {
         return Some(NewTextPlace { at, exact: true, is_part });
     }
-    // Where white space is what is to change, it counts.
+    // If the request changes white space, it counts.
     let same = |(a, b): (&&[u8], &&[u8])| fold::equal_but_space(a, b);
     if is_part || wanted.len() == new.len() && wanted.iter().zip(new).all(same) {
         return None;
@@ -179,7 +179,7 @@ fn stands_at(
     let lines = haystack.lines();
     let last_start = lines.len().checked_sub(new.len())?;
     let mut work = 0;
-    // A text that begins inside of a line has none of its indentation.
+    // A text that begins inside a line lacks the line's indentation.
     let stands = |at: usize, i: usize| match lines.content(at) {
         theirs if i == 0 => equal(theirs, new[0]) || equal(theirs.trim_ascii_start(), new[0]),
         theirs => equal(theirs, new[i]),

@@ -1,17 +1,16 @@
-//! The lines that were looked for, as they may have been meant.
+//! The lines of the request, as they may have been meant.
 //!
-//! A model may send lines with the numbers of a reading before them, with entities, or with `\n` for a line
-//! break. Such a request is also looked at as if it had none of these, and the better reading is shown. This
-//! serves the answer alone: no edit is ever made of a reading.
+//! A model may send lines with copied line numbers, with entities, or with `\n` for a line break. Such a request is
+//! also compared without these, and the better interpretation is shown. This only serves the answer and never an edit.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use crate::tokens::push_words;
 
-/// Lines of the request that are compared; a longer one is known by its first ones.
+/// How many lines of the request are compared; further ones are ignored.
 const LINES: usize = 200;
-/// Words of one line that are compared.
+/// How many words of one line are compared.
 const WORDS: usize = 64;
 
 /// One line of the request.
@@ -21,9 +20,9 @@ pub(super) struct RequestLine<'a> {
     pub(super) content: Cow<'a, [u8]>,
     /// The line as it was sent.
     pub(super) sent: &'a [u8],
-    /// Its words, sorted, each once.
+    /// The words of the line, sorted, each once.
     pub(super) words: Vec<u32>,
-    /// Whether it stands for lines that were left out.
+    /// Whether the line stands for omitted lines.
     pub(super) elision: bool,
 }
 
@@ -42,7 +41,7 @@ impl<'a> RequestLine<'a> {
     }
 }
 
-/// The request, once as it was sent and, where that differs, once as it may have been meant.
+/// Returns the request as it was sent and, if that differs, as it may have been meant.
 pub(super) fn interpretations<'a>(wanted: &[&'a [u8]]) -> Vec<Vec<RequestLine<'a>>> {
     let wanted = &wanted[..wanted.len().min(LINES)];
     let mut readings = Vec::new();
@@ -61,7 +60,7 @@ pub(super) fn interpretations<'a>(wanted: &[&'a [u8]]) -> Vec<Vec<RequestLine<'a
             None => meant.push(RequestLine::new(Cow::Borrowed(line), sent)),
         }
     }
-    // A line break at the very end ends the last line, it does not begin another.
+    // A line break at the very end ends the last line and does not begin another.
     meant.pop_if(|line| line.content.is_empty() && line.sent.ends_with(b"\\n"));
     meant.truncate(LINES);
     if meant.len() != wanted.len() || meant.iter().any(|line| *line.content != *line.sent) {
@@ -70,7 +69,7 @@ pub(super) fn interpretations<'a>(wanted: &[&'a [u8]]) -> Vec<Vec<RequestLine<'a
     readings
 }
 
-/// Whether the line says that others were left out. A bare `...` may be Python, but then it equals a line.
+/// Returns whether the line stands for omitted ones. A bare `...` may be Python, but then it equals a line of the file.
 fn is_elision(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let inside = line.strip_prefix(b"//").or_else(|| line.strip_prefix(b"#")).unwrap_or(line);
@@ -84,7 +83,7 @@ fn is_elision(line: &[u8]) -> bool {
     has_dots && marked && line.len() < 200
 }
 
-/// A line after the number that a reading puts before it: `  12<tab>`, `12|`, `12:`, `12→`.
+/// Strips a line number as shown before a line: `  12<tab>`, `12|`, `12:`, `12→`.
 pub(super) fn without_number(line: &[u8]) -> Option<&[u8]> {
     number(line).map(|(_, rest)| rest)
 }
@@ -102,7 +101,7 @@ fn number(line: &[u8]) -> Option<(usize, &[u8])> {
     Some((value, rest))
 }
 
-/// Whether every line that says something has a number before it, each one more than the last.
+/// Returns whether all lines that are not blank have consecutive numbers before them.
 fn are_numbered(lines: &[&[u8]]) -> bool {
     let mut last = None;
     for (i, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim_ascii().is_empty()) {
@@ -116,7 +115,7 @@ fn are_numbered(lines: &[&[u8]]) -> bool {
     last.is_some()
 }
 
-/// Whether the numbers are followed by a space that is none of the lines' own: `7 | a`.
+/// Returns whether a space that does not belong to the lines follows the numbers: `7 | a`.
 fn have_space_after_number(lines: &[&[u8]]) -> bool {
     let rests = || lines.iter().filter_map(|line| without_number(line)).filter(|rest| !rest.is_empty());
     rests().all(|rest| rest.starts_with(b" ")) && rests().any(|rest| !rest[1..].starts_with(b" "))
@@ -138,7 +137,7 @@ const ESCAPES: &[(&[u8], &[u8])] = &[
     (b"\\\\", b"\\"),
 ];
 
-/// The line with entities and escapes for what they stand for, if it has any.
+/// Replaces the entities and escapes of a line, if it has any.
 fn unescaped(line: &[u8]) -> Option<Vec<u8>> {
     memchr::memchr2(b'&', b'\\', line)?;
     let mut out = Vec::with_capacity(line.len());

@@ -1,4 +1,4 @@
-//! What is shown of a place: its lines, as far as there is room, and what parts them from the request.
+//! Presentation of a place: its lines, up to a limit, and their differences from the request.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -19,25 +19,25 @@ const SHOWN: usize = 42;
 const SHOWN_OTHER: usize = 2;
 /// How many differences are named.
 const NAMED: usize = 3;
-/// How far the shown region reaches for lines of the request that have no place in it.
+/// How many further lines the shown region has for unmatched lines of the request.
 const REACH: usize = 3;
-/// Of longer lines the stretch that matters is shown.
+/// How many bytes of a line are shown; of longer ones, the stretch that matters.
 const SHOWN_LINE: usize = 400;
 
-/// Lines that stand there as they are meant to be seen.
+/// Shows lines without differences.
 pub(super) fn plain(haystack: &Haystack<'_>, at: usize, count: usize) -> NearPlace {
     let to = (at + count).min(haystack.lines().len());
     place(haystack, at..to, (at..to).take(SHOWN), &|_| 0)
 }
 
-/// Another place that is about as good.
+/// Shows another place that is about as good.
 pub(super) fn other(haystack: &Haystack<'_>, alignment: &Alignment) -> NearPlace {
     let (first, last) = alignment.ends().unwrap_or_default();
     let telling = |at: &usize| !haystack.lines().content(*at).trim_ascii().is_empty();
     place(haystack, first..last + 1, (first..=last).filter(telling).take(SHOWN_OTHER), &|_| 0)
 }
 
-/// The best place, with the differences named.
+/// Shows the best place, with its differences named.
 pub(super) fn best(
     haystack: &Haystack<'_>,
     request: &[RequestLine<'_>],
@@ -72,7 +72,7 @@ pub(super) fn best(
     shown
 }
 
-/// The lines of a region, as many as are shown: those next to lines that matter.
+/// Returns the lines of a region that are shown: those nearest to lines that matter.
 fn nearest(region: Range<usize>, wanted: &BTreeSet<usize>) -> Vec<usize> {
     let distance = |at: usize| {
         let before = wanted.range(..=at).next_back().map_or(usize::MAX, |&other| at - other);
@@ -87,7 +87,7 @@ fn nearest(region: Range<usize>, wanted: &BTreeSet<usize>) -> Vec<usize> {
     lines
 }
 
-/// A place with these of its lines; `matters` says around which byte a long one is shown.
+/// Makes a place with the `shown` lines; `matters` returns the offset around which a long line is shown.
 fn place(
     haystack: &Haystack<'_>,
     at: Range<usize>,
@@ -102,7 +102,7 @@ fn place(
     NearPlace { first: at.start + 1, last: at.end, numbers, lines, differences: Vec::new(), more: 0 }
 }
 
-/// A difference, before it is known which are told.
+/// A difference that may be reported.
 struct FoundDifference {
     line: usize,
     named: NamedDifference,
@@ -143,8 +143,8 @@ fn differences<'r>(
         }
     }
     close(haystack, request, &mut gap, &mut found);
-    // That the first or last line is a part of the file's line is no difference to a text that begins or
-    // ends inside of lines, so it is told only if there is no other.
+    // A first or last line that is a part of the file's line is no difference for text that begins or ends inside
+    // lines, so it is reported only if there is no other.
     if found.is_empty() {
         found = parts;
     }
@@ -166,8 +166,8 @@ fn differences<'r>(
     told.collect()
 }
 
-/// The stretch of a line of the file that the request's first or last line asks for, if but for white space
-/// it is there; else the whole line.
+/// Returns the part of a line of the file that equals the request's first or last line except for white space; else the
+/// whole line.
 fn part_of<'r>(theirs: &'r [u8], request: &[RequestLine<'_>], i: usize) -> &'r [u8] {
     let (first, last) = (i == 0, i + 1 == request.len());
     let ours = request[i].content.trim_ascii();
@@ -189,7 +189,7 @@ fn part_of<'r>(theirs: &'r [u8], request: &[RequestLine<'_>], i: usize) -> &'r [
     &theirs[before..after]
 }
 
-/// What is the matter where all lines are there.
+/// Names the possible reasons if all lines are there.
 fn elsewhere(haystack: &Haystack<'_>, alignment: &Alignment) -> String {
     let at_end = alignment.ends().is_some_and(|(_, last)| last + 1 == haystack.lines().len());
     let ended = haystack.text().bytes().ends_with(b"\n");
@@ -200,7 +200,7 @@ fn elsewhere(haystack: &Haystack<'_>, alignment: &Alignment) -> String {
     )
 }
 
-/// Names the lines that stand on one side only.
+/// Names the lines of a gap that only one side has.
 fn close(
     haystack: &Haystack<'_>,
     request: &[RequestLine<'_>],
@@ -261,7 +261,7 @@ fn numbers(first: usize, last: usize) -> String {
     if first == last { format!("line {}", first + 1) } else { format!("lines {} to {}", first + 1, last + 1) }
 }
 
-/// The differences that are told, each kind once, and how many others there are.
+/// Returns the differences to report, each kind once, and the number of the others.
 fn grouped_by_kind(all: Vec<QuotedDifference<'_>>) -> (Vec<Difference>, usize) {
     let mut told: Vec<(Difference, &'static str)> = Vec::new();
     let mut more = 0;

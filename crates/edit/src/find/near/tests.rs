@@ -1,4 +1,4 @@
-//! What is shown to whom: one test for each kind of mistake, and the law that looking never fails.
+//! Tests of the nearest lines: one for each kind of mistake, and the property that the search never fails.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ fn ask(file: &str, wanted: &str, new: &str) -> Near {
     near(&Haystack::new(&text), &contents(wanted.as_bytes()), &contents(new.as_bytes()))
 }
 
-/// The differences of the best place, by line.
+/// Returns the differences of the best place, by line.
 fn differences(file: &str, wanted: &str) -> Vec<String> {
     let near = ask(file, wanted, "");
     assert_eq!(near.relation, Relation::Nearest);
@@ -121,11 +121,11 @@ fn lines_that_stay_are_not_taken_for_the_new_text() {
     let file = "a\nlet y = 2;\n\nif y {\n\tlet z = 3;\n}\n";
     let near = ask(file, "if x {\n\tlet z = 3;\n}\n", "\tlet z = 3;\n}\n");
     assert_eq!((near.relation, near.new_at), (Relation::Nearest, None));
-    // The lines stay around others that are still to be taken away.
+    // The lines remain around others that are still to be removed.
     let others = "use std;\n}\n\nfn first() {\n    one();\n}\n\nfn second() {\n";
     let near = ask(others, "}\n\nfn first() {\n    onne();\n}\n\nfn second() {\n", "}\n\nfn second() {\n");
     assert_eq!((near.relation, near.places[0].first), (Relation::Nearest, 2));
-    // What was to go is nowhere near, so it may be gone already.
+    // The removed lines are nowhere near, so they may be gone already.
     let near = ask(file, "let y = 2;\nzzz(\"completely other\")\n", "let y = 2;\n");
     assert_eq!((near.relation, near.new_at), (Relation::Nearest, Some(2)));
 }
@@ -171,7 +171,7 @@ fn a_long_place_is_shown_around_its_differences() {
     assert!(numbers.len() <= 42 && numbers.contains(&1) && numbers.contains(&121) && !numbers.contains(&60));
 }
 
-/// Three thousand lines of functions that resemble each other.
+/// Makes three thousand lines of functions that resemble each other.
 fn generated() -> Vec<String> {
     let mut lines = Vec::new();
     for i in 0..300 {

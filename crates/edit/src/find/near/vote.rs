@@ -1,9 +1,9 @@
-//! Where a block may stand: each word that the request shares with the file votes for the place that it
-//! would give the block.
+//! Search for likely places of a block: each word that the request shares with the file votes for the place that it
+//! implies.
 //!
-//! A place is a diagonal: a line of the file less a line of the request. Rare words count more, and
-//! neighbouring diagonals support each other, since a forgotten line moves all that follows. The work is
-//! bounded by counting votes, the rarest words first.
+//! A place is a diagonal: the number of a line of the file minus that of a line of the request. Rare words count more,
+//! and neighbouring diagonals support each other, since a forgotten line shifts all lines after it. The number of votes
+//! is bounded; the rarest words vote first.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,20 +13,20 @@ use crate::tokens::Tokens;
 
 /// How many votes are counted.
 const VOTES: usize = 1_500_000;
-/// Different words of a request that vote.
+/// How many different words of a request vote.
 const WORDS: usize = 4_096;
 /// How far diagonals support each other.
 const DRIFT: usize = 4;
 
-/// How often each word of a request occurs in the file.
+/// The number of lines of the file on which each word of a request occurs.
 pub(super) struct Rarity {
-    /// Sorted by the word.
+    /// The words with their counts, sorted by word.
     words: Vec<(u32, u32)>,
     lines: usize,
 }
 
 impl Rarity {
-    /// How telling a word is, from 0 (on every line, or unknown to the file) to about 20.
+    /// Returns the weight of a word, from 0 (on every line) to about 20; `None` if the file does not have it.
     pub(super) fn weight(&self, word: u32) -> Option<u32> {
         let at = self.words.binary_search_by_key(&word, |&(word, _)| word).ok()?;
         let count = self.words[at].1;
@@ -38,7 +38,7 @@ fn telling(count: u32, lines: usize) -> u32 {
     (lines as u64 / u64::from(count.max(1))).max(1).ilog2()
 }
 
-/// A set of words that is asked once for each word of the file.
+/// A hash table of the request's words, which is queried once for each word of the file.
 struct WordTable {
     slots: Vec<(u32, u32)>,
     mask: usize,
@@ -75,7 +75,7 @@ impl WordTable {
     }
 }
 
-/// The most likely diagonals, best first, at most `count`; and how rare the request's words are.
+/// Returns the most likely diagonals, best first, at most `count`, and the rarity of the request's words.
 pub(super) fn diagonals(tokens: &Tokens, request: &[RequestLine<'_>], count: usize) -> (Vec<isize>, Rarity) {
     let mut words: Vec<u32> = request.iter().flat_map(|line| line.words.iter().copied()).collect();
     words.sort_unstable();
@@ -100,7 +100,7 @@ pub(super) fn diagonals(tokens: &Tokens, request: &[RequestLine<'_>], count: usi
     (best(&votes, request.len(), count), rarity)
 }
 
-/// On how many lines each word stands.
+/// Returns the number of lines on which each word occurs.
 fn frequency(tokens: &Tokens, table: &WordTable, words: usize) -> Vec<u32> {
     let mut last = vec![NONE; words];
     let mut frequency = vec![0; words];
@@ -115,7 +115,7 @@ fn frequency(tokens: &Tokens, table: &WordTable, words: usize) -> Vec<u32> {
     frequency
 }
 
-/// What a vote of each word counts; nothing for those that there is no time for.
+/// Returns the weight of each word's votes; 0 for words beyond the limit of votes.
 fn weights(frequency: &[u32], in_request: &[Vec<u32>], lines: usize) -> Vec<u32> {
     let mut by_rarity: Vec<usize> = (0..frequency.len()).filter(|&id| frequency[id] > 0).collect();
     by_rarity.sort_by_key(|&id| (frequency[id], id));
@@ -128,14 +128,13 @@ fn weights(frequency: &[u32], in_request: &[Vec<u32>], lines: usize) -> Vec<u32>
         }
         left -= votes;
         let telling = telling(frequency[id], lines);
-        // Never nothing: in a file of one line every word is on all lines.
+        // The weight is never 0: in a file of one line, every word is on all lines.
         weights[id] = 1 + telling * telling;
     }
     weights
 }
 
-/// The votes by diagonal; the diagonal of index 0 is that of the request's last line on the first of the
-/// file.
+/// Returns the votes by diagonal. On the diagonal of index 0, the request's last line is on the first of the file.
 fn vote(
     tokens: &Tokens,
     table: &WordTable,
@@ -159,17 +158,17 @@ fn vote(
     votes
 }
 
-/// The diagonals with most support, best first, no two of them close to each other. Of equals the earliest,
-/// so that the answer is stable.
+/// Returns the diagonals with most support, best first, no two of them close to each other. Among equals, the earliest
+/// wins, so that the answer is stable.
 fn best(votes: &[u32], height: usize, count: usize) -> Vec<isize> {
-    // A single line has no others that could be moved.
+    // In a single line, nothing can be shifted.
     let drift = DRIFT.min(height.saturating_sub(1));
     let mut support: Vec<u64> = Vec::with_capacity(votes.len());
     let mut window: u64 = votes.iter().take(drift).map(|&vote| u64::from(vote)).sum();
     for (at, &vote) in votes.iter().enumerate() {
         window += votes.get(at + drift).map_or(0, |&vote| u64::from(vote));
         window -= at.checked_sub(drift + 1).map_or(0, |gone| u64::from(votes[gone]));
-        // A diagonal without votes of its own is no place, however good its neighbours are.
+        // A diagonal without its own votes is no place, however good its neighbours are.
         support.push(if vote == 0 { 0 } else { window + 2 * u64::from(vote) });
     }
     let mut found = Vec::new();
@@ -230,7 +229,7 @@ mod tests {
             weights(frequency, &requests, 1_024)
         };
         assert_eq!(weights_of(&[1, 32, 1_024, 0], &[1, 1, 1, 1]), [101, 26, 1, 0]);
-        // The rarest have the first turn, and what follows the first that is too much has none.
+        // The rarest words vote first; from the first word that exceeds the limit on, none does.
         assert_eq!(weights_of(&[1_000, 2, 100], &[1, 3, VOTES]), [0, 82, 0]);
     }
 }
