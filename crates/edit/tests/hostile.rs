@@ -1,7 +1,7 @@
-//! Requests that are made to take long. Each must end soon, with what it asks for or with a refusal.
+//! Requests that are crafted to take long. Each must end soon, with an edit or a refusal.
 //!
-//! What bounds them is counted work, so where a test expects `work-limit` it lowers the limit: the point is that
-//! the loop counts, and counting to the end would only take time.
+//! Counted work bounds them, so a test that expects `work-limit` lowers the limit: the point is that the loop counts,
+//! and counting to the end would only take time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use emend_edit::patch::{Patch, TextChange};
 use emend_edit::plan::{self, Source, Sources};
 use emend_edit::{Code, Problem, Text};
 
-/// Very generous: the tests are not optimised, and the machine may be busy. A quadratic loop takes far longer.
+/// A generous timeout: the tests are not optimised, and the machine may be busy. A quadratic loop takes far longer.
 const SOON: Duration = Duration::from_secs(60);
 
-/// The code of the first problem; `None` where the request is planned.
+/// Returns the code of the first problem; `None` if the request can be planned.
 fn outcome(patch: Result<Patch, Vec<Problem>>, file: &str, work: u64) -> Option<Code> {
     let begun = Instant::now();
     let planned = patch.and_then(|patch| {
@@ -82,7 +82,7 @@ fn parsers_take_time_in_proportion_to_the_text() {
         let text = line.repeat(60_000 / line.matches('\n').count());
         let begun = Instant::now();
         for format in Format::ALL {
-            // Whatever comes of it.
+            // Any result will do.
             let _ = recognise::parse(&text, Some(*format), Some("a"));
         }
         let _ = parsed(&text);
@@ -190,7 +190,7 @@ fn lookalikes_of_a_long_file() {
     let file = "\u{201c}caf\u{e9}\u{201d} it\u{2019}s here\n".repeat(100_000);
     let hunk = format!("@@\n{}-nope\n+x\n", " \"caf\u{e9}\" it's here\n".repeat(100));
     assert_eq!(outcome(v4a(&hunk), &file, LITTLE), Some(Code::WorkLimit));
-    // What replaces what is not looked for in blocks so long.
+    // In blocks this long, removed and added lines are not paired.
     let old: String = (0..10_000).map(|i| format!("-\"a\" {i} it's\n")).collect();
     let new: String = (0..9_999).map(|i| format!("+\"b\" {i} it's\n")).collect();
     let file: String = (0..10_000).map(|i| format!("\u{201c}a\u{201d} {i} it\u{2019}s\n")).collect();

@@ -74,7 +74,7 @@ pub struct Diagnostic {
     pub column: u32,
     /// Error or warning.
     pub severity: Severity,
-    /// What is wrong.
+    /// The message of the server.
     pub message: String,
     /// The tool that found it, if the server names one.
     pub source: Option<String>,
@@ -123,7 +123,7 @@ pub enum ServerState {
     },
 }
 
-/// What a server says now of the files that it was asked to diagnose.
+/// The current diagnostics of one server for the files that it was asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
     /// The name of the server.

@@ -43,7 +43,7 @@ pub(crate) enum ColumnUnits {
 }
 
 impl ColumnUnits {
-    /// Returns the units that a server has chosen. A server that says nothing has chosen UTF-16.
+    /// Returns the units that a server has chosen; UTF-16 if it has chosen none.
     pub(crate) fn from_encoding(kind: Option<&PositionEncodingKind>) -> Self {
         match kind.map(PositionEncodingKind::as_str) {
             Some("utf-8") => Self::Utf8,
@@ -60,7 +60,7 @@ impl ColumnUnits {
         }
     }
 
-    /// Returns how many whole characters fit into so many units of a line.
+    /// Returns how many whole characters of a line fit into this number of units.
     fn characters(self, line: &str, units: u32) -> u32 {
         let mut left = units as usize;
         let mut characters = 0;

@@ -66,7 +66,7 @@ impl Search {
     }
 
     /// Returns whether a file or folder is in a root, by its path or its target, or is reached through a link in a
-    /// root: who can set that link anew chooses the target.
+    /// root: whoever can change that link chooses the target.
     #[must_use]
     pub fn is_inside(&self, path: &Path) -> bool {
         self.has(path)

@@ -1,4 +1,4 @@
-//! Files of pseudo-code in a few sizes, and requests that fit them or just do not.
+//! Fixtures of the benchmarks: files of pseudo-code in a few sizes, and requests that fit them or narrowly fail.
 
 use std::fmt;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use emend_edit::plan::{Source, Sources};
 /// The name of every file.
 pub(crate) const PATH: &str = "src/file.rs";
 
-/// How large a file is.
+/// The size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     Small,
@@ -24,9 +24,9 @@ pub(crate) enum Size {
     Huge,
 }
 
-/// Those of which everything is measured.
+/// The sizes for which everything is measured.
 pub(crate) const SIZES: &[Size] = &[Size::Small, Size::Large, Size::Huge];
-/// Those in which something is looked for.
+/// The sizes for which searches are measured.
 pub(crate) const SEARCHED: &[Size] = &[Size::Small, Size::Large, Size::Long, Size::Huge];
 
 impl Size {
@@ -51,7 +51,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Line `i` of every file. Some lines recur, as they do in code.
+/// Makes line `i` of every file. Some lines recur, as they do in code.
 fn line(i: usize) -> String {
     match i % 10 {
         0 => format!("fn compute_{i}(value: u32, other: &str) -> String {{"),
@@ -80,7 +80,7 @@ fn content(size: Size) -> String {
     text
 }
 
-/// The file of this size.
+/// Returns the file of this size.
 pub(crate) fn text(size: Size) -> &'static Arc<Text> {
     static TEXTS: [OnceLock<Arc<Text>>; 4] = [const { OnceLock::new() }; 4];
     TEXTS[size as usize].get_or_init(|| {
@@ -89,7 +89,7 @@ pub(crate) fn text(size: Size) -> &'static Arc<Text> {
     })
 }
 
-/// The same with CRLF.
+/// Returns the file of this size with CRLF.
 pub(crate) fn crlf(size: Size) -> &'static Text {
     static TEXTS: [OnceLock<Text>; 4] = [const { OnceLock::new() }; 4];
     TEXTS[size as usize].get_or_init(|| {
@@ -98,14 +98,14 @@ pub(crate) fn crlf(size: Size) -> &'static Text {
     })
 }
 
-/// What is on disk: one file.
+/// Makes sources with one file.
 pub(crate) fn sources(text: impl Into<Arc<Text>>) -> Sources {
     let mut sources = Sources::default();
     sources.insert(PATH, PATH, Source::Present(text.into()));
     sources
 }
 
-/// Whether a request is to fit.
+/// Whether a request is meant to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     Hit,
@@ -116,17 +116,17 @@ pub(crate) enum Asked {
 pub(crate) struct Request {
     pub(crate) lines: Vec<Line>,
     pub(crate) form: BlockForm,
-    /// Whether it is for the file with CRLF.
+    /// Whether the request is for the file with CRLF.
     pub(crate) crlf: bool,
 }
 
-/// The lines that a request covers.
+/// Returns the lines that a request covers.
 fn place(size: Size) -> Range<usize> {
     let middle = text(size).lines().len() / 2 / 10 * 10;
     middle..middle + 20
 }
 
-/// A request that fits by this layer and by none before it; or the same with a word that the file has not.
+/// Makes a request that fits by this layer and by no stricter one, or one that fails because of a wrong word.
 pub(crate) fn request(layer: &str, size: Size, asked: Asked) -> Request {
     let mut lines = Vec::new();
     for i in place(size) {
@@ -187,12 +187,12 @@ fn each(lines: &mut [Line], mut change: impl FnMut(&mut String)) {
 }
 
 impl Request {
-    /// The lines that must be there.
+    /// Returns the old lines.
     pub(crate) fn there(&self) -> Vec<&[u8]> {
         self.lines.iter().filter_map(Line::before).map(str::as_bytes).collect()
     }
 
-    /// And those that are there afterwards.
+    /// Returns the new lines.
     pub(crate) fn wanted(&self) -> Vec<&[u8]> {
         self.lines.iter().filter_map(Line::after).map(str::as_bytes).collect()
     }
@@ -201,7 +201,7 @@ impl Request {
         self.there().join(&b'\n')
     }
 
-    /// As a call of `str_replace`.
+    /// Makes the request a call of `str_replace`.
     pub(crate) fn str_replace(&self) -> Patch {
         let text = |lines: Vec<&[u8]>| String::from_utf8_lossy(&lines.join(&b'\n')).into_owned();
         let change =
@@ -209,7 +209,7 @@ impl Request {
         Patch::replace(PATH, vec![change]).expect("it is a change")
     }
 
-    /// As a V4A patch.
+    /// Makes the request a V4A patch.
     pub(crate) fn v4a(&self) -> String {
         let mut patch = format!("*** Begin Patch\n*** Update File: {PATH}\n@@\n");
         for line in &self.lines {
@@ -227,12 +227,12 @@ impl Request {
 /// Many small changes, spread over a file.
 pub(crate) struct Edits {
     size: Size,
-    /// The lines that change.
+    /// The changed lines.
     at: Vec<usize>,
 }
 
 impl Edits {
-    /// So many, if the file has so many lines that change.
+    /// Makes `count` edits, or as many as the file has lines to change.
     pub(crate) fn of(count: usize, size: Size) -> Self {
         let total = text(size).lines().len();
         let step = (total / 10 / count).max(1) * 10;
@@ -244,7 +244,7 @@ impl Edits {
         line(i).replace("lookup", "search")
     }
 
-    /// As one call.
+    /// Makes all edits one call.
     pub(crate) fn patch(&self) -> Patch {
         let change = |&i: &usize| TextChange {
             old: line(i - 1) + "\n" + &line(i),
@@ -255,7 +255,7 @@ impl Edits {
         Patch::replace(PATH, self.at.iter().map(change).collect()).expect("they are changes")
     }
 
-    /// The file with all of them.
+    /// Returns the file with all edits made.
     pub(crate) fn applied(&self) -> String {
         let mut text = String::with_capacity(self.size.bytes() + 100);
         let mut at = self.at.iter().peekable();
@@ -268,7 +268,7 @@ impl Edits {
     }
 }
 
-/// A patch of about so many bytes.
+/// Makes a patch of about this number of bytes.
 pub(crate) fn patch(format: Format, bytes: usize) -> String {
     let mut patch = String::with_capacity(bytes + 1_000);
     match format {
@@ -279,7 +279,7 @@ pub(crate) fn patch(format: Format, bytes: usize) -> String {
         Format::SearchReplace => patch += &format!("{PATH}\n"),
         Format::Ed | Format::Rcs => {}
     }
-    // ed goes from the bottom of the file up.
+    // ed scripts work from the bottom of the file up.
     let mut number = if format == Format::Ed { bytes } else { 0 };
     let mut i = 0;
     while patch.len() < bytes {

@@ -1,5 +1,5 @@
-//! What the engine costs on files of 4 KB, 1 MB and 50 MB, and of 100,000 lines: `cargo bench -p emend-edit`,
-//! perhaps with `--` and a part of a name behind it. Of large files few samples are taken.
+//! Benchmarks of the engine on files of 4 KB, 1 MB and 50 MB, and of 100,000 lines: `cargo bench -p emend-edit`,
+//! optionally followed by `--` and a part of a name. Large files get few samples.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ mod find_one {
         bytes(bencher, size, &request("exact", size, Asked::Miss).bytes());
     }
 
-    /// One layer alone, on a file whose lines are not indexed yet.
+    /// Measures one layer alone, on a file whose lines are not indexed yet.
     fn layer(bencher: Bencher<'_, '_>, (layer, size): (&str, Size), asked: Asked) {
         let limits = FindLimits::default();
         let request = request(layer, size, asked);
@@ -111,7 +111,7 @@ mod find_one {
 mod refusal {
     use super::*;
 
-    /// The nearest lines, of a text whose words were not taken yet.
+    /// Measures the nearest lines, of a text whose words are not hashed yet.
     #[divan::bench(args = SEARCHED)]
     fn near_cold(bencher: Bencher<'_, '_>, size: Size) {
         let request = request("exact", size, Asked::Miss);
@@ -122,7 +122,7 @@ mod refusal {
         });
     }
 
-    /// All layers, and then the nearest lines.
+    /// Measures all layers, and then the nearest lines.
     #[divan::bench(args = SEARCHED)]
     fn str_replace(bencher: Bencher<'_, '_>, size: Size) {
         let request = request("exact", size, Asked::Miss);

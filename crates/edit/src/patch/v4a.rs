@@ -9,12 +9,11 @@
 //! hunk     = ("@@" [ " " line [" @@"] ])*  (" " line | "-" line | "+" line | "")+  [ "*** End of File" ]
 //! ```
 //!
-//! The first hunk of a section may leave out its `@@`; an empty line is an empty context line, and those
-//! before the next header are left out. Several `@@` lines narrow the place one after another. A section
-//! may be a mere move. Around the patch: white space, one code fence, a here-document (`<<EOF`, also after
-//! `apply_patch`), and prose, parted from it by one of these or a blank line: what stands right before Begin or
-//! after End may be a part of it that went astray. A missing Begin is forgiven. **A missing End is refused: the
-//! patch was cut off.**
+//! The first hunk of a section may omit its `@@`; an empty line is an empty context line, and those before the next
+//! header are ignored. Several `@@` lines narrow the place one after another. A section may be a mere move. Around the
+//! patch there may be white space, one code fence, a here-document (`<<EOF`, also after `apply_patch`), and prose. One
+//! of these or a blank line must separate the prose: text right before Begin or after End may be a misplaced part of
+//! the patch. A missing Begin is tolerated. **A missing End is refused: the patch was cut off.**
 //!
 //! `docs/FORMATS.md` lists each leniency with its test. The first lines of the messages are Codex's.
 

@@ -6,11 +6,11 @@
 //!           opening fence  line*  closing fence
 //! ```
 //!
-//! With `path` the only fence is that file. A bare word right above a fence is more often prose than a name: it counts
-//! where nothing else is a name, and only for a file that exists. Fences without a name beside named ones are examples,
-//! and left out, unless the sentence above speaks of a file that the text does not give: then the fence may be that
-//! file, and half of a reply is not made. **What could be the end of a fence inside the content is refused**: the rest
-//! of the file would be lost. So content with fences needs a longer one around it.
+//! With `path`, the only fence is that file. A bare word right above a fence is more often prose than a name: it counts
+//! only if there is no other name, and only for a file that exists. Unnamed fences beside named ones are examples and
+//! are ignored. But if the sentence above one mentions a file that the text does not give, the fence may be that file,
+//! and the whole request is refused. **Content with a line that could end its fence is refused**: the rest of the file
+//! would be lost. So content with fences needs a longer one around it.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;

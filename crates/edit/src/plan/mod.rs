@@ -129,21 +129,21 @@ pub enum Action {
     },
     /// The file is changed.
     Modify {
-        /// What it holds now.
+        /// The current content of the file.
         base: Arc<Text>,
         /// The changes to the content.
         edit: Edit,
     },
     /// The file is deleted.
     Delete {
-        /// What it holds now.
+        /// The current content of the file.
         base: Arc<Text>,
     },
     /// The file is moved here, perhaps changed.
     Move {
         /// The current name of the file.
         from: String,
-        /// What it holds now.
+        /// The current content of the file.
         base: Arc<Text>,
         /// The changes to the content; possibly none.
         edit: Edit,

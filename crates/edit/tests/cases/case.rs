@@ -10,7 +10,7 @@
 //! NAME/expected/   the workspace afterwards; a refused case has none, since it changes nothing
 //! ```
 //!
-//! Two programs run them, and both read them here: the tests of this crate run those that a plan decides, in process;
+//! Two programs read fixtures by this module: the tests of this crate run those that a plan decides, in process;
 //! `tests/cases.rs` at the top runs the others and a sample of these against the built command.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 /// The files of a workspace, by name.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// Every file in a folder; none where there is no such folder.
+/// Reads every file in a folder; none if there is no such folder.
 pub(crate) fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut todo = vec![(folder.to_path_buf(), String::new())];
@@ -40,7 +40,7 @@ pub(crate) fn files(folder: &Path) -> Files {
     found
 }
 
-/// What is in a folder, sorted.
+/// Returns the names of the entries of a folder, sorted.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> =
@@ -49,23 +49,23 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A fixture, read.
+/// A fixture that was read.
 pub(crate) struct Case {
     pub(crate) code: String,
-    /// Files that the client has read before.
+    /// The files that the client has read before.
     pub(crate) read: Vec<String>,
     pub(crate) layer: Option<String>,
     pub(crate) tool: String,
-    /// All of the call, the patch too.
+    /// All arguments of the call, including the patch.
     pub(crate) arguments: Map<String, Value>,
     pub(crate) input: Files,
-    /// The workspace afterwards: that before, where the call is refused.
+    /// The workspace afterwards; unchanged if the call is refused.
     pub(crate) wanted: Files,
     is_planned: bool,
 }
 
 impl Case {
-    /// The case in a folder. What is wrong with a case that cannot be run is an error.
+    /// Reads the case in a folder. The error says why a case cannot be run.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let known = ["case.json", "patch.txt", "input", "expected"];
         if let Some(unknown) = names_in(folder).iter().find(|name| !known.contains(&&name[..])) {
@@ -120,7 +120,7 @@ impl Case {
             return Err(format!("{tool} takes no patch"));
         }
         settle_versions(&mut arguments, &input);
-        // What a client has read or says of versions, and what the tools make of their arguments, is for others to judge.
+        // A plan does not decide about files that were read, versions, or the arguments of tools.
         let more = ["read", "versions", "tool", "end_to_end"];
         let is_planned = !more.iter().any(|field| fields.contains_key(*field))
             && !matches!(&code[..], "not-read" | "stale-file");
@@ -137,12 +137,12 @@ impl Case {
         })
     }
 
-    /// Whether the parser and the plan decide all of it.
+    /// Returns whether the parser and the plan decide the whole case.
     pub(crate) fn is_planned(&self) -> bool {
         self.is_planned
     }
 
-    /// Compares what happened with what was to happen: the code, the layer of the first hunk, and all files.
+    /// Compares the outcome with the expected one: the code, the layer of the first hunk, and all files.
     pub(crate) fn check(
         &self,
         code: &str,
@@ -169,7 +169,7 @@ impl Case {
     }
 }
 
-/// Puts the version of a file in the place of the word "current".
+/// Replaces the word "current" by the version of the file.
 fn settle_versions(arguments: &mut Map<String, Value>, input: &Files) {
     let settle = |version: &mut Value, name: &str| {
         if version == "current" {
@@ -188,7 +188,7 @@ fn settle_versions(arguments: &mut Map<String, Value>, input: &Files) {
     }
 }
 
-/// Every fixture with its name, `FORMAT/NAME`, sorted.
+/// Returns every fixture with its name, `FORMAT/NAME`, sorted.
 pub(crate) fn all(root: &Path) -> Vec<(String, Result<Case, String>)> {
     let mut found = Vec::new();
     for format in names_in(root) {

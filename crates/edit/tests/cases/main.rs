@@ -59,7 +59,7 @@ fn run(case: &Case) -> Result<(), String> {
     }
 }
 
-/// What the parser and the plan make of a case.
+/// Parses and plans a case.
 fn plan(case: &Case) -> Result<Plan, Vec<Problem>> {
     assert!(case.tool == "apply_patch" && case.read.is_empty());
     let argument = |name: &str| case.arguments.get(name).map(|value| value.as_str().unwrap());
@@ -69,7 +69,7 @@ fn plan(case: &Case) -> Result<Plan, Vec<Problem>> {
     for path in patch.paths() {
         match case.input.get(path).map(|bytes| Text::new(bytes.clone())) {
             Some(Ok(text)) => sources.insert(path, path, Source::Present(Arc::new(text))),
-            // What is no text is no source either.
+            // A file that is no text is no source.
             Some(Err(kind)) => return Err(vec![Problem::new(kind).at(path)]),
             None => sources.insert(path, path, Source::Absent),
         }
@@ -77,7 +77,7 @@ fn plan(case: &Case) -> Result<Plan, Vec<Problem>> {
     plan::build(&patch, &sources, &FindLimits::default())
 }
 
-/// The workspace as it is when a plan has been made true.
+/// Returns the workspace after a plan was applied.
 fn after(plan: &Plan, before: &Files) -> Files {
     let mut files = before.clone();
     for file in plan.files() {

@@ -1,4 +1,4 @@
-//! What unified and git diffs are read as.
+//! Tests of the parser for unified and git diffs.
 
 use alloc::format;
 use alloc::string::String;
@@ -26,7 +26,7 @@ fn hunks(text: &str) -> Vec<LineChange> {
     hunks.into_iter().map(lines).collect()
 }
 
-/// The lines of the one hunk, each with its sign; `=` for one that had none.
+/// Returns the lines of the only hunk, each with its sign; `=` for one that had none.
 fn signs(text: &str) -> Vec<String> {
     let hunks = hunks(text);
     assert_eq!(hunks.len(), 1);
@@ -91,7 +91,7 @@ fn wrong_counts_are_forgiven_when_the_body_is_clear() {
         let text = diff(&format!("@@ {counts} @@\n a\n-b\n+c\n d\n"));
         assert_eq!(signs(&text), [" a", "-b", "+c", " d"], "{counts}");
     }
-    // Too small a count, and an empty line where it would end.
+    // The count is too small, and an empty line stands where the hunk would end.
     assert_eq!(signs(&diff("@@ -1,2 +1,2 @@\n a\n-b\n+c\n\n-d\n+e\n")).len(), 6);
     // Another file follows.
     assert_eq!(
@@ -140,7 +140,7 @@ fn added_lines_alone_go_by_their_number() {
         assert!(refusal(&diff(nowhere), None)[0].contains("NoPlace"));
     }
     assert!(refusal(&diff("@@ -4,3 +4,4 @@\n+x\n"), None)[0].contains("OldLinesMissing"));
-    // At the end of a file without a final newline there is no number to go by, but an end.
+    // A line added without a final newline is placed at the end of the file, not by number.
     let last = &hunks(&diff("@@ -4,0 +5 @@\n+x\n\\ No newline at end of file\n"))[0];
     assert_eq!((last.hint, last.final_newline, last.at_end), (Some(4), Some(false), false));
 }
@@ -180,12 +180,12 @@ fn a_new_file_is_added_and_a_deleted_one_says_what_it_holds() {
     assert_eq!(gone, Section::new("f", Operation::Delete { content: Some("a\nb\n".into()) }));
     let gone = only("diff --git a/f b/f\ndeleted file mode 100644\nindex e69de29..0000000\n");
     assert_eq!(gone.operation, Operation::Delete { content: None });
-    // GNU diff names a file that is not there, and dates it to the beginning of time.
+    // GNU diff names an absent file, and gives it the Unix epoch as timestamp.
     let dated = "1969-12-31 19:00:00.000000000 -0500";
     assert_eq!(added(&format!("--- a/f\t{dated}\n+++ b/f\t2024\n@@ -0,0 +1 @@\n+a\n")), "a\n");
     let gone = only(&format!("--- a/f\t2024\n+++ b/f\t{dated}\n@@ -1 +0,0 @@\n-a\n"));
     assert!(matches!(gone.operation, Operation::Delete { .. }));
-    // It exists after all.
+    // A hunk with old lines shows that the file exists after all.
     let update = only("--- /dev/null\n+++ b/f\n@@ -1 +1,2 @@\n a\n+b\n");
     assert!(matches!(update.operation, Operation::Update { .. }) && update.path == "f");
     assert!(refusal("--- /dev/null\n+++ b/f\n", None)[0].contains("NewWithoutContent"));
@@ -288,7 +288,7 @@ fn a_change_of_line_endings_is_not_silently_left_out() {
 }
 
 proptest::proptest! {
-    /// Whatever the lines, a parser answers; and a refusal names a line.
+    /// Every parser answers any lines, and a refusal names a line.
     #[test]
     fn no_text_is_too_odd(picked in proptest::collection::vec((0usize..40, "[-+ !a1,.\\\\é]{0,3}"), 0..14)) {
         const ODD: [&str; 34] = [
