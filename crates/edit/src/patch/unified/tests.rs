@@ -140,7 +140,7 @@ fn added_lines_alone_go_by_their_number() {
         assert!(refusal(&diff(nowhere), None)[0].contains("NoPlace"));
     }
     assert!(refusal(&diff("@@ -4,3 +4,4 @@\n+x\n"), None)[0].contains("OldLinesMissing"));
-    // A line added without a final newline is placed at the end of the file, not by number.
+    // Lines added without a final newline are no range: they go at the end of the file.
     let last = &hunks(&diff("@@ -4,0 +5 @@\n+x\n\\ No newline at end of file\n"))[0];
     assert_eq!((last.hint, last.final_newline, last.at_end), (Some(4), Some(false), false));
 }
