@@ -1,7 +1,7 @@
-//! Progress: from the thread that does the work to notifications for a client that asked for them.
+//! Progress of an edit: from the thread that does the work to notifications for a client that asked for them.
 //!
-//! What is told is whole percents, and only when there is one more. So there are at most a hundred, they always
-//! grow, and no clock is needed. The answer waits for the last of them.
+//! Progress is sent in whole percents, each at most once. So there are at most a hundred notifications, they always
+//! grow, and no clock is needed. The response waits for the last of them.
 
 use std::cell::Cell;
 
@@ -11,16 +11,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use emend_workspace::{Phase, Progress};
 
-/// Tells from the thread that does the work.
+/// The sender, on the thread that does the work.
 pub(crate) struct ProgressSender {
     channel: UnboundedSender<(usize, Progress)>,
     last: Cell<usize>,
 }
 
-/// Hears it where notifications are sent.
+/// The receiver, where notifications are sent.
 pub(crate) struct ProgressReceiver(UnboundedReceiver<(usize, Progress)>);
 
-/// Both ends.
+/// Creates both ends of a progress channel.
 pub(crate) fn channel() -> (ProgressSender, ProgressReceiver) {
     let (channel, receiver) = unbounded_channel();
     (ProgressSender { channel, last: Cell::new(0) }, ProgressReceiver(receiver))
@@ -30,14 +30,14 @@ impl ProgressSender {
     pub(crate) fn send(&self, progress: Progress) {
         let percent = percent(progress);
         if percent > self.last.replace(percent.max(self.last.get())) {
-            // The other end only goes when nobody waits for the answer any more.
+            // The receiver only goes when nobody waits for the response any more.
             let _ = self.channel.send((percent, progress));
         }
     }
 }
 
 impl ProgressReceiver {
-    /// Notifies the client until the work is done and its teller gone.
+    /// Notifies the client until the sender is dropped.
     pub(crate) async fn notify_client(mut self, client: &Peer<RoleServer>, token: &ProgressToken) {
         while let Some((percent, progress)) = self.0.recv().await {
             let notification = ProgressNotificationParam::new(token.clone(), percent as f64)
@@ -51,7 +51,7 @@ impl ProgressReceiver {
     }
 }
 
-/// Each phase is an equal part of the whole.
+/// Returns the percentage, in which each phase has an equal share.
 fn percent(Progress { what, done, total }: Progress) -> usize {
     let before = Phase::ALL.iter().filter(|phase| **phase < what).count();
     let total = total.max(1);

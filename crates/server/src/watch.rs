@@ -1,8 +1,8 @@
-//! Watching folders: from what the system tells of their entries to gathered hints that something there may be new.
+//! Watching folders: the system's events about their entries, gathered into hints at what may have changed.
 //!
-//! A hint names a path and no more; whoever gets it looks at the file itself. Hints are gathered for a moment, so that
-//! many writes are one hint, and none is lost: what comes later is in the next. Where the system lost some, or lets no
-//! more folders be watched, the hint is that anything may be new.
+//! A hint names only a path; the observer looks at the file itself. Hints are gathered for a moment, so that many
+//! writes become one hint. None is lost: a later one is in the next batch. Where the system has lost events, or allows
+//! no more watches, the hint is that anything may have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use emend_threads::{Condvar, Mutex};
 use notify::event::{AccessKind, AccessMode, EventKind, Flag, ModifyKind};
 use notify::{ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher};
 
-/// Hints are gathered until none has come for so long,
+/// The quiet time after which a batch of hints is complete.
 const QUIET: Duration = Duration::from_millis(20);
-/// but no longer than this.
+/// The longest time that a batch of hints is gathered.
 const LONGEST_GATHERING: Duration = Duration::from_millis(200);
-/// How many paths are gathered; more of them are as good as all.
+/// The number of paths in a batch; more of them count as everything.
 const GATHERED_PATHS: usize = 10_000;
-/// How often everything is looked at where folders cannot be watched.
+/// The interval of polling where folders cannot be watched.
 const POLL: Duration = Duration::from_secs(2);
 
-/// What may be new.
+/// A batch of hints at what may have changed.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
-    /// These paths. With it whether something came there or went, or only changed.
+    /// The paths, each with whether an entry was created, removed or renamed there and not only modified.
     pub(crate) paths: BTreeMap<PathBuf, bool>,
-    /// Anything.
+    /// Whether anything may have changed.
     pub(crate) all: bool,
-    /// Whether the system lost hints.
+    /// Whether the system has lost events.
     pub(crate) lost: bool,
 }
 
@@ -57,7 +57,7 @@ impl Hints {
             self.all = true;
         }
         let comes_or_goes = match event.kind {
-            // Looking at a file must not be a hint to look at it.
+            // Reading a file must not cause a hint, since a hint causes a read.
             EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
             EventKind::Access(_) => return,
             EventKind::Create(_) | EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)) => true,
@@ -75,13 +75,13 @@ impl Hints {
     }
 }
 
-/// Folders that are watched. Ends with it.
+/// A set of watched folders. Dropping it ends the watch and its thread.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// `None` where the system gives none; then all is looked at now and then.
+    /// The system's watcher; `None` where there is none, and everything is polled.
     watcher: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
-    /// Whether a folder is not there and no folder around it tells when it is.
+    /// Whether a folder is missing and its parent, which would show when it is created, is not watched.
     has_missing_folders: bool,
     shared: Arc<Shared>,
 }
@@ -95,7 +95,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Gathering {
     hints: Hints,
-    /// When the latest of them came.
+    /// The time of the latest event.
     latest: Option<Instant>,
     /// Whether some folders cannot be watched.
     is_polling: bool,
@@ -103,7 +103,7 @@ struct Gathering {
 }
 
 impl Watch {
-    /// Begins, with no folder. What may be new is told in a thread of its own, until `tell` says that it is over.
+    /// Starts with no folder. A new thread calls `observer` with each batch of hints until it returns false.
     pub(crate) fn start(observer: impl FnMut(Hints) -> bool + Send + 'static) -> Self {
         let shared = Arc::new(Shared::default());
         let receiver = Arc::clone(&shared);
@@ -112,7 +112,7 @@ impl Watch {
             let is_first = gathering.hints.is_empty();
             gathering.hints.add_event(event);
             gathering.latest = Some(Instant::now());
-            // Whoever gathers wakes with the first and looks by itself whether it is quiet: an edit makes several.
+            // Only the first of an edit's events wakes the gathering thread, which then waits for quiet by itself.
             if is_first && !gathering.hints.is_empty() {
                 receiver.changed.notify_one();
             }
@@ -129,16 +129,17 @@ impl Watch {
         Self { watcher: watcher.ok(), watched: BTreeSet::new(), has_missing_folders: false, shared }
     }
 
-    /// From now on watches these folders, as far as they exist, and no others. Outer folders come before those in them:
-    /// one that is made meanwhile is heard of by the one around it. Where there is none, all is looked at now and then.
+    /// Watches exactly these folders, as far as they exist. The set is ordered, so an outer folder is watched before
+    /// its children, and a child that is created meanwhile causes a hint. Where a folder can be neither watched nor
+    /// noticed when it is created, everything is polled.
     pub(crate) fn set_folders(&mut self, folders: &BTreeSet<PathBuf>) {
         let mut is_polling = self.watcher.is_none();
-        // It is said once, and not again with each subscription.
+        // The failure is logged once, and not again with each subscription.
         let is_known = self.shared.gathering.lock().is_polling;
         self.has_missing_folders = false;
         if let Some(watcher) = &mut self.watcher {
             for gone in self.watched.difference(folders) {
-                // It may have been removed, and then it is not watched any more.
+                // A removed folder is not watched any more, so an error means nothing.
                 let _ = watcher.unwatch(gone);
             }
             self.watched.retain(|folder| folders.contains(folder));
@@ -168,17 +169,17 @@ impl Watch {
         self.shared.changed.notify_one();
     }
 
-    /// Whether there are folders of which nothing is hinted at but that all may be new.
+    /// Returns whether some folders are polled, and give no hint but that anything may have changed.
     pub(crate) fn is_partial(&self) -> bool {
         self.shared.gathering.lock().is_polling
     }
 
-    /// Whether folders have to be set again to find out that they are there.
+    /// Returns whether the folders have to be set again to notice that a missing one was created.
     pub(crate) fn has_missing_folders(&self) -> bool {
         self.has_missing_folders
     }
 
-    /// Something happened to this folder itself: what was watched in it may be another folder by now.
+    /// Stops watching this folder and those inside it, since it may have been replaced by another folder.
     pub(crate) fn forget(&mut self, folder: &Path) {
         let Some(watcher) = &mut self.watcher else { return };
         self.watched.retain(|watched| {
@@ -205,14 +206,14 @@ impl Shared {
             if !observer(hints) {
                 return;
             }
-            // A large file that is written to all the time is not read all the time.
+            // Resting as long as the observer took keeps a file under constant change from being read all the time.
             let gathering = self.gathering.lock();
             let rest = begun.elapsed();
             drop(self.changed.wait_timeout_while(gathering, rest, |gathering| !gathering.is_over));
         }
     }
 
-    /// The next hints, once it is quiet; `None` when it is over.
+    /// Returns the next batch of hints once it is complete; `None` when the watch has ended.
     fn gather(&self) -> Option<Hints> {
         let mut gathering = self.gathering.lock();
         while gathering.hints.is_empty() && !gathering.is_over {

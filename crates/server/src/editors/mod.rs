@@ -1,8 +1,8 @@
-//! The editors that a person has told of edits, so that what is open there shows the new text.
+//! Notifications of the editors that the user has configured, so that open buffers show the new text after an edit.
 //!
-//! Telling is running a program, and blocks; so each editor has a queue, and a thread while there is something in it.
-//! The queue is a set of files, not a list of edits: where an editor hangs, what comes meanwhile is told at once when it
-//! is its turn again, and nobody else waits. What fails is in the log; the edit is made in any case.
+//! A notification runs a program, which blocks, so each editor has a background queue. The queue is a set of files, not
+//! a list of edits: while an editor hangs, changed files gather and are all sent with its next notification, and nobody
+//! else waits. Failures are logged and never fail the edit.
 
 mod notify_methods;
 
@@ -21,40 +21,40 @@ use emend_workspace::{CommittedEdit, Workspace};
 
 use self::notify_methods::{NotifyMethod, Run};
 
-/// How long telling an editor may take, unless the person says otherwise.
+/// The default timeout of a notification.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How many files wait for an editor at most. It is not told of more.
+/// The number of files that may wait for an editor; further ones are dropped.
 const FILES_WAITING: usize = 10_000;
-/// How much a program may say.
+/// The most bytes of output that a program may write.
 const MOST_OUTPUT: usize = 64 * 1024;
 
-/// What an edit has made of a file.
+/// A file that an edit has changed, created, moved or deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ChangedFile {
-    /// The root that it is in.
+    /// The root of the file.
     pub(crate) root: PathBuf,
-    /// Where it is: its path without links.
+    /// The absolute path of the file, without links.
     pub(crate) path: PathBuf,
-    /// The line that changed, the first if there are several.
+    /// The first line that changed.
     pub(crate) line: usize,
-    /// Whether it is gone from there.
+    /// Whether the file is gone from this path.
     pub(crate) is_gone: bool,
 }
 
-/// All editors that are told of edits.
+/// All editors that are notified of edits.
 #[derive(Debug, Default)]
 pub(crate) struct Editors {
     all: Vec<EditorQueue>,
 }
 
-/// An editor, and what it is still to be told.
+/// An editor and the queue of its notifications.
 #[derive(Debug)]
 struct EditorQueue {
     editor: Arc<EditorTarget>,
     background: Background<Files>,
 }
 
-/// An editor, and how it is told.
+/// An editor and the way to notify it.
 #[derive(Debug)]
 struct EditorTarget {
     name: String,
@@ -64,7 +64,7 @@ struct EditorTarget {
     search: Arc<Search>,
 }
 
-/// The files that an editor is to be told of, each once. All of them are told at once.
+/// The changed files that wait for an editor, each once. One notification takes all of them.
 #[derive(Debug, Default)]
 struct Files(BTreeMap<PathBuf, ChangedFile>);
 
@@ -77,7 +77,7 @@ impl Waiting for Files {
 }
 
 impl Editors {
-    /// These editors, which are told of edits in this workspace.
+    /// Creates the queues of these editors for edits in this workspace.
     pub(crate) fn for_workspace(workspace: &Workspace, editors: &[Editor]) -> Self {
         let roots = workspace.roots().all().iter();
         Self::new(editors, &roots.map(|root| root.path.as_path()).collect::<Vec<_>>())
@@ -95,7 +95,7 @@ impl Editors {
         Self { all: editors.iter().map(|editor| EditorQueue::new(target(editor))).collect() }
     }
 
-    /// Has the editors told of this edit. Waits for none of them. Yields which ones are told.
+    /// Queues a notification of this edit for each editor, and returns the names of those that will get one.
     pub(crate) fn notify_of_commit(&self, committed: &CommittedEdit<'_>) -> Vec<&str> {
         if self.all.is_empty() || !committed.root.policy.terms().notify_editor {
             return Vec::new();
@@ -104,15 +104,15 @@ impl Editors {
     }
 
     fn notify(&self, files: &[ChangedFile]) -> Vec<&str> {
-        let concerned = self.all.iter().filter(|told| told.editor.method.is_concerned_by(files));
-        concerned.filter(|told| told.push(files)).map(|told| told.editor.name.as_str()).collect()
+        let concerned = self.all.iter().filter(|queue| queue.editor.method.is_concerned_by(files));
+        concerned.filter(|queue| queue.push(files)).map(|queue| queue.editor.name.as_str()).collect()
     }
 
-    /// Waits until all are told, but no longer than this.
+    /// Waits until all queues are empty, but no longer than `patience`.
     pub(crate) fn wait(&self, patience: Duration) {
         let until = Instant::now() + patience;
-        for told in &self.all {
-            told.background.wait(until.saturating_duration_since(Instant::now()));
+        for queue in &self.all {
+            queue.background.wait(until.saturating_duration_since(Instant::now()));
         }
     }
 }
@@ -121,7 +121,7 @@ impl EditorQueue {
     fn new(editor: EditorTarget) -> Self {
         let editor = Arc::new(editor);
         let target = Arc::clone(&editor);
-        // What last went wrong. An editor that is not open fails with each edit, which need not be said each time.
+        // The last failure. An editor that is not open fails for each edit, which is logged only once.
         let mut complaint = None;
         let work = move |files: Vec<ChangedFile>| {
             let failed = target.notify(&files).err();
@@ -133,7 +133,7 @@ impl EditorQueue {
         Self { editor, background: Background::new("editor", Files::default(), work) }
     }
 
-    /// Has the editor told of these. Returns whether it will be.
+    /// Queues a notification of these files. Returns whether the queue is still open.
     fn push(&self, files: &[ChangedFile]) -> bool {
         let pushed = self.background.push(|Files(waiting)| {
             for file in files {
@@ -150,14 +150,14 @@ impl EditorQueue {
 }
 
 impl EditorTarget {
-    /// Tells the editor. Blocks. The error is the first that went wrong; the rest is told all the same while there is time.
+    /// Notifies the editor, and returns the first error. Further commands run all the same while there is time. Blocks.
     fn notify(&self, files: &[ChangedFile]) -> Result<(), String> {
         let until = Instant::now() + self.timeout;
-        let mut told = Ok(());
+        let mut outcome = Ok(());
         for run in self.method.commands(files) {
-            told = told.and(self.run(&run, until.saturating_duration_since(Instant::now())));
+            outcome = outcome.and(self.run(&run, until.saturating_duration_since(Instant::now())));
         }
-        told
+        outcome
     }
 
     fn run(&self, run: &Run, timeout: Duration) -> Result<(), String> {
@@ -173,17 +173,17 @@ impl EditorTarget {
             timeout,
             most: MOST_OUTPUT,
             is_cut: false,
-            // It may open the editor.
+            // The program may leave an editor running.
             leaves: true,
         };
         program.run(b"", &|| false).done().map(drop)
     }
 }
 
-/// What this edit has made of each file.
+/// Returns the changed files of this edit.
 fn changed_files(committed: &CommittedEdit<'_>) -> Vec<ChangedFile> {
     let root = &committed.root.path;
-    // What has come to a place that another file was moved away from is there.
+    // Old paths come first: the entry of a file that was moved to such a path replaces that of the one that left.
     let left = committed.files().filter_map(|file| file.moved_from());
     let mut files: Vec<ChangedFile> =
         left.map(|path| ChangedFile { root: root.clone(), path, line: 1, is_gone: true }).collect();

@@ -1,7 +1,7 @@
-//! How each editor is told: which programs are run for some files, with which arguments.
+//! The way to notify each editor: the program's command lines for some changed files.
 //!
-//! There is no shell, and a file's name never becomes code: Neovim gets it as JSON, Emacs as a string in which everything
-//! unusual is escaped, commands as an argument.
+//! There is no shell, and a file's name never becomes code: Neovim gets it as JSON, Emacs as a string in which every
+//! unusual character is escaped, commands as an argument.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ use serde_json::{Value, json};
 
 use super::ChangedFile;
 
-/// What runs in Neovim: it yields how many buffers it has reloaded.
+/// The Lua function that runs in Neovim and returns the number of buffers that it has reloaded.
 const NEOVIM: &str = include_str!("neovim.lua");
-/// What runs in Emacs, likewise.
+/// The Lisp function that runs in Emacs and returns the number of buffers that it has reloaded.
 const EMACS: &str = include_str!("emacs.el");
 /// The most bytes of names in one argument. Linux takes 128 KiB, and names may double in it.
 const ARGUMENT_BYTES: usize = 48 * 1024;
 /// The most bytes of names in all arguments of a program.
 const ALL_ARGUMENTS_BYTES: usize = 256 * 1024;
-/// How often a command is run for the files of one telling.
+/// The number of runs of a custom command for one notification.
 const RUNS_PER_COMMAND: usize = 20;
-/// How many files are opened in Visual Studio Code at once.
+/// The number of files that one notification opens in Visual Studio Code.
 const FILES_OPENED: usize = 5;
 
-/// How the program that tells an editor is run.
+/// One run of the program that notifies an editor.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) arguments: Vec<String>,
     pub(super) folder: PathBuf,
 }
 
-/// How an editor is told.
+/// The way to notify an editor.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NotifyMethod {
-    /// Has buffers reloaded by the Neovim that listens there.
+    /// Reloads buffers in the Neovim that listens at this address.
     Neovim(String),
-    /// The same by the Emacs whose socket or server file that is, or by the usual one.
+    /// Reloads buffers in the Emacs with this socket or server file, or in the default Emacs server.
     Emacs(Option<String>),
-    /// Opens the files. Visual Studio Code reloads by itself what is open.
+    /// Opens the files in Visual Studio Code, which reloads open files by itself.
     VsCode,
-    /// Runs a program with these arguments.
+    /// Runs the configured command with these arguments.
     Command(Vec<String>),
 }
 
@@ -55,7 +55,7 @@ impl NotifyMethod {
         }
     }
 
-    /// Whether there is something to tell of these files.
+    /// Returns whether a notification of these files would run anything.
     pub(super) fn is_concerned_by(&self, files: &[ChangedFile]) -> bool {
         let needs_files = match self {
             Self::Neovim(_) | Self::Emacs(_) => false,
@@ -65,7 +65,7 @@ impl NotifyMethod {
         files.iter().any(|file| !needs_files || !file.is_gone)
     }
 
-    /// What is run for these files.
+    /// Returns the runs that notify the editor of these files.
     pub(super) fn commands(&self, files: &[ChangedFile]) -> Vec<Run> {
         match self {
             Self::Neovim(server) => {
@@ -98,11 +98,11 @@ impl NotifyMethod {
                     .into_iter()
                     .map(|files| expression(&files));
                 let at = server.as_ref().map(|server| {
-                    // It is a socket, or a file that says to which port of the machine one has to talk.
+                    // The server is a socket, or a file that names a TCP port of this machine.
                     let is_file = Path::new(server).is_file();
                     format!("--{}={server}", if is_file { "server-file" } else { "socket-name" })
                 });
-                // Without a server, none is to be started.
+                // Where no Emacs server runs, none is started.
                 let usual = ["--alternate-editor=false".to_owned(), "--eval".to_owned()];
                 let usual: Vec<String> = at.into_iter().chain(usual).collect();
                 let run = |expression| run_at_root(usual.iter().cloned().chain([expression]));
@@ -113,7 +113,7 @@ impl NotifyMethod {
                 let run = |file: &ChangedFile| {
                     let path = file.path.to_string_lossy();
                     let mut arguments = vec!["--reuse-window".to_owned()];
-                    // With a colon in its name, it cannot be told where the line begins.
+                    // A colon in the name would be taken for the one before the line number.
                     if path.contains(':') {
                         arguments.push(path.into_owned());
                     } else {
@@ -132,7 +132,7 @@ fn run_at_root(arguments: impl Iterator<Item = String>) -> Run {
     Run { arguments: arguments.collect(), folder: PathBuf::from("/") }
 }
 
-/// A command for these files: once for each file that is there if it names one, else once for all.
+/// Returns the runs of a custom command: one for each existing file if it names a file, else one for each root.
 fn custom_commands(arguments: &[String], files: &[ChangedFile]) -> Vec<Run> {
     let mut files_by_root: BTreeMap<&Path, Vec<&ChangedFile>> = BTreeMap::new();
     for file in files {
@@ -167,30 +167,30 @@ fn custom_commands(arguments: &[String], files: &[ChangedFile]) -> Vec<Run> {
     runs
 }
 
-/// Whether a command is for one file.
+/// Returns whether a command has a placeholder for a single file.
 fn has_file_placeholder(arguments: &[String]) -> bool {
     let names = ["{path}", "{file}", "{line}"];
     arguments.iter().any(|argument| names.iter().any(|name| argument.contains(name)))
 }
 
-/// Whether a command is for all files at once.
+/// Returns whether a command has the placeholder for all files.
 fn has_files_placeholder(arguments: &[String]) -> bool {
     arguments.iter().any(|argument| argument == "{files}")
 }
 
-/// An argument with what its names stand for: the same as those of hooks, and a line.
+/// Fills in the placeholders of an argument: those of hooks, and `{line}`.
 fn fill(argument: &str, root: &Path, file: Option<&ChangedFile>) -> String {
     let root_text = root.to_string_lossy();
     let Some(file) = file else { return placed(argument, &[("{root}", &root_text)]) };
     let inside = file.path.strip_prefix(root).unwrap_or(&file.path).to_string_lossy();
-    // A file must not pass for an option, whatever a client calls it.
+    // A file whose name begins with a dash must not be taken for an option.
     let is_dashed = argument.starts_with("{path}") && inside.starts_with('-');
     let inside = if is_dashed { format!("./{inside}") } else { inside.into_owned() };
     let (path, line) = (file.path.to_string_lossy(), file.line.to_string());
     placed(argument, &[("{root}", &root_text), ("{path}", &inside), ("{file}", &path), ("{line}", &line)])
 }
 
-/// A string of Emacs Lisp. All but the plainest characters are escaped, so that no locale can read them differently.
+/// Quotes a string for Emacs Lisp, with all but the plainest characters escaped, so that no locale matters.
 fn lisp_string(text: &str) -> String {
     let escaped = text.chars().map(|char| match char {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '/' | '.' | '_' | '-' => char.to_string(),
@@ -199,7 +199,7 @@ fn lisp_string(text: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// The items in groups of which each has no more than so many bytes.
+/// Splits the items into groups of at most `most` bytes each.
 fn groups_within<T>(
     items: impl Iterator<Item = T>,
     most: usize,

@@ -1,4 +1,4 @@
-//! What an event has, which is what `docs/EVENTS.md` says, and how it looks in a line for a person.
+//! The fields of an event, as `docs/EVENTS.md` describes them, and its summary in one line for a person.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,24 +11,24 @@ use serde_json::Value;
 use super::Cause;
 use crate::wire::Outcome;
 
-/// Of what the fields mean. New fields and new types come without a new version.
+/// The version of the meaning of the fields. New fields and new types do not change it.
 pub(super) const VERSION: u64 = 1;
-/// How many of its files a long event names.
+/// The number of files that a shortened event names.
 const FILES: usize = 1_000;
 
-/// What kind of event it is.
+/// The type of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
-    /// An edit was made.
+    /// An edit was committed.
     Edit,
-    /// One was not.
+    /// An edit was refused.
     Refused,
-    /// One was only shown or checked.
+    /// An edit was only previewed or validated.
     Preview,
-    /// Language servers say something.
+    /// Language servers reported the diagnostics of an edit.
     Diagnostics,
-    /// A session has ended.
+    /// A session ended.
     Session,
 }
 
@@ -42,32 +42,32 @@ impl Kind {
     }
 }
 
-/// A folder that an event is about.
+/// A root that an event concerns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EventRoot {
-    /// What stands before the names of its files, if anything.
+    /// The prefix of the names of its files, where the workspace has several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     pub(super) path: String,
 }
 
-/// What a session has done.
+/// The counts of a session's edits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Summary {
-    /// How many edits were made.
+    /// The number of edits that were committed.
     pub(crate) edits: u64,
-    /// How many were refused.
+    /// The number of edits that were refused.
     pub(crate) refused: u64,
-    /// The files of those that were made.
+    /// The files that were changed.
     pub(crate) changed_files: BTreeSet<String>,
-    /// Whether there were more of them.
+    /// Whether there were more changed files than are named.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) more_files: bool,
-    /// Whether any edit was made.
+    /// Whether any edit was committed.
     pub(crate) had_edits: bool,
 }
 
-/// An event, without what it gets when it is written.
+/// An event without its [`Head`].
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Event {
     time: String,
@@ -90,17 +90,18 @@ pub(super) struct Event {
     cut: bool,
 }
 
-/// What an event gets when it is written.
+/// The fields that an event gets when it is written.
 #[derive(Debug, Serialize)]
 pub(super) struct Head {
     version: u64,
     pub(super) event: u64,
-    /// How many events before this one could not be written.
+    /// The number of events before this one that could not be written.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) lost: u64,
-    /// Those of a session that has ended.
+    /// The first event of a session that has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) first_event: Option<u64>,
+    /// The last event of a session that has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last_event: Option<u64>,
 }
@@ -111,14 +112,13 @@ fn is_zero(number: &u64) -> bool {
 
 impl Event {
     pub(super) fn new(kind: Kind, cause: Option<Cause<'_>>, roots: Vec<EventRoot>) -> Self {
-        let said =
-            |of: fn(Cause<'_>) -> &str| cause.map(of).filter(|said| !said.is_empty()).map(str::to_owned);
+        let tool = cause.map(|cause| cause.tool).filter(|tool| !tool.is_empty());
         Self {
             time: DateTime::<Utc>::from(SystemTime::now()).to_rfc3339_opts(SecondsFormat::Millis, true),
             kind,
             client: cause.map(|cause| cause.client.to_owned()),
             session: cause.map(|cause| cause.session.to_owned()),
-            tool: said(|cause| cause.tool),
+            tool: tool.map(str::to_owned),
             roots,
             outcome: None,
             diagnostics: None,
@@ -127,12 +127,12 @@ impl Event {
         }
     }
 
-    /// As an object of JSON.
+    /// Returns the event as a JSON object.
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Leaves out what makes it long.
+    /// Drops or truncates the fields that make an event long.
     pub(super) fn shorten(&mut self) {
         self.cut = true;
         self.diagnostics = None;
@@ -151,15 +151,15 @@ impl Head {
         Self { version: VERSION, event, lost, first_event: None, last_event: None }
     }
 
-    /// The whole line: the event's own fields behind these.
+    /// Returns the whole line: these fields, then those of the event.
     pub(super) fn before(&self, event: &str) -> String {
         let head = serde_json::to_string(self).unwrap_or_default();
         format!("{},{}", head.trim_end_matches('}'), event.trim_start_matches('{'))
     }
 }
 
-/// An event in a line for a person: `12 2026-11-21T14:03:22.120Z claude-code edit str_replace src/a.rs +2 -1`. `None` where
-/// the text is no event.
+/// Summarizes an event in a line for a person: `12 2026-11-21T14:03:22.120Z claude-code edit str_replace src/a.rs +2
+/// -1`. Returns `None` if the text is no event.
 #[must_use]
 pub fn summary_line(event: &str) -> Option<String> {
     let event: Value = serde_json::from_str(event).ok()?;
@@ -187,11 +187,11 @@ pub fn summary_line(event: &str) -> Option<String> {
         let files = summary["changed_files"].as_array().map_or(0, Vec::len);
         let _ = write!(line, ": {} edits of {files} files, {} refused", summary["edits"], summary["refused"]);
     }
-    if let Some(said) = event.get("diagnostics") {
-        let servers = said["servers"].as_array().into_iter().flatten();
+    if let Some(diagnostics) = event.get("diagnostics") {
+        let servers = diagnostics["servers"].as_array().into_iter().flatten();
         let new: usize = servers.map(|server| server["new"].as_array().map_or(0, Vec::len)).sum();
-        let files = said["changed_files"].as_array().into_iter().flatten().map(text);
-        let _ = write!(line, " {}: {new} new (edit {})", few(files), text(&said["edit"]));
+        let files = diagnostics["changed_files"].as_array().into_iter().flatten().map(text);
+        let _ = write!(line, " {}: {new} new (edit {})", few(files), text(&diagnostics["edit"]));
     }
     if let Some(lost) = event["lost"].as_u64() {
         let _ = write!(line, " ({lost} events before this one were lost)");
@@ -199,12 +199,12 @@ pub fn summary_line(event: &str) -> Option<String> {
     Some(line.trim_end().to_owned())
 }
 
-/// The first few of these.
+/// Joins the first three names and counts the rest.
 fn few(names: impl Iterator<Item = impl Into<String>>) -> String {
     let mut names: Vec<String> = names.map(Into::into).collect();
     names.dedup();
     let more = names.len().saturating_sub(3);
     names.truncate(3);
-    let said = names.join(", ");
-    if more > 0 { format!("{said} and {more} more") } else { said }
+    let first = names.join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
 }

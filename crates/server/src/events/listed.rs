@@ -1,6 +1,6 @@
-//! What a client is told of the log: the events of its own workspace, of any process, and of these only those whose files
-//! it may all read. The log is the user's and so has what other policies allow. Notes are for whoever got the answer: in
-//! words, they name whatever files its session has read.
+//! The events that a client may see: those of its own workspace, written by any process, whose files it may all read.
+//! The log belongs to the user and holds what other policies allow. Notes are removed, since they may name any file
+//! that the session of the edit has read.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -13,31 +13,31 @@ use emend_workspace::event_log::{Line, Position};
 
 use super::event::EventRoot;
 
-/// How many events are told at once.
+/// The number of events in one response.
 const LISTED_EVENTS: usize = 100;
-/// How many bytes, unless one has more.
+/// The bytes of events in one response, unless a single event has more.
 const LISTED_BYTES: usize = 256 * 1024;
-/// How many of the newest are looked at for those of the workspace, where no number says from where on.
+/// The number of newest events that are searched for those of the workspace, where the request names no start.
 const NEWEST_LOOKED_AT: u64 = 1_000;
 
-/// Some events.
+/// A page of events.
 #[derive(Debug, Default)]
 pub(crate) struct ListedEvents {
-    /// Each in a line, the newest last.
+    /// The events, one on each line, the newest last.
     pub(crate) lines: String,
-    /// Up to which number was looked: who reads on begins behind it.
+    /// The number of the last event that was looked at; the next page begins after it.
     pub(crate) last: u64,
-    /// Whether there are more.
+    /// Whether there are more events after these.
     pub(crate) has_more: bool,
 }
 
-/// As much of an event as decides who is told of it.
+/// The part of an event that decides who may see it.
 #[derive(Deserialize)]
 struct EventHead {
     roots: Vec<EventRoot>,
 }
 
-/// The first events behind this number, or else the newest.
+/// Lists the first events after this number, or else the newest.
 pub(crate) fn list(workspace: &Workspace, after: Option<u64>) -> std::io::Result<ListedEvents> {
     let Some(log) = workspace.event_log() else { return Ok(ListedEvents::default()) };
     let begin = match after {
@@ -78,7 +78,7 @@ pub(crate) fn list(workspace: &Workspace, after: Option<u64>) -> std::io::Result
     Ok(ListedEvents { lines, last, has_more })
 }
 
-/// What is told of an event: nothing unless all that it names may be read here.
+/// Returns an event as a client may see it; `None` unless all the files that it names may be read here.
 fn readable_event(workspace: &Workspace, text: String) -> Option<String> {
     let EventHead { roots } = serde_json::from_str(&text).ok()?;
     let is_here = |root: &EventRoot| {
@@ -93,8 +93,8 @@ fn readable_event(workspace: &Workspace, text: String) -> Option<String> {
     }
     let mut event = serde_json::from_str::<Value>(&text).ok()?;
     let mut names = Vec::new();
-    for said in ["outcome", "summary", "diagnostics"] {
-        gather_names(&event[said], &mut names);
+    for field in ["outcome", "summary", "diagnostics"] {
+        gather_names(&event[field], &mut names);
     }
     if !names.iter().all(|name| may_be_read(workspace, &roots, name)) {
         return None;
@@ -103,7 +103,7 @@ fn readable_event(workspace: &Workspace, text: String) -> Option<String> {
     Some(if notes.is_some() { event.to_string() } else { text })
 }
 
-/// The names of files in this, wherever they stand.
+/// Collects the names of files at any depth of a JSON value.
 fn gather_names<'a>(value: &'a Value, names: &mut Vec<&'a str>) {
     match value {
         Value::Array(values) => values.iter().for_each(|value| gather_names(value, names)),
@@ -123,7 +123,7 @@ fn gather_names<'a>(value: &'a Value, names: &mut Vec<&'a str>) {
     }
 }
 
-/// Whether a file of these roots may be read in the workspace.
+/// Returns whether a file of these roots may be read in the workspace.
 fn may_be_read(workspace: &Workspace, roots: &[EventRoot], name: &str) -> bool {
     let inside = |root: &EventRoot| {
         let rest = match &root.name {

@@ -1,9 +1,9 @@
-//! Events: every outcome of an edit tool, success or refusal, as a line of JSON in the user's log of events, for whoever
-//! follows it. `docs/EVENTS.md` says what a line has.
+//! Events: every outcome of an edit tool, success or refusal, as a line of JSON in the user's event log, which other
+//! programs can follow. `docs/EVENTS.md` describes a line.
 //!
-//! Telling delays and fails nothing: an event is put into a bounded queue, and a thread of its own writes it. What does
-//! not fit or cannot be written is counted, and the next event says how many those were. A root whose policy wants no
-//! events has none, and neither has a refusal that may quote it.
+//! Publishing delays no edit and fails none: an event is put into a bounded queue, and a thread writes it. Events that
+//! do not fit or cannot be written are counted, and the next event says how many were lost. A root whose policy
+//! disables events has none, and neither has a refusal that may quote a file of such a root.
 
 mod event;
 mod listed;
@@ -28,15 +28,15 @@ pub use self::event::summary_line;
 pub(crate) use self::listed::list;
 pub(crate) use self::tally::Tally;
 
-/// What an edit's answer calls its event.
+/// The name of the event among the side effects in an edit's answer.
 pub(crate) const SIDE_EFFECT: &str = "event";
-/// The longest event; of a longer one only the most important is told.
+/// The most bytes of an event; a longer one is shortened.
 const LONGEST_EVENT: usize = 1024 * 1024;
-/// How long the end of a process waits for what is not written yet.
+/// The time that the process waits at its end for events that are not written yet.
 const END_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where the events of this process go. A cheap handle: with the last one, what is queued is still written, if that is
-/// soon done.
+/// The publisher of this process's events. A cheap handle: when the last one is dropped, the queued events are still
+/// written, as long as that takes little time.
 #[derive(Clone, Debug, Default)]
 pub struct Events(Option<Arc<Publisher>>);
 
@@ -46,26 +46,26 @@ struct Publisher {
     queue: Queue,
 }
 
-/// A root of the workspace.
+/// A root of the workspace, and whether its policy enables events.
 #[derive(Debug)]
 struct KnownRoot {
     root: EventRoot,
     has_events: bool,
 }
 
-/// Who caused an event.
+/// The client, session and tool that caused an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Cause<'a> {
-    /// What the client calls itself.
+    /// The client's own name.
     pub client: &'a str,
-    /// Its session, as the history names it.
+    /// The name of its session in the history.
     pub session: &'a str,
-    /// The tool.
+    /// The name of the tool.
     pub tool: &'a str,
 }
 
 impl Events {
-    /// The events of this workspace, as far as its policy wants them.
+    /// Creates the publisher of a workspace's events; it publishes none where the policy disables them.
     #[must_use]
     pub fn new(workspace: &Workspace) -> Self {
         if !are_enabled(workspace) {
@@ -86,14 +86,15 @@ impl Events {
         Self(Some(Arc::new(Publisher { roots: roots.iter().map(known).collect(), queue: Queue::new(log) })))
     }
 
-    /// Has this called with the number of each event that was written.
+    /// Has `observer` called with the number of each event that was written.
     pub(crate) fn on_written(&self, observer: impl Fn(u64) + Send + Sync + 'static) {
         if let Some(publisher) = &self.0 {
             publisher.queue.on_written(OnWritten(Box::new(observer)));
         }
     }
 
-    /// An edit tool has this outcome. Yields whether there is an event of it; that of an edit names it among what followed.
+    /// Publishes the outcome of an edit tool, and names the event of an edit among its side effects. Returns whether
+    /// the event was queued.
     pub(crate) fn publish_outcome(&self, cause: Cause<'_>, outcome: &mut Outcome) -> bool {
         let Some(publisher) = &self.0 else { return false };
         let kind = Kind::from_outcome(outcome);
@@ -108,7 +109,7 @@ impl Events {
         queued
     }
 
-    /// Language servers say this of an edit of these files, too late for its outcome. Yields whether there is an event of it.
+    /// Publishes diagnostics that came too late for the outcome of an edit. Returns whether the event was queued.
     pub(crate) fn publish_diagnostics(
         &self,
         edit: &str,
@@ -117,17 +118,17 @@ impl Events {
     ) -> bool {
         let Some(publisher) = &self.0 else { return false };
         let names: Vec<&str> = files.iter().map(String::as_str).collect();
-        let said = json!({"edit": edit, "changed_files": files, "servers": servers});
-        publisher.emit(Kind::Diagnostics, None, &names, |event| event.diagnostics = Some(said))
+        let diagnostics = json!({"edit": edit, "changed_files": files, "servers": servers});
+        publisher.emit(Kind::Diagnostics, None, &names, |event| event.diagnostics = Some(diagnostics))
     }
 
-    /// The same events for somebody who may outlive the process's wish to end.
+    /// Returns a weak handle, for a holder that must not delay the end of the process.
     pub(crate) fn downgrade(&self) -> impl Fn() -> Self + use<> {
         let publisher = self.0.as_ref().map(Arc::downgrade);
         move || Self(publisher.as_ref().and_then(Weak::upgrade))
     }
 
-    /// A session has ended.
+    /// Publishes the end of a session with its counts.
     pub(crate) fn publish_session_end(&self, client: &str, session: &str, summary: &Summary) {
         if let Some(publisher) = &self.0 {
             let cause = Cause { client, session, tool: "" };
@@ -137,13 +138,13 @@ impl Events {
     }
 }
 
-/// Whether any root of this workspace has events.
+/// Returns whether any root of this workspace has events.
 pub(crate) fn are_enabled(workspace: &Workspace) -> bool {
     workspace.roots().any(|terms| terms.emit_event)
 }
 
 impl Publisher {
-    /// Queues an event about these files. Yields whether it will be written, if that can be done.
+    /// Queues an event about these files. Returns whether it was queued.
     fn emit(
         &self,
         kind: Kind,
@@ -166,7 +167,7 @@ impl Publisher {
         self.queue.push(Queued { text, session, ends_session: kind == Kind::Session, lost: 0 })
     }
 
-    /// The roots of these files; all of them where that cannot be told.
+    /// Returns the roots of these files; all roots where a file's root is unknown.
     fn roots_concerned(&self, files: &[&str]) -> Vec<&KnownRoot> {
         let is_of = |file: &str, known: &KnownRoot| match &known.root.name {
             Some(name) => file.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(':')),
@@ -187,11 +188,11 @@ impl Drop for Publisher {
     }
 }
 
-/// The files that an outcome names.
+/// Returns the files that an outcome names.
 fn file_names(outcome: &Outcome) -> Vec<&str> {
     let moved = outcome.files.iter().flatten().filter_map(|file| file.moved_from.as_deref());
     let changed = outcome.changed_files.iter().map(String::as_str);
-    // A problem without a file may be about any.
+    // A problem without a file may concern any root.
     let problems =
         outcome.problems.iter().flatten().map(|problem| problem.path.as_deref().unwrap_or_default());
     changed.chain(moved).chain(problems).collect()
@@ -210,7 +211,7 @@ mod tests {
     }
 
     impl Served {
-        /// The events of a workspace with these roots, of which those that are closed want none.
+        /// Creates the events of a workspace with these roots, of which the closed ones have none.
         fn new(roots: &[(&str, bool)]) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let specs = roots.iter().map(|(name, is_told)| {
@@ -231,7 +232,7 @@ mod tests {
             EventLog::in_state(&self.folder.path().join("state"))
         }
 
-        /// What was written, once all of it is.
+        /// Waits until all events are written, and returns them.
         fn written(self) -> Vec<Value> {
             let log = self.log();
             drop(self.events);
@@ -304,10 +305,10 @@ mod tests {
         let log = served.log();
         log.make().unwrap();
         let held = std::fs::File::create(log.file()).unwrap();
-        // The thread that writes now waits for this.
+        // The writing thread now waits for this lock.
         held.lock().unwrap();
         let queued = (0..3_000).filter(|_| served.events.publish_outcome(CAUSE, &mut edit(&["a"]))).count();
-        // That, and perhaps the one that the thread has.
+        // The limit, and perhaps the event that the thread has taken.
         assert!((1_000..=1_001).contains(&queued), "{queued}");
         held.unlock().unwrap();
         let until = std::time::Instant::now() + Duration::from_secs(60);

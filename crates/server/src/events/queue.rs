@@ -1,5 +1,5 @@
-//! What waits to be written, and the thread that writes it. Whoever puts something in waits for nobody: neither for a disk
-//! that is slow, full or gone, nor for another process that has the log locked.
+//! The queue of events to be written, and the thread that writes them. Publishers never wait: neither for a disk that
+//! is slow, full or gone, nor for another process that has locked the log.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -12,31 +12,31 @@ use emend_workspace::event_log::EventLog;
 
 use super::event::Head;
 
-/// How many events wait.
+/// The number of events that may be queued.
 const QUEUE_EVENTS: usize = 1_000;
-/// How many bytes of them.
+/// The bytes of events that may be queued.
 const QUEUE_BYTES: usize = 16 * 1024 * 1024;
 
-/// The events that wait to be written.
+/// The queue of events to be written.
 #[derive(Debug)]
 pub(super) struct Queue {
     background: Background<Unwritten>,
-    /// How many events were lost that no event has told of.
+    /// The number of lost events that no written event has reported yet.
     lost: Arc<AtomicU64>,
     observer: Arc<OnceLock<OnWritten>>,
 }
 
-/// Told the number of an event that was written.
+/// The observer that is called with the number of each written event.
 pub(super) struct OnWritten(pub(super) Box<dyn Fn(u64) + Send + Sync>);
 
-/// An event on its way.
+/// An event in the queue.
 #[derive(Debug)]
 pub(super) struct Queued {
-    /// All of it but its head.
+    /// The event as JSON, without its head.
     pub(super) text: String,
     pub(super) session: Option<String>,
     pub(super) ends_session: bool,
-    /// How many events before it did not fit.
+    /// The number of events that were lost before it.
     pub(super) lost: u64,
 }
 
@@ -56,7 +56,7 @@ impl Waiting for Unwritten {
     }
 }
 
-/// Writes events, in a thread of its own.
+/// The writer of events, which runs on the queue's thread.
 struct Writer {
     log: EventLog,
     /// The first and the last event of each session that has not ended.
@@ -80,7 +80,7 @@ impl Queue {
         let _ = self.observer.set(observer);
     }
 
-    /// Has this written. Returns whether there was room for it.
+    /// Queues an event. Returns whether there was room for it.
     pub(super) fn push(&self, mut event: Queued) -> bool {
         let pushed = self.background.push(|unwritten| {
             let bytes = unwritten.bytes + event.text.len();
@@ -99,7 +99,7 @@ impl Queue {
         is_taken
     }
 
-    /// Nothing is put in any more. Waits until all is written, but no longer than this.
+    /// Closes the queue, and waits no longer than `patience` until all events are written.
     pub(super) fn end(&self, patience: Duration) {
         self.background.close();
         if !self.background.wait(patience) {

@@ -1,4 +1,4 @@
-//! What a session has done, counted while it goes on and told in its end.
+//! Counts of the edits of a session, published as an event when it ends.
 
 use emend_threads::Mutex;
 
@@ -6,10 +6,10 @@ use super::Events;
 use super::event::{Kind, Summary};
 use crate::wire::Outcome;
 
-/// How many files are named.
+/// The number of changed files that are named.
 const NAMED_FILES: usize = 1_000;
 
-/// What a session has done so far.
+/// The counts of the edits of a session so far.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     events: Events,
@@ -18,18 +18,18 @@ pub(crate) struct Tally {
 
 #[derive(Debug, Default)]
 struct Counted {
-    /// What the client calls itself; unknown until the session has begun.
+    /// The client's own name; `None` until the session has begun.
     client: Option<String>,
     summary: Summary,
 }
 
 impl Tally {
-    /// A tally that goes there in the end.
+    /// Creates a tally that `events` publishes at the end of the session.
     pub(crate) fn new(events: Events) -> Self {
         Self { events, counted: Mutex::default() }
     }
 
-    /// A session has begun: it is one that will have an end.
+    /// Records that the session has begun. A session that never began publishes no end.
     pub(crate) fn begin(&self, client: &str) {
         let mut counted = self.counted.lock();
         if counted.client.as_deref() != Some(client) {
@@ -37,7 +37,7 @@ impl Tally {
         }
     }
 
-    /// An edit tool has had this outcome.
+    /// Counts an outcome of an edit tool.
     pub(crate) fn count(&self, outcome: &Outcome) {
         let summary = &mut self.counted.lock().summary;
         match Kind::from_outcome(outcome) {
@@ -57,12 +57,12 @@ impl Tally {
         }
     }
 
-    /// What was counted.
+    /// Returns the counts.
     pub(crate) fn summary(&self) -> Summary {
         self.counted.lock().summary.clone()
     }
 
-    /// The session has ended.
+    /// Ends the session and publishes its counts, if it has begun.
     pub(crate) fn end<'a>(&self, session: impl FnOnce() -> &'a String) {
         let counted = std::mem::take(&mut *self.counted.lock());
         if let Some(client) = &counted.client {
