@@ -1,8 +1,8 @@
-//! Who holds the connections that a server has room for.
+//! The slots for connections, and who holds them.
 //!
-//! Before it has shown a token, a connection may be anybody's. It has little time, and when all places are taken, the
-//! oldest such connection makes room for the next one: whoever opens many and is silent locks nobody out. Those with a
-//! token are left alone, but each token has only a share of the places, and one share is nobody's.
+//! A connection that has not shown a token yet may come from anybody. It has little time for that, and when all slots
+//! are taken, the oldest such connection is closed for a new one, so silent connections lock nobody out. A connection
+//! with a token is never closed for another, but each token has only a share of the slots, and one share is kept free.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use emend_threads::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// The smallest share, where there is room for it.
+/// The smallest share of a token, where there is room for it.
 const SMALLEST_SHARE: usize = 16;
 
-/// See the module.
+/// The slots of a server.
 pub(super) struct Connections {
     most: usize,
     share: usize,
@@ -27,19 +27,19 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Slots {
     last: u64,
-    /// The oldest first.
+    /// The holders by slot number, the oldest first.
     taken: BTreeMap<u64, Holder>,
 }
 
-/// Who has a place.
+/// The holder of a slot.
 enum Holder {
-    /// Whoever has shown no token yet. Cancelled, the connection ends.
+    /// A connection that has shown no token yet. Cancelling this closes it.
     Nobody(CancellationToken),
-    /// Who has shown this one last, by its number.
+    /// A connection whose last request has shown the token of this number.
     Token(usize),
 }
 
-/// The place of a connection, free again when this is dropped.
+/// The slot of a connection, which is freed when this is dropped.
 pub(super) struct Slot {
     connections: Arc<Connections>,
     number: u64,
@@ -47,13 +47,13 @@ pub(super) struct Slot {
 }
 
 impl Connections {
-    /// So many places, for so many tokens.
+    /// Creates `most` slots, which `tokens` tokens share.
     pub(super) fn new(most: usize, tokens: usize) -> Arc<Self> {
         let share = (most / (tokens + 1)).max(SMALLEST_SHARE.min(most / 2)).max(1);
         Arc::new(Self { most, share, slots: Mutex::default(), freed: Notify::new() })
     }
 
-    /// A place for a new connection. Waits only where connections with tokens have all of them.
+    /// Takes a slot for a new connection. Waits only while connections with tokens hold all slots.
     pub(super) async fn admit(self: &Arc<Self>) -> Slot {
         loop {
             let freed = self.freed.notified();
@@ -82,11 +82,11 @@ impl Connections {
 }
 
 impl Slot {
-    /// A request of this token came here. Yields whether it has a share left for that.
+    /// Assigns the slot to the token of a request. Returns whether the token had a slot of its share left.
     pub(super) fn assign_token(&self, token: usize) -> bool {
         let mut slots = self.connections.slots.lock();
         let is_its = |holder: &Holder| matches!(holder, Holder::Token(other) if *other == token);
-        // It is no longer there where it has just made room.
+        // The slot is missing if it was just taken for another connection.
         match slots.taken.get(&self.number) {
             None => return false,
             Some(holder) if is_its(holder) => return true,
@@ -100,7 +100,7 @@ impl Slot {
         true
     }
 
-    /// Waits until the connection is to end: it has shown no token in this time, or makes room for another.
+    /// Waits until the connection has to be closed: it has shown no token in time, or its slot was taken for another.
     pub(super) async fn wait_until_expired(&self, patience: Duration) {
         tokio::select! {
             () = self.evicted.cancelled() => return,

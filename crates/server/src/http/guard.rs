@@ -1,8 +1,8 @@
-//! Who may ask at all: `Host` and `Origin`.
+//! The check of a request's `Host` and `Origin` headers.
 //!
-//! A web page can have a browser send requests to this machine, under a name of its own that leads here (DNS
-//! rebinding). Such a request gives itself away by its `Host`, and any that a page sends by its `Origin`. Both are
-//! looked at before the token, so that a page cannot even try one.
+//! A web page can have a browser send requests to this machine under a name of its own that leads here (DNS
+//! rebinding). Its `Host` shows such a request, and the `Origin` any request that a page sends. Both are checked before
+//! the token, so that a page cannot even try one.
 
 use http::header::{HOST, HeaderName, ORIGIN};
 use http::uri::Authority;
@@ -11,7 +11,7 @@ use http::{HeaderMap, Uri};
 /// The names of this machine for itself.
 const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Under which names the server is spoken to, and by which pages.
+/// The names under which clients may call the server, and the origins of the pages that may.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     hosts: Vec<String>,
@@ -19,8 +19,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// This machine's names for itself, and these hosts (`NAME` or `NAME:PORT`) and origins (`https://NAME:PORT`). The
-    /// error says which is none.
+    /// Allows this machine's names for itself, these hosts (`NAME` or `NAME:PORT`) and these origins
+    /// (`https://NAME:PORT`). The error names the one that is malformed.
     pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, String> {
         let folded =
             |all: &[String]| all.iter().map(|one| one.trim().to_ascii_lowercase()).collect::<Vec<_>>();
@@ -35,11 +35,11 @@ impl Guard {
         Ok(Self { hosts, origins })
     }
 
-    /// Why a request to this target with these headers is not listened to.
+    /// Checks a request to this target with these headers. The error says why it is refused.
     pub(super) fn check(&self, target: &Uri, headers: &HeaderMap) -> Result<(), String> {
         let host = single_value(headers, &HOST)?.ok_or("The request has no Host.")?;
         self.check_host(&host)?;
-        // A target may name a host, too, and then that is the one that is asked.
+        // A host in the target takes precedence over the header.
         if let Some(host) = target.authority() {
             self.check_host(&host.as_str().to_ascii_lowercase())?;
         }
@@ -52,7 +52,7 @@ impl Guard {
         Err(format!("Pages of '{origin}' may not call this server; --allow-origin {origin} lets them."))
     }
 
-    /// Why the server is not called so. All of it is compared: nothing may stand before or behind a known name but a port.
+    /// Checks a host, of which all is compared: only a port may follow a known name. The error says why it is refused.
     fn check_host(&self, host: &str) -> Result<(), String> {
         let name = without_port(host);
         let is_named = |known: &String| known == host || (known == name && without_port(known) == known);
@@ -66,13 +66,13 @@ impl Guard {
     }
 }
 
-/// A host without the `:DIGITS` behind it.
+/// Returns a host without its port.
 fn without_port(host: &str) -> &str {
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(name, _)| name)
 }
 
-/// The one value of a header, in lower case.
+/// Returns the only value of a header, in lower case.
 fn single_value(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>, String> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -85,7 +85,7 @@ fn single_value(headers: &HeaderMap, name: &HeaderName) -> Result<Option<String>
     }
 }
 
-/// An origin's scheme and host. There is nothing behind those.
+/// Splits an origin into its scheme and host, if it has nothing else.
 fn split_origin(origin: &str) -> Option<(&str, &str)> {
     let (scheme, host) = origin.split_once("://")?;
     let authority: Authority = host.parse().ok()?;

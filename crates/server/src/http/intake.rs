@@ -1,4 +1,4 @@
-//! Bodies of requests, which count while they come: for each token and for all of them together, until they are answered.
+//! The intake of request bodies, whose bytes are counted for each token and for all together until they are answered.
 
 use std::sync::Arc;
 
@@ -7,30 +7,30 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// So much of each body does not count, so that an ordinary call comes in whatever others send.
+/// The bytes of each body that do not count, so that an ordinary call is taken whatever others send.
 const UNCOUNTED_BYTES: usize = 64 * 1024;
 
-/// So much is read of a body that is refused unseen.
+/// The most bytes that are read of a body that is refused by its head.
 const DISCARDED_BYTES: usize = 1024 * 1024;
 
-/// How many bytes of bodies may be there.
+/// The limit of the bytes of unanswered bodies.
 #[derive(Clone)]
 pub(super) struct Intake(Arc<Semaphore>);
 
-/// A body, which counts until this is dropped.
+/// A body, which counts until `counted` is dropped.
 pub(super) struct TakenBody {
     pub(super) bytes: Bytes,
     pub(super) counted: Counted,
 }
 
-/// What counts of a body.
+/// The counted bytes of a body.
 #[derive(Default)]
 pub(super) struct Counted(Vec<OwnedSemaphorePermit>);
 
-/// Why a body is not taken.
+/// The reason why a body is not taken.
 pub(super) enum Refusal {
     TooLarge,
-    /// There are too many others.
+    /// The limit is used up by other bodies.
     TooMuch,
     Broken(hyper::Error),
 }
@@ -42,7 +42,7 @@ impl Intake {
 }
 
 impl Counted {
-    /// Counts so many bytes more, if all of these have room for them.
+    /// Counts more bytes, if both intakes have room for them.
     fn add(&mut self, bytes: usize, intakes: [&Intake; 2]) -> bool {
         let Ok(bytes) = u32::try_from(bytes) else { return false };
         for (at, intake) in intakes.into_iter().enumerate() {
@@ -56,8 +56,8 @@ impl Counted {
     }
 }
 
-/// Takes in a body of so many bytes at most, as far as both have room for it. What is refused is read to its end and not
-/// kept, unless it is twice as large: who sends hears no answer before.
+/// Takes a body of at most `most` bytes, if both intakes have room for it. A refused body is read to its end and
+/// dropped, unless it is more than twice as large: many clients read no response before they have sent all.
 pub(super) async fn take(
     mut body: Incoming,
     most: usize,
@@ -86,7 +86,7 @@ pub(super) async fn take(
     refusal.map_or_else(|| Ok(TakenBody { bytes: bytes.into(), counted }), Err)
 }
 
-/// Reads what is left of a body that nobody wants, as far as somebody may send it who has shown no token.
+/// Reads and drops the rest of a refused body, up to a limit, since its sender may have shown no token.
 pub(super) async fn discard(body: &mut Incoming) {
     let mut length = 0;
     while length < DISCARDED_BYTES

@@ -1,8 +1,8 @@
 //! Streamable HTTP, for both eras: sessions for clients of 2025, single requests for those of 2026.
 //!
-//! rmcp speaks the protocol. What stands in front of it here is what it leaves to a server: who may ask
-//! ([`Guard`]), who asks ([`Tokens`]), how much at once ([`Limits`]), and how it ends. Each token has an rmcp service of
-//! its own, so a session that was opened with one token does not exist for another.
+//! rmcp speaks the protocol. This module adds what rmcp leaves to a server: the check of hosts and origins ([`Guard`]),
+//! authentication ([`Tokens`]), [`Limits`] and shutdown. Each token has an rmcp service of its own, so a session that
+//! was opened with one token does not exist for another.
 
 mod connections;
 mod guard;
@@ -29,42 +29,42 @@ use crate::session::Token;
 pub use self::guard::Guard;
 pub use self::tokens::Tokens;
 
-/// How much of the head of a request is read before it is too large: whoever sends it may have no token. hyper looks before
-/// it reads on, so that up to twice as much is there in the end.
+/// The most bytes of a request's head, whose sender may have no token. hyper checks before it reads on, so up to twice
+/// as much may be buffered.
 const REQUEST_HEAD_BYTES: usize = 32 * 1024;
 
-/// Where the protocol is spoken.
+/// The path of the MCP endpoint.
 pub const ENDPOINT: &str = "/mcp";
 
-/// How much one server takes at once.
+/// The limits and timeouts of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections. They are shared out among the tokens, with one share for whoever has shown none yet; the oldest of
-    /// these makes room for the next one.
+    /// The number of connections. Each token has a share of them, and one share is left for connections without a
+    /// token, the oldest of which is closed for a new one.
     pub connections: usize,
-    /// Requests of one token that are being answered, or wait for a person; those that only listen apart.
+    /// The number of requests of one token that are being answered or wait for a person, listen requests aside.
     pub requests: usize,
-    /// Sessions of one token.
+    /// The number of sessions of one token.
     pub sessions: usize,
-    /// Requests of one token that only listen.
+    /// The number of listen requests of one token.
     pub listeners: usize,
-    /// The largest request.
+    /// The bytes of the largest request.
     pub body_bytes: usize,
-    /// How many bytes of requests one token may have sent that are not answered yet, small ones apart,
+    /// The bytes of one token's unanswered requests, small ones aside.
     pub bytes_of_token: usize,
-    /// and all of them.
+    /// The bytes of all tokens' unanswered requests, small ones aside.
     pub bytes_of_all: usize,
-    /// How long a connection has to show a token.
+    /// The time in which a connection has to show a token.
     pub token: Duration,
-    /// How long the head of a request, or all of it, may take to arrive. So long a connection may be idle, too.
+    /// The time in which the head of a request has to arrive, and then its body. A connection may be idle as long.
     pub arrival: Duration,
-    /// How long a refusal waits for what is still to come of the request.
+    /// The time that a refusal waits for the rest of the request.
     pub rest: Duration,
-    /// How long an answer may lie there without any of it being read.
+    /// The time after which a response of which the client reads nothing is given up.
     pub unread: Duration,
-    /// How long a session is kept that nobody uses.
+    /// The time after which an unused session ends.
     pub session_idle: Duration,
-    /// How long calls that have begun may take when the server is told to stop.
+    /// The time that running calls get when the server is told to stop.
     pub farewell: Duration,
 }
 
@@ -88,8 +88,8 @@ impl Default for Limits {
     }
 }
 
-/// Serves whoever has one of the tokens until `stop` is there; then lets what has begun come to its end. `handler`
-/// makes the handler of a new session, and of each request that has none: it is to be cheap.
+/// Serves clients that have one of the tokens until `stop` completes, and then waits for the requests that have begun.
+/// `handler` creates the handler of each new session and of each request without a session, and should be cheap.
 pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
     listener: TcpListener,
     tokens: Tokens,
@@ -125,7 +125,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
                     }
                 });
             }
-            // Out of descriptors, perhaps: others are about to be closed.
+            // File descriptors may have run out; other connections are about to be closed.
             Err(error) => {
                 tracing::warn!(%error, "a connection was not accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -134,7 +134,7 @@ pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
     }
     drop(listener);
     service.close(limits.farewell).await;
-    // What is left of a connection is the end of an answer.
+    // Only the ends of responses are still to be sent.
     let _ = tokio::time::timeout(Duration::from_secs(5), graceful.shutdown()).await;
 }
 
@@ -144,7 +144,7 @@ fn connection<H: ServerHandler + Send + Sync + 'static>(
     service: Arc<HttpService<H>>,
     limits: &Limits,
 ) -> impl GracefulConnection<Error = hyper::Error> + Send + use<H> {
-    // An answer is several segments: the second would wait 40 ms for the acknowledgement of the first.
+    // Without this, the second segment of a response waits 40 ms for the acknowledgement of the first.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY");
     }

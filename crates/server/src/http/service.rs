@@ -1,4 +1,4 @@
-//! What happens to a request before rmcp gets it, and after.
+//! The HTTP service: what happens to a request before and after rmcp handles it.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -30,38 +30,38 @@ use crate::session::Token;
 /// The header that names a session.
 const HEADER_SESSION_ID: &str = "mcp-session-id";
 
-/// The body of an answer.
+/// The body of a response.
 pub(super) type Body = BoxBody<Bytes, Infallible>;
 type Answer = Response<Body>;
 
-/// The one way in.
+/// The service that answers every request.
 pub(super) struct HttpService<H> {
     tokens: Tokens,
     guard: Guard,
     limits: Limits,
-    /// What all of them send.
+    /// The intake of all tokens together.
     intake: Intake,
-    /// For each token, in their order.
+    /// The service of each token, in the order of `tokens`.
     services: Vec<TokenService<H>>,
-    /// No request is begun any more.
+    /// Cancelled once no new request is taken.
     closing: CancellationToken,
-    /// Nothing is answered any more.
+    /// Cancelled once every stream ends.
     closed: CancellationToken,
 }
 
-/// The protocol for whoever has one token.
+/// The service of the clients that share one token.
 struct TokenService<H> {
     sessions: Arc<LocalSessionManager>,
-    /// As many permits as requests may be answered at once.
+    /// A permit for each request that may be answered at once.
     requests: Arc<Semaphore>,
-    /// As many permits as requests may listen at once.
+    /// A permit for each request that may listen at once.
     listeners: Arc<Semaphore>,
-    /// What is sent with it.
+    /// The intake of this token.
     intake: Intake,
     protocol: StreamableHttpService<H, LocalSessionManager>,
 }
 
-/// As much of a message as is looked at here.
+/// The fields of a message that the limits depend on.
 #[derive(Deserialize)]
 struct MessageHead {
     #[serde(default)]
@@ -84,7 +84,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             sessions.session_config.keep_alive = Some(limits.session_idle);
             let sessions = Arc::new(sessions);
             let config = StreamableHttpServerConfig::default()
-                // Both are the guard's, who asks before there is a token.
+                // The guard checks both, before the token.
                 .disable_allowed_hosts()
                 .disable_allowed_origins()
                 .with_json_response(true)
@@ -120,8 +120,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         {
             return self.post(service, head, body).await;
         }
-        // What is in it is of no use, but whoever still sends it would lose the answer: a connection that is closed with
-        // something unread is reset.
+        // An unread body would have the connection reset when it is closed, and the response would be lost.
         let _ = tokio::time::timeout(self.limits.rest, intake::discard(&mut body)).await;
         match admitted {
             Ok(service) => self.forward(service, head).await,
@@ -129,7 +128,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         }
     }
 
-    /// The service of whoever asks; or the answer where the head suffices for one.
+    /// Returns the service of the request's token, or the response if the head is enough for one.
     fn admit(&self, head: &Parts, slot: &Slot) -> Result<&TokenService<H>, Box<Answer>> {
         let path = head.uri.path();
         if path == "/healthz" {
@@ -150,14 +149,14 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         if !slot.assign_token(token) {
             return Err(retry_later("This token has too many connections open.").into());
         }
-        // What is posted may be the answer that a request which has begun waits for.
+        // A POST may bring the response that a running request waits for.
         if head.method != Method::POST && self.closing.is_cancelled() {
             return Err(retry_later("The server is stopping.").into());
         }
         Ok(service)
     }
 
-    /// Says whether the server takes requests, to whoever asks.
+    /// Answers a health check, which needs no token: whether the server takes requests.
     fn health(&self, method: &Method) -> Answer {
         if !matches!(*method, Method::GET | Method::HEAD) {
             let mut answer = refused(StatusCode::METHOD_NOT_ALLOWED, "Ask with GET.".into());
@@ -170,7 +169,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         Response::new(Full::new(Bytes::from_static(b"ok\n")).boxed())
     }
 
-    /// The service of the token of a request, and its number.
+    /// Returns the number and the service of a request's token.
     fn service_for(&self, headers: &HeaderMap) -> Option<(usize, &TokenService<H>)> {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
@@ -180,11 +179,11 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         Some((position, self.services.get(position)?))
     }
 
-    /// What opens a stream, or ends a session: there is nothing in it to look at.
+    /// Forwards a request that opens a stream or ends a session, without a body.
     async fn forward(&self, service: &TokenService<H>, head: Parts) -> Answer {
         let is_end = head.method == Method::DELETE;
         let mut answer = service.handle(Request::from_parts(head, Empty::<Bytes>::new())).await;
-        // rmcp says 202, which some clients warn of.
+        // rmcp answers 202, about which some clients warn.
         if is_end && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
@@ -220,12 +219,12 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
         {
             return retry_later("This token has too many sessions open; end some with DELETE.");
         }
-        // An answer to a question of ours, or a cancellation, is no work of its own: it ends some, which waits for it.
+        // A response to a request of ours, or a notification, adds no work: a running request may wait for it.
         let is_request = message_head.id.is_some() && message_head.method.is_some();
         if is_request && self.closing.is_cancelled() {
             return retry_later("The server is stopping.");
         }
-        // Whoever only listens would never be through.
+        // A listen request stays open, so it takes no permit from the others.
         let (counted, too_many) = match message_head.method.as_deref() {
             Some("subscriptions/listen") => {
                 (&service.listeners, "This token listens too many times at once.")
@@ -241,19 +240,19 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
             .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
         let answer = service.handle(Request::from_parts(head, Full::new(body.clone()))).await;
         if is_json && answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            // So rmcp says that it is JSON but no message.
+            // rmcp answers this where the body is JSON but no message.
             return not_a_message(&body);
         }
         answer.map(|body| CountedBody { body, _permit: permit, _counted: sent }.boxed())
     }
 
-    /// Begins no request any more, waits for those that have begun, and then ends every stream.
+    /// Takes no new request, waits for those that have begun, and then ends every stream.
     pub(super) async fn close(&self, patience: std::time::Duration) {
         self.closing.cancel();
         let all = u32::try_from(self.limits.requests).unwrap_or(u32::MAX);
         let answered = async {
             for service in &self.services {
-                // It is never closed.
+                // The semaphore is never closed, so this cannot fail.
                 let _ = service.requests.acquire_many(all).await;
             }
         };
@@ -265,7 +264,7 @@ impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
 }
 
 impl<H: ServerHandler + Send + Sync + 'static> TokenService<H> {
-    /// rmcp's answer. It fails inside where a session is ended in this moment.
+    /// Has rmcp answer a request. rmcp reports an internal error if the session ends at the same moment.
     async fn handle<B>(&self, request: Request<B>) -> Answer
     where
         B: hyper::body::Body + Send + 'static,
@@ -283,7 +282,7 @@ impl<H: ServerHandler + Send + Sync + 'static> TokenService<H> {
     }
 }
 
-/// A body that counts as being answered until it is sent.
+/// The body of a response, whose request counts as being answered until it is sent.
 struct CountedBody {
     body: Body,
     _permit: Option<OwnedSemaphorePermit>,
@@ -310,19 +309,19 @@ impl hyper::body::Body for CountedBody {
     }
 }
 
-/// An answer that is an error of JSON-RPC, so that a client shows its text.
+/// Creates a refusal as a JSON-RPC error, so that a client shows its message.
 fn refused(status: StatusCode, message: String) -> Answer {
     error_answer(status, None, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }
 
-/// An answer for now.
+/// Creates a refusal that asks the client to retry.
 fn retry_later(message: &str) -> Answer {
     let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, message.into());
     answer.headers_mut().insert(RETRY_AFTER, http::HeaderValue::from_static("1"));
     answer
 }
 
-/// The answer to a body that is no message.
+/// Creates the response to a body that is no message.
 fn not_a_message(body: &[u8]) -> Answer {
     let (id, error) = malformed::answer(body)
         .unwrap_or_else(|| (None, ErrorData::invalid_request("This is no JSON-RPC message.", None)));

@@ -1,20 +1,20 @@
-//! Bearer tokens: each has a name, by which the history knows its holder.
+//! Bearer tokens, each with a name, which the history records.
 //!
-//! Only their hashes are kept, and those are compared in constant time: how long a refusal takes says nothing.
+//! Only hashes are kept and compared, in constant time, so that the time of a refusal reveals nothing.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::session::Token;
 
-/// The shortest token that is taken: it must not be guessed.
+/// The shortest allowed token: a shorter one could be guessed.
 const SHORTEST: usize = 20;
-/// The most tokens: each has a share of what there is.
+/// The most tokens of a server, since each has a share of its limits.
 const MOST: usize = 256;
-/// The longest name.
+/// The longest name of a token.
 const LONGEST_NAME: usize = 64;
 
-/// The tokens that are taken.
+/// The tokens that a server accepts.
 #[derive(Debug)]
 pub struct Tokens(Vec<Key>);
 
@@ -25,7 +25,7 @@ struct Key {
 }
 
 impl Tokens {
-    /// One token of this name, made now, and its text: nobody can ask for that again.
+    /// Generates a token of this name, and returns its text, which is not kept.
     pub fn generate(name: &str) -> Result<(Self, String), String> {
         let mut random = [0u8; 32];
         getrandom::fill(&mut random).map_err(|error| format!("the system gave no random bytes: {error}"))?;
@@ -37,8 +37,8 @@ impl Tokens {
         Ok((tokens, text))
     }
 
-    /// What a file of tokens says: on each line a name and its token. Lines that begin with `#` are passed over.
-    /// The error names the line, never the token.
+    /// Parses a file of tokens, with a name and its token on each line. Lines that begin with `#` are ignored. The
+    /// error names the line, never the token.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut keys: Vec<Key> = Vec::new();
         let mut names = BTreeSet::new();
@@ -76,15 +76,15 @@ impl Tokens {
         Ok(Self(keys.into_iter().map(share).collect()))
     }
 
-    /// All of them.
+    /// Returns all tokens in their order.
     pub(super) fn all(&self) -> impl Iterator<Item = &Token> {
         self.0.iter().map(|key| &key.token)
     }
 
-    /// The number of the token that this is.
+    /// Returns the number of the presented token.
     pub(super) fn position(&self, presented: &[u8]) -> Option<usize> {
         let hash = blake3::hash(presented);
-        // All are compared, whichever it is.
+        // Every hash is compared, so that the time does not depend on the position.
         self.0
             .iter()
             .enumerate()

@@ -1,4 +1,4 @@
-//! A stream whose other side must read: what is written and not taken for too long ends the connection.
+//! A stream with a timeout for writes: a connection ends if its client reads nothing for too long.
 
 use std::io;
 use std::pin::Pin;
@@ -8,21 +8,21 @@ use std::time::Duration;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::{Sleep, sleep};
 
-/// See the module.
+/// A stream whose writes fail if the other side reads nothing for too long.
 pub(super) struct Unread<S> {
     stream: S,
     patience: Duration,
-    /// Runs while a write waits.
+    /// The timer of the write that waits, if one does.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Unread<S> {
-    /// The same stream, of which something must be taken in this time.
+    /// Wraps a stream, of which the other side must read something within `patience`.
     pub(super) fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waiting: None }
     }
 
-    /// What became of a write; it is an error where it has waited too long.
+    /// Returns the result of a write, or an error if it has waited too long.
     fn bounded(
         &mut self,
         context: &mut Context<'_>,
