@@ -1,7 +1,7 @@
 //! Messages as lines on standard input and output.
 //!
-//! rmcp has such a transport too, but that one is silent about a line that is no message, and a client that waits
-//! for an answer would wait for ever. Here every line gets one, except what is no request: answering those could
+//! rmcp's own transport ignores a line that is no message, so a client that waits for its response would wait for ever.
+//! Here every such line gets an error response, unless it is itself a response or a notification: answering those could
 //! go on without end if the other side did the same.
 
 mod input;
@@ -27,29 +27,29 @@ use self::unwritten::{Unwritten, Writing};
 use crate::handler::Emend;
 use crate::malformed;
 
-/// The longest message: a file of the largest size, with every byte of it escaped.
+/// The longest message: a file of the largest size with every byte escaped.
 const LONGEST_MESSAGE: usize = 6 * 64 * 1024 * 1024;
-/// How much of the buffer stays for the next message.
+/// The capacity of the buffer that is kept for the next message.
 const KEPT_BUFFER: usize = 1024 * 1024;
-/// How many requests may be under way whose answers are not written yet; as many as of one token over HTTP.
+/// The number of requests whose responses are not written yet; as many as one token has over HTTP.
 const REQUESTS: usize = 256;
-/// How many bytes of answers may wait to be written before no more requests are taken. Those under way may still add theirs.
+/// The bytes of unwritten responses above which no more requests are taken. Running requests may still add to them.
 const UNWRITTEN_BYTES: usize = 64 * 1024 * 1024;
-/// How many requests wait for their turn while the input is read on, for what ends one of them or answers a question,
+/// The number of requests that are held while reading goes on, for cancellations and for responses to our own requests.
 const HELD_REQUESTS: usize = 64;
-/// and how many bytes of them.
+/// The bytes of requests that are held.
 const HELD_BYTES: usize = 256 * 1024;
-/// How long a request waits for its turn once the input has ended: a little longer than an edit waits for a lock.
+/// The time that a held request waits once the input has ended: a little longer than an edit waits for a lock.
 const LAST_TURN: Duration = Duration::from_secs(15);
-/// How long an answer may still take to be read once the input has ended, and rmcp has waited for what was under way.
+/// The time that a response being written still gets when the transport is closed.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// Serves one client over standard input and output until it goes.
+/// Serves one client over standard input and output until it closes the input.
 pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let lines = Lines::new(standard::input()?, standard::output(), LONGEST_MESSAGE);
     let service = match emend.serve(lines).await {
         Ok(service) => service,
-        // A client that goes before it has said all of its greeting has gone, and nothing has failed.
+        // A client that leaves before it has initialized is no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
@@ -57,25 +57,25 @@ pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error +
     Ok(())
 }
 
-/// A message on each line.
+/// The transport, with a message on each line.
 struct Lines<R, W> {
     input: Input<R>,
     line: Vec<u8>,
     longest: usize,
-    /// Whether the rest of a line that is too long is being passed over.
+    /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
-    /// Requests that wait until others have been answered, with the lengths of their lines.
+    /// The requests that wait until others are answered, with the lengths of their lines.
     held: VecDeque<(RxJsonRpcMessage<RoleServer>, usize)>,
     unwritten: Arc<Unwritten>,
-    /// How long these wait once the input has ended.
+    /// The time that held requests wait once the input has ended.
     last_turn: Duration,
-    /// `None` once it is closed.
+    /// The output; `None` once the transport is closed.
     output: Arc<Mutex<Option<W>>>,
-    /// Answers to what is no message, on their way.
+    /// The tasks that write the error responses to lines that are no messages.
     replies: JoinSet<()>,
 }
 
-/// What was read.
+/// The result of reading a line.
 enum Read {
     Line,
     TooLong,
@@ -101,12 +101,12 @@ where
         }
     }
 
-    /// Reads into `line` up to the end of it. May be dropped at any time and called again.
+    /// Reads into `self.line` up to its end. Cancel-safe.
     async fn read(&mut self) -> Read {
         loop {
             let available = self.input.fill().await;
             if available.is_empty() {
-                // The last line may lack its end.
+                // The last line may lack its line ending.
                 let has_rest = !self.line.is_empty() && !self.is_skipping;
                 return if has_rest { Read::Line } else { Read::End };
             }
@@ -131,17 +131,17 @@ where
         }
     }
 
-    /// Answers without the service. In a task of its own, since receiving may be dropped halfway.
+    /// Sends an error response without the service, in a task of its own, since `receive` may be cancelled halfway.
     fn reply(&mut self, id: Option<RequestId>, error: ErrorData) {
         let message = TxJsonRpcMessage::<RoleServer>::error(error, id);
         let sending = send(Arc::clone(&self.output), message, None);
         self.replies.spawn(async move {
-            // A client that is gone needs no answer.
+            // A client that is gone needs no response.
             let _ = sending.await;
         });
     }
 
-    /// The request whose turn it is.
+    /// Returns the next held request, if there is room for it.
     fn next_held(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         if !self.unwritten.has_room() {
             return None;
@@ -151,14 +151,14 @@ where
         Some(message)
     }
 
-    /// Whether nothing more is read until a request has had its turn.
+    /// Returns whether reading pauses until a held request can be taken.
     fn is_held_up(&self) -> bool {
         let bytes = self.held.iter().map(|(_, length)| length).sum::<usize>();
         !self.held.is_empty()
             && (self.held.len() >= HELD_REQUESTS || bytes >= HELD_BYTES || self.input.has_ended())
     }
 
-    /// What is read and no request is not held up by requests, of which it may end one that has had no turn.
+    /// Receives an uncounted message, which need not wait for held requests. A cancellation removes its held request.
     fn receive_uncounted(&mut self, message: &mut RxJsonRpcMessage<RoleServer>) {
         if let Some(id) = unwritten::cancelled_request(message) {
             self.held.retain(|(held, _)| !matches!(held, JsonRpcMessage::Request(held) if held.id == *id));
@@ -166,7 +166,7 @@ where
         self.unwritten.receive(message);
     }
 
-    /// The message on the line; or its answer is on the way, if it gets one.
+    /// Parses the line into a message. If it is none, an error response is sent where it gets one.
     fn parse_line(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
@@ -184,8 +184,8 @@ where
     }
 }
 
-/// Waits for this, though once the input has ended no longer than that: of a client that sends no more and reads nothing
-/// either, nothing is to be expected. Yields whether it came.
+/// Waits for `awaited`, but only as long as `limit` once the input has ended: a client that sends no more may not read
+/// either. Returns whether it completed.
 async fn wait_while_open<R: AsyncRead + Unpin>(
     input: &mut Input<R>,
     limit: Duration,
@@ -210,7 +210,7 @@ async fn send<W: AsyncWrite + Unpin>(
     mut writing: Option<Writing>,
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(&message)?;
-    // It is not kept twice while it waits.
+    // The message is not kept beside its line while that waits.
     drop(message);
     line.push(b'\n');
     if let Some(writing) = &mut writing {
@@ -242,7 +242,7 @@ where
             if let Some(message) = self.next_held() {
                 return Some(message);
             }
-            // One after another, so that a flood of them is held up by whoever sends it.
+            // Error responses are written before reading goes on, so that a flood of bad lines slows its sender down.
             let replied = async { while self.replies.join_next().await.is_some() {} };
             if !wait_while_open(&mut self.input, self.last_turn, replied).await {
                 return None;
@@ -286,7 +286,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // Whoever writes has it; that may be to somebody who does not read.
+        // A writer holds the lock, perhaps for a client that does not read.
         match tokio::time::timeout(LAST_WORD, self.output.lock()).await {
             Ok(mut output) => drop(output.take()),
             Err(_) => tracing::debug!("the last answers were not read"),
@@ -303,7 +303,7 @@ mod tests {
 
     const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 
-    /// What is received of this, and what is answered right away.
+    /// Returns the messages that are received from this input, and the error responses to it.
     async fn through(input: &str, longest: usize) -> (Vec<Value>, Vec<Value>) {
         let (mut theirs, ours) = tokio::io::duplex(1 << 20);
         let mut lines = Lines::new(input.as_bytes(), ours, longest);
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// What a future yields without waiting.
+    /// Returns the output of a future that is ready at once.
     async fn now<T>(future: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -397,7 +397,7 @@ mod tests {
         for _ in 0..REQUESTS {
             assert!(now(lines.receive()).await.is_some());
         }
-        // What is no request comes in, and it has ended one.
+        // The cancellation is received, and has removed a held request.
         assert!(now(lines.receive()).await.is_some());
         assert!(lines.held.is_empty());
         assert!(now(lines.receive()).await.is_some());
@@ -410,7 +410,7 @@ mod tests {
         writing.await.unwrap().unwrap();
         assert!(now(lines.receive()).await.flatten().is_some());
         assert!(now(lines.receive()).await.is_none());
-        // Nobody reads, and nothing more comes.
+        // The client reads nothing, and the input has ended.
         lines.last_turn = Duration::from_millis(1);
         assert!(lines.receive().await.is_none());
     }
@@ -467,7 +467,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_sends_no_more_and_reads_nothing_is_not_awaited_for_ever() {
-        // The answer to what is no message is not read.
+        // The client does not read the error response to the bad line.
         let (_theirs, ours) = tokio::io::duplex(8);
         let mut lines = Lines::new(&b"hello\n"[..], ours, 1_000);
         lines.last_turn = Duration::from_millis(1);
@@ -491,17 +491,17 @@ mod tests {
         }))
         .unwrap();
         lines.send(question).await.unwrap();
-        // One of them waits for a person, so another is taken.
+        // One of the requests waits for a person, so another one is taken.
         assert!(now(lines.receive()).await.is_some());
         assert!(now(lines.receive()).await.is_none());
-        // What the person says is behind one that waits.
+        // The person's response comes after a request that is held.
         client
             .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"action\":\"accept\"}}\n")
             .await
             .unwrap();
         assert!(matches!(lines.receive().await, Some(JsonRpcMessage::Response(_))));
         assert!(now(lines.receive()).await.is_none());
-        // The one that was asked about gets its answer.
+        // The request of the question gets its response.
         lines.send(answer(7)).await.unwrap();
         assert!(now(lines.receive()).await.is_none(), "there is one more than usual");
         lines.send(answer(8)).await.unwrap();

@@ -1,20 +1,20 @@
-//! Bytes that come in, of which some may be read ahead of their turn: so the end is known before it is reached.
+//! A buffered input that can read ahead, so that its end is known before the bytes in front of it are used.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// How much is read at once.
+/// The bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
-/// How much is read ahead: more than a pipe holds, so that the end of an input is seen by which nothing more can come.
+/// The bytes that are read ahead: more than a pipe holds, so that the end of a closed pipe is always seen.
 const READ_AHEAD: usize = 256 * 1024;
 
-/// See the module.
+/// A buffered input that can read ahead.
 pub(super) struct Input<R> {
     from: R,
     bytes: Vec<u8>,
     taken: usize,
-    /// Whether nothing comes after these bytes.
+    /// Whether nothing comes after the buffered bytes.
     pub(super) is_over: bool,
 }
 
@@ -23,7 +23,7 @@ impl<R: AsyncRead + Unpin> Input<R> {
         Self { from, bytes: Vec::new(), taken: 0, is_over: false }
     }
 
-    /// What comes next; nothing at the end.
+    /// Returns the next bytes; none at the end.
     pub(super) async fn fill(&mut self) -> &[u8] {
         if self.taken == self.bytes.len() && !self.is_over {
             self.read().await;
@@ -31,24 +31,24 @@ impl<R: AsyncRead + Unpin> Input<R> {
         &self.bytes[self.taken..]
     }
 
-    /// Whether nothing comes any more.
+    /// Returns whether the input has ended and every byte is used.
     pub(super) fn has_ended(&self) -> bool {
         self.is_over && self.taken == self.bytes.len()
     }
 
-    /// So many bytes of that are used.
+    /// Marks the next `bytes` as used.
     pub(super) fn consume(&mut self, bytes: usize) {
         self.taken += bytes;
     }
 
-    /// Reads on without need, until enough is there or it is over. May be dropped at any time.
+    /// Reads ahead until enough is buffered or the input has ended. Cancel-safe.
     pub(super) async fn look_ahead(&mut self) {
         while !self.is_over && self.bytes.len() - self.taken < READ_AHEAD {
             self.read().await;
         }
     }
 
-    /// An input that cannot be read is over.
+    /// Reads more bytes. An error counts as the end of the input.
     async fn read(&mut self) {
         self.bytes.drain(..self.taken);
         self.taken = 0;

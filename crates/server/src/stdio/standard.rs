@@ -1,8 +1,8 @@
-//! The standard input and output of this process, which nobody waits for once the server ends.
+//! The standard input and output of this process, which never delay its end.
 //!
-//! A pipe is waited for as the runtime waits for anything, through a description of its own, so that nobody else's handle
-//! on it stops blocking. Everything else (a terminal, a pair of sockets as Node makes them, a file) is read by a thread,
-//! and no end of the process waits for that: a read that blocks is never over while the other side is silent.
+//! A pipe is read asynchronously, through a file description of its own, so that other handles on it keep blocking.
+//! Everything else (a terminal, a socket pair as Node creates it, a file) is read by a thread for which the end of the
+//! process does not wait, since a blocking read lasts as long as the other side is silent.
 
 use std::io::{self, Read};
 use std::pin::Pin;
@@ -12,13 +12,13 @@ use std::thread;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// How much is read at once.
+/// The bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// The stack of the thread that reads.
+/// The stack size of the reading thread.
 const STACK: usize = 256 * 1024;
 
-/// Standard input.
+/// Opens standard input.
 pub(super) fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     #[cfg(target_os = "linux")]
     if let Some(pipe) = pipe::input() {
@@ -27,7 +27,7 @@ pub(super) fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     Ok(Box::new(Threaded::read(io::stdin())?))
 }
 
-/// Standard output. What is written and not taken is bounded by whoever ends the runtime.
+/// Opens standard output. Its owner bounds how long the end of the runtime waits for unread output.
 pub(super) fn output() -> Box<dyn AsyncWrite + Send + Unpin> {
     #[cfg(target_os = "linux")]
     if let Some(pipe) = pipe::output() {
@@ -52,14 +52,14 @@ mod pipe {
         is_pipe(std::io::stdout().as_fd()).then(|| OpenOptions::new().open_sender("/proc/self/fd/1").ok())?
     }
 
-    /// Asked first: to open a terminal anew may make it this process's own.
+    /// Returns whether a handle is a pipe. A terminal must not be reopened: that may make it the controlling terminal.
     fn is_pipe(handle: BorrowedFd<'_>) -> bool {
         let metadata = handle.try_clone_to_owned().and_then(|handle| File::from(handle).metadata());
         metadata.is_ok_and(|metadata| metadata.file_type().is_fifo())
     }
 }
 
-/// What a thread reads.
+/// An input that is read by a thread.
 struct Threaded {
     chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
     chunk: Vec<u8>,
@@ -67,7 +67,7 @@ struct Threaded {
 }
 
 impl Threaded {
-    /// Begins to read. No more than one chunk is read ahead.
+    /// Starts the thread, which reads at most one chunk ahead of those in the channel.
     fn read(mut from: impl Read + Send + 'static) -> io::Result<Self> {
         let (send, chunks) = mpsc::channel(1);
         let read = move || {

@@ -1,5 +1,5 @@
-//! How many requests are under way whose answers are not written yet, and how large the answers are that wait. A client that
-//! never reads would have all of them kept here, so only so many of its requests are taken.
+//! Counts of the requests whose responses are not written yet, and of the bytes of unwritten responses. A client that
+//! never reads would have all of these kept in memory, so only a limited number of its requests is taken.
 
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard};
@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use tokio::sync::Notify;
 
-/// See the module.
+/// The counts of unwritten responses, and their limits.
 #[derive(Debug)]
 pub(super) struct Unwritten {
     most: usize,
@@ -24,19 +24,19 @@ pub(super) struct Unwritten {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The requests that have no answer yet. rmcp answers those of the same id once.
+    /// The ids of the requests without a response. rmcp sends one response for all requests of the same id.
     taken: HashSet<RequestId>,
-    /// How many requests run: each of those with the same id, and perhaps one that was cancelled.
+    /// The number of running requests: all of those with the same id, and also cancelled ones.
     running: usize,
-    /// How many answers are being written.
+    /// The number of responses that are being written.
     writing: usize,
-    /// How many bytes of answers are being written.
+    /// The bytes of responses that are being written.
     bytes: usize,
-    /// Questions that the client has got. Each holds up a request until the client says something.
+    /// The ids of our own requests that the client has received. Each blocks one of its requests until it responds.
     asked: HashSet<RequestId>,
 }
 
-/// What is to be done once a message is written, or cannot be.
+/// A guard that updates the counts once a message is written, or writing it has failed.
 #[derive(Debug)]
 pub(super) struct Writing {
     unwritten: Arc<Unwritten>,
@@ -44,7 +44,7 @@ pub(super) struct Writing {
     bytes: usize,
 }
 
-/// What a request has with it as long as it is being handled.
+/// A guard that a request carries as long as it is being handled.
 #[derive(Debug)]
 struct Running {
     unwritten: Arc<Unwritten>,
@@ -63,7 +63,7 @@ impl Unwritten {
         Arc::new(Self { most, most_bytes, state: Mutex::default(), changed: Notify::new() })
     }
 
-    /// Waits until one more request may be taken. May be dropped at any time.
+    /// Waits until one more request may be taken. Cancel-safe.
     pub(super) async fn wait_for_room(&self) {
         loop {
             let changed = self.changed.notified();
@@ -74,20 +74,20 @@ impl Unwritten {
         }
     }
 
-    /// Whether one more request may be taken.
+    /// Returns whether one more request may be taken.
     pub(super) fn has_room(&self) -> bool {
         let state = self.state();
         let under_way = state.taken.len().max(state.running) + state.writing;
         under_way < self.most + state.asked.len() && state.bytes < self.most_bytes
     }
 
-    /// Whether this is to wait for room. What ends a request, and what only listens, is not.
+    /// Returns whether a message has to wait for room: every request does but a listen request.
     pub(super) fn is_counted(message: &RxJsonRpcMessage<RoleServer>) -> bool {
         let JsonRpcMessage::Request(request) = message else { return false };
         !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_))
     }
 
-    /// The service gets this message.
+    /// Counts a message that the service receives.
     pub(super) fn receive(self: &Arc<Self>, message: &mut RxJsonRpcMessage<RoleServer>) {
         let is_counted = Self::is_counted(message);
         let mut state = self.state();
@@ -104,7 +104,7 @@ impl Unwritten {
             JsonRpcMessage::Error(error) => {
                 error.id.as_ref().map(|id| state.asked.remove(id));
             }
-            // It gets no answer.
+            // A cancelled request gets no response.
             JsonRpcMessage::Notification(_) => {
                 cancelled_request(message).map(|id| state.taken.remove(id));
             }
@@ -114,7 +114,7 @@ impl Unwritten {
         self.changed.notify_one();
     }
 
-    /// The service sends this message; it counts until what this yields is dropped.
+    /// Counts a message that the service sends, until the returned guard is dropped.
     pub(super) fn send(self: &Arc<Self>, message: &TxJsonRpcMessage<RoleServer>) -> Writing {
         let mut state = self.state();
         let mut answer = |id: &RequestId| match state.taken.remove(id) {
@@ -144,7 +144,7 @@ impl Unwritten {
     }
 }
 
-/// The request that this message ends.
+/// Returns the id of the request that this message cancels.
 pub(super) fn cancelled_request(message: &RxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     let JsonRpcMessage::Notification(it) = message else { return None };
     let ClientNotification::CancelledNotification(cancelled) = &it.notification else { return None };
@@ -152,7 +152,7 @@ pub(super) fn cancelled_request(message: &RxJsonRpcMessage<RoleServer>) -> Optio
 }
 
 impl Writing {
-    /// It is of this size, and waits to be written.
+    /// Counts the bytes of the message, which now waits to be written.
     pub(super) fn add_bytes(&mut self, bytes: usize) {
         self.bytes += bytes;
         self.unwritten.state().bytes += bytes;
@@ -164,7 +164,7 @@ impl Drop for Running {
         let mut state = self.unwritten.state();
         state.running -= 1;
         if std::thread::panicking() {
-            // It gets no answer.
+            // A request whose handler panicked gets no response.
             state.taken.remove(&self.id);
         }
         drop(state);
