@@ -1,4 +1,4 @@
-//! What a tool answers: as values until it goes to the client, since what follows an edit is still told in it.
+//! The answers of tools, which stay values until they are sent, since notes and diagnostics are still added to them.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
@@ -11,40 +11,40 @@ use crate::render::{self, Tense};
 use crate::uri;
 use crate::wire::Outcome;
 
-/// How many characters a code has in its line, at most.
+/// The most characters of the line with the code.
 const CODE: usize = 100;
 
-/// Why a call has no answer yet. Nothing was done.
+/// The reason why a call has no answer yet. Nothing was done.
 #[derive(Debug)]
 pub enum Unanswered {
-    /// It was to be quick and cannot be: ask again with patience.
+    /// The call cannot be quick: it has to be run again with patience.
     NotQuick,
     /// A person must be asked first.
     AwaitingApproval(Box<AwaitingApproval>),
 }
 
-/// What a tool answers.
+/// The answer of a tool.
 #[derive(Debug)]
 pub enum Answer {
-    /// What happened to files, or would happen, or why nothing did.
+    /// The outcome of an edit or of its preview, or a refusal.
     Outcome(Box<Outcome>, Tense),
     /// Text for a model to read.
     Text(Box<CallToolResult>),
 }
 
 impl Answer {
-    /// The answer of an edit that was made, or would be.
+    /// Creates the answer to an edit or its preview.
     pub(crate) fn from_outcome(outcome: Outcome, tense: Tense) -> Self {
         Self::Outcome(Box::new(outcome), tense)
     }
 
-    /// The answer to a request that was refused.
+    /// Creates the answer to a request that was refused.
     pub(crate) fn refusal(problems: &[Problem]) -> Self {
         tracing::debug!(code = problems.first().map(|first| first.code().as_str()), "refused");
         Self::from_outcome(Outcome::failure(problems), Tense::Done)
     }
 
-    /// The answer to an edit that was not made, if it has one.
+    /// Creates the answer to an edit that was not made, if it has one yet.
     pub(crate) fn from_not_committed(not_committed: NotCommitted) -> Result<Self, Unanswered> {
         match not_committed {
             NotCommitted::AwaitingApproval(held) => Err(Unanswered::AwaitingApproval(held)),
@@ -53,7 +53,7 @@ impl Answer {
         }
     }
 
-    /// The answer of a tool that only reads: text, without structured content, also where it is refused.
+    /// Creates the answer of a tool that only reads: text without structured content, even for a refusal.
     pub(crate) fn reading(text: Result<String, Problem>) -> Self {
         match text {
             Ok(text) => Self::text(text),
@@ -66,12 +66,12 @@ impl Answer {
         }
     }
 
-    /// Text.
+    /// Creates an answer that is only text.
     pub(crate) fn text(text: String) -> Self {
         Self::Text(Box::new(CallToolResult::success(vec![ContentBlock::text(text)])))
     }
 
-    /// The outcome, if it is one.
+    /// Returns the outcome, if the answer is one.
     pub(crate) fn outcome(&mut self) -> Option<&mut Outcome> {
         match self {
             Self::Outcome(outcome, _) => Some(outcome),
@@ -79,7 +79,7 @@ impl Answer {
         }
     }
 
-    /// The edit that was made, if one was.
+    /// Returns the id of the edit that was made, if one was.
     pub(crate) fn edit(&self) -> Option<&str> {
         match self {
             Self::Outcome(outcome, _) => outcome.edit.as_deref(),
@@ -87,7 +87,7 @@ impl Answer {
         }
     }
 
-    /// How it ended, in a word: `ok`, the code of the first problem, or `refused` where that is only in the text.
+    /// Returns the result in a word: `ok`, the code of the first problem, or `refused` if the text alone has the code.
     pub(crate) fn code(&self) -> &str {
         match self {
             Self::Outcome(outcome, _) => outcome.error.as_ref().map_or("ok", |error| &error.code),
@@ -96,7 +96,7 @@ impl Answer {
         }
     }
 
-    /// Adds what has nothing to do with the call itself.
+    /// Adds notes that do not concern the call itself.
     pub(crate) fn append_notes(&mut self, notes: impl IntoIterator<Item = String>) {
         for note in notes {
             match self {
@@ -106,7 +106,7 @@ impl Answer {
         }
     }
 
-    /// The same for the protocol: an outcome once as text and once as structured content.
+    /// Converts the answer for the protocol: an outcome both as text and as structured content.
     pub(crate) fn into_result(self) -> CallToolResult {
         let (outcome, tense) = match self {
             Self::Outcome(outcome, tense) => (outcome, tense),

@@ -1,28 +1,27 @@
-//! The way of a call whose edit may need a person's approval: it is made, they are asked, and it is made again, planned
-//! anew, where only the plan that they have approved passes. Nothing is locked while they think.
+//! The steps of a call whose edit may need a person's approval: the edit is tried, the person is asked, and the edit is
+//! planned anew, where only the approved plan passes. Nothing is locked while the person decides.
 //!
-//! [`ApprovalLoop`] decides what comes next, and does nothing itself: a client's call waits without a thread, a command
-//! with one.
+//! [`ApprovalLoop`] only decides on the next step: a client's call waits asynchronously, a command on its thread.
 
 use emend_workspace::approval::PlanDigest;
 use emend_workspace::{Approval, AwaitingApproval};
 
-/// How often a person is asked about one call whose plan is another each time. A formatter that never answers the same
-/// twice would have them asked for ever.
+/// The number of questions about one call, whose plan may differ each time. Without a limit, a formatter with a
+/// different result each time would cause questions for ever.
 const QUESTIONS: usize = 5;
 
-/// What a person decides on an edit that needs approval.
+/// The decision of a person on an edit that needs approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It may be made. Whoever says so has asked a person who saw all of it.
+    /// The edit may be made. Only valid if the person has seen all of it.
     Approve,
-    /// It may not.
+    /// The edit may not be made.
     Deny,
-    /// Nobody could be asked, or nobody has answered: it waits.
+    /// Nobody could be asked or has answered, so the edit waits.
     Undecided,
 }
 
-/// An answer that a call brings along, to a question that an earlier call of the same kind has raised.
+/// The decision that a call brings along, on a question that an earlier, equal call has raised.
 #[derive(Debug)]
 pub(crate) struct EarlierAnswer {
     /// The plan that the person was shown.
@@ -30,41 +29,40 @@ pub(crate) struct EarlierAnswer {
     pub(crate) decision: Decision,
 }
 
-/// What is to be done next for a call.
+/// The next step of a call.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Make the edit, with this approval if there is one. Where the policy holds it, go on with
+    /// Make the edit, with this approval if there is one. If the policy holds it, go on with
     /// [`ApprovalLoop::after_held`].
     Make(Option<Approval>),
     /// Ask a person about this plan, and go on with [`ApprovalLoop::after_answer`].
     Ask(Box<AwaitingApproval>),
-    /// Let it wait until a person decides elsewhere. The end.
+    /// Let the edit wait until a person decides elsewhere. This is the last step.
     LeaveWaiting(Box<AwaitingApproval>),
-    /// Refuse it, since a person has denied it: this plan, or one that an earlier call has asked about. The end.
+    /// Refuse the edit, since a person has denied this plan or that of an earlier call. This is the last step.
     Deny(Option<Box<AwaitingApproval>>),
 }
 
-/// How many questions a call has left.
+/// The number of questions that a call has left.
 #[derive(Debug)]
 pub(crate) struct ApprovalLoop {
     questions: usize,
 }
 
 impl ApprovalLoop {
-    /// Begins a call, which may bring an answer along.
+    /// Begins a call, which may bring an earlier decision along.
     pub(crate) fn begin(earlier: Option<EarlierAnswer>) -> (Self, Step) {
         let fresh = Self { questions: QUESTIONS };
         match earlier.map(|answer| (answer.decision, answer.plan)) {
             None => (fresh, Step::Make(None)),
             Some((Decision::Approve, plan)) => (fresh, Step::Make(Some(Approval::of_person(plan)))),
             Some((Decision::Deny, _)) => (fresh, Step::Deny(None)),
-            // They were asked and did not answer: they are not asked again.
+            // The person did not answer the earlier question and is not asked again.
             Some((Decision::Undecided, _)) => (Self { questions: 0 }, Step::Make(None)),
         }
     }
 
-    /// Yields what comes after the policy has held an edit. If that was approved, a file or a formatter has made another
-    /// plan of it since.
+    /// Returns the next step after the policy has held an edit. An approved edit is held again if its plan has changed.
     pub(crate) fn after_held(&mut self, held: Box<AwaitingApproval>) -> Step {
         match self.questions.checked_sub(1) {
             Some(left) => {
@@ -75,7 +73,7 @@ impl ApprovalLoop {
         }
     }
 
-    /// Yields what comes after a person was asked about this plan.
+    /// Returns the next step after a person was asked about this plan.
     pub(crate) fn after_answer(&self, held: Box<AwaitingApproval>, decision: Decision) -> Step {
         match decision {
             Decision::Approve => Step::Make(Some(Approval::of_person(held.digest()))),

@@ -1,12 +1,12 @@
 //! Asking a person, through their client, whether an edit that the policy holds may be made.
 //!
-//! A client of 2025 gets a request of ours while its call waits. One of 2026 gets the question as the answer to its call
-//! and calls again with what the person said, and with a state that proves which plan they were asked about: sealed with
-//! a key of this process, bound to the caller and the call, good for a while and for one time. Either way the call
-//! is then planned anew, and only the same plan is allowed.
+//! A client of 2025 gets a request of ours while its call waits. One of 2026 gets the question as the result of its
+//! call, and calls again with the person's decision and with a state that proves which plan the question was about. The
+//! state is sealed with a key of this process, bound to the caller and the call, and valid once and for a limited time.
+//! Either way the call is then planned anew, and only the same plan is allowed.
 //!
-//! A person must see all of what they allow. What is too long for a question is not asked here: it waits for
-//! `emend approve`, as do edits of clients that can ask nobody.
+//! A person must see all that they approve. An edit that is too long for a question waits for `emend approve`, as do
+//! the edits of clients that can ask nobody.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -29,19 +29,20 @@ use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
 use crate::approval::{Decision, EarlierAnswer};
 use crate::session::Owner;
 
-/// How long a person may think.
+/// The time that a person has to decide.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-/// The longest diff that is put into a question.
+/// The most lines of a diff, and the most files, in a question.
 const LINES: usize = 400;
+/// The most bytes of a diff in a question.
 const BYTES: usize = 32_000;
-/// The name of the question, and of the one field in its form.
+/// The name of the question and of the only field in its form.
 const APPROVE: &str = "approve";
 
-/// The questions of a process.
+/// The state of a process's questions.
 pub(crate) struct Asking {
-    /// `None` where the system gave no random key.
+    /// The codec that seals states; `None` if the system gave no random key.
     codec: Option<RequestStateCodec>,
-    /// Questions that were answered, until their time is over.
+    /// The questions that were answered, until they expire.
     answered: Mutex<HashMap<[u8; 16], Instant>>,
 }
 
@@ -51,15 +52,15 @@ impl std::fmt::Debug for Asking {
     }
 }
 
-/// What came of asking.
+/// The result of asking.
 pub(crate) enum Reply {
-    /// The person has decided, or nobody has: the client can ask nobody, or not this.
+    /// The decision, which is undecided where the client cannot ask or nobody has answered.
     Decided(Decision),
-    /// The client asks them and calls again.
+    /// The client asks the person and calls again.
     Later(InputRequiredResult),
 }
 
-/// What a question of 2026 carries: nothing in it is secret.
+/// The state that a question of 2026 carries. Nothing in it is secret.
 #[derive(Serialize, Deserialize)]
 struct State {
     plan: String,
@@ -74,7 +75,7 @@ impl Asking {
         Self { codec, answered: Mutex::default() }
     }
 
-    /// Yields the answer of a person that this call brings along, if it brings one.
+    /// Returns the person's decision that this call brings along, if it brings one.
     pub(crate) fn earlier_answer(
         &self,
         owner: &Owner,
@@ -104,14 +105,14 @@ impl Asking {
         Ok(Some(EarlierAnswer { plan, decision }))
     }
 
-    /// Whether this question was not answered before.
+    /// Records that a question was answered, and returns whether that is its first answer.
     fn is_first(&self, once: [u8; 16]) -> bool {
         let mut answered = self.answered.lock();
         answered.retain(|_, at| at.elapsed() <= PATIENCE);
         answered.insert(once, Instant::now()).is_none()
     }
 
-    /// Asks whether this may be made, in the way of the client's era.
+    /// Asks whether an edit may be made, in the way of the client's era.
     pub(crate) async fn ask(
         &self,
         held: &AwaitingApproval,
@@ -143,7 +144,7 @@ impl Asking {
         Reply::Decided(ask_meanwhile(form, context).await)
     }
 
-    /// The question as an answer.
+    /// Creates the question as the result of the call.
     fn ask_in_answer(
         &self,
         held: &AwaitingApproval,
@@ -161,7 +162,7 @@ impl Asking {
     }
 }
 
-/// The question as a request of ours, while the call waits.
+/// Sends the question as a request of ours, while the call waits.
 async fn ask_meanwhile(form: ElicitRequestParams, context: &RequestContext<RoleServer>) -> Decision {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(form));
     let options = PeerRequestOptions::no_options();
@@ -185,14 +186,14 @@ async fn ask_meanwhile(form: ElicitRequestParams, context: &RequestContext<RoleS
     }
 }
 
-/// What a person has decided in these responses.
+/// Returns the decision in these responses.
 fn decision_in(responses: Option<&InputResponses>) -> Decision {
     let response = responses.and_then(|responses| responses.get(APPROVE));
     let result = response.and_then(|response| ElicitResult::deserialize(response).ok());
     result.map_or(Decision::Undecided, |result| meaning(&result))
 }
 
-/// Only a plain yes is one.
+/// Returns the decision in a result. Only a plain yes approves.
 fn meaning(result: &ElicitResult) -> Decision {
     let approved = result.content.as_ref().map(|content| &content[APPROVE]);
     match (&result.action, approved) {
@@ -204,8 +205,7 @@ fn meaning(result: &ElicitResult) -> Decision {
     }
 }
 
-/// What a person reads: who asks, why they are asked, and all of what would change. `None` where that is too much for
-/// a question.
+/// Renders the question: which client asks, why, and all that would change. `None` if that is too long.
 fn question(held: &AwaitingApproval) -> Option<String> {
     let whole = held.report().diff();
     let diff = visible(&whole);
@@ -220,22 +220,22 @@ fn question(held: &AwaitingApproval) -> Option<String> {
         visible_line(&held.rules().join(", and "))
     );
     let files = held.files();
-    // They have the names of files, which may be written in Markdown.
+    // The lines hold names of files, which may contain Markdown.
     for line in files.iter().chain(&held.report().notes) {
         let _ = writeln!(text, "- {}", code(line));
     }
     for remark in pointed_out(files.iter().map(String::as_str), &whole) {
         let _ = writeln!(text, "- {remark}.");
     }
-    // A client that shows Markdown must not swallow a part of it.
+    // The fence is longer than any in the diff, so that a client that shows Markdown shows all of it.
     let fence = "`".repeat(longest_ticks(&diff).max(2) + 1);
     let _ = write!(text, "\n{fence}diff\n{}\n{fence}\n", diff.trim_end_matches('\n'));
     Some(text)
 }
 
-/// A text as code of Markdown, on one line.
+/// Returns a text as a Markdown code span on one line.
 fn code(text: &str) -> String {
-    // Where code is shown as it stands, it makes no link either.
+    // A client that does not render code spans must not render a link either.
     let text = visible_line(text).replace("](", "]\\u{28}");
     match longest_ticks(&text) {
         0 => format!("`{text}`"),
@@ -246,19 +246,19 @@ fn code(text: &str) -> String {
     }
 }
 
-/// How many backticks stand in a row at most.
+/// Returns the length of the longest run of backticks.
 fn longest_ticks(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Who calls what: a state that was given for one call is good for no other.
+/// Returns the data that binds a state to its caller and call.
 fn binding(owner: &Owner, tool: &str, arguments: &JsonObject) -> Vec<u8> {
     let mut text = format!("{}\n{tool}\n", owner.key());
     write_object(arguments, &mut text);
     text.into_bytes()
 }
 
-/// The object as JSON whose fields are in order: a client may send them in another one the second time.
+/// Writes an object as JSON with sorted fields, since a client may send them in another order the second time.
 fn write_object(object: &JsonObject, text: &mut String) {
     let mut fields: Vec<(&String, &Value)> = object.iter().collect();
     fields.sort_by_key(|(name, _)| *name);

@@ -1,5 +1,5 @@
-//! A call of a tool, from the protocol to the thread that does the work and back: whether somebody must be asked, where it
-//! runs, what follows an edit, and what is said of a call that was cancelled too late.
+//! A call of a tool, from the protocol to the thread that does the work and back: the approval loop, the choice of the
+//! thread, the diagnostics and the event of an edit, and the note about a call that was cancelled too late.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,19 +23,19 @@ use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{Call, Effect, ToolSpec};
 
-/// What goes back to the client.
+/// The response to a call.
 enum Response {
     Answered(Answered),
-    /// It has to ask a person and to call again.
+    /// The client has to ask a person and to call again.
     Question(InputRequiredResult),
 }
 
-/// An answer, and what may still be told in it.
+/// An answer, and what is still to be added to it.
 #[derive(Debug)]
 struct Answered {
     answer: Answer,
     pending_diagnostics: Option<PendingDiagnostics>,
-    /// What others have done to files that the client has read.
+    /// The notes about files that the client has read and others have changed.
     remarks: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl From<Answer> for Response {
     }
 }
 
-/// A call of a tool, and who makes it.
+/// A call of a tool, and its caller.
 struct ToolCall {
     tool: &'static ToolSpec,
     client: String,
@@ -61,7 +61,7 @@ struct ToolCall {
 }
 
 impl Emend {
-    /// Answers a call.
+    /// Answers a call of a tool.
     pub(crate) async fn call(
         &self,
         tool: &'static ToolSpec,
@@ -93,14 +93,14 @@ impl Emend {
             );
             tracing::warn!("{late}");
             answer.append_notes([late.clone()]);
-            // That answer is not sent any more; the next one says it.
+            // A cancelled call gets no response, so the next answer carries the note.
             caller.mailbox().post(Topic::Calls, late);
         }
         self.publish(tool, &mut answer, caller);
         Ok(answer.into_result().into())
     }
 
-    /// Counts and tells the outcome of an edit tool. Waits for nobody.
+    /// Counts the outcome of an edit tool and publishes it as an event. Waits for nobody.
     fn publish(&self, tool: &ToolSpec, answer: &mut Answer, caller: Caller<'_>) {
         let client = caller.client();
         if let Some(tally) = caller.tally() {
@@ -126,7 +126,7 @@ impl Emend {
         earlier: Option<EarlierAnswer>,
         context: &RequestContext<RoleServer>,
     ) -> Response {
-        // Only the first run tells how far it has come: what is told grows.
+        // Only the first run reports progress, which must never fall.
         let mut token = context.meta.get_progress_token();
         let (mut approvals, mut step) = ApprovalLoop::begin(earlier);
         loop {
@@ -149,9 +149,9 @@ impl Emend {
                     }
                 }
                 Step::LeaveWaiting(held) => return self.leave_waiting(held).await.into(),
-                // A client may have declined by itself: then the person can still say yes.
+                // The client may have declined by itself, so the person can still approve the edit.
                 Step::Deny(Some(held)) => return self.leave_denied(held).await.into(),
-                // Where the answer comes with a call of its own there is no plan yet that could wait.
+                // A decision that comes with a new call precedes its plan, so there is none that could wait.
                 Step::Deny(None) => {
                     return Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command: None })]).into();
                 }
@@ -159,7 +159,7 @@ impl Emend {
         }
     }
 
-    /// The edit waits for a person at a terminal. Yields what the model is told.
+    /// Keeps the edit for a person who approves it with a command, and returns the refusal that says so.
     async fn leave_waiting(&self, held: Box<AwaitingApproval>) -> Answer {
         let shared = Arc::clone(&self.shared);
         let job = tokio::task::spawn_blocking(move || match &shared.workspace {
@@ -169,7 +169,7 @@ impl Emend {
         job.await.unwrap_or_else(|_| internal_error())
     }
 
-    /// The same for an edit that was declined, by a person or by their client alone.
+    /// Keeps a declined edit for approval by a command, since the client may not have asked. Returns the refusal.
     async fn leave_denied(&self, held: Box<AwaitingApproval>) -> Answer {
         let shared = Arc::clone(&self.shared);
         let command = |problem: &Problem| match &*problem.kind {
@@ -184,7 +184,7 @@ impl Emend {
         job.await.unwrap_or_else(|_| internal_error())
     }
 
-    /// Runs a tool, here or on another thread.
+    /// Runs a tool, on this thread or on one that may block.
     async fn answer(
         &self,
         tool: &'static ToolSpec,
@@ -201,9 +201,9 @@ impl Emend {
             cancelled: context.ct.clone(),
         };
         let in_flight = InFlight::enter(&self.shared);
-        // A quick call that is alone is answered right here: handing it to another thread and back costs
-        // more than the call. Whatever would wait or take long goes to a thread where it may; over HTTP everything,
-        // since others are served meanwhile.
+        // A quick call that is alone runs on this thread: handing it to another and back costs more than the call.
+        // Calls that would wait or take long go to a thread that may block; over HTTP all do, since other clients are
+        // served meanwhile.
         if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
             match self.run(&call, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
                 Ok(result) => return Ok(result),
@@ -225,7 +225,7 @@ impl Emend {
         let job = tokio::task::spawn_blocking(move || {
             let send = |progress| sender.iter().for_each(|sender| sender.send(progress));
             let result = emend.run(&call, effort, Arc::unwrap_or_clone(arguments), &send);
-            // Counted until the work is done, also where nobody waits for it any more.
+            // The call counts until its work is done, even if nobody waits for it any more.
             drop((in_flight, room));
             result
         });
@@ -242,8 +242,8 @@ impl Emend {
         }
     }
 
-    /// Runs a tool within its span, which gets the code of the answer, if there is one. The commit guards itself and
-    /// restores; a panic that gets here was in a pure step, but perhaps in one after it. Blocks.
+    /// Runs a tool within its span, which records the code of the answer. A panic becomes an internal error: the commit
+    /// restores after its own panics, so this one came from a step before it or after it. Blocks.
     fn run(
         &self,
         call: &ToolCall,
@@ -265,7 +265,7 @@ impl Emend {
         ended
     }
 
-    /// Runs a tool in this workspace, if it is offered there, and finds what else the answer is to say.
+    /// Runs a tool, if the workspace's mode offers it, and collects what the answer has to add.
     fn run_in(
         &self,
         workspace: &Arc<Workspace>,
@@ -294,7 +294,7 @@ impl Emend {
         let pending_diagnostics = self.shared.effects.pending_diagnostics(&answer);
         let subscriptions = &self.shared.subscriptions;
         subscriptions.after_call(workspace, &self.session);
-        // Of a call that was cancelled, nobody gets the answer: the next one says all that.
+        // A cancelled call gets no response, so its notes are left for the next answer.
         let has_reader = call.is_lasting && !call.cancelled.is_cancelled();
         let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
         Ok(Answered { answer, pending_diagnostics, remarks })
@@ -307,7 +307,7 @@ fn internal_error() -> Answer {
     Answer::refusal(&[Problem::new(Kind::IoError { message, states: Vec::new() })])
 }
 
-/// Counts the calls that are being answered.
+/// A guard that counts a call as being answered.
 struct InFlight {
     shared: Arc<Shared>,
     is_alone: bool,

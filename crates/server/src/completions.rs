@@ -1,4 +1,4 @@
-//! Completions: paths and ids that begin with what somebody has typed.
+//! Completions: paths and edit ids that begin with what the user has typed.
 
 use rmcp::ErrorData;
 use rmcp::model::{ArgumentInfo, CompletionInfo, Reference};
@@ -11,10 +11,10 @@ use crate::prompts;
 use crate::resources;
 use crate::uri;
 
-/// How many edits are looked through for their ids.
+/// The number of newest edits whose ids are offered.
 const EDITS_LOOKED_THROUGH: usize = 1_000;
 
-/// What the argument may become. Blocks.
+/// Returns the completions of an argument. Blocks.
 pub(crate) fn complete(
     workspace: &Workspace,
     reference: &Reference,
@@ -30,9 +30,9 @@ pub(crate) fn complete(
     Ok(truncate(found))
 }
 
-/// What an argument is to be.
+/// The kind of an argument's values.
 enum ArgumentKind {
-    /// A path: from this folder on, or as the tools take it.
+    /// A path: relative to the folder `below`, or as the tools take it.
     Path { below: Option<String> },
     /// The id of an edit.
     Edit,
@@ -72,11 +72,11 @@ fn argument_kind(
     }
 }
 
-/// Paths that go on from the one that was typed by one name. Those of folders end in a slash.
+/// Completes a typed path by one more name. Paths of folders end in a slash.
 fn complete_path(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec<String> {
     let roots = workspace.roots().all();
     let (folder, begun) = typed.rfind('/').map_or(("", typed), |at| typed.split_at(at + 1));
-    // Where several roots are open, a path begins with the name of one.
+    // In a workspace of several roots, a path begins with the name of a root.
     let is_at_roots = below.is_none() && roots.len() > 1 && folder.is_empty();
     let (folder, begun) = match begun.split_once(':') {
         Some((root, begun)) if is_at_roots => (format!("{root}:"), begun),
@@ -93,7 +93,7 @@ fn complete_path(workspace: &Workspace, below: Option<&str>, typed: &str) -> Vec
     found.into_iter().map(|name| format!("{folder}{name}")).collect()
 }
 
-/// The names that begin so; where there are none, those that do if case does not count.
+/// Keeps the names with this prefix; if there are none, those that have it when case is ignored.
 fn filter_by_prefix(names: Vec<String>, begun: &str) -> Vec<String> {
     let exact: Vec<String> = names.iter().filter(|name| name.starts_with(begun)).cloned().collect();
     if !exact.is_empty() {
@@ -103,7 +103,7 @@ fn filter_by_prefix(names: Vec<String>, begun: &str) -> Vec<String> {
     names.into_iter().filter(|name| name.to_lowercase().starts_with(&begun)).collect()
 }
 
-/// The ids of edits, the newest first.
+/// Returns the edit ids that begin with `typed`, the newest first.
 fn complete_edit_id(workspace: &Workspace, typed: &str) -> Vec<String> {
     let edits = workspace
         .past_edits()
@@ -112,7 +112,7 @@ fn complete_edit_id(workspace: &Workspace, typed: &str) -> Vec<String> {
     edits.into_iter().map(|edit| edit.id).filter(|id| id.starts_with(typed)).collect()
 }
 
-/// As many as an answer may have, and how many there are.
+/// Keeps as many completions as a response may have, and adds their total number.
 fn truncate(mut found: Vec<String>) -> CompletionInfo {
     let total = found.len();
     found.truncate(CompletionInfo::MAX_VALUES);

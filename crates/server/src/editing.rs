@@ -1,5 +1,5 @@
-//! The room for edits on threads. Those that wait for a lock wait there, and what reads needs threads too. Each owner has a
-//! share that nobody else takes: whose lock is held by another process waits behind its own edits alone.
+//! The limit of edits on threads. An edit that waits for a lock blocks a thread, and reading calls need threads too.
+//! Each owner has its own share, so edits that wait for a locked root delay only other edits of the same owner.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use emend_workspace::{Effort, lock};
 
 use crate::session::Owner;
 
-/// How many edits are on threads at once: half of the threads that tokio has for what blocks.
+/// The number of edits on threads at once: half of tokio's threads for blocking work.
 const EDITS: usize = 256;
-/// How long an edit waits for room. Of the time that it may wait altogether, a second is left for its lock.
+/// The time that an edit waits for room, which leaves a second of its whole patience for the lock.
 const PATIENCE: Duration = lock::PATIENCE.saturating_sub(Duration::from_secs(1));
 
-/// See the module.
+/// The permits for edits, by owner.
 #[derive(Debug, Default)]
 pub(crate) struct Editing(Mutex<HashMap<Owner, Arc<Semaphore>>>);
 
-/// Room for one edit, until this is dropped.
+/// The room of one edit, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Room {
     _permit: OwnedSemaphorePermit,
-    /// How long the edit may still wait.
+    /// The effort of the edit, which includes the time that it has waited.
     pub(crate) effort: Effort,
 }
 
@@ -36,7 +36,7 @@ impl Editing {
     pub(crate) async fn room(&self, owner: &Owner, cancelled: &CancellationToken) -> Result<Room, Problem> {
         let share = (EDITS / owner.sharers()).max(1);
         let permits = self.permits(owner, share);
-        // Most often there is room, and no clock is asked.
+        // Usually there is room, and the clock is not read.
         if let Ok(permit) = Arc::clone(&permits).try_acquire_owned() {
             return Ok(Room { _permit: permit, effort: Effort::Patient });
         }
@@ -91,7 +91,7 @@ mod tests {
         editing.room(&many, &cancelled).await.unwrap();
     }
 
-    /// What a future yields without waiting.
+    /// Returns the output of a future that is ready at once.
     async fn now<T>(future: &mut (impl Future<Output = T> + Unpin)) -> Option<T> {
         tokio::select! {
             biased;

@@ -1,4 +1,4 @@
-//! The handler: one for both eras of MCP, and every transport.
+//! The MCP handler, for both eras of the protocol and every transport.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -28,21 +28,21 @@ use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
 use crate::{completions, prompts, resources, tools};
 
-/// How long a client may keep the lists of tools and prompts; they never change while a server runs.
+/// The time that a client may cache the lists of tools and prompts, which never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
 
-/// How much of a client's name is known.
+/// The characters of a client's name that are kept.
 const LONGEST_NAME: usize = 200;
 
-/// The methods that have parameters; with malformed ones, a request is not recognised.
+/// The methods with parameters. If those are malformed, rmcp takes the request for a custom one.
 const METHODS: [&str; 5] =
     ["tools/list", "tools/call", "prompts/get", "resources/read", "completion/complete"];
-/// Those that only clients of 2025 know.
+/// The methods with parameters that only clients of 2025 use.
 const LEGACY_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
-/// Those that only clients of 2026 know.
+/// The methods with parameters that only clients of 2026 use.
 const MODERN_METHODS: [&str; 1] = ["subscriptions/listen"];
 
-/// The most important first: some clients cut long instructions.
+/// The instructions for a model, the most important first, since some clients cut long ones.
 const INSTRUCTIONS: &str = "Emend edits files so that every edit lands exactly where it was meant, whole, or \
 nothing changes and the answer says how to mend the call.\n\
 - Find files with list_files and search_text; read a file with read_file before editing it. Small change in one file: str_replace. Several places or \
@@ -62,11 +62,11 @@ pub struct Emend {
     pub(crate) session: Arc<Session>,
 }
 
-/// What all sessions share.
+/// The state that all sessions share.
 
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The files, or why there are none.
+    /// The workspace, or the reason why there is none.
     pub(crate) workspace: Result<Arc<Workspace>, Problem>,
     pub(crate) previews: Previews,
     pub(crate) asking: Asking,
@@ -79,8 +79,8 @@ pub(crate) struct Shared {
 }
 
 impl Emend {
-    /// Creates a server for this workspace, without side effects of edits; or one that answers every call with the reason
-    /// why there is no workspace.
+    /// Creates a server for this workspace, without side effects of edits; or one that answers every call with the
+    /// reason why there is no workspace.
     #[must_use]
     pub fn new(workspace: Result<Workspace, Problem>) -> Self {
         Self::with_effects(workspace.map(Arc::new), Effects::none())
@@ -104,7 +104,7 @@ impl Emend {
         subscriptions.on_outside_change(move |paths| {
             if let (Some(effects), Some(listeners)) = (following.upgrade(), listening.upgrade()) {
                 effects.changed_outside(paths);
-                // The diagnostics of a changed file may be others now.
+                // The diagnostics of a changed file may have changed, too.
                 listeners.notify_diagnostics();
             }
         });
@@ -140,7 +140,7 @@ impl Emend {
     }
 }
 
-/// Whether a request is of 2026, whose requests carry all that is to be known of their client.
+/// Returns whether a request is of 2026, whose requests carry all the information about their client.
 pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
@@ -159,7 +159,7 @@ impl ServerHandler for Emend {
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
     }
 
-    /// A session of 2025 has begun.
+    /// Begins the tally of a session of 2025.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let client = context.peer.peer_info().map(|peer| named(&peer.client_info.name));
         self.session
@@ -289,7 +289,7 @@ impl ServerHandler for Emend {
         prompts::get(&request.name, &request.arguments.unwrap_or_default()).map(Into::into)
     }
 
-    /// What is no request of the protocol, or has parameters that are none of its.
+    /// Answers a request with an unknown method or with malformed parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -319,7 +319,7 @@ impl ServerHandler for Emend {
     }
 }
 
-/// Who asks for something that is not a call of a tool.
+/// The client of a request that is not a call of a tool.
 struct Asker {
     client: String,
     is_lasting: bool,
@@ -363,7 +363,7 @@ impl Emend {
 
 /// Returns the instructions that a model reads first.
 fn instructions(mode: Mode) -> String {
-    let said = match mode {
+    let first = match mode {
         Mode::Auto => return INSTRUCTIONS.into(),
         Mode::Ask => {
             "Here a person must allow each edit. Call the edit tools as usual: they are asked, or the answer says how they \
@@ -374,7 +374,7 @@ fn instructions(mode: Mode) -> String {
             return "Emend reads files here and changes none: say what you would change.".into();
         }
     };
-    format!("{said}\n{INSTRUCTIONS}")
+    format!("{first}\n{INSTRUCTIONS}")
 }
 
 impl Shared {

@@ -286,7 +286,7 @@ mod tests {
             if questions.get() == 100 {
                 return Decision::Deny;
             }
-            // Whatever they allow, the file is another one by now.
+            // Whatever is approved, the file has changed in the meantime.
             fs::write(&file, format!("one\n{}\n", questions.get())).unwrap();
             Decision::Approve
         };

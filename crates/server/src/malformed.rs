@@ -1,11 +1,11 @@
-//! What is answered to text that is no message, on every transport.
+//! The response to text that is no message, on every transport.
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The id in an object in which something else cannot be read: half of a character, perhaps, or what is too deep. Who
-/// waits for the answer to it is then told.
+/// Returns the id of an object of which other parts cannot be read, such as half of a character or too deep a nesting,
+/// so that the response reaches its request.
 fn id_in(text: &[u8]) -> Option<RequestId> {
     #[derive(Deserialize)]
     struct Glance {
@@ -14,7 +14,7 @@ fn id_in(text: &[u8]) -> Option<RequestId> {
     serde_json::from_slice::<Glance>(text).ok()?.id
 }
 
-/// What is wrong with text that is no message, and to which request that is the answer; `None` if it gets none.
+/// Returns the error for text that is no message, and the id of its request; `None` if it gets no response.
 pub(crate) fn answer(text: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
     let value: Value = match serde_json::from_slice(text) {
         Ok(value) => value,

@@ -1,7 +1,7 @@
-//! Plans that somebody looks at before they are committed, each under an unguessable handle.
+//! Previews: plans that are kept to be looked at before they are committed, each under an unguessable handle.
 //!
-//! A handle is bound to its owner and lives for half an hour. A used one answers with its first outcome
-//! until then, so that a lost reply never edits twice.
+//! A handle belongs to its owner and is valid for half an hour. Using it again returns the first outcome, so that a
+//! retry after a lost response never edits twice.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,14 +15,14 @@ use emend_workspace::problem::{Kind, Problem};
 use crate::session::Owner;
 use crate::wire::Outcome;
 
-/// How long a handle lives.
+/// The time that a handle is valid.
 const LIFETIME: Duration = Duration::from_secs(30 * 60);
-/// How many previews an owner may keep; the oldest goes first.
+/// The number of previews of an owner; the oldest is removed first.
 const PREVIEWS_PER_OWNER: usize = 100;
-/// How many bytes of files those may hold; the newest always may.
+/// The bytes of files that an owner's previews may hold; the newest preview is always kept.
 const BYTES_PER_OWNER: usize = 256 * 1024 * 1024;
 
-/// All kept previews.
+/// The store of previews.
 #[derive(Debug)]
 pub struct Previews {
     lifetime: Duration,
@@ -34,7 +34,7 @@ pub struct Previews {
 struct KeptPreview {
     owner: Owner,
     born: Instant,
-    /// What the plan holds, until it is used.
+    /// The bytes of files that the plan holds until it is used.
     bytes: usize,
     state: Arc<Mutex<PreviewState>>,
 }
@@ -46,14 +46,14 @@ impl KeptPreview {
     }
 }
 
-/// What is under a handle. Whoever holds it applies it; a second call waits and gets the same outcome.
+/// The state of a preview. The call that locks it applies the plan; a second call waits and gets the same outcome.
 #[derive(Debug)]
 pub enum PreviewState {
-    /// A plan.
+    /// The plan waits to be applied.
     Waiting(Box<Preview>),
-    /// What came of it, and of which hunks.
+    /// The plan was applied, with this outcome, as a whole or with these hunks only.
     Used(Box<Outcome>, Option<Vec<usize>>),
-    /// Applying it failed in a way that left neither.
+    /// Applying the plan failed and left neither a plan nor an outcome.
     Lost,
 }
 
@@ -64,13 +64,13 @@ impl Default for Previews {
 }
 
 impl Previews {
-    /// Previews whose handles live this long.
+    /// Creates a store whose handles are valid for `lifetime`.
     #[must_use]
     pub fn with_lifetime(lifetime: Duration) -> Self {
         Self { lifetime, ..Self::default() }
     }
 
-    /// Keeps a plan. Yields its handle.
+    /// Keeps a plan and returns its handle.
     pub fn keep(&self, owner: &Owner, plan: Preview) -> Result<String, Problem> {
         let handle = new_handle()?;
         let mut kept = self.kept.lock();
@@ -92,7 +92,7 @@ impl Previews {
         Ok(handle)
     }
 
-    /// What is under this owner's handle.
+    /// Returns the state of the preview under this handle of the owner.
     pub fn find(&self, owner: &Owner, handle: &str) -> Result<Arc<Mutex<PreviewState>>, Problem> {
         let mut kept = self.kept.lock();
         kept.retain(|_, preview| preview.born.elapsed() < self.lifetime);
@@ -103,7 +103,7 @@ impl Previews {
     }
 }
 
-/// 128 bits from the system's generator.
+/// Creates a handle from 128 random bits.
 fn new_handle() -> Result<String, Problem> {
     let mut random = [0u8; 16];
     getrandom::fill(&mut random).map_err(|error| {
@@ -153,7 +153,7 @@ mod tests {
         let (first, second) = (keep(0, &Owner::Process), keep(1, &Owner::Process));
         let theirs = keep(2, &other);
         assert!(previews.find(&Owner::Process, &first).is_ok());
-        // Each holds four bytes.
+        // Each preview holds four bytes.
         let third = keep(3, &Owner::Process);
         assert!(previews.find(&Owner::Process, &first).is_err());
         for kept in [&second, &third] {

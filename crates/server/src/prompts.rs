@@ -1,11 +1,11 @@
-//! The one prompt, `edit`: how files are edited with these tools, for a model that is about to.
+//! The only prompt, `edit`, which tells a model how to edit files with the tools.
 
 use std::fmt::Write;
 
 use rmcp::ErrorData;
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
-/// Its name.
+/// The name of the prompt.
 pub(crate) const EDIT: &str = "edit";
 /// The argument that names a file or a folder.
 pub(crate) const PATH: &str = "path";
@@ -26,7 +26,7 @@ mistake: undo_edit; edit_history shows all of them.\n\
 6. The answer of each edit has the diff and the new version: check that it did what you meant. Then the next edit \
 needs no new reading.";
 
-/// What clients list.
+/// Returns the list of prompts.
 pub(crate) fn all() -> Vec<Prompt> {
     let argument = |name: &str, title: &str, description: &str| {
         PromptArgument::new(name).with_title(title).with_description(description).with_required(false)
@@ -39,7 +39,7 @@ pub(crate) fn all() -> Vec<Prompt> {
     vec![Prompt::new(EDIT, Some(description), Some(arguments)).with_title("Edit files")]
 }
 
-/// The prompt of this name, filled in.
+/// Returns the prompt of this name with its arguments filled in.
 pub(crate) fn get(name: &str, arguments: &JsonObject) -> Result<GetPromptResult, ErrorData> {
     if name != EDIT {
         let message = format!("Unknown prompt '{name}'. There is one: {EDIT}.");

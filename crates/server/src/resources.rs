@@ -1,7 +1,7 @@
 //! Resources: the files of the workspace, the history, what the client has read, and the diffs of edits.
 //!
-//! Reading one is not a reading in the sense of the edit tools: a client may read a resource without any model seeing
-//! it. What may not be read is answered as what is not there.
+//! Reading a resource does not count as a reading for the edit tools: a client may read one without any model seeing
+//! it. A file that may not be read is reported as missing.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -26,21 +26,21 @@ use crate::session::Caller;
 use crate::tools;
 use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
 
-/// How many files a page of the list has.
+/// The number of files on a page of the list.
 const FILES_PER_PAGE: usize = 200;
 /// The largest text that is sent as one resource.
 const LARGEST_TEXT: usize = 4 * 1024 * 1024;
-/// How long the templates may be kept; they never change while a server runs.
+/// The time that a client may cache the templates, which never change while a server runs.
 const TEMPLATES_FRESH_MS: u64 = 60 * 60 * 1_000;
-/// The template of the diffs of edits.
+/// The URI template of the diffs of edits.
 pub(crate) const EDIT_TEMPLATE: &str = "emend://edit/{id}.diff";
 
-/// The template of the events behind one.
+/// The URI template of the events after a number.
 const EVENTS_TEMPLATE: &str = "emend://events{?after}";
 const JSON: &str = "application/json";
 const JSON_LINES: &str = "application/x-ndjson";
 
-/// A page of all resources: those of Emend itself, then the files. Blocks.
+/// Lists a page of the resources: those of Emend itself, then the files. Blocks.
 pub(crate) fn list(
     workspace: &Workspace,
     caller: Caller<'_>,
@@ -76,12 +76,12 @@ pub(crate) fn list(
     let last = files.last().map(|file| uri::for_file(&file.root.path.join(&file.path)));
     resources.extend(files.iter().map(file_resource));
     let mut result = ListResourcesResult::with_all_items(resources);
-    // The last file of a page says where the next one begins, whatever has changed until then.
+    // The cursor is the last file of the page, so that it stays valid when files come and go.
     result.next_cursor = last.filter(|_| more);
     Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 
-/// The templates.
+/// Lists the resource templates.
 pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesResult {
     let roots = workspace.map_or(&[][..], |workspace| workspace.roots().all());
     let root_template = |root: &Arc<Root>| {
@@ -107,7 +107,7 @@ pub(crate) fn templates(workspace: Option<&Workspace>) -> ListResourceTemplatesR
     .with_cache_scope(CacheScope::Private)
 }
 
-/// What a resource holds. Blocks.
+/// Reads a resource. Blocks.
 pub(crate) fn read(
     workspace: &Workspace,
     effects: &Effects,
@@ -158,7 +158,7 @@ pub(crate) fn read(
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
 }
 
-/// The answer where nothing is remembered of who asks.
+/// The error for a resource about a session where the request has none.
 fn needs_session(uri: &str) -> ErrorData {
     let message = format!(
         "'{uri}' is about a session, and this connection has none: nothing is remembered from one call to the next."
@@ -166,7 +166,7 @@ fn needs_session(uri: &str) -> ErrorData {
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
-/// The text of a file, and the facts about it that `read_file` gives too.
+/// Returns the text of a file, and its name and version as metadata.
 fn file(workspace: &Workspace, uri: &str, path: &str) -> Result<(String, MetaObject), ErrorData> {
     let refused = |problem: Problem| match problem.code() {
         Code::NotText | Code::TooLarge | Code::IoError => read_error(&problem),
@@ -191,7 +191,7 @@ fn metadata(facts: &Value) -> Option<MetaObject> {
     facts.as_object().cloned().map(MetaObject)
 }
 
-/// What language servers find wrong in the files that were edited lately, by any client.
+/// Returns the diagnostics of the files that any client has edited lately.
 fn diagnostics(workspace: &Workspace, effects: &Effects) -> Value {
     let Some(servers) = effects.diagnostics().filter(|_| workspace.roots().any(|terms| terms.notify_lsp))
     else {
@@ -205,7 +205,7 @@ fn diagnostics(workspace: &Workspace, effects: &Effects) -> Value {
     json!({"servers": servers.ask(workspace, &texts, tools::DIAGNOSTICS_PATIENCE)})
 }
 
-/// What the client has done in its session, if it has one.
+/// Returns the counts of the caller's session, if it has one.
 fn session(caller: Caller<'_>) -> Option<Value> {
     let mut session = json!(caller.tally()?.summary());
     session["client"] = caller.client().into();
@@ -213,7 +213,7 @@ fn session(caller: Caller<'_>) -> Option<Value> {
     Some(session)
 }
 
-/// Each file that was read, with what has become of it.
+/// Lists the files that were read in the session, and whether each is still as it was read.
 fn readings(workspace: &Workspace, caller: Caller<'_>) -> String {
     let read = caller.readings().lock().versions();
     if read.is_empty() {
@@ -253,7 +253,7 @@ fn read_error(problem: &Problem) -> ErrorData {
     }
 }
 
-/// Where the page after this cursor begins.
+/// Parses a cursor into the root and the path of the last file of the page before.
 fn parse_cursor(workspace: &Workspace, cursor: &str) -> Result<(Arc<Root>, String), ErrorData> {
     let unknown =
         || ErrorData::invalid_params("This cursor is not from resources/list; begin without one.", None);
@@ -275,7 +275,7 @@ fn file_resource(file: &Listed) -> Resource {
         .with_size(file.size)
 }
 
-/// The type of a file by the ending of its name, which is all that is known without reading it.
+/// Returns the MIME type of a file by its extension, which needs no look at its content.
 fn mime_type(path: &Path) -> &'static str {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending.to_ascii_lowercase().as_str() {
