@@ -1,4 +1,4 @@
-//! What is told where a person must allow an edit, or did not.
+//! The messages about edits that need the approval of a person or were denied it.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub(super) fn write_needed(
     }
 }
 
-/// `command` allows the edit all the same.
+/// Writes the message about an edit that was denied, and that `command` can still allow.
 pub(super) fn write_denied(
     message: &Message<'_>,
     command: Option<&str>,

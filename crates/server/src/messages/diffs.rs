@@ -1,4 +1,4 @@
-//! What is told of a diff or a script that is not grammatical: what is wrong, and an example of what would do.
+//! The messages about malformed diffs and scripts: what is wrong, and an example of a correct one.
 
 use emend_edit::problem::malformed::{Context, Ed, Header, Rcs, Unified};
 
@@ -14,7 +14,7 @@ const NO_FILE: &str = "nothing says which file this hunk is of; give 'path', or 
 const FENCE_NOT_AROUND: &str = "nothing but this fence is read, and its end is not the last line; if the script was cut \
                                 off, send the whole of it again";
 
-/// What is wrong, and an example of what would do.
+/// Returns what is wrong with a file header, and a correct example.
 pub(super) fn header(fault: &Header) -> (String, String) {
     let (what, example) = match fault {
         Header::CombinedDiff => (
@@ -53,7 +53,7 @@ pub(super) fn header(fault: &Header) -> (String, String) {
     (what.into(), example.into())
 }
 
-/// What is wrong, and an example of what would do.
+/// Returns what is wrong with a unified diff, and a correct example.
 pub(super) fn unified(fault: &Unified) -> (String, String) {
     let (what, example) = match fault {
         Unified::NoDiff => ("there is no diff in the text", UNIFIED),
@@ -108,7 +108,7 @@ pub(super) fn unified(fault: &Unified) -> (String, String) {
     (what.into(), example.into())
 }
 
-/// What is wrong, and an example of what would do.
+/// Returns what is wrong with a context diff, and a correct example.
 pub(super) fn context(fault: &Context) -> (String, String) {
     let what = match fault {
         Context::NoDiff => "there is no context diff in the text".into(),
@@ -128,7 +128,7 @@ pub(super) fn context(fault: &Context) -> (String, String) {
     (what, CONTEXT.into())
 }
 
-/// What is wrong, and an example of what would do.
+/// Returns what is wrong with an ed script, and a correct example.
 pub(super) fn ed(fault: &Ed) -> (String, String) {
     let what = match fault {
         Ed::NoFileNamed => "an ed script names no file; give 'path' with it".into(),
@@ -152,7 +152,7 @@ pub(super) fn ed(fault: &Ed) -> (String, String) {
     (what, ED.into())
 }
 
-/// What is wrong, and an example of what would do.
+/// Returns what is wrong with an RCS diff, and a correct example.
 pub(super) fn rcs(fault: &Rcs) -> (String, String) {
     let what = match fault {
         Rcs::NoFileNamed => "an RCS script names no file; give 'path' with it".into(),

@@ -1,4 +1,4 @@
-//! What is told of what `emend-edit` finds wrong with a request.
+//! The messages about the problems that `emend-edit` finds in a request.
 //!
 //! The first lines of the V4A failures are Codex's own, which models were trained on.
 
@@ -10,7 +10,7 @@ use emend_workspace::problem::EditKind as Kind;
 
 use super::{Audience, Message, formats, near, write_lines, write_numbers};
 
-/// How much is said again of a line that the request has.
+/// The most bytes of a line of the request that a message repeats.
 const ECHOED: usize = 200;
 
 pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'_>) -> fmt::Result {

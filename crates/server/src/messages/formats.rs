@@ -1,5 +1,5 @@
-//! What is told of a patch that is not grammatical: which line, what is wrong with it, and an example of what would do.
-//! `diffs` has diffs and scripts.
+//! The messages about malformed patches: the line, what is wrong with it, and an example of a correct one. Those about
+//! diffs and scripts are in `diffs`.
 //!
 //! The first lines of the V4A failures are Codex's own, which models were trained on.
 
@@ -21,7 +21,7 @@ pub(super) fn write(
     fault: &Malformed,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    // Texts of a fault without a line name none.
+    // The message of a fault without a line does not use the number.
     let line = line.unwrap_or(1);
     let (what, example) = match fault {
         Malformed::NoFormat(first) => return write_no_format(first.as_deref(), f),

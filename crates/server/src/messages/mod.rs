@@ -1,9 +1,9 @@
-//! The texts of problems: the one place in which they are made, of the facts and for a reader.
+//! The messages of problems, all made here from the facts and for a reader.
 //!
-//! A text says what is wrong, the facts, and the next step. What that step is depends on the reader: a language model calls
-//! tools and gives arguments, a person types commands. `editing` has the texts of what `emend-edit` finds wrong, with
-//! `formats` and `diffs` for patches that are not grammatical, and `near` shows lines of the file. `workspace` has all
-//! others, with `approval` for what a person must allow and `seen` for files that were not read as they are.
+//! A message says what is wrong, the facts, and the next step, which depends on the reader: a language model calls
+//! tools with arguments, a person types commands. `editing` has the messages about problems that `emend-edit` finds,
+//! with `formats` and `diffs` for malformed patches and `near` for the nearest lines of the file. `workspace` has all
+//! others, with `approval` for edits that need a person and `seen` for files that were not read as they are.
 
 mod approval;
 mod diffs;
@@ -17,10 +17,10 @@ use std::fmt;
 
 use emend_workspace::problem::{HunksThatFit, Problem};
 
-/// How many candidate line numbers a message lists.
+/// The number of candidate lines that a message lists.
 const LISTED: usize = 20;
 
-/// Who reads a text.
+/// The reader of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// A language model, which calls tools.
@@ -29,13 +29,13 @@ pub enum Audience {
     Person,
 }
 
-/// Returns what this reader is told of a problem.
+/// Returns the message of a problem for this reader.
 #[must_use]
 pub fn message(problem: &Problem, audience: Audience) -> String {
     Message { problem, audience }.to_string()
 }
 
-/// Returns a text as a shell takes it for one word.
+/// Quotes a text so that a shell takes it for one word.
 #[must_use]
 pub fn shell_quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%=".contains(c);
@@ -45,7 +45,7 @@ pub fn shell_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A problem on its way to a reader.
+/// A problem and the reader of its message.
 struct Message<'a> {
     problem: &'a Problem,
     audience: Audience,
@@ -63,7 +63,7 @@ impl fmt::Display for Message<'_> {
             write_lines(&fitting.lines, f)?;
         }
         if let Some(HunksThatFit { fit, done, total }) = problem.fit.as_deref().copied() {
-            // That the new text stands there is no proof that it is this edit's.
+            // The new text may be in the file for another reason than this edit.
             let again = match (fit, total - fit - done) {
                 _ if done == 0 => "Nothing was changed: send all of them again, with these mended.",
                 (0, 0) => "Nothing was changed.",
@@ -82,17 +82,17 @@ impl fmt::Display for Message<'_> {
 }
 
 impl<'a> Message<'a> {
-    /// The file that it is about, as far as it is known.
+    /// Returns the path of the file, or `the file` if it is not known.
     fn path(&self) -> &'a str {
         self.problem.path.as_deref().unwrap_or("the file")
     }
 
-    /// ` (hunk 3)`, where it is about one.
+    /// Returns ` (hunk 3)`, or nothing if the problem concerns no hunk.
     fn hunk(&self) -> String {
         self.problem.hunk.map(|number| format!(" (hunk {number})")).unwrap_or_default()
     }
 
-    /// ` There is: docs/a.md.`, where it is known what the path may mean.
+    /// Returns ` There is: docs/a.md.`, or nothing if no similar path is known.
     fn meant(&self) -> String {
         match &self.problem.meant[..] {
             [] => String::new(),
@@ -108,7 +108,7 @@ fn write_lines<'l>(
     lines.into_iter().try_for_each(|(number, line)| write!(f, "\n{number:>6}\t{line}"))
 }
 
-/// `line 3`, or `lines 3, 5 and 7`.
+/// Writes `line 3`, or `lines 3, 5 and 7`.
 fn write_numbers(lines: &[usize], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(if lines.len() == 1 { "line " } else { "lines " })?;
     for (i, line) in lines.iter().take(LISTED).enumerate() {

@@ -1,4 +1,4 @@
-//! The nearest lines as prose: the lines, what parts them from the request, and what to send next.
+//! The nearest lines as prose: the lines, their differences from the request, and what to send next.
 
 use std::fmt::{self, Write};
 
@@ -89,7 +89,7 @@ fn write_others(others: &[NearPlace], f: &mut fmt::Formatter<'_>) -> fmt::Result
     Ok(())
 }
 
-/// A line with its white space made visible: tabs, trailing blanks, non-breaking spaces.
+/// Quotes a line with visible white space: tabs, trailing blanks, non-breaking spaces.
 fn visible(line: &str) -> String {
     let mut out = String::from("\"");
     let text_end = line.trim_end_matches([' ', '\t']).len();

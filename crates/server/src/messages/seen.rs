@@ -1,7 +1,6 @@
-//! What is told where whoever edits a file has not seen it, or not as it is now.
+//! The messages about files that the caller has not read, or not as they are now.
 //!
-//! A model has read files with a tool, or reads them now. Of what a person has read nothing is known: they say that they
-//! mean the file as it is now.
+//! A model reads files with a tool. What a person has read is not known, so a person has to name a version.
 
 use std::fmt;
 
@@ -10,7 +9,7 @@ use emend_workspace::problem::{Again, Seen};
 
 use super::{Audience, Message, shell_quoted};
 
-/// How a file is another than it was taken for.
+/// The difference between a file and what the request takes it for.
 pub(super) struct Stale<'a> {
     pub(super) claimed: &'a str,
     pub(super) current: Option<Version>,
@@ -175,7 +174,7 @@ pub(super) fn write_must_read(
     }
 }
 
-/// The flag that says which version is meant, as a shell takes it.
+/// Returns the command-line flag that names the version that is meant.
 fn versions(path: &str, current: Version) -> String {
     format!("--versions {}", shell_quoted(&format!("{path}={}", current.short())))
 }

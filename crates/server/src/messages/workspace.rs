@@ -1,4 +1,4 @@
-//! What is told of what goes wrong beside the edit itself: with arguments, files, rules, paths, the history, the machine.
+//! The messages about problems outside of the edit itself: arguments, files, rules, paths, the history, the machine.
 
 use std::fmt;
 
@@ -164,7 +164,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
     }
 }
 
-/// What is told where an edit is not in the history, or none can be taken back.
+/// Writes the message about an edit that is not in the history, or about there being none to undo.
 fn write_unknown(
     audience: Audience,
     edit: Option<&str>,
