@@ -1,4 +1,4 @@
-//! Diagnostics of an edit: language servers are asked once it is made. What they find is in its answer if they find it in
+//! Diagnostics of an edit, for which language servers are asked once it is made. They are in its answer if they come in
 //! time, else in the next answer.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -44,7 +44,7 @@ pub enum Availability {
     Missing(String),
 }
 
-/// Lists the language servers that are known or that a person has configured. None is started.
+/// Lists the language servers that are known or that the user has configured. None is started.
 #[must_use]
 pub fn language_servers(roots: &[PathBuf], programs: &Programs) -> Vec<KnownServer> {
     let servers = programs.servers.iter().map(setting).collect();
@@ -192,8 +192,8 @@ impl Diagnostics {
 }
 
 impl PendingDiagnostics {
-    /// Adds the diagnostics to this answer if they come in time, else to the next answer of the session, if there is one.
-    /// Listeners to diagnostics are notified in any case.
+    /// Adds the diagnostics to this answer if they come in time, else to the next answer of the session, if there is
+    /// one. Listeners to diagnostics are notified in any case.
     pub(crate) async fn report_in(
         self,
         answer: &mut Answer,
@@ -213,19 +213,20 @@ impl PendingDiagnostics {
             }
             if let Err(late) = send.send(aftermath) {
                 let Some(workspace) = held.upgrade() else { return };
-                let said = reports(&workspace, &late);
-                events().publish_diagnostics(&edit, &files, &said);
-                post_to_mailbox(&edit, &said, later.as_ref());
+                let reports = reports(&workspace, &late);
+                events().publish_diagnostics(&edit, &files, &reports);
+                post_to_mailbox(&edit, &reports, later.as_ref());
             }
         });
         let aftermath = in_time(receive, self.patience, cancelled).await;
-        let said = aftermath.map(|aftermath| reports(workspace, &aftermath));
-        if let Some(said) = said.as_ref().filter(|_| cancelled.is_cancelled()) {
+        let reports = aftermath.map(|aftermath| reports(workspace, &aftermath));
+        if let Some(reports) = reports.as_ref().filter(|_| cancelled.is_cancelled()) {
             // The call was cancelled, so its answer is not sent.
-            post_to_mailbox(&of_edit, said, next.as_ref());
+            post_to_mailbox(&of_edit, reports, next.as_ref());
         }
         let Some(outcome) = answer.outcome() else { return };
-        outcome.diagnostics = Some(said.unwrap_or_else(|| vec![DiagnosticsReport::pending(next.is_some())]));
+        outcome.diagnostics =
+            Some(reports.unwrap_or_else(|| vec![DiagnosticsReport::pending(next.is_some())]));
     }
 }
 
@@ -256,19 +257,19 @@ fn has_changed(aftermath: &Aftermath) -> bool {
 }
 
 /// Posts diagnostics that came too late for the edit's answer to its session, whose next answer has them.
-fn post_to_mailbox(edit: &str, said: &[DiagnosticsReport], session: Option<&Weak<Session>>) {
+fn post_to_mailbox(edit: &str, reports: &[DiagnosticsReport], session: Option<&Weak<Session>>) {
     if let Some(session) = session.and_then(Weak::upgrade) {
-        let text = format!("Of edit {edit}: {}", server_diagnostics::prose(said).trim_end());
+        let text = format!("Of edit {edit}: {}", server_diagnostics::prose(reports).trim_end());
         session.mailbox().post(Topic::Calls, text);
     }
 }
 
 /// Returns the reports of the servers about an edit, without findings in files that the client may not read.
 fn reports(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsReport> {
-    let server = |said: &emend_lsp::ServerReport| {
-        let mut report = DiagnosticsReport::new(&said.server, &said.state);
-        report.why = report.why.or_else(|| said.crashed.clone());
-        let Some(changes) = &said.changes else { return report };
+    let server = |server: &emend_lsp::ServerReport| {
+        let mut report = DiagnosticsReport::new(&server.server, &server.state);
+        report.why = report.why.or_else(|| server.crashed.clone());
+        let Some(changes) = &server.changes else { return report };
         report.gone = Some(changes.gone);
         report.errors = Some(changes.errors);
         report.warnings = Some(changes.warnings);
@@ -278,22 +279,22 @@ fn reports(workspace: &Workspace, aftermath: &Aftermath) -> Vec<DiagnosticsRepor
     aftermath.servers.iter().map(server).collect()
 }
 
-/// Returns the findings in files that the client may read, and the number of the others. A server reads more than a client
-/// may: it includes any file as if it were C, and quotes in its messages what is none.
+/// Returns the findings in files that the client may read, and the number of the others. A server reads more than a
+/// client may: it includes any file as if it were C, and quotes in its messages what is none.
 fn readable_findings(workspace: &Workspace, diagnostics: &[emend_lsp::Diagnostic]) -> (Vec<Finding>, usize) {
     let name = |path: &Path| workspace.roots().admit(path.to_str()?).ok().map(|path| path.name);
     let finding = |found: &emend_lsp::Diagnostic| {
         let mut finding = Finding::new(name(&found.path)?, found);
-        let may_be_told = |file: &PathBuf| file.is_absolute() && name(file).is_some();
+        let is_readable = |file: &PathBuf| file.is_absolute() && name(file).is_some();
         let is_elsewhere = found.message.starts_with(INCLUDED_FILE_PREFIX);
-        if is_elsewhere && (found.related.is_empty() || !found.related.iter().all(may_be_told)) {
+        if is_elsewhere && (found.related.is_empty() || !found.related.iter().all(is_readable)) {
             WITHHELD_MESSAGE.clone_into(&mut finding.message);
         }
         Some(finding)
     };
-    let told: Vec<Finding> = diagnostics.iter().filter_map(finding).collect();
-    let hidden = diagnostics.len() - told.len();
-    (told, hidden)
+    let readable: Vec<Finding> = diagnostics.iter().filter_map(finding).collect();
+    let hidden = diagnostics.len() - readable.len();
+    (readable, hidden)
 }
 
 /// Returns the text of a file, which is converted only when a server is notified of it.
@@ -339,7 +340,7 @@ mod tests {
     async fn what_was_sent_is_never_lost() {
         let cancelled = CancellationToken::new();
         cancelled.cancel();
-        // Which of several that are ready is looked at first is left to chance.
+        // `select!` takes a random one of several branches that are ready, so one run proves nothing.
         for number in 0..100 {
             let (send, receive) = oneshot::channel();
             send.send(number).unwrap();

@@ -1,7 +1,7 @@
 //! Side effects of edits: diagnostics, hooks and editors, each of them optional. None can delay or undo an edit.
 //!
-//! A commit notifies its observers while its root is still locked. There, a side effect is only begun: a thread of its own
-//! gets everything that it needs. The answer then names in `side_effects_fired` what was begun.
+//! A commit notifies its observers while its root is still locked. There, a side effect is only begun: a thread of its
+//! own gets everything that it needs. The answer then names in `side_effects_fired` what was begun.
 
 mod diagnostics;
 mod hook_queue;
@@ -38,7 +38,7 @@ pub struct Effects {
     begun: Mutex<BTreeMap<String, Begun>>,
 }
 
-/// The side effects that a person has configured.
+/// The side effects that the user has configured.
 #[derive(Clone, Debug, Default)]
 pub struct EffectSettings {
     /// The hooks, editors and language servers that are run.
@@ -114,7 +114,7 @@ impl Effects {
 
     /// Waits for the side effects that still run, for hooks no longer than `patience`, and then ends them.
     pub fn finish(&self, patience: Duration) {
-        // Language servers are ended first: whoever ends this process may not wait as long as hooks may take.
+        // Language servers are ended first: the process may be killed before the hooks have finished.
         if let Some(diagnostics) = &self.diagnostics {
             diagnostics.stop();
         }

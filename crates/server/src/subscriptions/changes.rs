@@ -17,7 +17,7 @@ pub(super) struct Remarks {
     /// The changes that no answer has reported yet, by the name of the file.
     changes: BTreeMap<String, Change>,
     /// The last report about each file, so that no change is reported twice.
-    said: HashMap<String, Said>,
+    reported: HashMap<String, Reported>,
     /// The number of files that the session had read when the watched folders were last arranged.
     pub(super) arrivals: u64,
     /// The number of times that any file may have changed unseen.
@@ -48,7 +48,7 @@ pub(super) struct Seen {
 }
 
 #[derive(Debug)]
-struct Said {
+struct Reported {
     /// The version that the client had read at the time of the report.
     read: Version,
     now: Fingerprint,
@@ -75,9 +75,9 @@ impl Remarks {
             self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to });
         } else if stat.is_some() {
             // The file is as it was read: no answer has to read it again.
-            self.said.insert(name.to_owned(), Said { read, now, stat });
+            self.reported.insert(name.to_owned(), Reported { read, now, stat });
         } else {
-            self.said.remove(name);
+            self.reported.remove(name);
         }
     }
 
@@ -104,18 +104,18 @@ impl Remarks {
     }
 
     /// Returns the changes that the next answer will name, as far as they are known.
-    pub(super) fn unsaid(&self, readings: &Readings) -> Vec<(String, Seen)> {
-        let unsaid = self
+    pub(super) fn unreported(&self, readings: &Readings) -> Vec<(String, Seen)> {
+        let unreported = self
             .changes
             .iter()
-            .filter(|(name, change)| self.unsaid_reading(name, &change.seen.now, readings).is_some());
-        unsaid.take(NAMED_CHANGES).map(|(name, change)| (name.clone(), change.seen.clone())).collect()
+            .filter(|(name, change)| self.unreported_reading(name, &change.seen.now, readings).is_some());
+        unreported.take(NAMED_CHANGES).map(|(name, change)| (name.clone(), change.seen.clone())).collect()
     }
 
     /// Returns the version that was read of a file, if an answer still has to report that it is another one `now`.
-    fn unsaid_reading(&self, name: &str, now: &Fingerprint, readings: &Readings) -> Option<Version> {
+    fn unreported_reading(&self, name: &str, now: &Fingerprint, readings: &Readings) -> Option<Version> {
         let read = readings.of(name).filter(|reading| reading.is_read())?.version;
-        (*now != Fingerprint::Text(read) && !self.has_said(name, read, now)).then_some(read)
+        (*now != Fingerprint::Text(read) && !self.has_reported(name, read, now)).then_some(read)
     }
 
     /// Records a second look at a file that was seen as `before`; `None` where the look gave nothing certain. A change
@@ -131,18 +131,18 @@ impl Remarks {
 
     /// Takes the changes out and returns a note about each for the next answer.
     pub(super) fn take_notes(&mut self, readings: &Readings) -> Vec<String> {
-        let mut news = Vec::new();
+        let mut notes = Vec::new();
         for (name, Change { seen, is_certain, to }) in std::mem::take(&mut self.changes) {
-            if let Some(read) = self.unsaid_reading(&name, &seen.now, readings) {
-                news.push(note(&name, Some(&seen.now).filter(|_| is_certain), to.as_deref()));
-                self.said.insert(name, Said { read, now: seen.now, stat: seen.stat });
+            if let Some(read) = self.unreported_reading(&name, &seen.now, readings) {
+                notes.push(note(&name, Some(&seen.now).filter(|_| is_certain), to.as_deref()));
+                self.reported.insert(name, Reported { read, now: seen.now, stat: seen.stat });
             }
         }
-        shorten(news)
+        shorten(notes)
     }
 
-    pub(super) fn has_said(&self, name: &str, read: Version, now: &Fingerprint) -> bool {
-        self.said.get(name).is_some_and(|said| said.read == read && said.now == *now)
+    pub(super) fn has_reported(&self, name: &str, read: Version, now: &Fingerprint) -> bool {
+        self.reported.get(name).is_some_and(|reported| reported.read == read && reported.now == *now)
     }
 
     /// Returns the files that this answer looks at, with what was read of each, and whether the round ends with them.
@@ -166,8 +166,10 @@ impl Remarks {
 
     /// Returns whether an answer has already reported the state that goes with this metadata.
     pub(super) fn knows(&self, name: &str, read: Version, stat: Option<Stat>) -> bool {
-        self.said.get(name).is_some_and(|said| said.read == read && said.stat == stat && stat.is_some())
-            || stat.is_none() && self.has_said(name, read, &Fingerprint::Unreadable)
+        self.reported
+            .get(name)
+            .is_some_and(|reported| reported.read == read && reported.stat == stat && stat.is_some())
+            || stat.is_none() && self.has_reported(name, read, &Fingerprint::Unreadable)
     }
 
     /// Records what an answer has seen when it looked at a file itself.
@@ -178,13 +180,13 @@ impl Remarks {
         stat: Option<Stat>,
         now: Fingerprint,
     ) {
-        let is_news = now != Fingerprint::Text(read) && !self.has_said(name, read, &now);
-        if is_news {
+        let is_unreported = now != Fingerprint::Text(read) && !self.has_reported(name, read, &now);
+        if is_unreported {
             let seen = Seen { now, stat };
             self.changes.insert(name.to_owned(), Change { seen, is_certain: false, to: None });
         } else {
             // The next answer does not have to read the file again.
-            self.said.insert(name.to_owned(), Said { read, now, stat });
+            self.reported.insert(name.to_owned(), Reported { read, now, stat });
         }
     }
 }
@@ -215,14 +217,14 @@ fn note(name: &str, now: Option<&Fingerprint>, to: Option<&str>) -> String {
     }
 }
 
-fn shorten(mut news: Vec<String>) -> Vec<String> {
-    let more = news.len().saturating_sub(NAMED_CHANGES);
+fn shorten(mut notes: Vec<String>) -> Vec<String> {
+    let more = notes.len().saturating_sub(NAMED_CHANGES);
     if more > 0 {
-        news.truncate(NAMED_CHANGES);
+        notes.truncate(NAMED_CHANGES);
         let files = if more == 1 { "file that you have read was" } else { "files that you have read were" };
-        news.push(format!(
+        notes.push(format!(
             "{more} more {files} changed by somebody else. Read a file again before you rely on it."
         ));
     }
-    news
+    notes
 }

@@ -131,8 +131,7 @@ impl Subscriptions {
             self.look_at_files_to_check(workspace);
         }
         let (files, folders, history, events) = self.state.lock().select_hinted(hints, &swapped);
-        // Our own edits are hinted at before they are finished. The edit itself notifies the listeners, and only then is
-        // it known whose edit it is.
+        // Our own edits are hinted at before they are finished, when it is not known yet whose they are.
         workspace.running_commits().settle();
         if hints.all {
             self.state.lock().doubt_everything();
@@ -147,13 +146,13 @@ impl Subscriptions {
             let edits = self.state.lock().edits(&path);
             let now = workspace.files().fingerprint(&name);
             let mut state = self.state.lock();
-            // An edit that was made during the look has notified the listeners itself, and the look may be older than it.
+            // An edit during the look has notified the listeners itself, and the look may be older than it.
             if state.edits(&path) == edits && state.record_sight(&path, stat, now) {
                 changed.push(path);
             }
         }
-        if let (Some(tell), false) = (self.outside.0.get(), changed.is_empty()) {
-            tell(&changed);
+        if let (Some(observer), false) = (self.outside.0.get(), changed.is_empty()) {
+            observer(&changed);
         }
         for folder in folders {
             let names = names_in(workspace, &folder);

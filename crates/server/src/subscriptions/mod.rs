@@ -1,9 +1,9 @@
 //! Subscriptions: clients that want to hear of changes to resources, and the notifications that they are sent.
 //!
-//! A listener is a session of 2025 or one `subscriptions/listen` of 2026. Its unsent notifications are a set, not a queue,
-//! and each listener has a task of its own that sends them: a slow client hears later, and of several changes once, and
-//! holds up nobody. Edits of this process are notified at once; [`Watch`] hints at the changes of others, and only a look
-//! at the file decides. A listener ends with its [`Registration`], and so does the watch over what only it wanted.
+//! A listener is a session of 2025 or one `subscriptions/listen` of 2026. Its unsent notifications are a set, not a
+//! queue, and each listener has a task of its own that sends them: a slow client hears later, and of several changes
+//! once, and holds up nobody. Edits of this process are notified at once; [`Watch`] hints at the changes of others, and
+//! only a look at the file decides. A listener ends with its [`Registration`], and so does the watch that it needed.
 
 mod changes;
 mod looking;
@@ -166,8 +166,8 @@ fn own_listener(
     id
 }
 
-/// Returns the part of a filter that is accepted, and begins to gather changes for the request that will listen with it.
-/// Blocks.
+/// Returns the part of a filter that is accepted, and begins to gather changes for the request that will listen with
+/// it. Blocks.
 pub(crate) fn accept(
     subscriptions: &Arc<Subscriptions>,
     workspace: &Arc<Workspace>,
@@ -216,9 +216,9 @@ pub(crate) async fn listen(subscriptions: &Arc<Subscriptions>, session: &Session
 
 /// Has listeners notified of these events.
 pub(crate) fn follow(subscriptions: &Arc<Subscriptions>, events: &Events) {
-    let told = Arc::downgrade(subscriptions);
+    let weak = Arc::downgrade(subscriptions);
     events.on_written(move |number| {
-        if let Some(subscriptions) = told.upgrade() {
+        if let Some(subscriptions) = weak.upgrade() {
             subscriptions.state.lock().set_newest_event(number);
         }
     });
@@ -260,9 +260,9 @@ impl Subscriptions {
         let prefix = |name: &str| if roots.len() == 1 { String::new() } else { format!("{name}:") };
         subscriptions.state.lock().roots =
             roots.iter().map(|root| (root.path.clone(), prefix(&root.name))).collect();
-        let told = Arc::downgrade(&subscriptions);
+        let weak = Arc::downgrade(&subscriptions);
         workspace.on_commit(move |committed| {
-            if let Some(subscriptions) = told.upgrade() {
+            if let Some(subscriptions) = weak.upgrade() {
                 subscriptions.state.lock().record_edit(committed.report);
             }
         });
@@ -330,9 +330,9 @@ impl Subscriptions {
         self.state.lock().notify(&Subject::Diagnostics, DIAGNOSTICS);
     }
 
-    /// Has `tell` called with the watched files that other programs have changed. Only the first observer is kept.
-    pub(crate) fn on_outside_change(&self, tell: impl Fn(&[PathBuf]) + Send + Sync + 'static) {
-        let _ = self.outside.0.set(Box::new(tell));
+    /// Has `observer` called with the watched files that other programs have changed. Only the first observer is kept.
+    pub(crate) fn on_outside_change(&self, observer: impl Fn(&[PathBuf]) + Send + Sync + 'static) {
+        let _ = self.outside.0.set(Box::new(observer));
     }
 
     /// Notifies the listeners that a session counts one more outcome of an edit tool.
@@ -360,7 +360,7 @@ mod tests {
         files.iter().for_each(|file| std::fs::write(folder.path().join(file), "one\n").unwrap());
         let roots = [RootSpec { name: None, path: folder.path().into() }];
         let workspace = Arc::new(Workspace::open(disk::for_this_machine(), &roots, None).unwrap());
-        // How far an answer comes is no matter of how busy the machine is.
+        // With unlimited patience, the test does not depend on how busy the machine is.
         let subscriptions = Subscriptions::with_patience(&workspace, Duration::MAX);
         Served { folder, workspace, subscriptions, session: Session::new(Owner::Process) }
     }
@@ -370,7 +370,7 @@ mod tests {
             crate::uri::for_file(&self.folder.path().canonicalize().unwrap().join(file))
         }
 
-        /// Has the session listen to these files. Yields the listener.
+        /// Has the session listen to these files, and returns the id of the listener.
         fn listen(&self, files: &[&str]) -> u64 {
             let uris = files.iter().map(|file| self.uri(file));
             let asked = SubscriptionFilter::builder().resource_subscriptions(uris).resources_list_changed();
@@ -388,7 +388,7 @@ mod tests {
             (unsent.updated.into_iter().collect(), unsent.list)
         }
 
-        /// Waits for what the system says of this, without which a test would race with it.
+        /// Waits until the system's events so far have arrived, so that the test does not race with them.
         fn settle(&self) {
             *self.subscriptions.watch.lock() = None;
         }
@@ -433,7 +433,7 @@ mod tests {
         served.listen(&["a"]);
         let watch = served.subscriptions.watch.lock();
         assert!(watch.is_some());
-        // Whoever goes waits for nobody, even while folders are being arranged.
+        // Ending a session waits for nobody, even while folders are being arranged.
         drop(served.session);
         assert!(served.subscriptions.state.lock().listeners.is_empty());
         drop(watch);

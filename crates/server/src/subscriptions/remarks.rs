@@ -2,8 +2,8 @@
 //!
 //! Usually the system has hinted at a file and it was looked at long before the answer, which only collects the notes.
 //! Where hints were lost, or folders cannot be watched, the answer itself looks at what was read: a number of files, as
-//! long as that takes little time, and the next answer goes on from there. A change is said once, and not at all where the
-//! client knows it by then.
+//! long as that takes little time, and the next answer goes on from there. A change is reported once, and not at all if
+//! the client knows it by then.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,15 +82,15 @@ impl Subscriptions {
         }
     }
 
-    /// Looks again at the files that the next answer names and whose metadata has changed since the last look: a program
-    /// that empties a file and then fills it may have been seen in between.
+    /// Looks again at the files that the next answer names and whose metadata has changed since the last look: a
+    /// program that empties a file and then fills it may have been seen in between.
     fn look_again(&self, workspace: &Workspace, id: u64, patience: Duration) {
-        let unsaid = match self.state.lock().listeners.get(&id) {
-            Some(listener) => listener.unsaid(),
+        let unreported = match self.state.lock().listeners.get(&id) {
+            Some(listener) => listener.unreported(),
             None => return,
         };
         let begun = Instant::now();
-        for (name, seen) in unsaid {
+        for (name, seen) in unreported {
             let may_look = begun.elapsed() <= patience;
             let now = look_unless_known(workspace, &name, &seen, may_look);
             let mut state = self.state.lock();
@@ -102,8 +102,8 @@ impl Subscriptions {
     }
 }
 
-/// Returns the present state of a file that was last `seen` so; `None` where finding out takes too long for a client that
-/// waits, since the file is large or keeps changing.
+/// Returns the present state of a file that was last `seen` so; `None` where finding out takes too long for a client
+/// that waits, since the file is large or keeps changing.
 fn look_unless_known(workspace: &Workspace, name: &str, seen: &Seen, may_look: bool) -> Option<Seen> {
     let mut stat = workspace.files().stat(name);
     if stat == seen.stat && (stat.is_some() || seen.now == Fingerprint::Unreadable) {
@@ -174,7 +174,7 @@ mod tests {
     use crate::watch::Hints;
 
     impl Served {
-        /// The client reads these files.
+        /// Has the client read these files.
         fn read(&self, files: &[&str]) {
             for file in files {
                 let (name, snapshot) = self.workspace.files().read(file).unwrap();
@@ -182,12 +182,12 @@ mod tests {
             }
         }
 
-        /// What the next answer says.
+        /// Returns the notes of the next answer.
         fn remarks(&self) -> Vec<String> {
             self.subscriptions.remarks(&self.workspace, &self.session)
         }
 
-        /// What the answers of a whole round say, however many it takes until each file was looked at.
+        /// Returns the notes of a whole round of answers, until each file was looked at.
         fn round(&self) -> Vec<String> {
             let id = self.session.registrations().answers.as_ref().unwrap().id();
             let mut said = Vec::new();
@@ -201,8 +201,8 @@ mod tests {
             }
         }
 
-        /// Reads these files until they are watched and were looked at after that, and ends the watching. What is written
-        /// from then on is only found where the test has it looked at.
+        /// Reads these files until they are watched and were looked at after that, and ends the watching. What is
+        /// written from then on is only found where the test has it looked at.
         fn read_unwatched(&self, files: &[&str]) {
             self.read(files);
             assert!(self.remarks().is_empty());
@@ -211,8 +211,7 @@ mod tests {
             self.wait_for_threads();
         }
 
-        /// Waits until no thread arranges or looks any more: each holds the subscriptions as long as it does, beside this
-        /// and the registration of the session.
+        /// Waits until no thread arranges or looks any more: each holds a reference to the subscriptions while it does.
         fn wait_for_threads(&self) {
             let until = Instant::now() + Duration::from_secs(60);
             while Arc::strong_count(&self.subscriptions) > 2 {
@@ -221,7 +220,7 @@ mod tests {
             }
         }
 
-        /// The system hints at this file.
+        /// Gives a hint at this file, as the system would.
         fn hint(&self, file: &str) {
             let path = self.folder.path().canonicalize().unwrap().join(file);
             self.look(&Hints { paths: BTreeMap::from([(path, false)]), ..Hints::default() });
@@ -245,7 +244,7 @@ mod tests {
         assert!(said.starts_with("a was changed"), "{said}");
         hint("a");
         assert!(served.remarks().is_empty());
-        // Each change is one, also the way back to what was read, of which there is nothing to say.
+        // A new change is reported again, but not the way back to the state that was read.
         served.write("a", "one\n");
         hint("a");
         assert!(served.remarks().is_empty());
@@ -256,7 +255,7 @@ mod tests {
         hint("b");
         let [said] = &served.remarks()[..] else { panic!() };
         assert!(said.starts_with("b, which you have read, is gone"), "{said}");
-        // Who has read it by then knows it.
+        // A client that has read the file in the meantime gets no note.
         served.write("a", "three\n");
         hint("a");
         served.read(&["a"]);
@@ -276,7 +275,7 @@ mod tests {
         assert!(said.contains(&format!("it is at version {} now", version.short())), "{said}");
         served.hint("a");
         assert!(served.remarks().is_empty());
-        // It has come back, and another one is as it was read.
+        // The file is back, and the other one is as it was read.
         std::fs::remove_file(served.folder.path().join("a")).unwrap();
         served.write("b", "");
         ["a", "b"].into_iter().for_each(|file| served.hint(file));
@@ -284,7 +283,7 @@ mod tests {
         served.write("b", "one\n");
         let [said] = &served.remarks()[..] else { panic!() };
         assert!(said.starts_with("a was changed") && said.contains("version"), "{said}");
-        // It is gone by now.
+        // The file is gone by the second look.
         served.write("c", "two\n");
         served.hint("c");
         std::fs::remove_file(served.folder.path().join("c")).unwrap();
@@ -338,7 +337,7 @@ mod tests {
             assert_eq!(served.round().len(), 1);
             assert!(served.round().is_empty());
         }
-        // With other times, but the same content, it is the same.
+        // A file with other times but the same content has not changed.
         served.read(&["a"]);
         served.write("a", "three\n");
         assert!(served.round().is_empty());

@@ -1,5 +1,5 @@
-//! The state of all listeners: what each has subscribed to, which notifications are still to be sent, and the last known
-//! state of each file.
+//! The state of all listeners: what each has subscribed to, which notifications are still to be sent, and the last
+//! known state of each file.
 //!
 //! Nothing here waits for anybody or looks at a file: changes are recorded, and notifications are taken out.
 
@@ -54,8 +54,8 @@ pub(super) struct State {
 /// A session or a listen request that is notified of changes.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// The readings of its session, which also identify the session. The session itself is not held: it ends on its own,
-    /// and its listeners with it.
+    /// The readings of its session, which also identify the session. The session itself is not held: it ends on its
+    /// own, and its listeners with it.
     pub(super) readings: Arc<Mutex<Readings>>,
     pub(super) subjects: BTreeMap<String, Subject>,
     pub(super) list: ListWish,
@@ -81,8 +81,8 @@ impl Listener {
     }
 
     /// Returns the changes that an answer will name, each of which is looked at again first.
-    pub(super) fn unsaid(&self) -> Vec<(String, Seen)> {
-        self.remarks.as_ref().map(|remarks| remarks.unsaid(&self.readings())).unwrap_or_default()
+    pub(super) fn unreported(&self) -> Vec<(String, Seen)> {
+        self.remarks.as_ref().map(|remarks| remarks.unreported(&self.readings())).unwrap_or_default()
     }
 
     /// Takes out the notes for an answer.
@@ -192,7 +192,9 @@ impl State {
                     let read = Fingerprint::Text(version);
                     let known = want(path.clone(), &name, Some(read.clone()), (*id, READINGS.to_owned()));
                     // A change from before the file was watched, or before this client had read it, caused no hint.
-                    if !known.is_some_and(|known| known == read || remarks.has_said(&name, version, &known)) {
+                    if !known
+                        .is_some_and(|known| known == read || remarks.has_reported(&name, version, &known))
+                    {
                         self.to_check.insert(path, name);
                     }
                 }
@@ -378,7 +380,7 @@ impl State {
         listeners.all(|it| it.readings().of(&watched.name).is_some_and(|reading| reading.stat == *stat))
     }
 
-    /// Records the state of a file that was to be looked at, for the answers only, whatever the subscribers were told.
+    /// Records the state of a doubted file for the answers only, whatever the subscribers were notified of.
     pub(super) fn record_doubted_sight(&mut self, path: &Path, stat: Option<Stat>, now: &Fingerprint) {
         let Some(watched) = self.files.get(path) else { return };
         for (id, _) in &watched.listeners {
@@ -393,8 +395,8 @@ impl State {
         self.files.get(path).map_or(0, |watched| watched.edits)
     }
 
-    /// Records the present state of a file, with its metadata if that was asked for, and notifies its listeners. Returns
-    /// whether the state is new.
+    /// Records the present state of a file, with its metadata if that was asked for, and notifies its listeners.
+    /// Returns whether the state is new.
     pub(super) fn record_sight(&mut self, path: &Path, stat: Option<Stat>, now: Fingerprint) -> bool {
         let Some(watched) = self.files.get_mut(path) else { return false };
         if watched.seen.as_ref() == Some(&now) {
@@ -418,7 +420,7 @@ impl State {
         true
     }
 
-    /// Adds or removes the name of a file that an edit of this process has created or deleted, without listing its folder.
+    /// Adds or removes the name of a file that an edit has created or deleted, without listing its folder.
     fn update_names(&mut self, path: &Path, comes: bool) {
         let mut inner = path;
         for folder in path.ancestors().skip(1) {
