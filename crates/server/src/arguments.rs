@@ -1,8 +1,8 @@
-//! From the JSON of a call to typed arguments, with answers that a model can mend its call by.
+//! The typed arguments of a call, read from its JSON, with errors from which a model can correct its call.
 //!
-//! Names that models know from other tools are understood silently; any other unknown name is refused with
-//! the likeliest meant one, since an argument that is dropped may be the one that mattered. `null` means
-//! absent, and so does what is empty and optional: some model APIs make every argument required.
+//! Names that models know from other tools are accepted silently. Any other unknown name is refused with the likeliest
+//! one, since a dropped argument may be the one that mattered. `null` means absent, and so does an empty optional
+//! value: some model APIs make every argument required.
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use emend_workspace::problem::{Kind, Problem, nearest};
 
-/// Names from other edit tools, and ours.
+/// The names of arguments in other edit tools, each with ours.
 const ALIASES: &[(&str, &str)] = &[
     ("file_path", "path"),
     ("old_str", "old_string"),
@@ -20,8 +20,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("input", "patch"),
 ];
 
-/// What means something where it is empty: the text of a file that is to be created, a text to delete by, and none of the
-/// hunks, which guards what is done and so is rather refused.
+/// The arguments for which an empty value means something: the old and the new text of a replacement, and the list of
+/// hunks, where an empty one must be refused rather than taken for all hunks.
 const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "hunks"];
 
 /// Reads the arguments of a tool whose input has this schema.
@@ -34,7 +34,7 @@ fn invalid(name: &str, message: impl Into<String>) -> Problem {
     Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
 }
 
-/// The arguments under their own names, each of the right type.
+/// Checks the types of the arguments, and returns them under our names.
 fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<JsonObject, Problem> {
     let none = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -73,8 +73,8 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
     Ok(checked)
 }
 
-/// Whether this is an argument of one of several tools, not of this one, and not given: null, empty or false. The schema that a
-/// client knows has those of all of them, and some send every argument.
+/// Returns whether an argument belongs only to other edit tools and is unset: null, empty or false. The schema of
+/// `edit_preview` has the arguments of all edit tools, and some clients send every one.
 pub(crate) fn is_unset_of_another(this: &JsonObject, all: &JsonObject, name: &str, value: &Value) -> bool {
     let of = |schema: &'_ JsonObject| schema.get("properties").and_then(|all| all.get(name)).cloned();
     match (of(this), of(all)) {
@@ -85,7 +85,7 @@ pub(crate) fn is_unset_of_another(this: &JsonObject, all: &JsonObject, name: &st
     }
 }
 
-/// Whether it is the empty value of its type.
+/// Returns whether a value is the empty one of its type.
 fn is_empty(property: &Value, value: &Value) -> bool {
     match (property.get("type").and_then(Value::as_str), value) {
         (Some("string"), Value::String(text)) => text.is_empty(),

@@ -1,4 +1,4 @@
-//! A reading: numbered lines under a header that says all that an edit needs to know.
+//! Readings: numbered lines of a file under a header with all that an edit needs to know.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,19 +7,19 @@ use emend_edit::Text;
 use emend_edit::text::LineEndings;
 use emend_workspace::problem::{Kind, Problem};
 
-/// How many lines are shown unless a number is asked for.
+/// The default number of lines.
 const LINES: usize = 2_000;
-/// How many characters are shown at most; some clients put longer answers into a file.
-const CHARACTERS: usize = 48_000;
+/// The most bytes of lines that are shown; some clients put longer answers into a file.
+const BYTES: usize = 48_000;
 
 /// Some lines of a file as text.
 #[derive(Debug)]
 pub struct Reading {
-    /// Header and numbered lines.
+    /// The header and the numbered lines.
     pub text: String,
-    /// Which lines are shown in full, zero-based.
+    /// The lines that are shown in full, zero-based.
     pub shown: Range<usize>,
-    /// How many lines the file has.
+    /// The number of lines of the file.
     pub total: usize,
 }
 
@@ -43,10 +43,10 @@ pub fn show(
     let mut note = String::new();
     while next < last {
         let content = String::from_utf8_lossy(lines.content(next));
-        if body.len() + content.len() > CHARACTERS {
+        if body.len() + content.len() > BYTES {
             if next == first {
-                // One line is longer than an answer may be: its beginning is better than nothing.
-                let end = content.char_indices().map(|(i, _)| i).take_while(|&i| i <= CHARACTERS).last();
+                // A single line is too long for an answer, which shows its beginning.
+                let end = content.char_indices().map(|(i, _)| i).take_while(|&i| i <= BYTES).last();
                 let _ = writeln!(body, "{:>6}\t{}", next + 1, &content[..end.unwrap_or(0)]);
                 note = format!("Line {} goes on; it has {} bytes in all.\n", next + 1, content.len());
             }

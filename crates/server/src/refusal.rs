@@ -1,8 +1,8 @@
-//! Refusals in the room that an answer has: what is told of many problems, and of one that would say too much.
+//! Refusals, cut to the size of an answer where there are many problems or a message is too long.
 //!
-//! The bound is on the structured content as JSON, which says all that the text says and more. The first problems are told
-//! in full, the others by their code and place, and what does not fit even so is counted. Of a message that is too long,
-//! long lines and then the middle are left out: it begins with what is wrong and ends with the next step.
+//! The limit applies to the structured content as JSON, which contains all of the text and more. The first problems are
+//! given in full, the others with their code and place only, and those that still do not fit are counted. A message
+//! that is too long loses the middle of its long lines and then its own, but keeps its beginning and its end.
 
 use serde::Serialize;
 
@@ -11,23 +11,25 @@ use emend_workspace::problem::{FileState, Kind, Problem};
 use crate::messages::{Audience, message};
 use crate::wire::{ErrorInfo, Outcome, WireProblem};
 
-/// How many characters a refusal has, as text and as JSON.
+/// The most characters of a refusal, as text and as JSON.
 pub(crate) const ROOM: usize = 8_000;
-/// How many of them are for what is beside the problems.
+/// The characters that are kept for what stands beside the problems.
 const BESIDE: usize = 700;
-/// How many the first message has where it is said a second time, as the error.
+/// The most characters of the first message where it is repeated as the error.
 const ERROR: usize = 500;
-/// How many one of several messages has.
+/// The most characters of one problem of several.
 const ONE_OF_SEVERAL: usize = 3_000;
-/// With less room than this, a message of several is told in full only if it fits.
+/// The room below which a problem of several is not cut: it is given in full if it fits, else in brief.
 const ENOUGH: usize = 1_500;
-/// For how many problems room is left to tell their code and place, and how much for each.
-const BRIEF: (usize, usize) = (12, 200);
-/// Long lines of a message that is too long have so many characters.
+/// The number of further problems for which room is kept to give them in brief.
+const BRIEF_PROBLEMS: usize = 12;
+/// The characters that are kept for each of these.
+const BRIEF_ROOM: usize = 200;
+/// The lengths to which the long lines of a message are cut, one after the other, until it fits.
 const COLUMNS: [usize; 4] = [1_000, 400, 200, 100];
 
 impl Outcome {
-    /// The outcome of a request that was refused, in the room that an answer has.
+    /// Creates the outcome of a refused request, cut to the size of an answer.
     #[must_use]
     pub fn failure(problems: &[Problem]) -> Self {
         let mut outcome = Self::failure_in_full(problems, Audience::Model);
@@ -37,10 +39,10 @@ impl Outcome {
         }
         let total = all.len();
         let mut room = ROOM - BESIDE - outcome.error.as_ref().map_or(0, size);
-        let mut told: Vec<WireProblem> = Vec::new();
+        let mut listed: Vec<WireProblem> = Vec::new();
         let mut brief = 0;
         for (at, problem) in all.into_iter().enumerate() {
-            let others = (total - at - 1).min(BRIEF.0) * BRIEF.1;
+            let others = (total - at - 1).min(BRIEF_PROBLEMS) * BRIEF_ROOM;
             let most = if total == 1 { room } else { ONE_OF_SEVERAL.min(room.saturating_sub(others)) };
             let in_full = match brief {
                 0 if most >= ENOUGH => problem.clone().within(most),
@@ -51,11 +53,11 @@ impl Outcome {
             let fits = |problem: &WireProblem| size(problem) <= room;
             let Some(problem) = in_full.or_else(|| Some(problem.in_brief()).filter(fits)) else { break };
             room -= size(&problem);
-            told.push(problem);
+            listed.push(problem);
         }
         if brief > 0 {
-            let left_out = total - told.len();
-            let first = told.len() - (brief - usize::from(left_out > 0));
+            let left_out = total - listed.len();
+            let first = listed.len() - (brief - usize::from(left_out > 0));
             let rest = if left_out > 0 { format!(", {left_out} are not listed") } else { String::new() };
             outcome.problem_count = (left_out > 0).then_some(total);
             outcome.notes = Some(vec![format!(
@@ -63,16 +65,16 @@ impl Outcome {
                  send the other parts by themselves to see what is wrong with each."
             )]);
         }
-        outcome.problems = Some(told);
+        outcome.problems = Some(listed);
         outcome
     }
 
-    /// The outcome of a request that was refused, with all that is to be said of it to this reader.
+    /// Creates the outcome of a refused request with all messages in full, for this reader.
     #[must_use]
     pub fn failure_in_full(problems: &[Problem], audience: Audience) -> Self {
         let stale = problems.iter().any(|problem| matches!(*problem.kind, Kind::StaleFile { .. }));
         let problems: Vec<WireProblem> =
-            problems.iter().map(|problem| WireProblem::of(problem, audience)).collect();
+            problems.iter().map(|problem| WireProblem::from_problem(problem, audience)).collect();
         Self {
             error: problems
                 .first()
@@ -85,7 +87,7 @@ impl Outcome {
 }
 
 impl WireProblem {
-    fn of(problem: &Problem, audience: Audience) -> Self {
+    fn from_problem(problem: &Problem, audience: Audience) -> Self {
         let file_states = match &*problem.kind {
             Kind::IoError { states, .. } if !states.is_empty() => {
                 Some(states.iter().map(|(path, state)| (path.clone(), state.to_string())).collect())
@@ -93,7 +95,7 @@ impl WireProblem {
             _ => None,
         };
         let current_version = match &*problem.kind {
-            // A person may say that they mean the file as it is, whether or not they have read it.
+            // A person may name the current version without having read the file.
             Kind::NotRead { current, .. } if audience == Audience::Person => Some(*current),
             _ => problem.current_version(),
         };
@@ -108,16 +110,16 @@ impl WireProblem {
         }
     }
 
-    /// The same, its message cut so that it fits; `None` if even then it does not.
+    /// Cuts the problem's message so that the problem fits; `None` if even then it does not.
     fn within(mut self, room: usize) -> Option<Self> {
         if size(&self) <= room {
             return Some(self);
         }
-        // Of files that were left as they were, nothing need be known.
+        // Files that are as they were need no mention.
         let harmless = [FileState::Untouched, FileState::Restored].map(|state| state.to_string());
         if let Some(states) = &mut self.file_states {
             states.retain(|_, state| !harmless.contains(state));
-            // The message says where all of them stand, and that they do.
+            // The message says where the states of all files are recorded.
             while size(states) > room / 2 && states.pop_last().is_some() {}
         }
         self.shorten_place();
@@ -127,7 +129,7 @@ impl WireProblem {
         Some(self)
     }
 
-    /// Leaves of the path and the lines what tells the place.
+    /// Cuts the path and the lines to what identifies the place.
     fn shorten_place(&mut self) {
         self.path = self.path.as_deref().map(|path| fitted(path, PATH));
         if let Some(lines) = &mut self.lines {
@@ -135,7 +137,7 @@ impl WireProblem {
         }
     }
 
-    /// The same with its code and place alone.
+    /// Reduces the problem to its code and place.
     fn in_brief(mut self) -> Self {
         self.lines = self.lines.and_then(|lines| lines.first().map(|first| vec![*first]));
         self.shorten_place();
@@ -149,18 +151,19 @@ impl WireProblem {
     }
 }
 
-/// How many characters of a path are told, and how many lines, where there is too much.
+/// The most characters of a path in a problem that is cut.
 const PATH: usize = 600;
+/// The most lines in a problem that is cut.
 const LINES: usize = 20;
-/// A message that is cut further says nothing.
+/// The least room for a message; with less, it would say nothing.
 const LEAST: usize = 200;
 
-/// How many characters something has as JSON.
+/// Returns the number of characters of a value as JSON.
 fn size(value: &impl Serialize) -> usize {
     serde_json::to_string(value).map_or(usize::MAX / 2, |json| json.chars().count())
 }
 
-/// The message in so much room as JSON: long lines are cut in their middle, and then the middle of the message.
+/// Cuts a message to `room` characters as JSON: first the middle of long lines, then the middle of the message.
 pub(crate) fn fitted(message: &str, room: usize) -> String {
     let fits = |text: &str| size(&text) <= room;
     if fits(message) {
@@ -184,7 +187,7 @@ pub(crate) fn fitted(message: &str, room: usize) -> String {
     }
 }
 
-/// The beginning and the end of a text that has more than so many characters.
+/// Cuts the middle out of a text that is clearly longer than `length` characters.
 fn without_middle(text: &str, length: usize) -> String {
     let total = text.chars().count();
     if total <= length + LEAST / 4 {

@@ -1,5 +1,5 @@
-//! Outcomes as prose: what happened, where, and the diff. Some clients show the model only this, others
-//! only the structured content, so both say everything.
+//! Outcomes as prose: what happened, where, and the diff. Some clients show a model only this, others only the
+//! structured content, so both say everything.
 //!
 //! The first lines are Codex's, which models were trained on.
 
@@ -8,18 +8,18 @@ use std::fmt::Write;
 use crate::server_diagnostics;
 use crate::wire::{Outcome, WireFile, WireProblem};
 
-/// What an outcome is about.
+/// The kind of an outcome, which decides on its wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tense {
-    /// It was done.
+    /// An edit was made.
     Done,
-    /// It is shown and can be applied under a handle.
+    /// An edit is shown and can be applied under a handle.
     Previewed,
-    /// It was only checked.
+    /// An edit was only checked.
     Validated,
 }
 
-/// The outcome as text.
+/// Renders an outcome as text.
 #[must_use]
 pub fn outcome(outcome: &Outcome, tense: Tense) -> String {
     match outcome.problems.as_deref() {
@@ -92,7 +92,7 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
     text
 }
 
-/// `src/a.rs: version 0123 -> 4567, +2 -1, hunk 1 at line 12 (exact)`
+/// Renders a file: `src/a.rs: now version 4567 (was 0123), +2 -1, hunk 1 at line 12 (exact)`.
 fn file_line(file: &WireFile, tense: Tense) -> String {
     let mut line = format!("{}: ", file.path);
     if let Some(from) = &file.moved_from {

@@ -1,4 +1,4 @@
-//! JSON Schemas that every client takes: flat, without `null` types, formats or references.
+//! JSON Schemas that every client accepts: flat, without `null` types, formats or references.
 //!
 //! schemars describes `Option<T>` as `T` or `null` and numbers with a `format`, which strict clients warn
 //! about and some model APIs refuse. An optional field is simply one that is not required.
@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
-/// The schema of `T`, made plain.
+/// Generates the plain schema of `T`.
 #[must_use]
 pub fn generate<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -25,12 +25,12 @@ pub fn generate<T: JsonSchema>() -> JsonObject {
     }
 }
 
-/// The schema without any description: for arguments that are described where they belong.
+/// Removes all descriptions from a schema, for arguments that another schema describes already.
 fn without_descriptions(schema: JsonObject) -> JsonObject {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(object) => {
-                // A property of that name has a schema, not a text.
+                // The value of a property named `description` is a schema, not a text.
                 object.retain(|key, value| key != "description" || !value.is_string());
                 object.values_mut().for_each(strip);
             }
@@ -46,8 +46,8 @@ fn without_descriptions(schema: JsonObject) -> JsonObject {
     }
 }
 
-/// The schema of an answer: its fields and their types. What is in the lists and records among them is left out,
-/// since the list of tools repeats this for each tool.
+/// Generates the schema of an answer: its fields and their types. The contents of lists and objects are left out, since
+/// the list of tools repeats this schema for each tool.
 #[must_use]
 pub fn generate_for_answer<T: JsonSchema>() -> JsonObject {
     let mut schema = generate::<T>();
@@ -58,7 +58,7 @@ pub fn generate_for_answer<T: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// All fields of both schemas; what only one of them requires is optional, and described there.
+/// Adds the fields of other schemas to `base`, as optional fields without a description.
 #[must_use]
 pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
     for other in others {
@@ -75,7 +75,7 @@ pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
 fn make_plain(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            // A property of such a name has a schema, not a text.
+            // The value of a property named `format` is a schema, not a text.
             if object.get("format").is_some_and(Value::is_string) {
                 object.remove("format");
             }

@@ -1,6 +1,6 @@
-//! The URIs of resources: `file://` and the absolute path of a file, `emend://` for what Emend itself knows.
+//! The URIs of resources: `file://` with the absolute path of a file, and `emend://` for Emend's own resources.
 //!
-//! Written, everything but letters, digits and `-._~/` is percent-encoded. Read, only `%` has a meaning: a file has
+//! Writing percent-encodes everything but letters, digits and `-._~/`. Reading gives a meaning to `%` alone: a file has
 //! neither query nor fragment, and clients that fill in a template leave `?` and `#` as they are.
 
 use std::path::Path;
@@ -12,48 +12,48 @@ use rmcp::ErrorData;
 use rmcp::model::Resource;
 use serde_json::json;
 
-/// What stands for itself in the path of a URI.
+/// The characters that are percent-encoded in the path of a URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// The history.
+/// The URI of the history.
 pub(crate) const HISTORY: &str = "emend://history";
-/// What language servers find wrong.
+/// The URI of the diagnostics of language servers.
 pub(crate) const DIAGNOSTICS: &str = "emend://diagnostics";
-/// What the client has read.
+/// The URI of the files that the client has read.
 pub(crate) const READINGS: &str = "emend://readings";
-/// What the client has done.
+/// The URI of the counts of the client's session.
 pub(crate) const SESSION: &str = "emend://session";
-/// The events of all clients of the workspace.
+/// The URI of the events of all clients of the workspace.
 pub(crate) const EVENTS: &str = "emend://events";
-/// What stands behind that, before the number of the last event that is known.
+/// The query before the number of the last event that the client knows.
 const AFTER: &str = "?after=";
-/// What stands around the id of an edit in the URI of its diff.
+/// The prefix and the suffix of an edit's id in the URI of its diff.
 const EDIT: (&str, &str) = ("emend://edit/", ".diff");
 
-/// How much of a URI that nobody knows is said again.
+/// The characters of an unknown URI that its error repeats.
 const LONGEST_SHOWN: usize = 200;
 
-/// What a URI names.
+/// The resource that a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Uri {
     /// The file of this absolute path.
     File(String),
-    /// What `edit_history` lists.
+    /// The history, as `edit_history` lists it.
     History,
-    /// What language servers find wrong in the files that were edited lately.
+    /// The diagnostics of the files that were edited lately.
     Diagnostics,
-    /// What the client has read, and whether that is still so.
+    /// The files that the client has read, and whether they have changed.
     Readings,
-    /// What the client has done in its session.
+    /// The counts of the client's session.
     Session,
-    /// The newest events, or the first of those behind this one.
+    /// The newest events, or the first after this number.
     Events(Option<u64>),
-    /// The diff of the edit of this id.
+    /// The diff of the edit with this id.
     Edit(String),
 }
 
 impl Uri {
-    /// What this URI names; `None` where there is no such thing. `Err` says why it is none.
+    /// Parses a URI; `None` if there is no such resource. The error says why it is no URI of a resource.
     pub(crate) fn parse(uri: &str) -> Result<Option<Self>, &'static str> {
         if let Some(rest) = uri.strip_prefix("file:") {
             return path_of(rest).map(|path| Some(Self::File(path)));
@@ -77,30 +77,30 @@ impl Uri {
     }
 }
 
-/// The URI of a file.
+/// Returns the URI of a file.
 pub(crate) fn for_file(path: &Path) -> String {
-    // Names that are no text are no resources: no call could name them.
+    // A file whose name is not UTF-8 is no resource, since no call could name it.
     format!("file://{}", utf8_percent_encode(&path.to_string_lossy(), ENCODED))
 }
 
-/// The URI of an edit's diff.
-pub(crate) fn of_edit(id: &str) -> String {
+/// Returns the URI of an edit's diff.
+pub(crate) fn for_edit(id: &str) -> String {
     format!("{}{id}{}", EDIT.0, EDIT.1)
 }
 
-/// The template of a root's files.
+/// Returns the URI template of a root's files.
 pub(crate) fn file_template(root: &Root) -> String {
     format!("{}/{{+path}}", for_file(&root.path).trim_end_matches('/'))
 }
 
-/// The link to the diff of an edit, for an answer that shows only its beginning.
+/// Returns a link to the diff of an edit, for an answer that shows only its beginning.
 pub(crate) fn link_to_diff(edit: &str) -> Resource {
-    Resource::new(of_edit(edit), format!("{edit}.diff"))
+    Resource::new(for_edit(edit), format!("{edit}.diff"))
         .with_title("The whole diff")
         .with_mime_type("text/x-diff")
 }
 
-/// What a URI names, if it can be a resource of this workspace.
+/// Parses a URI; an error if it cannot be a resource of this workspace.
 pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorData> {
     match Uri::parse(uri) {
         Ok(Some(understood)) => Ok(understood),
@@ -109,7 +109,7 @@ pub(crate) fn understood(workspace: &Workspace, uri: &str) -> Result<Uri, ErrorD
     }
 }
 
-/// The answer where there is no such resource, or none that may be told of.
+/// Creates the error for a resource that does not exist or may not be read.
 pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
     let uri: String = uri.chars().take(LONGEST_SHOWN).collect();
     let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
@@ -122,7 +122,7 @@ pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
     ErrorData::resource_not_found(message, Some(json!({"uri": uri})))
 }
 
-/// The path in what stands behind `file:`.
+/// Returns the path in the rest of a URI after `file:`.
 fn path_of(rest: &str) -> Result<String, &'static str> {
     let path = rest.strip_prefix("//").ok_or("file: is followed by // and an absolute path")?;
     let path = match path.strip_prefix("localhost") {
@@ -217,6 +217,6 @@ mod tests {
         {
             assert_eq!(Uri::parse(unknown), Ok(None), "{unknown}");
         }
-        assert_eq!(Uri::parse(&of_edit("01ab")), Ok(Some(Uri::Edit("01ab".into()))));
+        assert_eq!(Uri::parse(&for_edit("01ab")), Ok(Some(Uri::Edit("01ab".into()))));
     }
 }

@@ -1,6 +1,6 @@
-//! The names on the wire, and the conversions to and from them; both directions, by hand, in this one file.
+//! The types on the wire, and the conversions in both directions, all by hand in this one file.
 //!
-//! There is one outcome for success and failure. What does not apply is absent, never null.
+//! Success and failure have the same outcome type. A field that does not apply is absent, never null.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ use emend_workspace::{ChangeKind, FileReport, Report};
 
 use crate::server_diagnostics::DiagnosticsReport;
 
-/// How many lines of diff an outcome carries.
+/// The most lines of diff in an outcome.
 const DIFF_LINES: usize = 100;
-/// How many bytes of a long line it shows: those around the change.
+/// The most bytes of a line of that diff: those around the change.
 const DIFF_COLUMNS: usize = 1_000;
 
 /// Arguments of `read_file`.
@@ -136,7 +136,7 @@ pub struct ReplaceLines {
 }
 
 impl ReplaceLines {
-    /// The change.
+    /// Converts the arguments into a change of a range of lines.
     pub fn change(&self) -> Result<RangeChange, Problem> {
         let invalid = |name: &str, message: &str| {
             Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
@@ -418,13 +418,13 @@ pub struct PastFile {
 }
 
 impl StrReplace {
-    /// The replacements, whichever way they were given.
+    /// Takes out the replacements, in whichever form they were given.
     pub fn changes(&mut self) -> Result<Vec<TextChange>, Problem> {
         let invalid = |name: &str, message: &str| {
             Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
         };
         let edits = self.edits.take();
-        // Whoever has to send every argument sends empty ones beside edits.
+        // A client that has to send every argument sends empty texts beside edits.
         let is_meant = |text: &String| edits.is_none() || !text.is_empty();
         let (old, new) = (self.old_string.take().filter(is_meant), self.new_string.take().filter(is_meant));
         match (edits, old, new) {
@@ -457,7 +457,7 @@ impl StrReplace {
 }
 
 impl Outcome {
-    /// The same outcome for a call that changed nothing, since an earlier one has done what it asks for.
+    /// Converts the outcome of an earlier call into that of a repeated one, which changed nothing.
     pub(crate) fn again(mut self) -> Self {
         if let Some(edit) = self.edit.as_ref().filter(|_| !self.is_failure()) {
             let note = format!(
@@ -469,14 +469,14 @@ impl Outcome {
         Self { is_repeated: true, ..self }
     }
 
-    /// The outcome of an edit that was made, or would be.
+    /// Creates the outcome of an edit or its preview.
     #[must_use]
     pub fn success(report: &Report) -> Self {
         let (mut diff, left_out) = cut(&report.diff());
         let kept = report.edit.as_ref().filter(|_| report.is_recorded);
         match kept.filter(|_| left_out > 0) {
             Some(edit) => {
-                let uri = crate::uri::of_edit(edit);
+                let uri = crate::uri::for_edit(edit);
                 let rest = format!("the resource {uri}, or edit_history {{\"edit\": \"{edit}\"}}");
                 diff.push_str(&format!("... {left_out} more lines of diff; all of it: {rest}\n"));
             }
@@ -498,7 +498,7 @@ impl Outcome {
         }
     }
 
-    /// Whether nothing was done.
+    /// Returns whether this is a refusal.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.error.is_some()
@@ -529,7 +529,7 @@ impl WireFile {
 }
 
 impl PastEdit {
-    /// What is known of an edit.
+    /// Converts an edit of the history.
     #[must_use]
     pub fn from_edit(edit: &Edited) -> Self {
         let file = |file: &EditedFile| PastFile {
@@ -565,7 +565,7 @@ fn change(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The beginning of a diff, and how many lines are left out.
+/// Returns the beginning of a diff, and the number of lines that are left out.
 fn cut(diff: &str) -> (String, usize) {
     let lines: Vec<&str> = diff.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(diff.len().min(DIFF_LINES * 80));
@@ -582,7 +582,8 @@ fn cut(diff: &str) -> (String, usize) {
     (shown, lines.len().saturating_sub(DIFF_LINES))
 }
 
-/// The line that comes in place of this one of a diff, or goes for it: that of the same number in the other half.
+/// Returns the line that replaces this line of a diff or is replaced by it: the one at the same position in the other
+/// half of the change.
 fn counterpart<'d>(lines: &[&'d str], at: usize) -> Option<&'d [u8]> {
     let is = |sign: char, line: &&str| line.starts_with(sign);
     let own = lines[at].chars().next().filter(|sign| matches!(sign, '-' | '+'))?;

@@ -1,4 +1,4 @@
-//! `diagnostics`: what language servers say now.
+//! The tool `diagnostics`: the present errors and warnings of language servers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::messages::{Audience, message};
 use crate::server_diagnostics;
 use crate::wire::Diagnostics;
 
-/// How many files are asked about at once.
+/// The number of files in one call.
 const FILES: usize = 50;
-/// How long an answer may take: a server that starts is often there by then.
+/// The time that a call waits for language servers, in which a starting server is often ready.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl ToolArguments for Diagnostics {
@@ -78,7 +78,7 @@ fn ask(call: &Call<'_>, asked: Diagnostics) -> Result<String, Problem> {
     Ok(text)
 }
 
-/// The files that this client has read, and those that were edited lately.
+/// Returns the files that were edited lately, then those that the caller has read.
 fn known(call: &Call<'_>, servers: &Servers) -> Vec<String> {
     let name = |path: PathBuf| Some(call.workspace.roots().admit(path.to_str()?).ok()?.name);
     let mut known: Vec<String> = servers.recent().into_iter().rev().filter_map(name).collect();

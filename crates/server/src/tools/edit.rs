@@ -1,4 +1,4 @@
-//! The tools that edit: each makes a patch of its arguments; the rest is one path.
+//! The edit tools: each turns its arguments into a patch, and shares everything after that.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
 use super::{Call, wrapper};
 use crate::wire::{ApplyPatch, DeleteFile, MoveFile, ReplaceLines, StrReplace, WriteFile};
 
-/// The tools that edit, in the order in which they are listed.
+/// Returns the edit tools in the order of the list of tools.
 pub(super) fn tools() -> &'static [ToolSpec] {
     static TOOLS: OnceLock<[ToolSpec; 6]> = OnceLock::new();
     TOOLS.get_or_init(|| {
@@ -164,18 +164,18 @@ impl EditTool for DeleteFile {
     }
 }
 
-/// From the text of a patch to what it means, with what else the call says of it.
+/// Parses the text of a patch, in the format and for the path that the call names.
 pub(crate) fn parse_patch(text: &str, asked: &ApplyPatch) -> Result<Patch, Vec<Problem>> {
     recognise::parse(&wrapper::unwrapped(text), format_of(asked), asked.path.as_deref()).map_err(from_edit)
 }
 
-/// The format that the call names, which the schema has checked.
+/// Returns the format that the call names, which the schema has checked.
 fn format_of(asked: &ApplyPatch) -> Option<Format> {
     let name = asked.format.as_deref()?;
     Format::ALL.iter().copied().find(|format| format.as_str() == name)
 }
 
-/// The text of a patch: the argument, or what is in the file that it names.
+/// Returns the text of a patch: the argument itself, or the content of the file that it names.
 fn patch_text(call: &Call<'_>, asked: &ApplyPatch) -> Result<String, NotDone> {
     let invalid =
         |message: &str| Problem::new(Kind::InvalidArgument { name: "patch".into(), message: message.into() });

@@ -1,4 +1,4 @@
-//! What a call of an edit tool asks for, and how that is made.
+//! The edit that a call of an edit tool asks for, and how it is made.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,29 @@ use crate::answer::{Answer, Unanswered};
 use crate::render::Tense;
 use crate::wire::Outcome;
 
-/// What a call of an edit tool asks for.
+/// The edit that a call of an edit tool asks for.
 pub(super) struct EditRequest {
     pub(super) patch: Patch,
     pub(super) versions: BTreeMap<String, String>,
-    /// Whether it is only to be checked.
+    /// Whether the edit is only checked.
     pub(super) validate_only: bool,
     pub(super) origin: Origin,
 }
 
 impl EditRequest {
-    /// A change of one file, perhaps of a version that the call names.
+    /// Creates a request for one file, with the version that the call names, if any.
     pub(super) fn for_file(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
         let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
         Self { patch, versions, validate_only: false, origin }
     }
 
-    /// What the workspace is asked for.
+    /// Returns the request to the workspace.
     pub(super) fn request(&self) -> Request<'_> {
         Request { patch: &self.patch, versions: &self.versions }
     }
 }
 
-/// Makes the edit that `understand` makes of a call.
+/// Makes the edit that `understand` reads from a call.
 pub(super) fn run(
     call: &Call<'_>,
     understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,

@@ -1,4 +1,4 @@
-//! What was edited, and taking it back.
+//! The tools `undo_edit` and `edit_history`.
 
 use std::fmt::Write;
 
@@ -14,13 +14,13 @@ use crate::render::Tense;
 use crate::session::Caller;
 use crate::wire::{EditHistory, Outcome, UndoEdit};
 
-/// How many edits are listed unless the call says otherwise.
+/// The default number of edits in a list.
 const LISTED: usize = 20;
-/// The most that are.
+/// The most edits in a list.
 const MOST: usize = 1_000;
-/// How many files of each are.
+/// The number of files that a list names of each edit.
 const FILES: usize = 20;
-/// How much is shown of a diff, and of a request: as much as of a file.
+/// The most bytes of a diff or a request that are shown: as much as of a file.
 const SHOWN: usize = 48_000;
 
 impl ToolArguments for UndoEdit {
@@ -76,14 +76,14 @@ impl Tool for EditHistory {
         if call.effort == Effort::Quick {
             return Err(Unanswered::NotQuick);
         }
-        match given.read().and_then(|asked| tell(call, &asked)) {
+        match given.read().and_then(|asked| show(call, &asked)) {
             Ok(text) => Ok(Answer::text(text)),
             Err(problem) => Ok(Answer::refusal(&[problem])),
         }
     }
 }
 
-fn tell(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
+fn show(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
     let invalid = |name: &str, message: &str| {
         Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() }))
     };
@@ -108,7 +108,7 @@ fn tell(call: &Call<'_>, asked: &EditHistory) -> Result<String, Problem> {
     list(call.workspace, call.caller, &HistoryQuery { path, limit })
 }
 
-/// What is listed unless a call says otherwise.
+/// Lists the newest edits, as many as by default.
 pub(crate) fn recent(workspace: &Workspace, caller: Caller<'_>) -> Result<String, Problem> {
     list(workspace, caller, &HistoryQuery { path: None, limit: LISTED })
 }
@@ -125,7 +125,7 @@ fn list(workspace: &Workspace, caller: Caller<'_>, asked: &HistoryQuery<'_>) -> 
     Ok(edits.iter().map(|edit| summary(edit, FILES)).collect())
 }
 
-/// What only means something to who was here before.
+/// Creates the refusal of an argument that only means something within a session.
 fn needs_session(name: &str, instead: &str) -> Problem {
     let message = format!("this connection has no session, so no edit is known to be yours: {instead}");
     Problem::new(Kind::InvalidArgument { name: name.into(), message })
@@ -142,7 +142,7 @@ fn net((diff, unknown): &(String, Vec<String>)) -> String {
     text
 }
 
-/// The beginning of a text that may be long, up to the end of a line if there is one.
+/// Cuts a long text after a line, if it has one.
 fn cut(text: &str) -> String {
     if text.len() <= SHOWN {
         return text.to_owned();
@@ -155,7 +155,7 @@ fn cut(text: &str) -> String {
     format!("{}\n... and {} more bytes\n", text[..end].trim_end(), text.len() - end)
 }
 
-/// `ID  3 minutes ago, apply_patch by claude-code (you)` and a line for each file.
+/// Renders an edit: `ID  3 minutes ago, apply_patch by claude-code (you)` and a line for each file.
 pub(crate) fn summary(edit: &Edited, files: usize) -> String {
     let you = if edit.is_own { " (you)" } else { "" };
     let mut text = format!("{}  {}, {} by {}{you}", edit.id, ago(edit.time), edit.tool, edit.client);
@@ -175,7 +175,7 @@ pub(crate) fn summary(edit: &Edited, files: usize) -> String {
     text
 }
 
-/// `M src/a.rs +2 -1, 0123 -> 4567`
+/// Renders a file of an edit: `M src/a.rs +2 -1, 0123 -> 4567`.
 fn line(file: &EditedFile) -> String {
     let (letter, from) = match (file.change, &file.moved_from) {
         (ChangeKind::Create, _) => ('A', String::new()),

@@ -1,4 +1,4 @@
-//! `list_files`.
+//! The tool `list_files`.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ that is too much to show is one line with its number of files: list it by itself
 impl Tool for ListFiles {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
         if call.effort == Effort::Quick {
-            // There may be any number of files.
+            // A folder may have any number of files.
             return Err(Unanswered::NotQuick);
         }
         Ok(Answer::reading(given.read().and_then(|asked| list(call, &asked))))
@@ -90,13 +90,13 @@ fn line(text: &mut String, entry: &Entry) {
     };
 }
 
-/// Says which folders could not be opened, and why.
+/// Names the roots that could not be opened, and why.
 fn absent(roots: &Roots) -> String {
     let absent = |absent: &Absent| format!("{}: is not there: {}\n", absent.name, one_line(&absent.problem));
     roots.absent().iter().map(absent).collect()
 }
 
-/// Says which folders were not looked at because nothing in them may be read or they are not there, and why.
+/// Names the roots that were not searched, because nothing in them may be read or they are missing, and why.
 pub(super) fn closed(roots: &Roots) -> String {
     let closed = |root: &Arc<Root>| {
         let problem = roots.check_open(root).err()?;
@@ -109,12 +109,12 @@ fn one_line(problem: &Problem) -> String {
     message(problem, Audience::Model).replace('\n', " ")
 }
 
-/// A name on one line, whatever is in it.
+/// Returns a name on one line, without control characters.
 pub(super) fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// Says what was not looked at.
+/// Says what a walk has left out.
 pub(super) fn unseen(unseen: Unseen) -> String {
     let mut text = String::new();
     if unseen.rest {
@@ -138,7 +138,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with separators between thousands.
 pub(super) fn counted(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

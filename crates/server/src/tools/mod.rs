@@ -1,4 +1,4 @@
-//! The tools: one table with what a model reads of each, and one function for each.
+//! The tools: a table with the specification of each, and a module for each or for a few that belong together.
 
 mod diagnostics;
 mod edit;
@@ -30,42 +30,42 @@ use crate::wire::{
     ApplyPreview, Diagnostics, EditHistory, EditPreview, ListFiles, Outcome, ReadFile, SearchText, UndoEdit,
 };
 
-/// What a running tool has at hand.
+/// The context of a running tool.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// The files.
+    /// The workspace with the files.
     pub workspace: &'a Workspace,
-    /// What waits to be applied.
+    /// The previews that wait to be applied.
     pub previews: &'a Previews,
-    /// What follows edits.
+    /// The side effects of edits.
     pub effects: &'a Effects,
-    /// Who is calling.
+    /// The caller.
     pub caller: Caller<'a>,
-    /// How long the call may take.
+    /// The effort that the call may make.
     pub effort: Effort,
-    /// What a person has allowed, if one was asked.
+    /// The approval of a person, if one was asked.
     pub approval: Option<&'a Approval>,
-    /// Whether they have given up meanwhile.
+    /// Returns whether the call was cancelled.
     pub cancelled: &'a dyn Fn() -> bool,
-    /// Told how far an edit has come.
+    /// Called with the progress of an edit.
     pub progress: &'a dyn Fn(Progress),
 }
 
 impl Call<'_> {
-    /// For whom an edit that it asks for is made, and how.
+    /// Returns the context of an edit that this call makes.
     fn context<'a>(&'a self, origin: &'a Origin) -> EditContext<'a> {
         let Self { effort, approval, cancelled, progress, .. } = *self;
         EditContext { readings: self.caller.readings(), origin, approval, effort, cancelled, progress }
     }
 
-    /// The outcome of an edit that was made, with what was begun for it.
+    /// Creates the outcome of an edit that was made, with the side effects that were begun for it.
     fn done(&self, report: &Report) -> Outcome {
         let mut outcome = Outcome::success(report);
         outcome.side_effects_fired.extend(self.effects.fired(report));
         outcome
     }
 
-    /// The same, and that nothing is remembered of who has no session.
+    /// Marks unread files as forgotten where the caller has no session, since none of its readings are remembered.
     fn explained(&self, mut not_committed: NotCommitted) -> NotCommitted {
         if let NotCommitted::Problems(problems) = &mut not_committed
             && !self.caller.is_lasting()
@@ -79,13 +79,13 @@ impl Call<'_> {
         not_committed
     }
 
-    /// Who asks for an edit, and how.
+    /// Returns the origin of an edit that this call makes.
     fn origin(&self, tool: About, arguments: &JsonObject) -> Origin {
         self.caller.origin(tool.name, serde_json::to_string(arguments).unwrap_or_default())
     }
 }
 
-/// All tools, in the order in which they are listed.
+/// Returns all tools in the order of the list of tools.
 pub fn all() -> &'static [ToolSpec] {
     static TOOLS: OnceLock<Vec<ToolSpec>> = OnceLock::new();
     TOOLS.get_or_init(|| {
@@ -106,7 +106,7 @@ pub fn all() -> &'static [ToolSpec] {
     })
 }
 
-/// The tool of this name.
+/// Returns the tool of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static ToolSpec> {
     all().iter().find(|tool| tool.about.name == name)

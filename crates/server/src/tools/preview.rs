@@ -1,4 +1,4 @@
-//! `edit_preview` and `apply_preview`: the path of an edit, stopped before the commit and taken up again.
+//! The tools `edit_preview` and `apply_preview`: an edit that stops before the commit, and its continuation.
 
 use rmcp::model::JsonObject;
 
@@ -23,7 +23,7 @@ handle for apply_preview.",
         is_idempotent: false,
     };
 
-    /// The arguments of all edit tools, beside the name of one.
+    /// The name of an edit tool, and the arguments of all edit tools.
     fn schema() -> JsonObject {
         let mut own = schema::generate::<Self>();
         let tools = edit::tools();
@@ -57,7 +57,7 @@ fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, No
     let asked = as_edit(tool, call, arguments)?;
     let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
     let mut outcome = Outcome::success(preview.report());
-    // Where edits are only shown, a handle would promise too much.
+    // In preview mode no edit is ever applied, so there is no handle.
     if call.workspace.mode() != Mode::Preview {
         outcome.preview = Some(call.previews.keep(call.caller.owner(), preview)?);
     }
@@ -78,7 +78,7 @@ changed since. Applying the same handle again returns the first outcome and chan
 impl Tool for ApplyPreview {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
         if call.effort == Effort::Quick {
-            // It may wait for another call with the same handle.
+            // The call may wait for another one with the same handle.
             return Err(Unanswered::NotQuick);
         }
         let origin = call.origin(Self::ABOUT, given.raw());
@@ -91,7 +91,7 @@ impl Tool for ApplyPreview {
 
 fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
     let state = call.previews.find(call.caller.owner(), &asked.preview)?;
-    // Held while applying: a second call with the same handle waits here for the first one's outcome.
+    // The lock is held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut state = state.lock();
     let preview = match std::mem::replace(&mut *state, PreviewState::Lost) {
         PreviewState::Waiting(preview) => *preview,
@@ -123,7 +123,7 @@ fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcom
     Ok(outcome)
 }
 
-/// A used handle answers with its first outcome only to the same call: another one means something else.
+/// The problem of a used handle that is applied with other hunks, for which its first outcome would be no answer.
 fn used_up() -> Kind {
     let message = "this preview was applied before with other hunks; call edit_preview again for the rest";
     Kind::InvalidArgument { name: "hunks".into(), message: message.into() }

@@ -1,4 +1,4 @@
-//! `read_file`.
+//! The tool `read_file`.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `search_text`.
+//! The tool `search_text`.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ numbers of read_file. Ignored and binary files are left out. It does not count a
 impl Tool for SearchText {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
         if call.effort == Effort::Quick {
-            // There may be any number of files.
+            // A folder may have any number of files.
             return Err(Unanswered::NotQuick);
         }
         Ok(Answer::reading(given.read().and_then(|asked| search(call, &asked))))
@@ -74,7 +74,7 @@ fn header(found: &SearchResults) -> String {
 fn lines(text: &mut String, file: &FileMatches) {
     let name = plain(&file.name);
     let mut last = None;
-    // Without context, what is not shown between two matches is plain from their numbers.
+    // Without context, the line numbers alone show that lines between two matches are left out.
     let has_context = file.lines.iter().any(|line| !line.matches);
     for line in &file.lines {
         if has_context && last.is_some_and(|last| last + 1 < line.number) {

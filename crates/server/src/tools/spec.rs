@@ -1,5 +1,4 @@
-//! What a tool is: its name, what a model reads of it, what it takes, what it is like and what it does stand together, on
-//! the type of its arguments.
+//! The specification of a tool: its name, description, arguments, effect and function, all on the arguments' type.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,38 +19,38 @@ use crate::answer::{Answer, Unanswered};
 use crate::wire::Outcome;
 use crate::{arguments, schema};
 
-/// What clients see of a tool, beside its arguments.
+/// The description of a tool for clients, without its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: &'static str,
-    /// What a person sees.
+    /// The title that a person sees.
     pub title: &'static str,
-    /// What a model reads.
+    /// The description that a model reads.
     pub description: &'static str,
-    /// What it does to files.
+    /// The effect on files.
     pub effect: Effect,
-    /// Whether the same call does nothing more when it is sent again.
+    /// Whether a repeated call changes nothing more.
     pub is_idempotent: bool,
 }
 
-/// What a tool does to files.
+/// The effect of a tool on files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing; the answer is text alone.
+    /// The tool changes nothing, and its answer is text alone.
     Reads,
-    /// Nothing; the answer is an outcome.
+    /// The tool changes nothing, and its answer is the outcome of a preview.
     Shows,
-    /// It changes them.
+    /// The tool changes files.
     Edits,
 }
 
 /// The arguments of a tool.
 pub(super) trait ToolArguments: DeserializeOwned + JsonSchema {
-    /// The tool.
+    /// The description of the tool.
     const ABOUT: About;
 
-    /// Their schema.
+    /// Generates the schema of the arguments.
     fn schema() -> JsonObject {
         schema::generate::<Self>()
     }
@@ -63,13 +62,13 @@ pub(super) trait Tool: ToolArguments {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered>;
 }
 
-/// A tool that makes a patch; everything after that is one path.
+/// A tool that makes a patch, and shares everything after that with the other edit tools.
 pub(super) trait EditTool: ToolArguments {
-    /// What the call asks for.
+    /// Converts the arguments into the edit that the call asks for.
     fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>>;
 }
 
-/// The arguments of a call, not looked at yet.
+/// The unchecked arguments of a call.
 pub(super) struct Given<'a, T> {
     arguments: JsonObject,
     schema: &'a JsonObject,
@@ -77,22 +76,22 @@ pub(super) struct Given<'a, T> {
 }
 
 impl<'a, T: ToolArguments> Given<'a, T> {
-    /// The arguments, if they are what the schema says.
+    /// Returns the arguments, if they match the schema.
     pub(super) fn read(self) -> Result<T, Problem> {
         arguments::read(self.schema, self.arguments)
     }
 
-    /// The arguments as they were sent.
+    /// Returns the arguments as they were sent.
     pub(super) fn raw(&self) -> &JsonObject {
         &self.arguments
     }
 
-    /// The schema that they are to have.
+    /// Returns the schema of the arguments.
     pub(super) fn schema(&self) -> &'a JsonObject {
         self.schema
     }
 
-    /// The argument of this name alone, and all others.
+    /// Splits off the argument of this name from all others.
     pub(super) fn split(mut self, name: &str) -> (Self, JsonObject) {
         let own = self.arguments.remove_entry(name).into_iter().collect();
         let others = std::mem::replace(&mut self.arguments, own);
@@ -103,15 +102,15 @@ impl<'a, T: ToolArguments> Given<'a, T> {
 type Run = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<Answer, Unanswered>;
 type AsEdit = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<EditRequest, NotDone<Vec<Problem>>>;
 
-/// A tool in the list of all of them.
+/// A tool in the list of tools.
 #[derive(Clone)]
 pub struct ToolSpec {
-    /// What clients see of it.
+    /// The description for clients.
     pub about: About,
     /// The schema of its arguments.
     pub input: Arc<JsonObject>,
     run: Run,
-    /// What a call of it asks for, if it makes a patch.
+    /// Reads the edit that a call asks for; `None` unless this is an edit tool.
     pub(super) as_edit: Option<AsEdit>,
 }
 
@@ -122,13 +121,13 @@ impl fmt::Debug for ToolSpec {
 }
 
 impl ToolSpec {
-    /// A tool with a function of its own.
+    /// Creates the specification of a tool with a function of its own.
     pub(super) fn for_tool<T: Tool>() -> Self {
         let run: Run = |tool, call, arguments| T::answer(call, tool.given(arguments));
         Self { about: T::ABOUT, input: Arc::new(T::schema()), run, as_edit: None }
     }
 
-    /// A tool that makes a patch.
+    /// Creates the specification of a tool that makes a patch.
     pub(super) fn for_edit<T: EditTool>() -> Self {
         let as_edit: AsEdit = |tool, call, arguments| understand::<T>(call, tool.given(arguments));
         let run: Run =
@@ -145,7 +144,7 @@ impl ToolSpec {
         (self.run)(self, call, arguments)
     }
 
-    /// What the log and whoever counts edits see of a call. The steps of the edit are spans within it.
+    /// Creates the tracing span of a call. The steps of an edit are spans within it.
     pub(crate) fn span(&self) -> Span {
         match self.about.effect {
             Effect::Edits => debug_span!("edit", tool = self.about.name, code = Empty),
@@ -153,19 +152,18 @@ impl ToolSpec {
         }
     }
 
-    /// Whether there is such a tool where this becomes of edits: where there are none, nothing is listed that only
-    /// makes or shows them.
+    /// Returns whether the tool is offered in this mode: a read-only workspace offers none that makes or shows edits.
     #[must_use]
     pub fn is_offered(&self, mode: Mode) -> bool {
         mode != Mode::ReadOnly || self.about.effect == Effect::Reads
     }
 
-    /// What clients see.
+    /// Returns the tool as clients see it in the list.
     #[must_use]
     pub fn listed(&self) -> ListedTool {
         let edits = self.about.effect == Effect::Edits;
         let idempotent = self.about.is_idempotent;
-        // What a tool destroys or repeats only means something of one that edits, and is false unless it is said.
+        // The destructive and idempotent hints only mean something for a tool that edits.
         let annotations = ToolAnnotations::from_raw(
             None,
             Some(!edits),
@@ -180,7 +178,7 @@ impl ToolSpec {
     }
 }
 
-/// From the arguments of an edit tool to the patch that they mean.
+/// Reads the arguments of an edit tool and makes its patch, within a span.
 fn understand<T: EditTool>(
     call: &Call<'_>,
     given: Given<'_, T>,

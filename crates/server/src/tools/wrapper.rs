@@ -1,19 +1,19 @@
-//! A patch inside of JSON: the call of some other tool, sent as the text of the patch.
+//! Patches wrapped in JSON: the call of another tool, sent as the text of a patch.
 //!
 //! ```text
 //! {"patch": "..."}   {"input": "..."}   {"command": ["apply_patch", "..."]}   ["apply_patch", "..."]
 //! ```
 //!
-//! Only what holds nothing else is taken off. Beside the patch there might be a folder to work in, or a second
-//! command, and then the patch alone would not be what was meant.
+//! A wrapper is removed only if it holds nothing else. With a working folder or a second command in it, the patch alone
+//! would not be what was meant.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// The patch, freed of the JSON around it if there is any.
+/// Returns the patch without the JSON around it, if there is any.
 pub(super) fn unwrapped(text: &str) -> Cow<'_, str> {
-    // The first character decides: a patch is not read as JSON only to find that it is none.
+    // The first character decides, so that no ordinary patch is parsed as JSON.
     let wrapped = text.trim_start().starts_with(['{', '[']);
     let value = wrapped.then(|| serde_json::from_str(text).ok()).flatten();
     value.and_then(patch_of).map_or(Cow::Borrowed(text), Cow::Owned)
@@ -36,7 +36,7 @@ fn patch_of(value: Value) -> Option<String> {
     }
 }
 
-/// `["apply_patch", patch]`, nothing else: another program is not run here.
+/// Returns the patch of exactly `["apply_patch", patch]`.
 fn patch_of_command(words: Vec<Value>) -> Option<String> {
     let [Value::String(program), Value::String(patch)] = <[Value; 2]>::try_from(words).ok()? else {
         return None;
