@@ -15,7 +15,7 @@ use core::fmt;
 use crate::version::Version;
 
 pub use malformed::Malformed;
-pub use near::{Difference, Near, NearPlace, Relation};
+pub use near::{Difference, DifferenceKind, DifferingWords, Near, NearPlace, Relation};
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,12 @@
 //!
 //! A message says what is wrong, the facts, and the next step, which depends on the reader: a language model calls
 //! tools with arguments, a person types commands. `editing` has the messages about problems that `emend-edit` finds,
-//! with `formats` and `diffs` for malformed patches and `near` for the nearest lines of the file. `workspace` has all
-//! others, with `approval` for edits that need a person and `seen` for files that were not read as they are.
+//! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file and `difference` for how
+//! they differ from the request. `workspace` has all others, with `approval` for edits that need a person and `seen` for
+//! files that were not read as they are.
 
 mod approval;
+mod difference;
 mod diffs;
 mod editing;
 mod formats;

@@ -4,6 +4,8 @@ use std::fmt::{self, Write};
 
 use emend_edit::problem::{Difference, Near, NearPlace, Relation};
 
+use super::difference as differing;
+
 pub(super) fn write(near: &Near, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let Some((best, others)) = near.places.split_first() else { return Ok(()) };
     match near.relation {
@@ -61,7 +63,8 @@ fn write_lines(place: &NearPlace, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn write_difference(difference: &Difference, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "Line {}: {}", difference.line, difference.what)?;
+    write!(f, "Line {}: ", difference.line)?;
+    differing::write(&difference.kinds, f)?;
     match difference.again {
         0 => {}
         1 => write!(f, "; the like on 1 other line")?,

@@ -1,17 +1,17 @@
 //! Presentation of a place: its lines, up to a limit, and their differences from the request.
 
 use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 use core::ops::Range;
 
 use super::align::{AlignStep, Aligner, Alignment};
-use super::difference::{self, NamedDifference};
+use super::difference;
 use super::request::RequestLine;
 use crate::excerpt::{around, difference_within};
 use crate::find::Haystack;
-use crate::problem::{Difference, NearPlace};
+use crate::problem::{Difference, DifferenceKind, NearPlace};
 
 /// How many lines of the best place are shown.
 const SHOWN: usize = 42;
@@ -105,14 +105,14 @@ fn place(
 /// A difference that may be reported.
 struct FoundDifference {
     line: usize,
-    named: NamedDifference,
+    kinds: Vec<DifferenceKind>,
     file: Option<usize>,
     request: Option<usize>,
 }
 
 struct QuotedDifference<'a> {
     line: usize,
-    named: NamedDifference,
+    kinds: Vec<DifferenceKind>,
     file: Option<&'a [u8]>,
     request: Option<&'a [u8]>,
 }
@@ -133,8 +133,11 @@ fn differences<'r>(
         };
         close(haystack, request, &mut gap, &mut found);
         let part = part_of(lines.content(file), request, i);
-        let Some(named) = difference::name(part, &request[i]) else { continue };
-        let one = FoundDifference { line: file + 1, named, file: Some(file), request: Some(i) };
+        let kinds = difference::name(part, &request[i]);
+        if kinds.is_empty() {
+            continue;
+        }
+        let one = FoundDifference { line: file + 1, kinds, file: Some(file), request: Some(i) };
         let sent = *request[i].content == *request[i].sent;
         if sent && Aligner::is_part(lines.content(file), request, i) {
             parts.push(one);
@@ -152,14 +155,14 @@ fn differences<'r>(
         let line = alignment.ends().map_or(1, |(first, _)| first + 1);
         found.push(FoundDifference {
             line,
-            named: NamedDifference { kind: "", what: elsewhere(haystack, alignment) },
+            kinds: vec![elsewhere(haystack, alignment)],
             file: None,
             request: None,
         });
     }
     let told = found.into_iter().map(|found| QuotedDifference {
         line: found.line,
-        named: found.named,
+        kinds: found.kinds,
         file: found.file.map(|at| lines.content(at)),
         request: found.request.map(|i| request[i].sent),
     });
@@ -190,14 +193,10 @@ fn part_of<'r>(theirs: &'r [u8], request: &[RequestLine<'_>], i: usize) -> &'r [
 }
 
 /// Names the possible reasons if all lines are there.
-fn elsewhere(haystack: &Haystack<'_>, alignment: &Alignment) -> String {
+fn elsewhere(haystack: &Haystack<'_>, alignment: &Alignment) -> DifferenceKind {
     let at_end = alignment.ends().is_some_and(|(_, last)| last + 1 == haystack.lines().len());
     let ended = haystack.text().bytes().ends_with(b"\n");
-    let what = if at_end && !ended { "the file's last line has no newline at its end; or " } else { "" };
-    format!(
-        "{what}the lines are there, but not where the request has them: look at its @@ line, its *** End of \
-         File, or where in a line its text begins and ends"
-    )
+    DifferenceKind::Elsewhere { is_unended: at_end && !ended }
 }
 
 /// Names the lines of a gap that only one side has.
@@ -222,69 +221,55 @@ fn close(
     let lines = haystack.lines();
     let elision = extra.iter().copied().find(|&i| request[i].elision);
     extra.retain(|&i| !request[i].elision);
-    let mut push = |line: usize, kind: &'static str, what: String, file, request| {
-        found.push(FoundDifference { line, named: NamedDifference { kind, what }, file, request });
+    let mut push = |line: usize, kind: DifferenceKind, file, request| {
+        found.push(FoundDifference { line, kinds: vec![kind], file, request });
     };
     if let Some(i) = elision {
-        let (line, stands_for) = match (lacking.first(), lacking.last()) {
-            (Some(first), Some(last)) => {
-                (first + 1, format!(" where the file has {}", numbers(*first, *last)))
-            }
-            _ => ((place + 1).min(lines.len()), String::new()),
-        };
-        let what = format!("the request has an elision{stands_for}; send the lines themselves, or fewer");
-        push(line, "elision", what, None, Some(i));
+        let stands_for = lacking.first().zip(lacking.last()).map(|(first, last)| (first + 1, last + 1));
+        let line = stands_for.map_or((place + 1).min(lines.len()), |(first, _)| first);
+        push(line, DifferenceKind::Elision { lines: stands_for }, None, Some(i));
     } else if let (Some(&first), Some(&last)) = (lacking.first(), lacking.last()) {
-        let blank = lacking.iter().all(|&at| lines.content(at).trim_ascii().is_empty());
-        let blank = if blank { ", blank in the file" } else { "" };
-        let what = format!("the request lacks {}{blank}", numbers(first, last));
-        push(first + 1, "", what, blank.is_empty().then_some(first), None);
+        let is_blank = lacking.iter().all(|&at| lines.content(at).trim_ascii().is_empty());
+        let kind = DifferenceKind::Lacking { first: first + 1, last: last + 1, is_blank };
+        push(first + 1, kind, (!is_blank).then_some(first), None);
     }
     if let Some(&first) = extra.first() {
-        let blank = extra.iter().all(|&i| request[i].is_blank());
-        let (a, them) = match (extra.len(), blank) {
-            (1, true) => ("a blank line".into(), "it"),
-            (1, false) => ("a line".into(), "it"),
-            (n, true) => (format!("{n} blank lines"), "them"),
-            (n, false) => (format!("{n} lines"), "them"),
-        };
-        let what = if place >= lines.len() {
-            format!("the file ends at line {}, the request has {a} after it", lines.len())
-        } else {
-            format!("the request has {a} before this line, the file does not have {them} there")
-        };
-        push((place + 1).min(lines.len().max(1)), "", what, None, (!blank).then_some(first));
+        let is_blank = extra.iter().all(|&i| request[i].is_blank());
+        let after = (place >= lines.len()).then_some(lines.len());
+        let kind = DifferenceKind::Extra { lines: extra.len(), is_blank, after };
+        push((place + 1).min(lines.len().max(1)), kind, None, (!is_blank).then_some(first));
     }
-}
-
-fn numbers(first: usize, last: usize) -> String {
-    if first == last { format!("line {}", first + 1) } else { format!("lines {} to {}", first + 1, last + 1) }
 }
 
 /// Returns the differences to report, each kind once, and the number of the others.
 fn grouped_by_kind(all: Vec<QuotedDifference<'_>>) -> (Vec<Difference>, usize) {
-    let mut told: Vec<(Difference, &'static str)> = Vec::new();
+    let mut told: Vec<Difference> = Vec::new();
     let mut more = 0;
     for one in all {
-        let known = told.iter_mut().find(|(_, kind)| !kind.is_empty() && *kind == one.named.kind);
-        if let Some((difference, _)) = known {
-            difference.again += 1;
+        if let Some(known) = told.iter_mut().find(|known| is_like(&known.kinds, &one.kinds)) {
+            known.again += 1;
         } else if told.len() < NAMED {
             let (theirs, ours) = match (one.file, one.request) {
                 (Some(file), Some(request)) => difference_within(file, request),
                 _ => (0, 0),
             };
-            let difference = Difference {
+            told.push(Difference {
                 line: one.line,
-                what: one.named.what,
+                kinds: one.kinds,
                 file: one.file.map(|line| around(line, theirs, SHOWN_LINE)),
                 request: one.request.map(|line| around(line, ours, SHOWN_LINE)),
                 again: 0,
-            };
-            told.push((difference, one.named.kind));
+            });
         } else {
             more += 1;
         }
     }
-    (told.into_iter().map(|(difference, _)| difference).collect(), more)
+    (told, more)
+}
+
+/// Whether one of them stands for the other, too.
+fn is_like(told: &[DifferenceKind], other: &[DifferenceKind]) -> bool {
+    told.first().zip(other.first()).is_some_and(|(told, other)| {
+        told.is_told_once() && mem::discriminant(told) == mem::discriminant(other)
+    })
 }

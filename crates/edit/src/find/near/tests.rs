@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::find::contents;
+use crate::problem::{Difference, DifferenceKind, DifferingWords};
 use crate::text::Text;
 
 fn ask(file: &str, wanted: &str, new: &str) -> Near {
@@ -16,10 +17,15 @@ fn ask(file: &str, wanted: &str, new: &str) -> Near {
 }
 
 /// Returns the differences of the best place, by line.
-fn differences(file: &str, wanted: &str) -> Vec<String> {
+fn differences(file: &str, wanted: &str) -> Vec<(usize, DifferenceKind)> {
     let near = ask(file, wanted, "");
     assert_eq!(near.relation, Relation::Nearest);
-    near.places[0].differences.iter().map(|d| format!("{}: {}", d.line, d.what)).collect()
+    let first = |d: &Difference| (d.line, d.kinds[0].clone());
+    near.places[0].differences.iter().map(first).collect()
+}
+
+fn words(file: &str, request: &str) -> DifferenceKind {
+    DifferenceKind::Words(Some(DifferingWords { file: file.into(), request: request.into() }))
 }
 
 #[test]
@@ -30,7 +36,7 @@ fn the_lines_around_the_place_are_shown_and_the_difference_is_named() {
     assert_eq!((near.places[0].first, near.places[0].last), (4, 6));
     assert_eq!(
         differences(file, "fn b() {\n    let x = 1;\n}\n"),
-        ["5: indentation: the file has 1 tab, the request 4 spaces"]
+        [(5, DifferenceKind::Indentation { file: "\t".into(), request: "    ".into() })]
     );
 }
 
@@ -48,16 +54,19 @@ fn lines_that_one_side_lacks_are_named() {
         "fn main() {\n    // A comment that was forgotten.\n    let first = 1;\n\n    let second = 2;\n}\n";
     assert_eq!(
         differences(file, "fn main() {\n    let first = 1;\n    let second = 2;\n}\n"),
-        ["2: the request lacks line 2", "4: the request lacks line 4, blank in the file"]
+        [
+            (2, DifferenceKind::Lacking { first: 2, last: 2, is_blank: false }),
+            (4, DifferenceKind::Lacking { first: 4, last: 4, is_blank: true })
+        ]
     );
     let file = "let first = 1;\nlet second = 2;\n";
     assert_eq!(
         differences(file, "let first = 1;\nprintln!(\"hello\");\nlet second = 2;\n"),
-        ["2: the request has a line before this line, the file does not have it there"]
+        [(2, DifferenceKind::Extra { lines: 1, is_blank: false, after: None })]
     );
     assert_eq!(
         differences(file, "let second = 2;\n\n"),
-        ["2: the file ends at line 2, the request has a blank line after it"]
+        [(2, DifferenceKind::Extra { lines: 1, is_blank: true, after: Some(2) })]
     );
 }
 
@@ -66,43 +75,37 @@ fn an_elision_is_named_with_the_lines_that_it_stands_for() {
     let file = "fn main() {\n    first();\n    second();\n    third();\n}\n";
     assert_eq!(
         differences(file, "fn main() {\n    // ... existing code ...\n    third();\n}\n"),
-        [
-            "2: the request has an elision where the file has lines 2 to 3; send the lines themselves, or fewer"
-        ]
+        [(2, DifferenceKind::Elision { lines: Some((2, 3)) })]
     );
 }
 
 #[test]
 fn equal_lines_in_a_wrong_place_are_said_to_be_there() {
-    let told = differences("alpha beta\ngamma\n", "alpha beta\ngamma\n");
-    assert!(told[0].starts_with("1: the lines are there, but not where the request has them"), "{told:?}");
-    assert!(differences("alpha\ngamma", "gamma\n")[0].contains("no newline at its end"));
+    for (file, request, is_unended) in
+        [("alpha beta\ngamma\n", "alpha beta\ngamma\n", false), ("alpha\ngamma", "gamma\n", true)]
+    {
+        assert_eq!(differences(file, request)[0].1, DifferenceKind::Elsewhere { is_unended });
+    }
 }
 
 #[test]
 fn a_text_inside_of_lines_finds_them() {
     let file = "zero\nlet a = compute(alpha, beta);\nlet b = other(gamma);\nlast\n";
     assert_eq!(ask(file, "compute(alpha, betta)", "").numbers(), [1, 2, 3]);
-    assert_eq!(
-        differences(file, "alpha, beta);\nlet b = othr("),
-        ["3: the file has `other(gamma);`, the request `othr(`"]
-    );
+    assert_eq!(differences(file, "alpha, beta);\nlet b = othr("), [(3, words("other(gamma);", "othr("))]);
 }
 
 #[test]
 fn a_part_of_a_line_is_compared_with_that_part() {
     assert_eq!(
         differences("def mean(items):\n\treturn total(items)\n", "def mean(items):\n    return"),
-        ["2: indentation: the file has 1 tab, the request 4 spaces"]
+        [(2, DifferenceKind::Indentation { file: "\t".into(), request: "    ".into() })]
     );
 }
 
 #[test]
 fn a_word_that_is_nearly_right_finds_its_line() {
-    assert_eq!(
-        differences("a = 1\nretries\nb\n", "retrys"),
-        ["2: the file has `retries`, the request `retrys`"]
-    );
+    assert_eq!(differences("a = 1\nretries\nb\n", "retrys"), [(2, words("retries", "retrys"))]);
 }
 
 #[test]
