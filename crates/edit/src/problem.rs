@@ -105,20 +105,19 @@ impl From<Kind> for Problem {
 /// Formats the code and the place of the problem for logs, without its facts.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.code())?;
-        if let Kind::InvalidFormat { line, fault } = &*self.kind {
-            write!(f, ", {fault:?}")?;
-            if let Some(line) = line {
-                write!(f, " on line {line}")?;
-            }
-        }
-        if let Some(path) = &self.path {
-            write!(f, " in {path}")?;
-        }
-        match self.hunk {
-            Some(hunk) => write!(f, ", hunk {hunk}"),
-            None => Ok(()),
-        }
+        write!(f, "{}", self.kind)?;
+        write_place(self.path.as_deref(), self.hunk, f)
+    }
+}
+
+/// Writes where a problem is, for logs: ` in a.txt, hunk 2`.
+pub fn write_place(path: Option<&str>, hunk: Option<usize>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if let Some(path) = path {
+        write!(f, " in {path}")?;
+    }
+    match hunk {
+        Some(hunk) => write!(f, ", hunk {hunk}"),
+        None => Ok(()),
     }
 }
 
@@ -260,6 +259,20 @@ pub enum Work {
     Comparing,
     /// Replacing, because the text stands in more places than may be changed at once.
     Replacing,
+}
+
+/// Says which problem it is, for logs: its code, and what a patch has done wrong.
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.code())?;
+        if let Self::InvalidFormat { line, fault } = self {
+            write!(f, ", {fault:?}")?;
+            if let Some(line) = line {
+                write!(f, " on line {line}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The reason why nothing would change.

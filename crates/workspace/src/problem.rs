@@ -9,6 +9,7 @@ mod nearest;
 use std::fmt;
 
 use emend_edit::Version;
+use emend_edit::problem::write_place;
 pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind};
 
 pub use nearest::nearest;
@@ -126,15 +127,10 @@ impl fmt::Display for Problem {
             Kind::IoError { message, .. } => return f.write_str(message),
             Kind::NoWorkspace { reason } => return f.write_str(reason),
             Kind::RecoveryNeeded { what } => return f.write_str(what),
+            Kind::Edit(kind) => write!(f, "{kind}")?,
             _ => write!(f, "{}", self.code())?,
         }
-        if let Some(path) = &self.path {
-            write!(f, " in {path}")?;
-        }
-        match self.hunk {
-            Some(hunk) => write!(f, ", hunk {hunk}"),
-            None => Ok(()),
-        }
+        write_place(self.path.as_deref(), self.hunk, f)
     }
 }
 
@@ -467,5 +463,20 @@ impl Kind {
             Self::IoError { .. } => Code::IoError,
             Self::Cancelled => Code::Cancelled,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use emend_edit::patch::v4a;
+
+    use super::Problem;
+
+    #[test]
+    fn a_log_says_of_a_problem_of_an_edit_what_the_edit_says_of_it() {
+        let problem = v4a::parse("no patch").unwrap_err().remove(0).at("a.txt").in_hunk(2);
+        let said = problem.to_string();
+        assert!(said.starts_with("invalid-format, ") && said.ends_with(" in a.txt, hunk 2"), "{said}");
+        assert_eq!(Problem::from(problem).to_string(), said);
     }
 }

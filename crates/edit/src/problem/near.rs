@@ -52,7 +52,7 @@ pub struct Difference {
     pub line: usize,
     /// In what they differ: first what the request has as it was sent, then all else.
     pub kinds: Vec<DifferenceKind>,
-    /// What the file has there, where there is a line to compare.
+    /// The line of the file, where there is one to compare.
     pub file: Option<String>,
     /// The line of the request.
     pub request: Option<String>,
