@@ -5,6 +5,7 @@
 //! (`docs/ERRORS.md` has a row for each). Callers render its facts as text for their audience.
 
 mod nearest;
+mod reasons;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use emend_edit::problem::write_place;
 pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind};
 
 pub use nearest::nearest;
+pub use reasons::{NotUndone, SincePlanned};
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,7 +249,7 @@ pub enum Kind {
     // Previews.
     UnknownPreview,
     StalePreview {
-        reason: String,
+        since: SincePlanned,
     },
 
     // History.
@@ -260,9 +262,7 @@ pub enum Kind {
     },
     UndoConflict {
         edit: String,
-        reason: String,
-        /// The changes since the edit.
-        diff: Option<String>,
+        why: NotUndone,
     },
     /// The files already are what they were before the edit to undo.
     AlreadyBack,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use emend_workspace::problem::Kind;
+use emend_workspace::problem::{Kind, NotUndone, SincePlanned};
 
 use super::seen::{self, Stale};
 use super::{Audience, Message, approval, editing};
@@ -121,16 +121,24 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             "There is no such preview: the handle is mistyped, another client's, or older than 30 minutes. \
              Call edit_preview again."
         ),
-        Kind::StalePreview { reason } => {
-            write!(f, "The preview no longer fits: {reason}. Nothing was changed. Call edit_preview again.")
+        Kind::StalePreview { since } => {
+            write!(f, "The preview no longer fits: {path} ")?;
+            match since {
+                SincePlanned::Changed(now) => write!(f, "changed, it is at version {} now", now.short())?,
+                SincePlanned::Gone => f.write_str("is gone")?,
+                SincePlanned::Made => f.write_str("exists now")?,
+            }
+            f.write_str(". Nothing was changed. Call edit_preview again.")
         }
         Kind::NoHistory => f.write_str(
             "No edit can be taken back: the history is off here (track_history). Make the opposite edit instead.",
         ),
         Kind::UnknownEdit { edit, recent } => write_unknown(message.audience, edit.as_deref(), recent, f),
-        Kind::UndoConflict { edit, reason, diff } => {
-            write!(f, "Edit {edit} cannot be taken back as it was: {reason}. Nothing was changed.")?;
-            if let Some(diff) = diff {
+        Kind::UndoConflict { edit, why } => {
+            write!(f, "Edit {edit} cannot be taken back as it was: ")?;
+            write_not_undone(path, why, f)?;
+            f.write_str(". Nothing was changed.")?;
+            if let NotUndone::Changed { diff: Some(diff), .. } = why {
                 write!(f, " What moved on since the edit:\n{}", diff.trim_end())?;
             }
             f.write_str("\nRead the file and change it back by an edit, or undo what came later first.")
@@ -161,6 +169,26 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             Ok(())
         }
         Kind::Cancelled => f.write_str("The call was cancelled before anything was written."),
+    }
+}
+
+fn write_not_undone(path: &str, why: &NotUndone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match why {
+        NotUndone::UndoneBy(by) => {
+            write!(f, "it was taken back by {by} already; to have it again, undo {by}")
+        }
+        NotUndone::MadeAgain { version } => {
+            write!(f, "it deleted {path}, which exists again, at version {}", version.short())
+        }
+        NotUndone::Gone => write!(f, "{path} is gone since"),
+        NotUndone::Changed { version, .. } => {
+            write!(f, "{path} was changed since and is at version {}", version.short())
+        }
+        NotUndone::OldNameTaken { name } => write!(f, "{name} exists again"),
+        NotUndone::NotKept => f.write_str("the displaced file is not kept any more"),
+        NotUndone::KeptChanged => {
+            f.write_str("a program that had the displaced file open wrote into it afterwards")
+        }
     }
 }
 
@@ -199,5 +227,71 @@ fn write_unknown(
             "No edit is left to be taken back: each was taken back already, by an undo or by other means, or is an undo \
              itself. Name one with emend undo EDIT to do so all the same; the newest are:\n  {newest}"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use emend_edit::Version;
+    use emend_workspace::problem::{Kind, NotUndone, Problem, SincePlanned};
+
+    use crate::messages::{Audience, message};
+
+    fn told(kind: Kind) -> String {
+        message(&Problem::new(kind).at("src/a.rs"), Audience::Model)
+    }
+
+    #[test]
+    fn a_preview_that_no_longer_fits_says_what_became_of_the_file() {
+        let now = Version::hash(b"now");
+        let changed = format!("changed, it is at version {} now", now.short());
+        for (since, what) in [
+            (SincePlanned::Changed(now), changed.as_str()),
+            (SincePlanned::Gone, "is gone"),
+            (SincePlanned::Made, "exists now"),
+        ] {
+            let text = format!(
+                "The preview no longer fits: src/a.rs {what}. Nothing was changed. Call edit_preview again."
+            );
+            assert_eq!(told(Kind::StalePreview { since }), text);
+        }
+    }
+
+    #[test]
+    fn an_edit_that_is_not_taken_back_says_why() {
+        let version = Version::hash(b"now");
+        let shown = version.short();
+        let next = "\nRead the file and change it back by an edit, or undo what came later first.";
+        for (why, what) in [
+            (
+                NotUndone::UndoneBy("e2".into()),
+                "it was taken back by e2 already; to have it again, undo e2. Nothing was changed.".to_owned(),
+            ),
+            (
+                NotUndone::MadeAgain { version },
+                format!("it deleted src/a.rs, which exists again, at version {shown}. Nothing was changed."),
+            ),
+            (NotUndone::Gone, "src/a.rs is gone since. Nothing was changed.".into()),
+            (
+                NotUndone::Changed { version, diff: Some("-a\n+b\n".into()) },
+                format!(
+                    "src/a.rs was changed since and is at version {shown}. Nothing was changed. What moved on since the \
+                     edit:\n-a\n+b"
+                ),
+            ),
+            (
+                NotUndone::OldNameTaken { name: "src/b.rs".into() },
+                "src/b.rs exists again. Nothing was changed.".into(),
+            ),
+            (NotUndone::NotKept, "the displaced file is not kept any more. Nothing was changed.".into()),
+            (
+                NotUndone::KeptChanged,
+                "a program that had the displaced file open wrote into it afterwards. Nothing was changed."
+                    .into(),
+            ),
+        ] {
+            let text = format!("Edit e1 cannot be taken back as it was: {what}{next}");
+            assert_eq!(told(Kind::UndoConflict { edit: "e1".into(), why }), text);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem, SincePlanned};
 
 use super::ask::AskedPlan;
 use crate::edits::checked_plan::CheckedPlan;
@@ -79,12 +79,12 @@ pub(crate) fn look_again(
         let snapshot = snapshot::read(&**roots.disk(), &path)?;
         let now = snapshot.as_ref().map(|snapshot| snapshot.text.version());
         if path.name != name || before != now {
-            let reason = match (before, now) {
-                (Some(_), Some(now)) => format!("{name} changed, it is at version {} now", now.short()),
-                (Some(_), None) => format!("{name} is gone"),
-                _ => format!("{name} exists now"),
+            let since = match (before, now) {
+                (Some(_), Some(now)) => SincePlanned::Changed(now),
+                (Some(_), None) => SincePlanned::Gone,
+                _ => SincePlanned::Made,
             };
-            return Err(NotCurrent::Moved(Problem::new(Kind::StalePreview { reason }).at(&name)));
+            return Err(NotCurrent::Moved(Problem::new(Kind::StalePreview { since }).at(&name)));
         }
         files.insert(name, (path, snapshot));
     }

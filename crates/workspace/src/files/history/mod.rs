@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, NotUndone, Problem};
 use emend_edit::{Text, Version};
 
 pub use self::record::Origin;
@@ -262,22 +262,24 @@ impl<'a> History<'a> {
 
     /// Opens a displaced file and reads it. Its content must still be the displaced one: a program that had it open may
     /// have written to it afterwards.
-    fn kept(&self, file: &RecordedFile) -> Result<(File, Arc<Text>), &'static str> {
-        const GONE: &str = "the displaced file is not kept any more";
-        let kept = file.kept.as_ref().ok_or(GONE)?;
+    fn kept(&self, file: &RecordedFile) -> Result<(File, Arc<Text>), NotUndone> {
+        let kept = file.kept.as_ref().ok_or(NotUndone::NotKept)?;
         let (folder, name) = match kept.split_once('/') {
             Some((folder, name)) => {
-                let folder = self.disk.open_dir(&self.vault.kept, Path::new(folder)).map_err(|_| GONE)?;
+                let folder = self
+                    .disk
+                    .open_dir(&self.vault.kept, Path::new(folder))
+                    .map_err(|_| NotUndone::NotKept)?;
                 (Some(folder), name)
             }
             None => (None, kept.as_str()),
         };
         let dir = folder.as_ref().unwrap_or(&self.vault.kept);
-        let opened = self.disk.open_file(dir, OsStr::new(name)).map_err(|_| GONE)?;
-        let bytes = self.disk.read(&opened, u64::MAX - 1, &mut |_| {}).map_err(|_| GONE)?;
-        let text = Text::new(bytes).map_err(|_| CHANGED_SINCE)?;
+        let opened = self.disk.open_file(dir, OsStr::new(name)).map_err(|_| NotUndone::NotKept)?;
+        let bytes = self.disk.read(&opened, u64::MAX - 1, &mut |_| {}).map_err(|_| NotUndone::NotKept)?;
+        let text = Text::new(bytes).map_err(|_| NotUndone::KeptChanged)?;
         if !file.entry.is_base(&text.version()) {
-            return Err(CHANGED_SINCE);
+            return Err(NotUndone::KeptChanged);
         }
         Ok((opened, Arc::new(text)))
     }
@@ -313,9 +315,6 @@ impl Over {
         Ok(Self { kept: names.map(|name| vault::id_of(&name)).collect(), logged })
     }
 }
-
-/// The reason why a kept file is useless.
-const CHANGED_SINCE: &str = "a program that had the displaced file open wrote into it afterwards";
 
 impl Edited {
     /// Returns the edit on one line: `ID (client, 3 minutes ago): modify src/a.rs`.

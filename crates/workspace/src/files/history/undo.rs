@@ -14,7 +14,7 @@ use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::trail::Trail;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, NotUndone, Problem};
 
 /// The choice of the edit to undo.
 #[derive(Clone, Copy, Debug)]
@@ -72,8 +72,8 @@ impl History<'_> {
     pub(crate) fn undoable(&self, roots: &Roots, id: &str, session: &str) -> Result<Undoable, Vec<Problem>> {
         let record = self.record(id).ok_or_else(|| vec![unknown(Some(id), self.recent(session))])?;
         if let Some(by) = self.undone.get(id) {
-            let reason = format!("it was taken back by {by} already; to have it again, undo {by}");
-            return Err(vec![Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff: None })]);
+            let why = NotUndone::UndoneBy(by.clone());
+            return Err(vec![Problem::new(Kind::UndoConflict { edit: id.into(), why })]);
         }
         if !record.files.iter().all(|file| self.may_show(file)) {
             let rule = "a file of this edit, which is not named here, is off limits by now".into();
@@ -133,9 +133,7 @@ impl History<'_> {
     ) -> Result<(), Problem> {
         let (id, entry) = (&record.id, &file.entry);
         let name = self.name(file);
-        let conflict = |reason: String, diff: Option<String>| {
-            Problem::new(Kind::UndoConflict { edit: id.into(), reason, diff }).at(&name)
-        };
+        let conflict = |why| Problem::new(Kind::UndoConflict { edit: id.into(), why }).at(&name);
         let mut at = |trail: &Trail| {
             let path = roots.admit_beneath(&self.root, trail)?;
             let snapshot = snapshot::read(self.disk, &path)?;
@@ -145,18 +143,14 @@ impl History<'_> {
         let old = entry.from.as_ref().map(&mut at).transpose()?;
         match (&now, &entry.after) {
             (Some(snapshot), None) => {
-                let version = snapshot.text.version().short();
-                return Err(conflict(
-                    format!("it deleted {name}, which exists again, at version {version}"),
-                    None,
-                ));
+                return Err(conflict(NotUndone::MadeAgain { version: snapshot.text.version() }));
             }
-            (None, Some(_)) => return Err(conflict(format!("{name} is gone since"), None)),
+            (None, Some(_)) => return Err(conflict(NotUndone::Gone)),
             (Some(snapshot), Some(after)) if !entry.is_after(&snapshot.text.version()) => {
-                let version = snapshot.text.version().short();
+                let version = snapshot.text.version();
                 let was = self.content(after);
                 let diff = was.map(|was| short_diff(&name, &was, &snapshot.text));
-                return Err(conflict(format!("{name} was changed since and is at version {version}"), diff));
+                return Err(conflict(NotUndone::Changed { version, diff }));
             }
             _ => {}
         }
@@ -167,14 +161,14 @@ impl History<'_> {
         if let Some((path, Some(_))) = &old
             && !is_taken
         {
-            return Err(conflict(format!("{} exists again", path.name), None));
+            return Err(conflict(NotUndone::OldNameTaken { name: path.name.clone() }));
         }
         let then = match entry.change {
             Change::Create => None,
             // A renamed file keeps its content.
             Change::Rename => now.as_ref().map(|now| Arc::clone(&now.text)),
             Change::Modify | Change::Overwrite | Change::Delete | Change::Move => {
-                let (kept, text) = self.kept(file).map_err(|why| conflict(why.into(), None))?;
+                let (kept, text) = self.kept(file).map_err(conflict)?;
                 if now.is_none() {
                     // A restored file gets its former metadata; an existing one keeps its own.
                     into.metadata_sources.insert(path.name.clone(), kept);
