@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use serde_json::json;
 
 use emend_server::approval::Decision;
+use emend_server::messages::notes;
 use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{Approvals, Waiting, Word, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
@@ -185,12 +186,12 @@ pub(crate) fn ask_decision(held: &AwaitingApproval, output: Output) -> Decision 
     if !output.can_ask() {
         return Decision::Undecided;
     }
-    let (rules, files) = (held.rules(), held.files());
+    let (rules, files, notes) = (held.rules(), held.files(), notes(held.report()));
     let review = Review {
         head: format!("An edit in {}", visible_line(&held.root().display().to_string())),
         rules: &rules,
         files: &files,
-        notes: &held.report().notes,
+        notes: &notes,
         diff: &held.report().diff(),
     };
     match review.show(output).map_err(anyhow::Error::from).and_then(|()| ask()) {

@@ -27,6 +27,7 @@ use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{PlanDigest, pointed_out, visible, visible_line};
 
 use crate::approval::{Decision, EarlierAnswer};
+use crate::messages::notes;
 use crate::session::Owner;
 
 /// The time that a person has to decide.
@@ -221,7 +222,7 @@ fn question(held: &AwaitingApproval) -> Option<String> {
     );
     let files = held.files();
     // The lines hold names of files, which may contain Markdown.
-    for line in files.iter().chain(&held.report().notes) {
+    for line in files.iter().chain(&notes(held.report())) {
         let _ = writeln!(text, "- {}", code(line));
     }
     for remark in pointed_out(files.iter().map(String::as_str), &whole) {

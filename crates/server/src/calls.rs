@@ -19,6 +19,7 @@ use crate::asking::Reply;
 use crate::effects::{PendingDiagnostics, Recipients};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
+use crate::messages::notes;
 use crate::progress;
 use crate::session::{Caller, Owner};
 use crate::tools::{Call, Effect, ToolSpec};
@@ -163,7 +164,7 @@ impl Emend {
     async fn leave_waiting(&self, held: Box<AwaitingApproval>) -> Answer {
         let shared = Arc::clone(&self.shared);
         let job = tokio::task::spawn_blocking(move || match &shared.workspace {
-            Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held)),
+            Ok(workspace) => Answer::refusal(&workspace.wait_for_a_person(&held, notes(held.report()))),
             Err(problem) => Answer::refusal(std::slice::from_ref(problem)),
         });
         job.await.unwrap_or_else(|_| internal_error())
@@ -177,7 +178,10 @@ impl Emend {
             _ => None,
         };
         let job = tokio::task::spawn_blocking(move || {
-            let waits = shared.workspace.as_ref().map(|workspace| workspace.wait_for_a_person(&held));
+            let waits = shared
+                .workspace
+                .as_ref()
+                .map(|workspace| workspace.wait_for_a_person(&held, notes(held.report())));
             let command = waits.unwrap_or_default().iter().find_map(command);
             Answer::refusal(&[Problem::new(Kind::ApprovalDenied { command })])
         });

@@ -18,6 +18,7 @@ use emend_workspace::{
 use crate::approval::{ApprovalLoop, Decision, Step};
 use crate::effects::Effects;
 use crate::events::{self, Cause, Events};
+use crate::messages::notes;
 use crate::render::{self, Tense};
 use crate::tools::{self, parse_patch};
 use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
@@ -253,7 +254,7 @@ fn make_once_approved(
                 let decision = ask(&held);
                 approvals.after_answer(held, decision)
             }
-            Step::LeaveWaiting(held) => return Err(workspace.wait_for_a_person(&held)),
+            Step::LeaveWaiting(held) => return Err(workspace.wait_for_a_person(&held, notes(held.report()))),
             Step::Deny(_) => return Err(vec![Problem::new(Kind::ApprovalDenied { command: None })]),
         };
     }

@@ -15,6 +15,7 @@ use emend_workspace::history::{Edited, EditedFile};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, FileReport, Report};
 
+use crate::messages;
 use crate::server_diagnostics::DiagnosticsReport;
 
 /// The most lines of diff in an outcome.
@@ -493,7 +494,7 @@ impl Outcome {
             side_effects_fired: report.fired.clone(),
             edit: report.edit.clone(),
             files: Some(report.files.iter().map(WireFile::from_report).collect()),
-            notes: (!report.notes.is_empty()).then(|| report.notes.clone()),
+            notes: (!report.notes.is_empty()).then(|| messages::notes(report)),
             ..Self::default()
         }
     }

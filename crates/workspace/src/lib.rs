@@ -50,6 +50,7 @@ pub use files::effort::{Effort, NotDone, Phase, Progress};
 pub use files::fingerprint::Fingerprint;
 pub use files::history::{self, Origin};
 pub use files::mailbox::{Mailbox, Topic};
+pub use files::note::{NotFormatted, Note};
 pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
 pub use files::walk::{Unseen, WalkScope};

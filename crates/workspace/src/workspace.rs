@@ -186,11 +186,11 @@ impl Workspace {
         self.make(&mut UndoSource { roots, vaults, root, id, origin }, context)
     }
 
-    /// Stores a plan until a person approves it at a terminal, for clients that cannot ask anyone. Returns the problems
-    /// to report to the model.
+    /// Stores a plan, with the notes on it, until a person approves it at a terminal, for clients that cannot ask anyone.
+    /// Returns the problems to report to the model.
     #[must_use]
-    pub fn wait_for_a_person(&self, held: &AwaitingApproval) -> Vec<Problem> {
-        approval::leave_waiting(held, self.vaults.approvals(), &self.approve)
+    pub fn wait_for_a_person(&self, held: &AwaitingApproval, notes: Vec<String>) -> Vec<Problem> {
+        approval::leave_waiting(held, notes, self.vaults.approvals(), &self.approve)
     }
 
     /// Returns what recovery found at the start, for the log.

@@ -6,8 +6,8 @@
 
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
-use alloc::{format, vec};
 
 use super::{Action, FilePlan, Plan, encoding_note, whole};
 use crate::edit::Edit;
@@ -44,12 +44,39 @@ impl Action {
     }
 }
 
+/// Why what a formatter answers cannot take the place of a file's new text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnfitFormat {
+    /// The file has bytes that are not UTF-8.
+    FileNotUtf8,
+    /// The answer is not text in UTF-8.
+    NotUtf8,
+    /// The answer is empty.
+    Empty,
+    /// The answer has a character that the encoding of the file lacks.
+    Lacks {
+        /// The character.
+        character: char,
+        /// The encoding.
+        encoding: &'static str,
+    },
+    /// The answer is too large.
+    TooLarge,
+    /// The file would be no text with the answer.
+    NoText,
+}
+
 impl Plan {
     /// Replaces the [`FilePlan::new_text`] of a file by a formatter's output. Returns whether they differ; the error
     /// says what is wrong with the output.
     ///
     /// A formatter sees the whole file, so its hunks are inseparable from now on.
-    pub fn format(&mut self, file: usize, formatted: &[u8], limits: &FindLimits) -> Result<bool, String> {
+    pub fn format(
+        &mut self,
+        file: usize,
+        formatted: &[u8],
+        limits: &FindLimits,
+    ) -> Result<bool, UnfitFormat> {
         let Some(planned) = self.files.get_mut(file) else { return Ok(false) };
         let Some(now) = planned.action.text().filter(|_| planned.has_new_text()) else { return Ok(false) };
         let wanted = fitted(&now, formatted)?;
@@ -60,8 +87,8 @@ impl Plan {
         let mut rewrite = whole::rewrite(&now, &wanted);
         rewrite.renumber(number);
         let content = Text::with_encoding(wanted, now.encoding())
-            .map_err(|c| format!("its answer has '{c}', which {} lacks", now.encoding().name()))?;
-        limits.check_file(content.raw().len()).map_err(|_| String::from("its answer is too large"))?;
+            .map_err(|character| UnfitFormat::Lacks { character, encoding: now.encoding().name() })?;
+        limits.check_file(content.raw().len()).map_err(|_| UnfitFormat::TooLarge)?;
         let action = match &planned.action {
             Action::Create { .. } => Action::Create { content: Arc::new(content) },
             Action::Modify { base, edit } => {
@@ -75,8 +102,7 @@ impl Plan {
             Action::Delete { .. } => return Ok(false),
         };
         let formatted = FilePlan { action, ..planned.clone() };
-        let note =
-            encoding_note(&formatted).map_err(|_| String::from("its answer would be no text there"))?;
+        let note = encoding_note(&formatted).map_err(|_| UnfitFormat::NoText)?;
         *planned = formatted;
         self.notes.extend(note.filter(|note| !self.notes.contains(note)));
         Ok(true)
@@ -107,17 +133,17 @@ fn joined(base: &Text, edit: &Edit, rewrite: &Edit, content: &Text) -> Edit {
 }
 
 /// Makes the file's whole view of a formatter's output: with the BOM, and with CRLF if the output lost every CR.
-fn fitted(now: &Text, formatted: &[u8]) -> Result<Vec<u8>, String> {
+fn fitted(now: &Text, formatted: &[u8]) -> Result<Vec<u8>, UnfitFormat> {
     let body = &now.bytes()[now.body()];
     let formatted = formatted.strip_prefix(b"\xef\xbb\xbf").unwrap_or(formatted);
     if core::str::from_utf8(body).is_err() {
-        return Err("the file has bytes that are not UTF-8".into());
+        return Err(UnfitFormat::FileNotUtf8);
     }
     if core::str::from_utf8(formatted).is_err() || formatted.contains(&0) {
-        return Err("its answer is not text in UTF-8".into());
+        return Err(UnfitFormat::NotUtf8);
     }
     if formatted.is_empty() && !body.is_empty() {
-        return Err("its answer is empty".into());
+        return Err(UnfitFormat::Empty);
     }
     let mut wanted = now.bytes()[..now.body().start].to_vec();
     let forgot = now.line_endings() == LineEndings::Crlf && memchr::memchr(b'\r', formatted).is_none();
@@ -130,6 +156,8 @@ fn fitted(now: &Text, formatted: &[u8]) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
     use crate::patch::Patch;
     use crate::patch::v4a;
@@ -149,7 +177,7 @@ mod tests {
 
     /// Plans an edit of the first line, and applies this output of a formatter.
     #[track_caller]
-    fn check(file: &[u8], formatted: &[u8], expected: Result<&[u8], &str>) {
+    fn check(file: &[u8], formatted: &[u8], expected: Result<&[u8], UnfitFormat>) {
         let old = Text::new(file.to_vec()).unwrap();
         let old = &old.bytes()[old.body()];
         let first = core::str::from_utf8(old).unwrap().lines().next().unwrap().trim_end();
@@ -163,8 +191,8 @@ mod tests {
                 let content = Text::new(raw).unwrap();
                 assert_eq!(plan.files()[0].action.version(), Some(content.version()));
             }
-            Err(telling) => {
-                assert!(told.unwrap_err().contains(telling));
+            Err(unfit) => {
+                assert_eq!(told, Err(unfit));
                 assert_eq!(raw, before);
             }
         }
@@ -191,16 +219,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_in_the_file_is_refused_and_the_plan_stays() {
-        check(b"a\nb\n", b"", Err("empty"));
-        check(b"a\nb\n", b"\xff\xfe\xfd", Err("not text"));
-        check(b"a\nb\n", b"a\0b", Err("not text"));
-        check(b"caf\xe9 ol\xe9\nb\n", "new\n漢\n".as_bytes(), Err("lacks"));
+        check(b"a\nb\n", b"", Err(UnfitFormat::Empty));
+        check(b"a\nb\n", b"\xff\xfe\xfd", Err(UnfitFormat::NotUtf8));
+        check(b"a\nb\n", b"a\0b", Err(UnfitFormat::NotUtf8));
+        let lacks = UnfitFormat::Lacks { character: '漢', encoding: "windows-1252" };
+        check(b"caf\xe9 ol\xe9\nb\n", "new\n漢\n".as_bytes(), Err(lacks));
         let mut plan = planned(b"a\nb\n", "*** Update File: a\n@@\n-a\n+new");
         let limits = FindLimits { file_bytes: 10, ..FindLimits::default() };
-        assert!(plan.format(0, b"a long text, too long\n", &limits).unwrap_err().contains("large"));
+        assert_eq!(plan.format(0, b"a long text, too long\n", &limits), Err(UnfitFormat::TooLarge));
         let broken = "grüße aus köln ".as_bytes().iter().chain(b"\xff\na\n").copied().collect::<Vec<u8>>();
         let mut plan = planned(&broken, "*** Update File: a\n@@\n-a\n+new");
-        assert!(plan.format(0, b"x\n", &FindLimits::default()).unwrap_err().contains("not UTF-8"));
+        assert_eq!(plan.format(0, b"x\n", &FindLimits::default()), Err(UnfitFormat::FileNotUtf8));
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod carry;
 mod fitting;
 mod format;
+mod note;
 mod overlay;
 mod place;
 mod replace;
@@ -25,6 +26,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use self::format::UnfitFormat;
+pub use self::note::PlanNote;
 use self::overlay::{Overlay, OverlayFile};
 pub use self::undo::{UndoneFile, undo};
 use crate::edit::Edit;
@@ -100,7 +103,7 @@ impl Sources {
 #[derive(Debug)]
 pub struct Plan {
     files: Vec<FilePlan>,
-    notes: Vec<String>,
+    notes: Vec<PlanNote>,
     discarded: Vec<String>,
 }
 
@@ -241,7 +244,7 @@ impl Plan {
 
     /// Returns notes for the reader, though nothing is wrong.
     #[must_use]
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[PlanNote] {
         &self.notes
     }
 
@@ -381,13 +384,13 @@ fn settle_moves(mut files: Vec<FilePlan>) -> Vec<FilePlan> {
 
 /// Returns a note if a changed file gets another encoding, or will be taken for another one when it is read again.
 /// Refuses a content that would not be read as text at all.
-fn encoding_note(file: &FilePlan) -> Result<Option<String>, Problem> {
+fn encoding_note(file: &FilePlan) -> Result<Option<PlanNote>, Problem> {
     let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = &file.action else {
         return Ok(None);
     };
-    let (name, old, new) = (&file.name, base.encoding().name(), edit.encoding().name());
-    if old != new {
-        return Ok(Some(alloc::format!("{name} was in {old}; what takes its place is in {new}")));
+    let (name, before, after) = (&file.name, base.encoding().name(), edit.encoding().name());
+    if before != after {
+        return Ok(Some(PlanNote::OtherEncoding { file: name.clone(), before, after }));
     }
     if edit.encoding() == Encoding::UTF_8 || edit.spans().is_empty() {
         return Ok(None);
@@ -396,11 +399,8 @@ fn encoding_note(file: &FilePlan) -> Result<Option<String>, Problem> {
         .map_err(|_| Problem::new(Kind::NotText { why: NotText::AfterEdit }).at(name))?;
     let same = again.bytes() == edit.apply(base.bytes());
     Ok((!same).then(|| {
-        let now = again.encoding().name();
-        alloc::format!(
-            "{name} was edited in {old}, but from now on its bytes look like {now}; read it again before you write \
-             characters outside of ASCII into it"
-        )
+        let looks = again.encoding().name();
+        PlanNote::LooksOtherwise { file: name.clone(), edited: before, looks }
     }))
 }
 

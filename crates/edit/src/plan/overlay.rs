@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{Action, FilePlan, PlacedHunk, Source, Sources, place, suspect, whole};
+use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, suspect, whole};
 use crate::edit::Edit;
 use crate::find::{Budget, FindLimits, Haystack};
 use crate::patch::{Operation, Section};
@@ -21,7 +21,7 @@ pub(super) struct Overlay<'a> {
     /// The index of each file in `files`.
     places: BTreeMap<String, usize>,
     /// Notes for the reader.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<PlanNote>,
     /// The files on disk whose whole content is discarded.
     pub(super) discarded: Vec<String>,
 }

@@ -1,14 +1,13 @@
 //! Placing of the hunks of a section: each is found in the same text, then all become one edit.
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::splice;
 use super::suspect;
-use super::{PlacedHunk, fitting};
+use super::{PlacedHunk, PlanNote, fitting};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
@@ -30,7 +29,7 @@ pub(super) struct LocatedHunks {
     /// The place of each hunk.
     pub(super) hunks: Vec<PlacedHunk>,
     /// Notes for the reader.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<PlanNote>,
 }
 
 /// Finds every hunk in `text`. All problems are reported, not only the first. If the lines have `moved`, line numbers
@@ -102,7 +101,7 @@ pub(super) struct Placer<'a> {
     pub(super) budget: &'a Budget,
     pub(super) builder: EditBuilder,
     placed: Vec<PlacedHunk>,
-    notes: Vec<String>,
+    notes: Vec<PlanNote>,
     /// Hunks of lines that are found but not spliced yet.
     found: Vec<LocatedHunk>,
     /// Hunks of only context lines, each with the line at which they stand.
@@ -172,10 +171,7 @@ impl Placer<'_> {
             return Ok(());
         }
         for anchor in &scope.unknown {
-            self.notes.push(format!(
-                "Hunk {number}: '{anchor}' is no line of the file; the hunk's lines stand in one place only, \
-                 so it was applied there."
-            ));
+            self.notes.push(PlanNote::WithoutAnchor { hunk: number, anchor: anchor.clone() });
         }
         self.splice(number, &change.lines, found, change.final_newline)
     }
@@ -218,11 +214,8 @@ impl Placer<'_> {
                 && let line = self.haystack.line_number(found.range.start)
                 && line >= first
             {
-                self.notes.push(format!(
-                    "Hunk {number}: its lines are not in the block of '{}' but stand in one place only below \
-                     it, at line {line}, so it was applied there.",
-                    change.anchors.last().map_or("", String::as_str)
-                ));
+                let anchor = change.anchors.last().cloned().unwrap_or_default();
+                self.notes.push(PlanNote::BelowAnchor { hunk: number, anchor, line });
                 return Ok(found);
             }
         }
@@ -374,9 +367,8 @@ impl Placer<'_> {
             let problem = |(number, _)| Problem::new(Kind::NoOp { why }).in_hunk(number);
             return inert.into_iter().map(problem).collect();
         }
-        self.notes.extend(inert.into_iter().map(|(number, line)| {
-            format!("Hunk {number} has only context lines, at line {line}; it was left out.")
-        }));
+        let note = |(hunk, line)| PlanNote::OnlyContext { hunk, line };
+        self.notes.extend(inert.into_iter().map(note));
         Vec::new()
     }
 

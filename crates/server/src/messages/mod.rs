@@ -4,7 +4,7 @@
 //! tools with arguments, a person types commands. `editing` has the messages about problems that `emend-edit` finds,
 //! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file and `difference` for how
 //! they differ from the request. `workspace` has all others, with `approval` for edits that need a person and `seen` for
-//! files that were not read as they are.
+//! files that were not read as they are. `notes` has the notes on an edit that is made, or would be.
 
 mod approval;
 mod difference;
@@ -12,12 +12,15 @@ mod diffs;
 mod editing;
 mod formats;
 mod near;
+mod notes;
 mod seen;
 mod workspace;
 
 use std::fmt;
 
 use emend_workspace::problem::{HunksThatFit, Problem};
+
+pub use notes::notes;
 
 /// The number of candidate lines that a message lists.
 const LISTED: usize = 20;

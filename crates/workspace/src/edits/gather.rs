@@ -16,6 +16,7 @@ use crate::edits::merge;
 use crate::edits::readings::{Reading, Readings};
 use crate::edits::request::Request;
 use crate::files::effort::{NotDone, Phase, Progress};
+use crate::files::note::Note;
 use crate::files::report::short_diff;
 use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::snapshot::{self, Snapshot};
@@ -203,7 +204,7 @@ impl Gathered {
         plan: &Plan,
         stale_check: &StaleCheck,
         readings: &mut Readings,
-    ) -> Result<Vec<String>, Vec<Problem>> {
+    ) -> Result<Vec<Note>, Vec<Problem>> {
         let changed =
             || stale_check.changed.iter().filter_map(|name| Some((name, self.files[name].1.as_ref()?)));
         let mut problems = Vec::new();
@@ -231,7 +232,7 @@ impl Gathered {
         }
         let note = |(name, now): (&String, &Snapshot)| {
             let diff = short_diff(name, older.get(name)?, &now.text);
-            Some(format!("{name} changed since you read it, away from this edit:\n{}", diff.trim_end()))
+            Some(Note::ChangedElsewhere { file: name.clone(), diff })
         };
         Ok(changed().filter_map(note).collect())
     }

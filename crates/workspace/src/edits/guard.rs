@@ -16,6 +16,7 @@ use emend_threads::Background;
 
 use crate::edits::checked_plan::CheckedPlan;
 use crate::files::mailbox::{Mailbox, Topic};
+use crate::files::note::Note;
 use crate::files::report::Report;
 use crate::policy::SyntaxGuard;
 use crate::problem::{Kind, Problem};
@@ -88,10 +89,7 @@ pub(crate) fn warn(checked: &mut CheckedPlan) {
         let broken = look(&mut Judge::default(), suspects(checked, WARNED), &|| {});
         note(broken, &mut checked.report);
         if guard == SyntaxGuard::Refuse && checked.report.fired.iter().any(|fired| fired == FIRED) {
-            checked
-                .report
-                .notes
-                .push("It will be refused for that: the person has set syntax_guard to refuse".into());
+            checked.report.notes.push(Note::WillBeRefused);
         }
     }
 }
@@ -177,9 +175,7 @@ fn yield_to_edits() {
 fn note(broken: Vec<Broken>, report: &mut Report) {
     for Broken { name, line, what } in broken {
         report.fire(FIRED.to_owned());
-        report.notes.push(format!(
-            "This edit breaks the parse of {name} at line {line}: {what}. Fix it, unless your next edits do"
-        ));
+        report.notes.push(Note::BreaksSyntax { file: name, line, what });
     }
 }
 

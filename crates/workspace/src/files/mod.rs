@@ -8,6 +8,7 @@ pub(crate) mod trail;
 
 pub(crate) mod effort;
 pub(crate) mod fingerprint;
+pub(crate) mod note;
 pub mod report;
 pub mod snapshot;
 

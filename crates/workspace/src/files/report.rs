@@ -5,6 +5,8 @@ use emend_edit::edit::Edit;
 use emend_edit::plan::{Action, FilePlan, PlacedHunk, Plan};
 use emend_edit::{Text, Version};
 
+use super::note::Note;
+
 /// The number of lines of a diff that a refusal shows.
 const DIFF_LINES: usize = 60;
 
@@ -18,7 +20,7 @@ pub struct Report {
     /// The report of each file, in the order of the request.
     pub files: Vec<FileReport>,
     /// Notes for the reader.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Whether what the client had read was checked; `None` if there was nothing to check against.
     pub mtime_check_passed: Option<bool>,
     /// The programs and guards that ran for it, such as `format:ruff`, each once and in order.
@@ -64,7 +66,7 @@ impl Report {
     #[must_use]
     pub fn from_plan(plan: &Plan, mtime_check_passed: Option<bool>) -> Self {
         let files = plan.files().iter().map(FileReport::of).collect();
-        let notes = plan.notes().to_vec();
+        let notes = plan.notes().iter().cloned().map(Note::Plan).collect();
         Self { edit: None, is_recorded: false, files, notes, mtime_check_passed, fired: Vec::new() }
     }
 

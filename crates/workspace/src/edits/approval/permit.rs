@@ -96,10 +96,11 @@ fn held(disk: &dyn Disk, checked: &CheckedPlan, problems: Vec<Problem>) -> Resul
 /// Stores a held plan until a person decides with this command and the plan's id. Returns the problems to report.
 pub(crate) fn leave_waiting(
     held: &AwaitingApproval,
+    notes: Vec<String>,
     approvals: Result<Approvals, String>,
     approve: &str,
 ) -> Vec<Problem> {
-    let release = match approvals.and_then(|approvals| approvals.keep(held)) {
+    let release = match approvals.and_then(|approvals| approvals.keep(held, notes)) {
         Ok(id) => Release::Command { command: format!("{approve} {id}") },
         Err(why) => Release::Nowhere { why },
     };

@@ -154,8 +154,8 @@ impl Approvals {
         self.say(waiting, Word::No)
     }
 
-    /// Stores a held plan. Returns its id, or why a person cannot be waited for.
-    pub(crate) fn keep(&self, held: &AwaitingApproval) -> Result<String, String> {
+    /// Stores a held plan with the notes on it. Returns its id, or why a person cannot be waited for.
+    pub(crate) fn keep(&self, held: &AwaitingApproval, notes: Vec<String>) -> Result<String, String> {
         let diff = held.report.diff();
         if diff.len() > self.limits.diff {
             return Err(format!("its diff has {} bytes, too many to be read by a person", diff.len()));
@@ -170,7 +170,7 @@ impl Approvals {
             root: held.root.display().to_string(),
             rules: held.rules(),
             files: held.files(),
-            notes: held.report.notes.clone(),
+            notes,
             diff,
             word: None,
         };
@@ -383,9 +383,9 @@ mod tests {
     #[test]
     fn a_yes_is_for_one_plan_and_for_one_time() {
         let (folder, approvals) = user();
-        let id = approvals.keep(&held(plan("1"))).unwrap();
-        assert_eq!(approvals.keep(&held(plan("1"))).unwrap(), id, "the same plan waits once");
-        let other = approvals.keep(&held(plan("2"))).unwrap();
+        let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
+        assert_eq!(approvals.keep(&held(plan("1")), Vec::new()).unwrap(), id, "the same plan waits once");
+        let other = approvals.keep(&held(plan("2")), Vec::new()).unwrap();
         assert_eq!(approvals.take(&plan("1")).unwrap(), None, "nobody has said anything");
         // Stands for another process of the same user.
         let person = Approvals::of_user(folder.path()).unwrap().unwrap();
@@ -399,7 +399,7 @@ mod tests {
     #[test]
     fn a_no_stands_until_the_person_says_otherwise() {
         let (_folder, approvals) = user();
-        let id = approvals.keep(&held(plan("1"))).unwrap();
+        let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
         let waiting = || approvals.find(&id).unwrap().unwrap();
         approvals.deny(&waiting()).unwrap();
         assert_eq!(waiting().word, Some(Word::No));
@@ -414,8 +414,10 @@ mod tests {
     #[test]
     fn what_is_forged_or_copied_from_elsewhere_does_not_count() {
         let (folder, approvals) = user();
-        let (id, other) =
-            (approvals.keep(&held(plan("1"))).unwrap(), approvals.keep(&held(plan("2"))).unwrap());
+        let (id, other) = (
+            approvals.keep(&held(plan("1")), Vec::new()).unwrap(),
+            approvals.keep(&held(plan("2")), Vec::new()).unwrap(),
+        );
         let at = |name: &str| folder.path().join(FOLDER).join(name);
         let word = |id: &str| at(&format!("{id}{WORD}"));
         // A decision sealed without the key.
@@ -438,7 +440,7 @@ mod tests {
         assert!(approvals.find(&id).unwrap().is_none());
         // Another user's decision on the same plan.
         let (theirs, others) = user();
-        let their_id = others.keep(&held(plan("1"))).unwrap();
+        let their_id = others.keep(&held(plan("1")), Vec::new()).unwrap();
         others.allow(&others.find(&their_id).unwrap().unwrap()).unwrap();
         assert_ne!(their_id, id);
         fs::copy(theirs.path().join(FOLDER).join(format!("{their_id}{WORD}")), word(&id)).unwrap();
@@ -449,14 +451,14 @@ mod tests {
     fn what_is_too_old_does_not_count_and_goes() {
         let (folder, mut approvals) = user();
         for (digit, word) in [("1", Word::Yes), ("2", Word::No)] {
-            let id = approvals.keep(&held(plan(digit))).unwrap();
+            let id = approvals.keep(&held(plan(digit)), Vec::new()).unwrap();
             approvals.say(&approvals.find(&id).unwrap().unwrap(), word).unwrap();
         }
         approvals.limits.age = Duration::ZERO;
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         assert_eq!(approvals.take(&plan("2")).unwrap(), None);
         assert_eq!(approvals.all().unwrap().len(), 0);
-        let id = approvals.keep(&held(plan("3"))).unwrap();
+        let id = approvals.keep(&held(plan("3")), Vec::new()).unwrap();
         assert_eq!(names_in(&folder), [id]);
     }
 
@@ -465,11 +467,11 @@ mod tests {
         let (_folder, mut approvals) = user();
         approvals.limits.count = 2;
         for digit in ["1", "2", "3"] {
-            approvals.keep(&held(plan(digit))).unwrap();
+            approvals.keep(&held(plan(digit)), Vec::new()).unwrap();
         }
         assert_eq!(approvals.all().unwrap().len(), 2);
         approvals.limits.bytes = 1;
-        let id = approvals.keep(&held(plan("4"))).unwrap();
+        let id = approvals.keep(&held(plan("4")), Vec::new()).unwrap();
         let all = approvals.all().unwrap();
         assert_eq!(all.iter().map(Waiting::id).collect::<Vec<_>>(), [id]);
         assert!(approvals.find("../key").unwrap().is_none());
@@ -480,7 +482,7 @@ mod tests {
     fn what_waits_is_for_this_user_alone() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, approvals) = user();
-        let id = approvals.keep(&held(plan("1"))).unwrap();
+        let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
         approvals.allow(&approvals.find(&id).unwrap().unwrap()).unwrap();
         for name in names_in(&folder) {
             let mode = fs::metadata(folder.path().join(FOLDER).join(&name)).unwrap().permissions().mode();
@@ -493,10 +495,10 @@ mod tests {
     fn a_folder_that_others_can_write_to_is_not_used() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, approvals) = user();
-        approvals.keep(&held(plan("1"))).unwrap();
+        approvals.keep(&held(plan("1")), Vec::new()).unwrap();
         let path = folder.path().join(FOLDER);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(approvals.take(&plan("1")).is_err());
-        assert!(approvals.keep(&held(plan("2"))).is_err());
+        assert!(approvals.keep(&held(plan("2")), Vec::new()).is_err());
     }
 }

@@ -11,6 +11,7 @@ use crate::problem::{Kind, Problem};
 use super::{Allowance, Armed, Hooks, shortened};
 use crate::edits::approval::visible;
 use crate::edits::checked_plan::PlanContext;
+use crate::files::note::Note;
 use crate::files::report::{FileReport, Report};
 use emend_process::run::{Ended, Ran};
 
@@ -69,9 +70,7 @@ impl Hooks {
             if armed.hook.required {
                 return Err(Problem::new(Kind::HookNotAsked { hook, why }));
             }
-            report.notes.push(format!(
-                "The hook '{hook}' could not look at this edit, which goes on without it: {why}"
-            ));
+            report.notes.push(Note::HookNotAsked { hook, why });
         }
         Ok(())
     }

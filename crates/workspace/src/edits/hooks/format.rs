@@ -10,6 +10,7 @@ use emend_edit::plan::FilePlan;
 
 use super::{Allowance, Armed, Hooks, shortened};
 use crate::edits::checked_plan::CheckedPlan;
+use crate::files::note::{NotFormatted, Note};
 use crate::files::report::Report;
 use crate::problem::{Kind, Problem};
 
@@ -49,16 +50,16 @@ impl Hooks {
                 if cancelled() {
                     return Err(Problem::new(Kind::Cancelled));
                 }
-                let taken = formatted.and_then(|formatted| checked.plan.format(at, &formatted, limits));
+                let taken = match formatted {
+                    Ok(formatted) => checked.plan.format(at, &formatted, limits).map_err(NotFormatted::Unfit),
+                    Err(why) => Err(NotFormatted::Failed(shortened(&why))),
+                };
                 match taken {
                     Ok(true) => by.push(&*armed.hook.name),
                     Ok(false) => {}
                     Err(why) => {
-                        let note = format!(
-                            "The formatter '{}' could not format {name} and was left out: ",
-                            armed.hook.name
-                        );
-                        checked.report.notes.push(note + &shortened(&why));
+                        let (file, formatter) = (name.clone(), armed.hook.name.clone());
+                        checked.report.notes.push(Note::NotFormatted { file, formatter, why });
                     }
                 }
             }
@@ -76,16 +77,13 @@ impl Hooks {
                 return Err(Problem::new(Kind::FormattedBack { by }).at(&name));
             }
             checked.report.notes.push(match undone.contains(&name) {
-                true => format!(
-                    "What this edit does to {name} is undone by {by}, which formats it, so it stays as it is"
-                ),
-                false => format!(
-                    "{name} was formatted by {by}: what counts is the text in the diff, not as you sent it"
-                ),
+                true => Note::FormattedBack { file: name, by },
+                false => Note::Formatted { file: name, by },
             });
         }
         checked.report.files = Report::from_plan(&checked.plan, None).files;
-        checked.report.notes.extend_from_slice(&checked.plan.notes()[known_notes..]);
+        let new_notes = checked.plan.notes()[known_notes..].iter().cloned().map(Note::Plan);
+        checked.report.notes.extend(new_notes);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::files::commit;
 use crate::files::effort::NotDone;
 use crate::files::history::undo::Undoable;
 use crate::files::history::{self, Origin};
+use crate::files::note::Note;
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
 use crate::problem::Problem;
@@ -50,8 +51,7 @@ impl UndoSource<'_> {
         let Undoable { back, files, metadata_sources, .. } = undoable;
         let plan = spans::plan(|| back.len()).in_scope(|| plan::undo(back));
         let mut report = Report::from_plan(&plan, None);
-        let by = by.map(|by| format!(" ({by})")).unwrap_or_default();
-        report.notes.push(format!("This takes back edit {id}{by}; to have it again, undo this one"));
+        report.notes.push(Note::TakesBack { edit: id.to_owned(), by });
         let context = PlanContext {
             root: Arc::clone(root),
             whole: Vec::new(),

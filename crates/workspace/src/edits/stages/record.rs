@@ -6,6 +6,7 @@ use super::write::WrittenEdit;
 use crate::edits::committed_edit::{CommittedEdit, Observers};
 use crate::edits::context::EditContext;
 use crate::edits::vault_access::VaultAccess;
+use crate::files::note::Note;
 use crate::files::report::Report;
 use crate::files::vault;
 
@@ -20,13 +21,13 @@ impl<'a> WrittenEdit<'a> {
         if plan.context.root.policy.terms().track_history {
             report.is_recorded = vaults.record(vault, id, plan, committed).is_ok();
             if !report.is_recorded {
-                report.notes.push("the history has no record of this edit: it could not be written".into());
+                report.notes.push(Note::NotRecorded);
             }
         } else {
             vault::remove(vaults.disk(), &vault.kept, &committed.name);
         }
         vaults.tidy(vault);
-        report.notes.extend(vaults.news());
+        report.notes.extend(vaults.news().into_iter().map(Note::Recovery));
         RecordedEdit(self)
     }
 }

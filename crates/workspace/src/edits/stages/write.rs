@@ -13,6 +13,7 @@ use crate::edits::guard::{Guard, Look};
 use crate::edits::running_commits::{Running, RunningCommits};
 use crate::edits::vault_access::{LockedRoot, VaultAccess};
 use crate::files::commit::{self, Committed};
+use crate::files::note::Note;
 use crate::files::report::Report;
 use crate::files::vault::Vault;
 use crate::problem::{Code, Kind, Problem};
@@ -124,11 +125,7 @@ fn edit_id() -> Result<String, Problem> {
 }
 
 /// Returns a note about files that another program had open for writing while they were replaced.
-fn open_note(names: &[String]) -> Option<String> {
+fn open_note(names: &[String]) -> Option<Note> {
     let [first, rest @ ..] = names else { return None };
-    let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    Some(format!(
-        "another program has {first}{rest} open for writing: what it writes without opening the file anew goes into the old \
-         one, which is kept. Read the file again before you rely on it"
-    ))
+    Some(Note::OpenElsewhere { file: first.clone(), others: rest.len() })
 }
