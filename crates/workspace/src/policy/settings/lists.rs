@@ -38,8 +38,8 @@ impl Said for Vec<String> {
         other
     }
 
-    fn refused(&self, _: &str, _: &Self, _: May) -> Option<(String, String)> {
-        None
+    fn refused(&self, key: &str, held: &Self, may: May) -> Option<(String, String)> {
+        may.refused_list(key, [self, held])
     }
 }
 
@@ -98,8 +98,8 @@ impl Said for Folders {
         if self.is_empty() { other } else { self }
     }
 
-    fn refused(&self, _: &str, _: &Self, _: May) -> Option<(String, String)> {
-        None
+    fn refused(&self, key: &str, held: &Self, may: May) -> Option<(String, String)> {
+        may.refused_list(key, [self, held])
     }
 }
 
@@ -191,4 +191,32 @@ fn strings(value: &DeValue<'_>) -> Result<Vec<String>, Wrong> {
 fn first_wrong(items: &[String], check: impl Fn(&String) -> Result<(), String>) -> Result<(), Wrong> {
     let wrong = |(item, said)| check(said).err().map(|why| Wrong { item: Some(item), why });
     items.iter().enumerate().find_map(wrong).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_lists_nothing_else_is_said_than_what_is_held_unless_they_add_up_or_protect_nothing() {
+        let list = |items: &[&str]| -> Vec<String> { items.iter().map(ToString::to_string).collect() };
+        let (said, held) = (list(&["b"]), list(&["a"]));
+        for may in [May::Add, May::Set] {
+            assert_eq!(said.refused("read_only", &held, may), None, "{may:?}");
+            assert_eq!(
+                Folders(said.clone()).refused("workspace", &Folders(held.clone()), may),
+                None,
+                "{may:?}"
+            );
+        }
+        let lines = |key| Some((format!("{key} = [\"b\"]"), format!("{key} = [\"a\"]")));
+        for may in [May::Raise, May::Lower, May::Repeat, May::Nothing("this")] {
+            assert_eq!(said.refused("read_only", &held, may), lines("read_only"), "{may:?}");
+            let (said_folders, held_folders) = (Folders(said.clone()), Folders(held.clone()));
+            assert_eq!(said_folders.refused("workspace", &held_folders, may), lines("workspace"), "{may:?}");
+            for (said, held) in [(&held, &held), (&list(&[]), &held), (&said, &list(&[]))] {
+                assert_eq!(said.refused("read_only", held, may), None, "{may:?}");
+            }
+        }
+    }
 }

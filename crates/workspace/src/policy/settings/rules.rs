@@ -110,6 +110,15 @@ impl May {
         (!self.allows(said, held)).then(|| (line(said), line(held)))
     }
 
+    /// Returns the refused line and the line that refuses it, for a list. An empty list says nothing, and none is stricter than
+    /// another.
+    pub(super) fn refused_list(self, key: &str, [said, held]: [&[String]; 2]) -> Option<(String, String)> {
+        let is_said_of_both = !said.is_empty() && !held.is_empty();
+        let is_allowed = matches!(self, Self::Add | Self::Set) || said == held;
+        let line = |list: &[String]| format!("{key} = {list:?}");
+        (is_said_of_both && !is_allowed).then(|| (line(said), line(held)))
+    }
+
     /// Applies a stricter value. Returns a message if it is ignored.
     pub(super) fn tighten<T: PartialOrd + Display>(
         self,
