@@ -53,6 +53,8 @@ pub mod plan;
 
 pub mod diff;
 
+pub mod standing;
+
 pub use encoding::Encoding;
 pub use problem::{Code, Problem};
 pub use text::Text;
