@@ -2,6 +2,7 @@
 //! the encoding lacks are refused.
 
 use emend_edit::Version;
+use emend_testkit::client::patch;
 use emend_testkit::{Client, Folder};
 use serde_json::json;
 
@@ -131,8 +132,9 @@ fn a_file_that_takes_the_place_of_another_brings_its_encoding() {
     assert_eq!(folder.read("a.txt"), utf_16le("z\u{eb}\r\n"));
     // Even where both have the same characters.
     folder.write("b.txt", "\u{feff}z\u{eb}\r\n");
-    client.read("a.txt");
-    let answer = client.patch("*** Delete File: a.txt\n*** Move File: b.txt -> a.txt").ok();
+    let version = client.read("a.txt").meta["emend/version"].clone();
+    let moving = patch("*** Delete File: a.txt\n*** Move File: b.txt -> a.txt");
+    let answer = client.call("apply_patch", json!({"patch": moving, "versions": {"a.txt": version}})).ok();
     assert_eq!(answer.structured["notes"].as_array().unwrap().len(), 1, "{}", answer.text);
     assert_eq!(folder.text("a.txt"), "\u{feff}z\u{eb}\r\n");
 }

@@ -194,6 +194,7 @@ fn the_workspace_knows_nothing_of_the_wire() {
         "commit/journal.rs",
         "trail.rs",
         "event_log/mod.rs",
+        "files/call.rs",
         "history/record.rs",
         "hooks/after.rs",
         "hooks/document.rs",

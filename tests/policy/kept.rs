@@ -53,7 +53,7 @@ fn a_refused_edit_leaves_nothing_staged() {
     let mut client = serve(&folder);
     client.replace("a.txt", "one", "1").ok();
     let (history, _) = kept(&home(&folder));
-    client.replace("a.txt", "one", "1").refused("search-not-found");
+    client.replace("a.txt", "one", "uno").refused("search-not-found");
     client.patch("*** Add File: c.txt\n+c\n*** Add File: b.txt\n+b").refused("already-exists");
     client.patch("*** Add File: b.txt/c\n+c\n*** Add File: d.txt\n+d").refused("not-a-file");
     assert_eq!(kept(&home(&folder)), (history, Tree::new()));

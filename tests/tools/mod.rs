@@ -8,6 +8,7 @@ mod many_files;
 mod move_delete;
 mod preview;
 mod reading;
+mod repeated;
 mod replace_lines;
 mod search_text;
 mod stale;

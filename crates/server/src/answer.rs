@@ -49,6 +49,7 @@ impl Answer {
         match not_committed {
             NotCommitted::AwaitingApproval(held) => Err(Unanswered::AwaitingApproval(held)),
             NotCommitted::NotQuick => Err(Unanswered::NotQuick),
+            NotCommitted::Repeated(repeat) => Ok(Self::from_outcome(Outcome::repeated(&repeat), Tense::Done)),
             NotCommitted::Problems(problems) => Ok(Self::refusal(&problems)),
         }
     }

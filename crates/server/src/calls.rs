@@ -56,6 +56,8 @@ impl From<Answer> for Response {
 struct ToolCall {
     tool: &'static ToolSpec,
     client: String,
+    /// The idempotency key that the client named.
+    key: Option<String>,
     is_lasting: bool,
     approval: Option<Approval>,
     cancelled: CancellationToken,
@@ -71,6 +73,13 @@ impl Emend {
     ) -> Result<CallToolResponse, ErrorData> {
         let earlier = self.shared.asking.earlier_answer(self.session.owner(), &request)?;
         let arguments = Arc::new(request.arguments.unwrap_or_default());
+        let _turn = match tool.about.effect {
+            Effect::Edits => {
+                let running = &self.shared.running_calls;
+                Some(running.turn(self.session.owner(), tool.about.name, &arguments, &context.ct).await)
+            }
+            Effect::Reads | Effect::Shows => None,
+        };
         let Answered { mut answer, pending_diagnostics, remarks } =
             match self.answer_once_approved(tool, &arguments, earlier, context).await {
                 Response::Answered(answered) => answered,
@@ -200,6 +209,7 @@ impl Emend {
         let call = ToolCall {
             tool,
             client: client_name(context),
+            key: idempotency_key(context),
             is_lasting: self.is_lasting(context),
             approval,
             cancelled: context.ct.clone(),
@@ -288,6 +298,7 @@ impl Emend {
                 previews: &self.shared.previews,
                 effects: &self.shared.effects,
                 caller: Caller::new(&self.session, &call.client, call.is_lasting),
+                key: call.key.as_deref(),
                 effort,
                 approval: call.approval.as_ref(),
                 cancelled: &|| call.cancelled.is_cancelled(),
@@ -303,6 +314,15 @@ impl Emend {
         let remarks = if has_reader { subscriptions.remarks(workspace, &self.session) } else { Vec::new() };
         Ok(Answered { answer, pending_diagnostics, remarks })
     }
+}
+
+/// The names under which `_meta` may carry an idempotency key.
+const IDEMPOTENCY_KEYS: [&str; 2] = ["emend/idempotencyKey", "idempotencyKey"];
+
+/// Returns the key by which the client knows this call again, if it names one.
+fn idempotency_key(context: &RequestContext<RoleServer>) -> Option<String> {
+    let key = IDEMPOTENCY_KEYS.iter().find_map(|name| context.meta.get(*name))?;
+    key.as_str().filter(|key| !key.is_empty()).map(str::to_owned)
 }
 
 fn internal_error() -> Answer {

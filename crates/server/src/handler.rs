@@ -24,6 +24,7 @@ use crate::effects::Effects;
 use crate::events::Events;
 use crate::messages::{Audience, message};
 use crate::previews::Previews;
+use crate::running_calls::RunningCalls;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
 use crate::{completions, prompts, resources, tools};
@@ -76,6 +77,7 @@ pub(crate) struct Shared {
     pub(crate) contents: Arc<Contents>,
     pub(crate) in_flight: AtomicUsize,
     pub(crate) editing: Editing,
+    pub(crate) running_calls: RunningCalls,
 }
 
 impl Emend {
@@ -121,6 +123,7 @@ impl Emend {
             contents,
             in_flight,
             editing,
+            running_calls: RunningCalls::default(),
         });
         Self { shared, session }
     }

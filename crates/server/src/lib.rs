@@ -19,6 +19,7 @@ pub mod reading;
 mod refusal;
 mod registrations;
 pub mod render;
+mod running_calls;
 pub mod server_diagnostics;
 pub mod session;
 

@@ -12,7 +12,8 @@ use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{
-    Approval, AwaitingApproval, EditContext, Mailbox, Mode, NotCommitted, Origin, Report, Request, Workspace,
+    Approval, AwaitingApproval, CallIdentity, EditContext, Mailbox, Mode, NotCommitted, Origin, Report,
+    Request, Workspace,
 };
 
 use crate::approval::{ApprovalLoop, Decision, Step};
@@ -181,7 +182,9 @@ fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Vec<Probl
     })?;
     let (client, tool, request) = (client.into(), tool.into(), request.to_string());
     // Nothing reads this mailbox: a command has only one answer.
-    Ok(Origin { client, session, tool, request, mailbox: Mailbox::default() })
+    // What a person does twice at a terminal is meant twice.
+    let call = CallIdentity::default();
+    Ok(Origin { client, session, tool, request, call, mailbox: Mailbox::default() })
 }
 
 /// A request for an edit, which owns its parts.

@@ -48,10 +48,12 @@ fn refusal(outcome: &Outcome, problems: &[WireProblem]) -> String {
 
 fn success(outcome: &Outcome, tense: Tense) -> String {
     let files = outcome.files.as_deref().unwrap_or_default();
+    let mut notes = outcome.notes.iter().flatten();
     let mut text = match tense {
+        // The first note says which call it was.
         Tense::Done if outcome.is_repeated => {
-            "Success of an earlier call; this call changed nothing. That one updated the following files:\n"
-                .to_owned()
+            let which = notes.next().map(|note| format!("{note}.\n")).unwrap_or_default();
+            format!("{which}That edit updated the following files:\n")
         }
         Tense::Done => "Success. Updated the following files:\n".to_owned(),
         Tense::Previewed => "Preview. Nothing is written yet. These files would change:\n".to_owned(),
@@ -68,7 +70,7 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
     for file in files {
         let _ = writeln!(text, "{}", file_line(file, tense));
     }
-    for note in outcome.notes.iter().flatten() {
+    for note in notes {
         let _ = writeln!(text, "{note}");
     }
     text.push_str(&server_diagnostics::prose(outcome.diagnostics.as_deref().unwrap_or_default()));

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, MutexGuard, OnceLock};
 
 use emend_threads::Mutex;
-use emend_workspace::{Contents, Mailbox, Origin, Readings};
+use emend_workspace::{CallIdentity, Contents, Mailbox, Origin, Readings};
 
 use crate::events::{Events, Tally};
 use crate::registrations::Registrations;
@@ -215,11 +215,21 @@ impl<'a> Caller<'a> {
         self.is_lasting.then_some(&self.session.tally)
     }
 
-    /// Returns the origin of an edit that the caller asks for with `tool`.
+    /// Returns the origin of an edit that the caller asks for with `tool`, perhaps under an idempotency key.
     #[must_use]
-    pub fn origin(&self, tool: &str, request: String) -> Origin {
+    pub fn origin(&self, tool: &str, request: String, key: Option<&str>) -> Origin {
         let (session, mailbox) = (self.session().into(), self.mailbox().clone());
-        Origin { client: self.client(), session, tool: tool.into(), request, mailbox }
+        let call = CallIdentity::new(&self.principal(), tool, &request, key);
+        Origin { client: self.client(), session, tool: tool.into(), request, call, mailbox }
+    }
+
+    /// Returns the name of whose calls are known again when they are sent again. It is the same after the server was
+    /// started again.
+    fn principal(&self) -> String {
+        match &self.session.owner {
+            Owner::Process => format!("process {}", self.client),
+            Owner::Token(token) => format!("token {}", token.name),
+        }
     }
 }
 
@@ -247,9 +257,9 @@ mod tests {
     #[test]
     fn the_client_of_an_edit_has_the_name_of_its_token() {
         let session = Session::new(Owner::Token(Token::new("ann")));
-        let origin = Caller::new(&session, "zed", true).origin("write_file", "{}".into());
+        let origin = Caller::new(&session, "zed", true).origin("write_file", "{}".into(), None);
         assert_eq!(origin.client, "zed (ann)");
         let session = Session::new(Owner::Process);
-        assert_eq!(Caller::new(&session, "zed", true).origin("write_file", "{}".into()).client, "zed");
+        assert_eq!(Caller::new(&session, "zed", true).origin("write_file", "{}".into(), None).client, "zed");
     }
 }

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use emend_edit::diff::Diff;
 use emend_edit::excerpt::{around, first_difference};
 use emend_edit::patch::{RangeChange, TextChange};
-use emend_workspace::history::{Edited, EditedFile};
+use emend_workspace::history::{self, Edited, EditedFile};
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{ChangeKind, FileReport, Report};
+use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 
 use crate::messages;
 use crate::server_diagnostics::DiagnosticsReport;
@@ -257,8 +257,10 @@ pub struct Outcome {
     /// Whether the edit is in the history.
     #[serde(skip)]
     pub can_be_undone: bool,
-    /// Whether an earlier call had this outcome, and it is only said again.
-    #[serde(skip)]
+    /// Whether an earlier call had this outcome, and this one changed nothing. The schema, which every tool repeats, has no
+    /// room for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
     pub is_repeated: bool,
     /// Bytes removed plus bytes added.
     pub bytes_changed: usize,
@@ -462,12 +464,47 @@ impl Outcome {
     pub(crate) fn again(mut self) -> Self {
         if let Some(edit) = self.edit.as_ref().filter(|_| !self.is_failure()) {
             let note = format!(
-                "This preview was applied before, as edit {edit}: this call changed nothing, and the files may have changed \
-                 since. Read them before you rely on them"
+                "{}. The files may have changed since: read them before you rely on them",
+                nothing_changed(edit)
             );
             self.notes.get_or_insert_default().insert(0, note);
         }
         Self { is_repeated: true, ..self }
+    }
+
+    /// The outcome of a call that was sent again: that of the first, whose edit still stands.
+    pub(crate) fn repeated(repeat: &Repeat) -> Self {
+        let Repeat { tool, edited, versions } = repeat;
+        let mut note = nothing_changed(&edited.id);
+        let now = versions.iter().find_map(|(name, version)| Some((name, (*version)?.short())));
+        match (tool.as_str(), now) {
+            // What these do cannot be done a second time while it stands.
+            ("move_file" | "delete_file" | "undo_edit" | "apply_preview", _) | (_, None) => {}
+            ("apply_patch", Some((name, now))) => {
+                note += &format!(
+                    ". If you mean it a second time, send it with \"versions\": {}",
+                    serde_json::json!({ name: now })
+                );
+            }
+            (_, Some((_, now))) => {
+                note += &format!(". If you mean it a second time, send it with \"version\": \"{now}\"");
+            }
+        }
+        let diff = edited.diff.as_deref().unwrap_or_default();
+        let (mut diff, left_out) = cut(diff);
+        if left_out > 0 {
+            diff.push_str(&format!("... {left_out} more lines of diff\n"));
+        }
+        Self {
+            changed_files: edited.files.iter().map(|file| file.name.clone()).collect(),
+            diff,
+            is_repeated: true,
+            can_be_undone: edited.diff.is_some(),
+            edit: Some(edited.id.clone()),
+            files: Some(edited.files.iter().map(WireFile::from_past).collect()),
+            notes: Some(vec![note]),
+            ..Self::default()
+        }
     }
 
     /// Creates the outcome of an edit or its preview.
@@ -506,7 +543,25 @@ impl Outcome {
     }
 }
 
+/// `Nothing was changed by this call: it was made 4 seconds ago as edit 1a2b`
+fn nothing_changed(edit: &str) -> String {
+    format!("Nothing was changed by this call: it was made {} as edit {edit}", history::ago_of(edit))
+}
+
 impl WireFile {
+    fn from_past(file: &EditedFile) -> Self {
+        Self {
+            path: file.name.clone(),
+            change: change(file.change).into(),
+            moved_from: file.moved_from.clone(),
+            version_before: file.before.clone(),
+            version_after: file.after.clone(),
+            added: file.added,
+            removed: file.removed,
+            hunks: Vec::new(),
+        }
+    }
+
     fn from_report(file: &FileReport) -> Self {
         let Diff { added, removed, .. } = file.diff;
         let hunk = |hunk: &emend_edit::plan::PlacedHunk| WireHunk {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The note in an answer that repeats an earlier outcome.
-const REPEATED: &str = "this call changed nothing";
+const REPEATED: &str = "Nothing was changed by this call";
 
 /// The answer of a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,7 @@ impl Answer {
         let (mut again, mut outcome) = (self.structured.clone(), first.structured.clone());
         let note = again["notes"][0].take();
         assert!(note.as_str().is_some_and(|note| note.contains(REPEATED)), "{note}");
+        assert_eq!(again.as_object_mut().unwrap().remove("is_repeated"), Some(true.into()));
         let notes = again["notes"].as_array_mut().unwrap();
         notes.remove(0);
         if notes.is_empty() && outcome["notes"].is_null() {

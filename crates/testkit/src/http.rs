@@ -184,6 +184,10 @@ impl Http {
 
     /// Sends a request with exactly this first line, these headers and this body.
     pub fn send(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> Stream {
+        Stream::of(self.open(request, headers, body))
+    }
+
+    fn open(&self, request: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
         let mut head =
             format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -196,7 +200,7 @@ impl Http {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         // The server may refuse the request and close before it has read everything.
         let _ = stream.write_all(format!("{head}\r\n").as_bytes()).and_then(|()| stream.write_all(body));
-        Stream::of(stream)
+        stream
     }
 
     /// The headers for a message.
@@ -227,14 +231,33 @@ impl Http {
 
     /// Posts a message.
     pub fn post(&self, message: &Value) -> Stream {
+        Stream::of(self.open_post(message))
+    }
+
+    fn open_post(&self, message: &Value) -> TcpStream {
         let headers = self.headers(message);
         let headers: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        self.send("POST /mcp", &headers, message.to_string().as_bytes())
+        self.open("POST /mcp", &headers, message.to_string().as_bytes())
     }
 
     /// Sends a request without waiting for its answer.
-    pub fn begin(&self, method: &str, mut parameters: Value) -> Stream {
+    pub fn begin(&self, method: &str, parameters: Value) -> Stream {
+        self.post(&self.message(method, parameters))
+    }
+
+    /// Calls a tool and closes the connection after so many bytes of the answer. Yields whether that was all of it.
+    pub fn call_cut(&self, tool: &str, arguments: Value, bytes: u64) -> bool {
+        let mut parameters = json!({"name": tool});
+        parameters["arguments"] = arguments;
+        let mut read = Vec::new();
+        let mut answer = self.open_post(&self.message("tools/call", parameters)).take(bytes);
+        answer.read_to_end(&mut read).unwrap();
+        (read.len() as u64) < bytes
+    }
+
+    /// The next request.
+    fn message(&self, method: &str, mut parameters: Value) -> Value {
         if self.session.is_none() {
             let meta = &mut parameters["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
@@ -242,7 +265,7 @@ impl Http {
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
         }
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        self.post(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})
     }
 
     /// Cancels the newest request of the session.

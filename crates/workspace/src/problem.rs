@@ -267,6 +267,17 @@ pub enum Kind {
     /// The files already are what they were before the edit to undo.
     AlreadyBack,
 
+    /// The same call has made an edit already, and it is not known whether that still stands.
+    MaybeRepeated {
+        edit: String,
+        /// Whether the call was known again by its key.
+        has_key: bool,
+    },
+    /// The idempotency key of the call was that of another call, which made this edit.
+    KeyOfAnother {
+        edit: String,
+    },
+
     // The machine.
     Busy {
         seconds: u64,
@@ -414,6 +425,7 @@ codes! {
     StalePreview "stale-preview",
     UnknownEdit "unknown-edit",
     UndoConflict "undo-conflict",
+    MaybeRepeated "maybe-repeated",
     UnknownArgument "unknown-argument",
     Busy "busy",
     RecoveryNeeded "recovery-needed",
@@ -434,7 +446,7 @@ impl Kind {
         match self {
             Self::Edit(kind) => kind.code().into(),
             Self::UnknownArgument { .. } => Code::UnknownArgument,
-            Self::InvalidArgument { .. } => Code::InvalidArgument,
+            Self::InvalidArgument { .. } | Self::KeyOfAnother { .. } => Code::InvalidArgument,
             Self::EmptyRequest | Self::FormattedBack { .. } | Self::AlreadyBack => Code::NoOp,
             Self::CameBetween => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,
@@ -458,6 +470,7 @@ impl Kind {
             Self::StalePreview { .. } => Code::StalePreview,
             Self::NoHistory | Self::UnknownEdit { .. } => Code::UnknownEdit,
             Self::UndoConflict { .. } => Code::UndoConflict,
+            Self::MaybeRepeated { .. } => Code::MaybeRepeated,
             Self::Busy { .. } | Self::Crowded { .. } | Self::Overtaken { .. } => Code::Busy,
             Self::RecoveryNeeded { .. } => Code::RecoveryNeeded,
             Self::IoError { .. } => Code::IoError,

@@ -20,6 +20,7 @@ use crate::edits::event_log::EventLog;
 use crate::edits::guard::Guard;
 use crate::edits::hooks::Hooks;
 use crate::edits::preview::Preview;
+use crate::edits::repeats::check_not_repeated;
 use crate::edits::request::Request;
 use crate::edits::running_commits::RunningCommits;
 use crate::edits::stages::kept_preview::KeptPreview;
@@ -182,8 +183,21 @@ impl Workspace {
     /// Undoes an edit, with all of its files in one commit.
     pub fn undo(&self, undo: &Undo<'_>, context: &EditContext<'_>) -> Result<Report, NotCommitted> {
         let (roots, vaults, origin) = (&self.roots, &self.vaults, context.origin);
+        if undo.edit.is_none() {
+            // Which one is meant is another by now, if this call was made before.
+            self.check_not_made(context)?;
+        }
         let (root, id) = &self.past_edits().choose(undo, &origin.session)?;
         self.make(&mut UndoSource { roots, vaults, root, id, origin }, context)
+    }
+
+    /// Fails if the same call has made an edit already, in any root, for a call that does not name one.
+    pub fn check_not_made(&self, context: &EditContext<'_>) -> Result<(), NotCommitted> {
+        for root in self.roots.all() {
+            let _locked = self.vaults.lock(root, context.effort.patience(self.patience))?;
+            check_not_repeated(&self.roots, &self.vaults, root, context)?;
+        }
+        Ok(())
     }
 
     /// Stores a plan, with the notes on it, until a person approves it at a terminal, for clients that cannot ask anyone.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use emend_workspace::history;
 use emend_workspace::problem::{Kind, NotUndone, SincePlanned};
 
 use super::seen::{self, Stale};
@@ -134,6 +135,20 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             "No edit can be taken back: the history is off here (track_history). Make the opposite edit instead.",
         ),
         Kind::UnknownEdit { edit, recent } => write_unknown(message.audience, edit.as_deref(), recent, f),
+        Kind::MaybeRepeated { edit, has_key } => {
+            let ago = history::ago_of(edit);
+            write!(f, "This very call was made {ago}, as edit {edit}, and what it put into {path} is not what stands there \
+                now. Nothing was changed by this call. Read the file; ")?;
+            match has_key {
+                true => f.write_str("if you mean the call once more, send it with another idempotency key."),
+                false => f.write_str("if you mean the call once more, send it with the version that you read."),
+            }
+        }
+        Kind::KeyOfAnother { edit } => write!(
+            f,
+            "The idempotency key of this call was used before, by the other call that made edit {edit}. Nothing was \
+             changed. Give each call a key of its own."
+        ),
         Kind::UndoConflict { edit, why } => {
             write!(f, "Edit {edit} cannot be taken back as it was: ")?;
             write_not_undone(path, why, f)?;

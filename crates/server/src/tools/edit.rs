@@ -40,7 +40,7 @@ must occur exactly once: copy it from a reading, with enough lines around it to 
 or not unique, nothing changes and the answer shows the nearest lines or all places; whole lines may differ in \
 white space or curly quotes. Several changes in one file: edits.",
         effect: Effect::Edits,
-        is_idempotent: false,
+        is_idempotent: true,
     };
 }
 
@@ -60,7 +60,7 @@ impl ToolArguments for ReplaceLines {
 reading makes the numbers safe: if the file has another by now, nothing changes. After each edit use the new \
 version that the answer gives, and mind that the numbers below it moved.",
         effect: Effect::Edits,
-        is_idempotent: false,
+        is_idempotent: true,
     };
 }
 
@@ -96,13 +96,17 @@ impl ToolArguments for ApplyPatch {
      SEARCH/REPLACE blocks are taken too.",
         ),
         effect: Effect::Edits,
-        is_idempotent: false,
+        is_idempotent: true,
     };
 }
 
 impl EditTool for ApplyPatch {
     fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let text = patch_text(call, &self)?;
+        let origin = match &self.patch_path {
+            Some(_) => Origin { call: origin.call.with_content(&text), ..origin },
+            None => origin,
+        };
         Ok(EditRequest {
             patch: parse_patch(&text, &self)?,
             versions: self.versions.unwrap_or_default(),
@@ -137,7 +141,7 @@ impl ToolArguments for MoveFile {
         description: "Move or rename a file, its content untouched. Refused if something is at the new path. \
 To change it too, use apply_patch.",
         effect: Effect::Edits,
-        is_idempotent: false,
+        is_idempotent: true,
     };
 }
 
@@ -152,9 +156,9 @@ impl ToolArguments for DeleteFile {
     const ABOUT: About = About {
         name: "delete_file",
         title: "Delete a file",
-        description: "Delete a file. Read all of it first or send its current version. undo_edit brings it back.",
+        description: "Delete a file. Read all of it first or send its version. undo_edit brings it back.",
         effect: Effect::Edits,
-        is_idempotent: false,
+        is_idempotent: true,
     };
 }
 

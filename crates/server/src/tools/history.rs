@@ -55,6 +55,9 @@ fn undo(call: &Call<'_>, origin: &Origin, asked: &UndoEdit) -> Result<Outcome, N
     if asked.edit.is_none() && !call.caller.is_lasting() {
         return Err(needs_session("edit", "name it, by its id from the answer or from edit_history").into());
     }
+    let by_key = || Origin { call: origin.call.by_key_alone(), ..origin.clone() };
+    // Without an id, the next undo is of another edit.
+    let origin = &if asked.edit.is_none() { by_key() } else { origin.clone() };
     let undo = Undo { edit: asked.edit.as_deref().map(str::trim), path: asked.path.as_deref() };
     let undone = call.workspace.undo(&undo, &call.context(origin))?;
     Ok(call.done(&undone))

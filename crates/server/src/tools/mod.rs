@@ -41,6 +41,8 @@ pub struct Call<'a> {
     pub effects: &'a Effects,
     /// The caller.
     pub caller: Caller<'a>,
+    /// The idempotency key that the client named.
+    pub key: Option<&'a str>,
     /// The effort that the call may make.
     pub effort: Effort,
     /// The approval of a person, if one was asked.
@@ -81,7 +83,7 @@ impl Call<'_> {
 
     /// Returns the origin of an edit that this call makes.
     fn origin(&self, tool: About, arguments: &JsonObject) -> Origin {
-        self.caller.origin(tool.name, serde_json::to_string(arguments).unwrap_or_default())
+        self.caller.origin(tool.name, serde_json::to_string(arguments).unwrap_or_default(), self.key)
     }
 }
 

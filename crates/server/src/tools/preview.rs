@@ -69,7 +69,7 @@ impl ToolArguments for ApplyPreview {
         name: "apply_preview",
         title: "Apply a preview",
         description: "Write exactly what edit_preview showed, or some hunks of it. Refused if a file \
-changed since. Applying the same handle again returns the first outcome and changes nothing.",
+changed since.",
         effect: Effect::Edits,
         is_idempotent: true,
     };
@@ -90,7 +90,14 @@ impl Tool for ApplyPreview {
 }
 
 fn apply(call: &Call<'_>, origin: &Origin, asked: ApplyPreview) -> Result<Outcome, NotCommitted> {
-    let state = call.previews.find(call.caller.owner(), &asked.preview)?;
+    let state = match call.previews.find(call.caller.owner(), &asked.preview) {
+        Ok(state) => state,
+        Err(unknown) => {
+            // It may have been applied before this server was started.
+            call.workspace.check_not_made(&call.context(origin))?;
+            return Err(unknown.into());
+        }
+    };
     // The lock is held while applying: a second call with the same handle waits here for the first one's outcome.
     let mut state = state.lock();
     let preview = match std::mem::replace(&mut *state, PreviewState::Lost) {

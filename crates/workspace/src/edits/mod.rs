@@ -21,4 +21,6 @@ pub mod event_log;
 pub(crate) mod running_commits;
 pub(crate) mod vault_access;
 
+pub(crate) mod repeats;
+
 pub(crate) mod stages;

@@ -1,10 +1,10 @@
 //! Access from a workspace to the vaults of its roots, which hold the history and the remains of interrupted edits.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use emend_threads::Mutex;
 
@@ -12,9 +12,11 @@ use crate::disk::Disk;
 use crate::disk::fault::io_problem;
 use crate::edits::approval::Approvals;
 use crate::edits::checked_plan::CheckedPlan;
+use crate::files::call::CallIdentity;
 use crate::files::commit::Committed;
 use crate::files::effort::NotDone;
 use crate::files::history::History;
+use crate::files::history::calls::{CallIndex, Earlier};
 use crate::files::history::record::{self, Details, Record, RecordedFile};
 use crate::files::lock::Locked;
 use crate::files::recovery::{self, RecoveryFindings};
@@ -35,6 +37,8 @@ pub(crate) struct VaultAccess {
     state: Option<PathBuf>,
     seal: OnceLock<Arc<Seal>>,
     news: Mutex<News>,
+    /// The calls that are recorded in each log, by its path.
+    calls: Mutex<HashMap<PathBuf, CallIndex>>,
 }
 
 /// A root locked against edits of others, with all interrupted edits recovered.
@@ -60,7 +64,7 @@ struct News {
 
 impl VaultAccess {
     pub(crate) fn new(disk: Arc<dyn Disk>, state: Option<PathBuf>) -> Self {
-        Self { disk, state, seal: OnceLock::new(), news: Mutex::default() }
+        Self { disk, state, seal: OnceLock::new(), news: Mutex::default(), calls: Mutex::default() }
     }
 
     /// Returns the disk of the vaults.
@@ -180,6 +184,18 @@ impl VaultAccess {
         read.map(Some).map_err(|error| reading_failed(&error))
     }
 
+    /// Returns a history of this one edit of a root, without reading the log.
+    pub(crate) fn history_of_one<'a>(
+        &'a self,
+        roots: &'a Roots,
+        root: &Arc<Root>,
+        record: &Record,
+    ) -> Result<History<'a>, Problem> {
+        let vault = self.existing_vault(root)?;
+        let vault = vault.ok_or_else(|| Problem::new(Kind::NoHistory))?;
+        Ok(History::of_one(self.disk(), vault, Arc::clone(root), roots.prefix(root), record.clone()))
+    }
+
     /// Returns the newest edits of a root, as far as that is fast; `None` if they cannot be read.
     pub(crate) fn end_of_history<'a>(&'a self, roots: &'a Roots, root: &Arc<Root>) -> Option<History<'a>> {
         let vault = self.existing_vault(root).ok()??;
@@ -195,6 +211,18 @@ impl VaultAccess {
         let Some(home) = homes.into_iter().next() else { return Ok(None) };
         let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?));
         vault.map(|vault| Some(Arc::new(vault))).map_err(|error| reading_failed(&error))
+    }
+
+    /// Returns the edit that the same call made in this root, which must be locked.
+    pub(crate) fn earlier_edit(&self, root: &Root, call: CallIdentity) -> Result<Earlier, Problem> {
+        if call.carried().is_none() {
+            return Ok(Earlier::None);
+        }
+        let Some(vault) = self.existing_vault(root)? else { return Ok(Earlier::None) };
+        let mut calls = self.calls.lock();
+        let index = calls.entry(vault.log_path()).or_default();
+        index.refresh(self.disk(), &vault).map_err(|error| reading_failed(&error))?;
+        Ok(index.find(call, SystemTime::now()))
     }
 
     /// Returns the paths of the history files of all roots that have one.
@@ -217,6 +245,7 @@ impl VaultAccess {
         id: &str,
         checked: &CheckedPlan,
         committed: &Committed,
+        CallIdentity { call, key }: CallIdentity,
     ) -> io::Result<()> {
         let CheckedPlan { plan, context, report, .. } = checked;
         let done = committed.entries.iter().zip(&committed.kept);
@@ -229,12 +258,22 @@ impl VaultAccess {
                 removed: reported.diff.removed,
             });
         let origin = &context.origin;
+        if !context.root.policy.terms().track_history {
+            if call.or(key).is_none() {
+                return Ok(());
+            }
+            let record = Record { call, key, is_untracked: true, ..Record::without(id, files.collect()) };
+            return record.write(self.disk(), vault, &Details::default());
+        }
         let record = Record {
             id: id.into(),
             client: origin.client.clone(),
             session: origin.session.clone(),
             tool: origin.tool.clone(),
             undoes: context.undoes.clone(),
+            call,
+            key,
+            is_untracked: false,
             files: files.collect(),
         };
         record.write(self.disk(), vault, &Details::new(&origin.request, report.diff()))

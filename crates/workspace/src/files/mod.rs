@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows who asks for an edit, or why: that is in [`edits`](crate::edits).
 
+pub(crate) mod call;
 pub mod resolve;
 pub mod roots;
 pub(crate) mod trail;

@@ -19,10 +19,11 @@ use crate::problem::FileState;
 
 use crate::disk::fault::{is_absent, leads_elsewhere};
 use crate::disk::{Disk, FileKind, HELPER};
-use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, PREPARED, STAGING};
+use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, NamedFile, PREPARED, STAGING};
 use crate::files::commit::restore::{self, Folder, Site};
 use crate::files::commit::tidy::{self, Tx};
 use crate::files::history::Over;
+use crate::files::history::record::{Details, Record};
 use crate::files::roots::Root;
 use crate::files::trail::Trail;
 use crate::files::vault::Vault;
@@ -86,7 +87,7 @@ impl Recovery<'_> {
                 _ => self.not_ours(findings),
             },
             FileKind::File => match journal::entry_of_file(self.vault, &name) {
-                Some((id, entry)) if !self.over.kept.contains(&id) => self.file(&id, entry, findings),
+                Some(file) if !self.over.kept.contains(&file.id) => self.file(file, findings),
                 _ => self.not_ours(findings),
             },
             _ => self.not_ours(findings),
@@ -142,7 +143,7 @@ impl Recovery<'_> {
                 ));
                 return Ok(());
             }
-            return tidy::finish(self.vault, self.name);
+            return self.keep(Record::of_journal(journal, &self.name.to_string_lossy()));
         }
         if self.over.logged.contains(id) {
             return self.not_ours(findings);
@@ -158,7 +159,9 @@ impl Recovery<'_> {
     }
 
     /// Recovers a transaction of one file, whose name is its journal.
-    fn file(&self, id: &str, entry: Entry, findings: &mut RecoveryFindings) -> io::Result<()> {
+    fn file(&self, file: NamedFile, findings: &mut RecoveryFindings) -> io::Result<()> {
+        let NamedFile { id, call, entry } = file;
+        let id = id.as_str();
         let home = Arc::new(self.vault.open.try_clone()?);
         if self.is_forbidden(&entry) {
             return self.forbidden(id, findings);
@@ -195,7 +198,8 @@ impl Recovery<'_> {
         let has_both = self.has_both_names(&site, name)?;
         if is(&slot, Entry::is_base) && !has_both {
             // Everything was done except recording it.
-            return tidy::finish(self.vault, self.name);
+            let file = NamedFile { id: id.into(), call, entry: site.entry };
+            return self.keep(Record::of_file(file, &self.name.to_string_lossy()));
         }
         if is(&target, Entry::is_after) || site.entry.change == Change::Delete {
             // Another program wrote meanwhile, and its file was displaced.
@@ -206,6 +210,16 @@ impl Recovery<'_> {
         let as_it_was = site.entry.change == Change::Create || is(&target, Entry::is_base);
         let state = if as_it_was { FileState::Untouched } else { FileState::Theirs };
         self.end(id, &tx, one, vec![(site.shown.clone(), state)], findings)
+    }
+
+    /// Records an edit that has happened, as the process that made it would have, and keeps the displaced files.
+    fn keep(&self, record: Record) -> io::Result<()> {
+        if !self.over.logged.contains(&record.id) {
+            let is_untracked = !self.root.policy.terms().track_history;
+            let record = Record { is_untracked, ..record };
+            record.write(self.disk, self.vault, &Details::default())?;
+        }
+        tidy::finish(self.vault, self.name)
     }
 
     /// Cleans up, and adds messages to the findings.

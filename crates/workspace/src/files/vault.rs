@@ -23,7 +23,7 @@ use emend_edit::Version;
 use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};
-use crate::disk::{Disk, FileKind};
+use crate::disk::{Disk, FileKind, Stat};
 use crate::files::seal::{Seal, make_private};
 use crate::policy::OWN_FOLDER;
 use crate::problem::{Kind, Problem};
@@ -282,6 +282,15 @@ impl Vault {
             // A longer one is not ours, or damaged.
             Ok(stat) if stat.kind != FileKind::File || stat.size > LONGEST_LOG => Ok(None),
             Ok(_) => read_file(disk, &self.home, OsStr::new(LOG), LONGEST_LOG),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the metadata of the log; `None` if there is no log yet.
+    pub(crate) fn log_stat(&self, disk: &dyn Disk) -> io::Result<Option<Stat>> {
+        match disk.stat(&self.home, OsStr::new(LOG)) {
+            Ok(stat) => Ok(Some(stat)),
             Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(error),
         }

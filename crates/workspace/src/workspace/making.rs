@@ -9,6 +9,7 @@ use crate::edits::approval::{self, NotCommitted};
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::hooks::Turn;
+use crate::edits::repeats::check_not_repeated;
 use crate::edits::stages::ask::AskedPlan;
 use crate::edits::stages::look_again::{CurrentPlan, NotCurrent};
 use crate::edits::stages::permit::PermittedPlan;
@@ -36,6 +37,7 @@ impl Workspace {
         while moved < TRIES {
             context.check_wanted()?;
             let first = lock()?;
+            check_not_repeated(&self.roots, &self.vaults, &root, context)?;
             let mut plan = source.plan(&first)?;
             let mut locked = Some(first);
             if self.hooks.would_run_before(&plan) {
@@ -92,7 +94,7 @@ impl Workspace {
         let span = spans::commit(permitted.files());
         let report = spans::within(&span, |span| {
             let written = permitted.write(&self.vaults, &self.guard, &self.running_commits, context, span)?;
-            let recorded = written.warn(context).record(&self.vaults);
+            let recorded = written.warn(context).record(&self.vaults, context);
             Ok::<_, Problem>(recorded.remember(context).tell(&self.observers))
         });
         Ok(report?)

@@ -28,6 +28,7 @@ pub use self::waiting::{Approvals, Waiting, Word};
 pub(crate) use self::yaml::is_yaml;
 use crate::files::effort::NotDone;
 use crate::files::history::Origin;
+use crate::files::history::standing::Repeat;
 use crate::files::report::{ChangeKind, FileReport, Report};
 
 /// A person's approval of one plan.
@@ -53,6 +54,8 @@ pub enum NotCommitted {
     NotQuick,
     /// It failed or was refused.
     Problems(Vec<Problem>),
+    /// The same call made it already.
+    Repeated(Box<Repeat>),
     /// It could be made, but the policy requires a person's approval.
     AwaitingApproval(Box<AwaitingApproval>),
 }
@@ -64,6 +67,10 @@ impl NotCommitted {
         match self {
             Self::NotQuick => NotDone::NotQuick.into_problems(),
             Self::Problems(problems) => problems,
+            Self::Repeated(repeat) => {
+                let (edit, has_key) = (repeat.edited.id, false);
+                vec![Problem::new(Kind::MaybeRepeated { edit, has_key })]
+            }
             Self::AwaitingApproval(held) => held.problems,
         }
     }

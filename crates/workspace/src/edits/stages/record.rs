@@ -15,17 +15,18 @@ use crate::files::vault;
 pub(crate) struct RecordedEdit<'a>(WrittenEdit<'a>);
 
 impl<'a> WrittenEdit<'a> {
-    /// Records the edit in the history, or drops what an undo would need if there is no history.
-    pub(crate) fn record(mut self, vaults: &VaultAccess) -> RecordedEdit<'a> {
+    /// Records the edit in the history. If there is no history, records its call alone, and drops what an undo would need.
+    pub(crate) fn record(mut self, vaults: &VaultAccess, context: &EditContext<'_>) -> RecordedEdit<'a> {
         let Self { id, plan, vault, committed, report, .. } = &mut self;
-        if plan.context.root.policy.terms().track_history {
-            report.is_recorded = vaults.record(vault, id, plan, committed).is_ok();
-            if !report.is_recorded {
-                report.notes.push(Note::NotRecorded);
-            }
-        } else {
+        let is_tracked = plan.context.root.policy.terms().track_history;
+        let is_written = vaults.record(vault, id, plan, committed, context.origin.call).is_ok();
+        committed.keep(vaults.disk(), vault);
+        if !is_tracked {
             vault::remove(vaults.disk(), &vault.kept, &committed.name);
+        } else if !is_written {
+            report.notes.push(Note::NotRecorded);
         }
+        report.is_recorded = is_tracked && is_written;
         vaults.tidy(vault);
         report.notes.extend(vaults.news().into_iter().map(Note::Recovery));
         RecordedEdit(self)

@@ -12,7 +12,7 @@ use crate::edits::context::EditContext;
 use crate::edits::guard::{Guard, Look};
 use crate::edits::running_commits::{Running, RunningCommits};
 use crate::edits::vault_access::{LockedRoot, VaultAccess};
-use crate::files::commit::{self, Committed};
+use crate::files::commit::{self, Committed, TxId};
 use crate::files::note::Note;
 use crate::files::report::Report;
 use crate::files::vault::Vault;
@@ -91,7 +91,8 @@ fn put_in_place(
     loop {
         let id = edit_id()?;
         span.record("edit", id.as_str());
-        match commit::commit(vaults.disk(), &vault, &id, &plan.jobs(), context.progress) {
+        let tx = TxId { edit: &id, call: context.origin.call.carried() };
+        match commit::commit(vaults.disk(), &vault, tx, &plan.jobs(), context.progress) {
             Ok(committed) => return Ok((id, vault, committed)),
             // Another program was about to write to one of the files; the next try sees its content.
             Err(problem) if matches!(*problem.kind, Kind::Overtaken { .. }) => {

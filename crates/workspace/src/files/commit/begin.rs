@@ -10,7 +10,7 @@ use cap_std::fs::Dir;
 use super::journal::{self, Change, Entry};
 use super::restore::Site;
 use super::watch::Patience;
-use super::{Home, Job, Transaction};
+use super::{Home, Job, Transaction, TxId};
 use crate::disk::Disk;
 use crate::files::vault::Vault;
 
@@ -19,7 +19,7 @@ impl<'a> Transaction<'a> {
     pub(super) fn begin(
         disk: &'a dyn Disk,
         vault: &'a Vault,
-        id: &'a str,
+        id: TxId<'a>,
         jobs: &'a [Job<'a>],
     ) -> io::Result<Self> {
         let mut near: HashMap<*const Dir, bool> = HashMap::new();
@@ -52,13 +52,13 @@ impl<'a> Transaction<'a> {
         // A name has no room for the folders that are created on the way.
         let makes_folders = jobs.iter().any(|job| job.path.place.missing > 1);
         let one_name = match &entries[..] {
-            [entry] if !makes_folders => journal::file_name(vault, id, entry),
+            [entry] if !makes_folders => journal::file_name(vault, id.edit, id.call, entry),
             _ => None,
         };
         let home = match &one_name {
             Some(_) => Home { dir: Arc::new(vault.open.try_clone()?), folder: None },
             None => {
-                let name = journal::folder_name(vault, id);
+                let name = journal::folder_name(vault, id.edit);
                 disk.make_dir(&vault.open, name.as_ref(), true)?;
                 Home { dir: Arc::new(disk.open_dir(&vault.open, Path::new(&name))?), folder: Some(name) }
             }
@@ -66,7 +66,7 @@ impl<'a> Transaction<'a> {
         let site = |(number, (job, entry)): (usize, (&Job<'_>, Entry))| {
             let (staged, displaced) = match &one_name {
                 Some(name) => (name.clone(), name.clone()),
-                None => entry.slots(id, number),
+                None => entry.slots(id.edit, number),
             };
             let from = job.base.map(|(path, _)| Arc::clone(&path.place.dir));
             let beside = |beside: bool, dir: &Arc<Dir>| Arc::clone(if beside { dir } else { &home.dir });

@@ -5,8 +5,8 @@
 //! `committed` once everything is in place; the first name says "put back", the second "done".
 //!
 //! A single file has its journal in its name, which the fsync of its content makes durable too:
-//! `EDIT.0.BASE.AFTER.MARK.path%2Fto%2Ffile`, with both versions in hex (`new` and `gone` where there is none). The
-//! staged and the displaced file have the same name.
+//! `EDIT.0-CALL.BASE.AFTER.MARK.path%2Fto%2Ffile`, with both versions in hex (`new` and `gone` where there is none), and
+//! without `-CALL` if no call of a client made the edit. The staged and the displaced file have the same name.
 //!
 //! Marks are those of [`Seal`](crate::files::seal::Seal): anything without one was not written by this user's Emend for
 //! this root, and is ignored.
@@ -22,6 +22,7 @@ use emend_edit::plan::Action;
 
 use super::Job;
 use crate::disk::{BESIDE, Disk};
+use crate::files::call::CallDigest;
 use crate::files::trail::Trail;
 use crate::files::vault::Vault;
 
@@ -143,6 +144,9 @@ impl Entry {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     pub(crate) id: String,
+    /// The call that made it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) call: Option<CallDigest>,
     /// The inode of the folder that contains it: a copied journal is invalid.
     pub(crate) home: u64,
     pub(crate) files: Vec<Entry>,
@@ -227,7 +231,7 @@ pub(crate) fn id_of_folder(vault: &Vault, name: &str) -> Option<String> {
 }
 
 /// Returns the name that serves as journal of a transaction of one file, if the name has room for everything.
-pub(super) fn file_name(vault: &Vault, id: &str, entry: &Entry) -> Option<String> {
+pub(super) fn file_name(vault: &Vault, id: &str, call: Option<CallDigest>, entry: &Entry) -> Option<String> {
     let is_plain = matches!(entry.change, Change::Create | Change::Modify | Change::Delete);
     // If the content stays the same, it does not distinguish the two files.
     if !is_plain || entry.staged_beside || entry.displaced_beside || entry.base == entry.after {
@@ -237,17 +241,29 @@ pub(super) fn file_name(vault: &Vault, id: &str, entry: &Entry) -> Option<String
         Some(hex) => hex[..DIGITS].to_owned(),
         None => none.to_owned(),
     };
-    let head = format!("{id}.0.{}.{}", hex(&entry.base, "new"), hex(&entry.after, "gone"));
+    let call = call.map(|call| format!("-{}", String::from(call))).unwrap_or_default();
+    let head = format!("{id}.0{call}.{}.{}", hex(&entry.base, "new"), hex(&entry.after, "gone"));
     let path = entry.path.as_one_name();
     let mark = vault.mark(&head, path.as_bytes());
     let name = format!("{head}.{mark}.{path}");
     (name.len() <= LONGEST_NAME).then_some(name)
 }
 
-/// Parses the name of a transaction's only file into the transaction's id and entry.
-pub(crate) fn entry_of_file(vault: &Vault, name: &str) -> Option<(String, Entry)> {
+/// The parsed name of a transaction's only file.
+pub(crate) struct NamedFile {
+    pub(crate) id: String,
+    pub(crate) call: Option<CallDigest>,
+    pub(crate) entry: Entry,
+}
+
+/// Parses the name of a transaction's only file, if the name is ours.
+pub(crate) fn entry_of_file(vault: &Vault, name: &str) -> Option<NamedFile> {
     let parts: Vec<&str> = name.splitn(6, '.').collect();
-    let [id, number @ "0", base, after, mark, path] = parts[..] else { return None };
+    let [id, number, base, after, mark, path] = parts[..] else { return None };
+    let call = match number.strip_prefix('0')? {
+        "" => None,
+        call => Some(CallDigest::from_hex(call.strip_prefix('-')?)?),
+    };
     if !vault.has_mark(&format!("{id}.{number}.{base}.{after}"), path.as_bytes(), mark) {
         return None;
     }
@@ -269,5 +285,5 @@ pub(crate) fn entry_of_file(vault: &Vault, name: &str) -> Option<(String, Entry)
         staged_beside: false,
         displaced_beside: false,
     };
-    entry.is_sound().then(|| (id.to_owned(), entry))
+    entry.is_sound().then(|| NamedFile { id: id.to_owned(), call, entry })
 }

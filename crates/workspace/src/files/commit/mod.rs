@@ -44,6 +44,7 @@ use self::tidy::RestoreOutcome;
 use self::watch::{Patience, Watch};
 use crate::disk::fault::io_problem;
 use crate::disk::{Disk, Stat};
+use crate::files::call::CallDigest;
 use crate::files::effort::{Phase, Progress};
 use crate::files::roots::WorkspacePath;
 use crate::files::snapshot::Snapshot;
@@ -73,7 +74,7 @@ pub enum Step {
     SyncFolders,
     /// Write down that it has happened.
     Finish,
-    /// Keep the displaced files for undo.
+    /// Keep the displaced files for undo, once the edit is recorded.
     Keep,
 }
 
@@ -118,8 +119,18 @@ impl Job<'_> {
     }
 }
 
-/// The result of a commit.
-#[derive(Debug)]
+/// The identity of a transaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TxId<'a> {
+    /// The edit.
+    pub(crate) edit: &'a str,
+    /// The call that made it, if that is to be recognised when it is sent again.
+    pub(crate) call: Option<CallDigest>,
+}
+
+/// The result of a commit. The transaction stays among the open ones until it is [kept](Committed::keep); recovery records
+/// those that it finds there.
+#[must_use = "it is to be kept"]
 pub(crate) struct Committed {
     /// The metadata of each new file; `None` for deleted ones.
     pub(crate) stats: Vec<Option<Stat>>,
@@ -131,13 +142,17 @@ pub(crate) struct Committed {
     pub(crate) name: OsString,
     /// The files that another program had open for writing. It may still write to the displaced ones.
     pub(crate) open: Vec<String>,
+    home: Arc<Dir>,
+    sites: Vec<Site>,
+    /// The total size of the displaced files.
+    displaced: u64,
 }
 
 /// Commits these files. `progress` reports how many of them are staged or in place.
 pub(crate) fn commit(
     disk: &dyn Disk,
     vault: &Vault,
-    id: &str,
+    id: TxId<'_>,
     jobs: &[Job<'_>],
     progress: &dyn Fn(Progress),
 ) -> Result<Committed, Problem> {
@@ -145,12 +160,7 @@ pub(crate) fn commit(
         .map_err(|error| io_problem("Making a folder for staged files", &error))?;
     let run = catch_unwind(AssertUnwindSafe(|| transaction.run(progress)));
     let failure = match run {
-        Ok(Ok(())) => {
-            let (name, kept) = transaction.keep();
-            let Transaction { sites, now, open, .. } = transaction;
-            let entries = sites.into_iter().map(|site| site.entry).collect();
-            return Ok(Committed { stats: now, entries, kept, name, open });
-        }
+        Ok(Ok(())) => return Ok(transaction.into_committed()),
         Ok(Err(failure)) => failure,
         Err(_) => CommitFailure::Io {
             step: Step::Place,
@@ -161,10 +171,21 @@ pub(crate) fn commit(
     Err(failure.into_problem(transaction.restore()))
 }
 
+impl Committed {
+    /// The displaced files become the means to undo. The edit has happened; this cannot fail it: what is left undone here
+    /// is done by the next recovery.
+    pub(crate) fn keep(&self, disk: &dyn Disk, vault: &Vault) {
+        let is_home = tidy::bring_home(disk, &self.home, &self.sites).is_ok();
+        if is_home && tidy::finish(vault, &self.name).is_ok() {
+            vault.count_commit(self.displaced);
+        }
+    }
+}
+
 struct Transaction<'a> {
     disk: &'a dyn Disk,
     vault: &'a Vault,
-    id: &'a str,
+    id: TxId<'a>,
     jobs: &'a [Job<'a>],
     home: Home,
     sites: Vec<Site>,
@@ -255,7 +276,8 @@ impl<'a> Transaction<'a> {
         let mut folders: Vec<_> = self.jobs.iter().flat_map(|job| job.path.place.missing_folders()).collect();
         folders.dedup();
         Ok(Journal {
-            id: self.id.into(),
+            id: self.id.edit.into(),
+            call: self.id.call,
             home: self.disk.stat(&self.home.dir, ".".as_ref())?.inode,
             files: self.sites.iter().map(|site| site.entry.clone()).collect(),
             folders,
@@ -290,28 +312,31 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    /// Keeps the displaced files for undo, and returns their name in the history with the path of each. This cannot
-    /// fail the edit, which has happened: the next recovery completes it.
-    fn keep(&self) -> (OsString, Vec<Option<String>>) {
-        let displaced = self.jobs.iter().filter_map(|job| job.base.map(|(_, base)| base.stat.size));
+    /// Returns the result of this transaction.
+    fn into_committed(self) -> Committed {
+        let displaced = self.jobs.iter().filter_map(|job| job.base.map(|(_, base)| base.stat.size)).sum();
         let name: OsString = match (&self.home.folder, &self.sites[..]) {
             (Some(folder), _) => folder.into(),
             (None, [site, ..]) => site.displaced.1.clone(),
             (None, []) => OsString::new(),
         };
-        let is_home = tidy::bring_home(self.disk, &self.home.dir, &self.sites).is_ok();
         let kept = self.sites.iter().enumerate().map(|(number, site)| {
             let has_displaced = !matches!(site.entry.change, Change::Create | Change::Rename);
             has_displaced.then(|| match &self.home.folder {
-                Some(folder) => format!("{folder}/{}", Entry::kept_slot(&site.entry, number)),
+                Some(folder) => format!("{folder}/{}", site.entry.kept_slot(number)),
                 None => name.to_string_lossy().into_owned(),
             })
         });
-        let kept = kept.collect();
-        if is_home && tidy::finish(self.vault, &name).is_ok() {
-            self.vault.count_commit(displaced.sum());
+        Committed {
+            stats: self.now,
+            entries: self.sites.iter().map(|site| site.entry.clone()).collect(),
+            kept: kept.collect(),
+            name,
+            open: self.open,
+            home: self.home.dir,
+            sites: self.sites,
+            displaced,
         }
-        (name, kept)
     }
 
     /// Puts everything back, and reports the state of each file.

@@ -4,8 +4,10 @@
 //! the displaced files and a [`record`]. Anything without the user's mark is ignored, and a displaced file must still
 //! have the version that it had before.
 
+pub(crate) mod calls;
 mod net;
 pub(crate) mod record;
+pub(crate) mod standing;
 pub mod undo;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +16,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -23,7 +25,7 @@ use crate::problem::{Kind, NotUndone, Problem};
 use emend_edit::{Text, Version};
 
 pub use self::record::Origin;
-use self::record::{Details, Log, Record, RecordedFile};
+use self::record::{Details, Log, Record, RecordedFile, time_of};
 use crate::disk::Disk;
 use crate::files::commit::journal::{self, COMMITTED, Change, Journal};
 use crate::files::report::ChangeKind;
@@ -41,9 +43,6 @@ pub fn nearest_above<'a>(disk: &dyn Disk, folder: &'a Path, state: Option<&Path>
     };
     folder.ancestors().skip(1).find(has_history)
 }
-
-/// The number of digits of an edit's id that are its time.
-const TIME_DIGITS: usize = 11;
 
 /// A past edit.
 #[derive(Clone, Debug)]
@@ -134,6 +133,7 @@ impl<'a> History<'a> {
                 records.insert(at, record);
             }
         }
+        records.retain(|record| !record.is_untracked);
         // Newest first: an undo that was itself undone does not count.
         let mut undone: BTreeMap<String, String> = BTreeMap::new();
         for record in records.iter().rev() {
@@ -146,6 +146,17 @@ impl<'a> History<'a> {
         Ok(Self { disk, vault, root, prefix, records, undone })
     }
 
+    /// Creates a history of this one edit, without reading the log.
+    pub(crate) fn of_one(
+        disk: &'a dyn Disk,
+        vault: Arc<Vault>,
+        root: Arc<Root>,
+        prefix: String,
+        record: Record,
+    ) -> Self {
+        Self { disk, vault, root, prefix, records: vec![record], undone: BTreeMap::new() }
+    }
+
     /// Reads the newest edits from the end of the log, for an answer that must not wait for the rest.
     pub(crate) fn read_end(
         disk: &'a dyn Disk,
@@ -154,7 +165,8 @@ impl<'a> History<'a> {
         prefix: String,
     ) -> io::Result<Self> {
         let log = Log::read_end(disk, &vault)?;
-        let records = log.records(&vault).into_iter().map(|logged| logged.record).collect();
+        let records = log.records(&vault).into_iter().map(|logged| logged.record);
+        let records = records.filter(|record| !record.is_untracked).collect();
         Ok(Self { disk, vault, root, prefix, records, undone: BTreeMap::new() })
     }
 
@@ -337,6 +349,12 @@ impl Edited {
     }
 }
 
+/// How long ago the edit of this id was made, in words.
+#[must_use]
+pub fn ago_of(edit: &str) -> String {
+    ago(time_of(edit))
+}
+
 /// Returns in words how long ago a time was.
 #[must_use]
 pub fn ago(time: SystemTime) -> String {
@@ -355,25 +373,15 @@ fn short(version: &str) -> String {
     version.chars().take(12).collect()
 }
 
-/// Returns the time of the edit with this id.
-fn time_of(id: &str) -> SystemTime {
-    let millis = id.get(..TIME_DIGITS).and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    UNIX_EPOCH + Duration::from_millis(millis.unwrap_or(0))
-}
-
 /// Reconstructs a missing record from the names and journals of kept files.
 fn reconstruct(disk: &dyn Disk, vault: &Vault, id: &str, name: &str) -> Option<Record> {
-    if let Some((_, entry)) = journal::entry_of_file(vault, name) {
-        return Some(Record::without(id, vec![RecordedFile::of_entry(entry, name.to_owned())]));
+    if let Some(file) = journal::entry_of_file(vault, name) {
+        return Some(Record::of_file(file, name));
     }
     journal::id_of_folder(vault, name)?;
     let folder = disk.open_dir(&vault.kept, Path::new(name)).ok()?;
     let journal = Journal::read(disk, vault, &folder, COMMITTED, id).ok()??;
-    let files = journal.files.into_iter().enumerate().map(|(number, entry)| {
-        let kept = format!("{name}/{}", entry.kept_slot(number));
-        RecordedFile::of_entry(entry, kept)
-    });
-    Some(Record::without(id, files.collect()))
+    Some(Record::of_journal(journal, name))
 }
 
 /// Returns the problem of an unknown edit.

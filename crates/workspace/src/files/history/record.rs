@@ -6,11 +6,13 @@
 //! damaged. The names of the displaced files then still say what they are.
 
 use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use crate::disk::Disk;
-use crate::files::commit::journal::{Change, Entry};
+use crate::files::call::{CallDigest, CallIdentity, REMEMBERED};
+use crate::files::commit::journal::{Change, Entry, Journal, NamedFile};
 use crate::files::mailbox::Mailbox;
 use crate::files::vault::Vault;
 
@@ -18,6 +20,10 @@ use crate::files::vault::Vault;
 const KEPT_TEXT: usize = 4 * 1024 * 1024;
 /// The number of records kept.
 const KEPT: usize = 1_000;
+/// The number of older records that keep their heads while their calls may be sent again.
+const KEPT_HEADS: usize = 20_000;
+/// The details of a record that has lost them: two empty lines.
+const NO_DETAILS: &[u8] = b"\n\n";
 /// Their total size in bytes.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// The number of bytes of the log that are read when the caller must not wait for all of it.
@@ -34,6 +40,8 @@ pub struct Origin {
     pub tool: String,
     /// The arguments of the call, verbatim.
     pub request: String,
+    /// The identity of the call, by which it is recognised if it is sent again.
+    pub call: CallIdentity,
     /// The mailbox for later messages about the edit.
     pub mailbox: Mailbox,
 }
@@ -57,6 +65,15 @@ pub(crate) struct Record {
     /// The edit that this one undid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) undoes: Option<String>,
+    /// The call that made it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) call: Option<CallDigest>,
+    /// The idempotency key of that call, if it had one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) key: Option<CallDigest>,
+    /// Whether there is no history, and the record serves only to recognise the call.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub(crate) is_untracked: bool,
     pub(crate) files: Vec<RecordedFile>,
 }
 
@@ -104,6 +121,8 @@ pub(super) struct Logged<'a> {
     pub(super) record: Record,
     /// The details, after their mark.
     details: &'a [u8],
+    /// The record without the details.
+    head: &'a [u8],
     /// The whole record as written.
     whole: &'a [u8],
 }
@@ -115,7 +134,12 @@ impl Log {
 
     /// Reads the end of the log: the newest records, without those too long for it.
     pub(super) fn read_end(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
-        vault.end_of_log(disk, END).map(Self)
+        Self::read_last(disk, vault, END)
+    }
+
+    /// Reads the last `bytes` bytes of the log.
+    pub(super) fn read_last(disk: &dyn Disk, vault: &Vault, bytes: u64) -> io::Result<Self> {
+        vault.end_of_log(disk, bytes).map(Self)
     }
 
     /// Returns every complete record of ours, oldest first. Damaged ones are skipped.
@@ -128,7 +152,8 @@ impl Log {
             match vault.unsealed::<Record>("record", &self.0[start..end_of_head - 1]) {
                 Some(record) => {
                     let details = &self.0[end_of_head..end - 1];
-                    records.push(Logged { record, details, whole: &self.0[start..end] });
+                    let head = &self.0[start..end_of_head];
+                    records.push(Logged { record, details, head, whole: &self.0[start..end] });
                     at += 4;
                 }
                 None => at += 1,
@@ -145,11 +170,14 @@ impl Logged<'_> {
     }
 }
 
-/// Removes the oldest records above the limits.
+/// Removes the oldest records above the limits. Of those whose calls may still be sent again, the head stays.
 pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
     let log = Log::read(disk, vault)?;
     let records = log.records(vault);
-    if records.len() <= KEPT && log.0.len() <= KEPT_BYTES {
+    let now = SystemTime::now();
+    let is_over = |record: &Record| now.duration_since(time_of(&record.id)).unwrap_or_default() > REMEMBERED;
+    let is_stale = |logged: &Logged<'_>| logged.record.is_untracked && is_over(&logged.record);
+    if records.len() <= KEPT && log.0.len() <= KEPT_BYTES && !records.iter().any(is_stale) {
         return Ok(());
     }
     let mut left = KEPT_BYTES;
@@ -157,9 +185,13 @@ pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
         left = left.saturating_sub(logged.whole.len());
         left > 0
     };
-    let mut kept: Vec<&[u8]> =
-        records.iter().rev().take(KEPT).take_while(fits).map(|logged| logged.whole).collect();
-    kept.reverse();
+    let whole = records.iter().rev().take(KEPT).take_while(fits).count();
+    let (older, newest) = records.split_at(records.len() - whole);
+    let is_called_again = |logged: &&Logged<'_>| logged.record.call.is_some() && !is_over(&logged.record);
+    let heads = older[older.len().saturating_sub(KEPT_HEADS)..].iter().filter(is_called_again);
+    let heads = heads.flat_map(|logged| [logged.head, NO_DETAILS]);
+    let newest = newest.iter().filter(|logged| !is_stale(logged)).map(|logged| logged.whole);
+    let kept: Vec<&[u8]> = heads.chain(newest).collect();
     vault.replace_log(disk, &kept)
 }
 
@@ -172,10 +204,35 @@ impl Record {
         vault.append_to_log(disk, &[b"\n", &head, b"\n", &details, b"\n"])
     }
 
+    /// Creates the record of an edit from its journal, which was in a folder of this name.
+    pub(crate) fn of_journal(journal: Journal, folder: &str) -> Self {
+        let files = journal.files.into_iter().enumerate().map(|(number, entry)| {
+            let kept = format!("{folder}/{}", entry.kept_slot(number));
+            RecordedFile::of_entry(entry, kept)
+        });
+        Self { call: journal.call, ..Self::without(&journal.id, files.collect()) }
+    }
+
+    /// Creates the record of an edit from the name of its only file.
+    pub(crate) fn of_file(file: NamedFile, name: &str) -> Self {
+        let files = vec![RecordedFile::of_entry(file.entry, name.to_owned())];
+        Self { call: file.call, ..Self::without(&file.id, files) }
+    }
+
     /// Creates a substitute for a missing record.
-    pub(super) fn without(id: &str, files: Vec<RecordedFile>) -> Self {
+    pub(crate) fn without(id: &str, files: Vec<RecordedFile>) -> Self {
         let unknown = || String::from("unknown");
-        Self { id: id.into(), client: unknown(), session: unknown(), tool: unknown(), undoes: None, files }
+        Self {
+            id: id.into(),
+            client: unknown(),
+            session: unknown(),
+            tool: unknown(),
+            undoes: None,
+            call: None,
+            key: None,
+            is_untracked: false,
+            files,
+        }
     }
 }
 
@@ -186,6 +243,15 @@ impl RecordedFile {
         let kept = has_displaced.then_some(kept);
         Self { entry, kept, was_executable: None, added: 0, removed: 0 }
     }
+}
+
+/// How many digits of an edit's id are the time.
+const TIME_DIGITS: usize = 11;
+
+/// When the edit of this id was made.
+pub(crate) fn time_of(id: &str) -> SystemTime {
+    let millis = id.get(..TIME_DIGITS).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    UNIX_EPOCH + Duration::from_millis(millis.unwrap_or(0))
 }
 
 fn purpose(id: &str) -> String {

@@ -132,7 +132,7 @@ settings! {
             client: May::Lower,
         }
 
-        /// Keep displaced files and records. Without them nothing can be undone.
+        /// Keep displaced files and records. Without them nothing can be undone, and only which calls were made is known, for 15 minutes.
         // Neither is stricter: one loses what the user wants to have, the other keeps what they may not want.
         track_history: bool {
             default: true,

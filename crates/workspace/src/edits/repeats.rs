@@ -1,0 +1,51 @@
+//! A call that is sent again: what came of it is told once more, and nothing is done.
+
+use std::sync::Arc;
+
+use emend_edit::standing::Standing;
+
+use crate::edits::approval::NotCommitted;
+use crate::edits::context::EditContext;
+use crate::edits::vault_access::VaultAccess;
+use crate::files::effort::Effort;
+use crate::files::history::History;
+use crate::files::history::calls::Earlier;
+use crate::files::history::standing::JudgedEdit;
+use crate::files::roots::{Root, Roots};
+use crate::problem::{Kind, Problem};
+
+/// Goes on unless the same call has made an edit already. If that still stands, it is what there is to tell; if nobody can
+/// say whether it does, the call is refused, since it might edit twice. The root is locked.
+pub(crate) fn check_not_repeated(
+    roots: &Roots,
+    vaults: &VaultAccess,
+    root: &Arc<Root>,
+    context: &EditContext<'_>,
+) -> Result<(), NotCommitted> {
+    let (made, has_key) = match vaults.earlier_edit(root, context.origin.call)? {
+        Earlier::None => return Ok(()),
+        Earlier::KeyOfAnother(edit) => return Err(Problem::new(Kind::KeyOfAnother { edit }).into()),
+        Earlier::Edit(made) => (made, context.origin.call.has_key()),
+    };
+    if context.effort == Effort::Quick {
+        return Err(NotCommitted::NotQuick);
+    }
+    let judge = |history: History<'_>| history.judge(roots, &made, context.origin);
+    let mut judged = judge(vaults.history_of_one(roots, root, &made)?)?;
+    if judged.standing != Standing::IsGone
+        && let Some(history) = vaults.history(roots, root)?
+    {
+        // Now with what it put there, and with all that was made since.
+        judged = judge(history)?;
+    }
+    let JudgedEdit { repeat, standing, unclear } = judged;
+    match standing {
+        Standing::Stands => Err(NotCommitted::Repeated(Box::new(repeat))),
+        // Whoever sends the same key never means it a second time.
+        Standing::IsGone if !has_key => Ok(()),
+        Standing::IsGone | Standing::Unclear => {
+            let problem = Problem::new(Kind::MaybeRepeated { edit: made.id.clone(), has_key });
+            Err(Problem { path: unclear, ..problem }.into())
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether what an edit of the past did still stands in the files: decides whether a call that is sent again was made.
+
+use std::sync::Arc;
+
+use emend_edit::standing::Standing;
+use emend_edit::{Text, Version};
+
+use super::record::{Origin, Record, RecordedFile};
+use super::{Edited, History};
+use crate::files::commit::journal::Change;
+use crate::files::roots::Roots;
+use crate::files::snapshot::{self, Snapshot};
+use crate::files::trail::Trail;
+use crate::problem::{Kind, Problem};
+
+/// An edit that an earlier call made, which was the same, and which still stands.
+#[derive(Clone, Debug)]
+pub struct Repeat {
+    /// The tool of the call that is repeated.
+    pub tool: String,
+    /// The edit.
+    pub edited: Edited,
+    /// Its files with the versions that they have by now.
+    pub versions: Vec<(String, Option<Version>)>,
+}
+
+/// An edit of the past, judged by its files as they are now.
+pub(crate) struct JudgedEdit {
+    pub(crate) repeat: Repeat,
+    pub(crate) standing: Standing,
+    /// The first file of which it is unclear whether the edit still stands.
+    pub(crate) unclear: Option<String>,
+}
+
+impl History<'_> {
+    /// Judges an edit by its files as they are now. The policy is asked about each file again.
+    pub(crate) fn judge(
+        &self,
+        roots: &Roots,
+        record: &Record,
+        origin: &Origin,
+    ) -> Result<JudgedEdit, Problem> {
+        let id = &record.id;
+        if !record.files.iter().all(|file| self.may_show(file)) {
+            let rule = "a file of this edit, which is not named here, is off limits by now".into();
+            return Err(Problem::new(Kind::PathForbidden { rule }));
+        }
+        let (mut standing, mut unclear, mut versions) = (None, None, Vec::new());
+        for file in &record.files {
+            let now = self.now(roots, &file.entry.path)?;
+            let own = self.standing(roots, file, now.as_ref())?;
+            if own == Standing::Unclear {
+                unclear = unclear.or_else(|| Some(self.name(file)));
+            }
+            standing = Some(standing.map_or(own, |others: Standing| others.and(own)));
+            versions.push((self.name(file), now.map(|now| now.text.version())));
+        }
+        let mut standing = standing.unwrap_or(Standing::IsGone);
+        if self.undone.contains_key(id) && standing == Standing::Unclear {
+            standing = Standing::IsGone;
+        }
+        let unclear = unclear.or_else(|| versions.first().map(|(name, _)| name.clone()));
+        let edited = self.edit(id, &origin.session).unwrap_or_else(|| self.edited(record, &origin.session));
+        let repeat = Repeat { tool: origin.tool.clone(), edited, versions };
+        Ok(JudgedEdit { repeat, standing, unclear })
+    }
+
+    fn now(&self, roots: &Roots, trail: &Trail) -> Result<Option<Snapshot>, Problem> {
+        snapshot::read(self.disk, &roots.admit_beneath(&self.root, trail)?)
+    }
+
+    fn standing(
+        &self,
+        roots: &Roots,
+        file: &RecordedFile,
+        now: Option<&Snapshot>,
+    ) -> Result<Standing, Problem> {
+        let entry = &file.entry;
+        let Some(now) = now else {
+            let is_deleted = entry.change == Change::Delete;
+            return Ok(if is_deleted { Standing::Stands } else { Standing::IsGone });
+        };
+        if entry.change == Change::Delete {
+            return Ok(Standing::IsGone);
+        }
+        if let Some(from) = &entry.from
+            && self.now(roots, from)?.is_some()
+        {
+            return Ok(Standing::IsGone);
+        }
+        let version = now.text.version();
+        if entry.base != entry.after {
+            if entry.is_after(&version) {
+                return Ok(Standing::Stands);
+            }
+            if entry.is_base(&version) {
+                return Ok(Standing::IsGone);
+            }
+        } else if entry.from.is_some() {
+            // It only got another name, which it has.
+            return Ok(Standing::Stands);
+        } else {
+            return Ok(Standing::IsGone);
+        }
+        let (Some(before), Some(after)) = (self.before(file), self.after(file)) else {
+            return Ok(Standing::Unclear);
+        };
+        Ok(Standing::of_edit(&before, &after, &now.text))
+    }
+
+    /// What the file held before the edit.
+    fn before(&self, file: &RecordedFile) -> Option<Arc<Text>> {
+        match &file.entry.base {
+            None => Text::new(Vec::new()).ok().map(Arc::new),
+            Some(base) => self.kept(file).ok().map(|(_, text)| text).or_else(|| self.content(base)),
+        }
+    }
+
+    /// What the edit made of it: another edit may have displaced that.
+    fn after(&self, file: &RecordedFile) -> Option<Arc<Text>> {
+        self.content(file.entry.after.as_deref()?)
+    }
+}
