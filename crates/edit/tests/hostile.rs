@@ -140,6 +140,23 @@ fn a_request_of_too_many_hunks_ends_at_the_first_that_is_too_much() {
 }
 
 #[test]
+fn sections_of_one_file_cost_what_each_of_them_makes() {
+    let file = numbered(2_000);
+    let hunks =
+        |before: &str| -> String { (0..60).map(|i| format!("{before}@@\n-line number {i}\n+x\n")).collect() };
+    let outcome = |sections: &str| {
+        outcome(parsed(&format!("*** Begin Patch\n{sections}*** End Patch\n")), &file, 1_000_000)
+    };
+    let update = "*** Update File: a\n";
+    assert_eq!(outcome(&format!("{update}{}", hunks(""))), None);
+    assert_eq!(outcome(&hunks(update)), Some(Code::WorkLimit));
+    let added: String = file.lines().map(|line| format!("+{line}\n")).collect();
+    let (add, update) = (format!("*** Add File: b\n{added}"), "*** Update File: b\n");
+    assert_eq!(outcome(&format!("{add}{update}{}", hunks(""))), None);
+    assert_eq!(outcome(&format!("{add}{}", hunks(update))), Some(Code::WorkLimit));
+}
+
+#[test]
 fn a_request_of_very_many_files() {
     let added: String = (0..50_000).map(|i| format!("*** Add File: f{i}\n+x\n")).collect();
     assert_eq!(outcome(parsed(&format!("*** Begin Patch\n{added}*** End Patch\n")), "a\n", PLENTY), None);

@@ -412,11 +412,16 @@ mod tests {
 
     #[test]
     fn every_problem_is_reported() {
-        let refused = refusal(&format!(
+        let diff = format!(
             "*** f\n--- f\n{STARS}\n*** 1 ****\n! a\n--- 1 ----\n  b\n{STARS}\n*** 1,3 ****\n! a\n--- 1 ----\n! \
              b\n{STARS}\n*** x ****\n*** g\n--- h\n{STARS}\n*** 1 ****\n! a\n--- 1 ----\n! b\n"
-        ));
-        assert_eq!(refused.matches("invalid-format").count(), 4, "{refused}");
+        );
+        let problems = parse(&diff, None).unwrap_err();
+        let lines = problems.iter().map(|problem| match *problem.kind {
+            Kind::InvalidFormat { line, .. } => line,
+            _ => None,
+        });
+        assert_eq!(lines.collect::<Vec<_>>(), [3, 9, 14, 15].map(Some), "{problems:?}");
         assert!(refusal("nothing").contains("NoDiff"));
     }
 
