@@ -10,6 +10,7 @@ use emend_edit::find::FindLimits;
 use emend_edit::patch::recognise::{self, Format};
 use emend_edit::patch::{Patch, TextChange};
 use emend_edit::plan::{self, Source, Sources};
+use emend_edit::problem::Kind;
 use emend_edit::{Code, Problem, Text};
 
 /// A generous timeout: the tests are not optimised, and the machine may be busy. A quadratic loop takes far longer.
@@ -137,6 +138,27 @@ fn a_request_of_too_many_hunks_ends_at_the_first_that_is_too_much() {
     let patch = parsed(&format!("*** Begin Patch\n{sections}*** End Patch\n")).expect("a patch");
     let problems = plan::build(&patch, &sources(), &limits).expect_err("too much");
     assert_eq!((problems.len(), problems[0].code()), (1, Code::WorkLimit));
+}
+
+#[test]
+fn only_of_the_first_hunks_that_are_not_there_the_nearest_lines_are_looked_for() {
+    let hunks: String = (0..30).map(|i| format!("@@\n-line numbre {i}\n+x\n")).collect();
+    let mut sources = Sources::default();
+    sources.insert("a", "a", Source::Present(Arc::new(Text::new(numbered(100).into()).expect("text"))));
+    let patch = v4a(&hunks).expect("a patch");
+    let problems = plan::build(&patch, &sources, &FindLimits::default()).expect_err("no hunk is there");
+    let shown = problems.iter().map(|problem| match &*problem.kind {
+        Kind::HunkContextMismatch { near, .. } => !near.places.is_empty(),
+        kind => panic!("{kind:?}"),
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [[true; 10], [false; 10], [false; 10]].concat());
+}
+
+#[test]
+fn a_hunk_is_looked_for_by_the_line_that_says_most() {
+    let file = "return None\n".repeat(100_000) + "return the_total_of(items)\n";
+    let hunk = "@@\n return None\n-return the_total_of(items)\n+x\n";
+    assert_eq!(outcome(v4a(hunk), &file, 100_000), None);
 }
 
 #[test]

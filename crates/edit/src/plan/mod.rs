@@ -424,3 +424,6 @@ fn number_whole_files(files: &mut [FilePlan]) {
 pub fn rewrite_between(old: &Text, new: &Text) -> Edit {
     whole::rewrite(old, new.bytes())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! What a plan says of its hunks, and that a part of them can be taken.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::*;
+use crate::patch::v4a;
+
+/// The plan of these sections for a file of six lines, one of two, and no third.
+fn planned(sections: &str) -> Plan {
+    let patch = v4a::parse(&format!("*** Begin Patch\n{sections}*** End Patch\n")).unwrap();
+    let mut sources = Sources::default();
+    for (name, content) in [("six", "1\n2\n3\n4\n5\n6\n"), ("two", "a\nb\n")] {
+        let text = Arc::new(Text::new(content.into()).unwrap());
+        sources.insert(name, name, Source::Present(text));
+    }
+    sources.insert("new", "new", Source::Absent);
+    build(&patch, &sources, &FindLimits::default()).unwrap()
+}
+
+/// The files with what they will hold, and the hunks of each by number, line and count of lines.
+fn outcome(plan: &Plan) -> Vec<(&str, Option<String>, Vec<(usize, usize, usize)>)> {
+    let content =
+        |file: &FilePlan| file.action.pieces().map(|pieces| String::from_utf8(pieces.concat()).unwrap());
+    let hunks = |file: &FilePlan| {
+        file.hunks.iter().map(|hunk| (hunk.number, hunk.line, hunk.lines)).collect::<Vec<_>>()
+    };
+    plan.files.iter().map(|file| (&file.name[..], content(file), hunks(file))).collect()
+}
+
+const TWO_HUNKS: &str = "*** Update File: six\n@@\n-2\n+second\n@@\n 4\n-5\n+five\n+fifth\n";
+
+#[test]
+fn what_comes_from_no_hunk_has_the_next_free_numbers() {
+    let plan = planned(&format!("*** Delete File: two\n{TWO_HUNKS}*** Add File: new\n+x\n"));
+    assert_eq!(
+        outcome(&plan),
+        [
+            ("two", None, [(3, 1, 2)].to_vec()),
+            ("six", Some("1\nsecond\n3\n4\nfive\nfifth\n6\n".into()), [(1, 2, 1), (2, 4, 2)].to_vec()),
+            ("new", Some("x\n".into()), [(4, 1, 0)].to_vec()),
+        ]
+    );
+}
+
+#[test]
+fn hunks_can_be_taken_without_the_others_and_the_rest_gives_the_whole_back() {
+    let sections = format!("*** Delete File: two\n{TWO_HUNKS}*** Add File: new\n+x\n");
+    for (hunks, taken) in [
+        (&[1][..], &[("six", Some("1\nsecond\n3\n4\n5\n6\n".into()), [(1, 2, 1)].to_vec())][..]),
+        (
+            &[2, 3],
+            &[
+                ("two", None, [(3, 1, 2)].to_vec()),
+                ("six", Some("1\n2\n3\n4\nfive\nfifth\n6\n".into()), [(2, 4, 2)].to_vec()),
+            ],
+        ),
+        (&[4], &[("new", Some("x\n".into()), [(4, 1, 0)].to_vec())]),
+    ] {
+        let (part, rest) = planned(&sections).only(hunks).unwrap();
+        assert_eq!(outcome(&part), taken, "{hunks:?}");
+        assert_eq!(outcome(&rest.join(part)), outcome(&planned(&sections)));
+    }
+    assert!(matches!(planned(&sections).only(&[5]), Err(Kind::NoOp { why: NoChange::NothingTaken })));
+}
+
+#[test]
+fn hunks_that_belong_together_cannot_be_parted() {
+    // The second changes what the first has made.
+    let joined = "*** Update File: six\n@@\n-2\n+second\n*** Update File: six\n@@\n-second\n+2\n+2.5\n";
+    assert_eq!(planned(joined).can_take(&[1, 2]), Ok(()));
+    for hunk in [1, 2] {
+        assert_eq!(planned(joined).can_take(&[hunk]), Err(Kind::InseparableHunks { name: "six".into() }));
+    }
+    // What is moved over another file goes away where it was.
+    let moved = "*** Delete File: two\n*** Update File: six\n*** Move to: two\n@@\n-2\n+second\n";
+    let plan = planned(moved);
+    let content = Some("1\nsecond\n3\n4\n5\n6\n".into());
+    assert_eq!(outcome(&plan), [("two", content, [(1, 2, 1)].to_vec()), ("six", None, [(2, 1, 6)].to_vec())]);
+    let half = Err(Kind::HalfMove { from: "six".into(), to: "two".into() });
+    assert_eq!(
+        [plan.can_take(&[1, 2]), plan.can_take(&[1]), plan.can_take(&[2])],
+        [Ok(()), half.clone(), half]
+    );
+}
