@@ -16,7 +16,7 @@ use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
 use emend_workspace::{EditContext, Mutex, Origin, Policy, Request, RootSpec, Settings, Workspace};
 
-use crate::faults::{Scene, edit, many_files, native, one_file, portable, versions};
+use crate::{Scene, edit, many_files, native, one_file, portable, versions};
 
 /// What the victim does: in which folder, which edit, on which disk, and before which call it dies.
 const ORDER: &str = "EMEND_VICTIM";
@@ -89,7 +89,7 @@ pub(crate) fn dies(scene: &Scene, which: &str, disk: &str, call: usize) -> bool 
     let (workspace, state) = (scene.folder.path(), scene.folder.state());
     let order = format!("{}\n{}\n{which}\n{disk}\n{call}", workspace.display(), state.display());
     let status: ExitStatus = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "faults::crashes::victim", "--test-threads=1"])
+        .args(["--exact", "crashes::victim", "--test-threads=1"])
         .env(ORDER, order)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

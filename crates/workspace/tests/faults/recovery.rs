@@ -11,8 +11,8 @@ use emend_edit::patch::{Patch, v4a};
 use emend_testkit::folder;
 use emend_workspace::problem::{Code, FileState, Kind, Problem};
 
-use crate::faults::crashes::{dies, opened, scene_of};
-use crate::faults::{Scene, edit, many_files, native, one_file, versions};
+use crate::crashes::{dies, opened, scene_of};
+use crate::{Scene, edit, many_files, native, one_file, versions};
 
 const NONE: BTreeMap<String, String> = BTreeMap::new();
 
