@@ -506,6 +506,75 @@ mod tests {
         assert_eq!((readings.remembered, readings.contents.len()), (0, 0));
     }
 
+    /// An edit of this client, which has given all of the content or not, makes `new` of what was `old`.
+    fn write(readings: &mut Readings, old: &Snapshot, new: &str, whole: bool) -> Snapshot {
+        let now = snapshot(new);
+        let edit = emend_edit::plan::rewrite_between(&old.text, &now.text);
+        let action = Action::Modify { base: Arc::clone(&old.text), edit };
+        readings.wrote("a.txt", now.stat, &action, now.text.version(), whole);
+        now
+    }
+
+    #[test]
+    fn who_had_read_all_of_a_file_or_gives_all_of_it_knows_what_they_wrote() {
+        let all = 0..5;
+        let new = "1\n2\n3\n4\nfive\n";
+        for (shown, whole, is_full) in [
+            (&[all.clone()][..], false, true),
+            (&[0..4], false, false),
+            (&[0..4], true, true),
+            (&[all], true, true),
+        ] {
+            let (mut readings, read) = reader(shown);
+            let now = write(&mut readings, &read, new, whole);
+            let reading = readings.of("a.txt").unwrap();
+            assert_eq!((reading.version, reading.is_full()), (now.text.version(), is_full), "{shown:?}");
+            assert!(reading.is_read() && readings.check_read("a.txt", &now, None).is_ok());
+            let other = snapshot("other\n");
+            assert_eq!(readings.older("a.txt", &other).unwrap().bytes(), new.as_bytes());
+        }
+    }
+
+    #[test]
+    fn an_edit_by_match_is_no_reading() {
+        let read = snapshot("1\n2\n3\n4\n5\n");
+        let mut readings = Readings::default();
+        let now = write(&mut readings, &read, "one\n", false);
+        assert!(readings.of("a.txt").is_none() && readings.check_read("a.txt", &now, None).is_err());
+        write(&mut readings, &read, "one\n", true);
+        assert!(readings.check_whole("a.txt", &now, None).is_ok(), "but to write it is to know it");
+        // What was read was not what the edit was made of.
+        let (mut readings, _) = reader(&[0..5]);
+        let other = snapshot("other\n");
+        let now = write(&mut readings, &other, "one\n", false);
+        assert!(!readings.of("a.txt").unwrap().is_read());
+        assert!(readings.check_read("a.txt", &now, None).is_err());
+        assert!(readings.versions().is_empty() && readings.read_after(None).next().is_none());
+    }
+
+    #[test]
+    fn a_part_is_all_of_a_file_only_where_nothing_is_left_of_it() {
+        for (new, is_full) in [("", true), ("1", false), ("1\n", false)] {
+            let (mut readings, read) = reader(&[0..1]);
+            let now = write(&mut readings, &read, new, false);
+            assert_eq!(readings.check_whole("a.txt", &now, None).is_ok(), is_full, "{new:?}");
+        }
+    }
+
+    #[test]
+    fn whose_change_alone_was_shown_is_known_so_until_it_is_read_or_written_as_a_whole() {
+        let (mut readings, _) = reader(&[0..5]);
+        let now = snapshot("1\n2\n3\n4\nfive\n");
+        readings.knows_change("a.txt", &now);
+        let reading = readings.of("a.txt").unwrap();
+        assert!(reading.is_change_only() && reading.is_read() && !reading.is_full());
+        assert_eq!(reading.version, now.text.version());
+        let now = write(&mut readings, &now, "1\n2\n3\n4\n5\n6\n", false);
+        assert!(readings.of("a.txt").unwrap().is_change_only());
+        write(&mut readings, &now, "one\n", true);
+        assert!(!readings.of("a.txt").unwrap().is_change_only());
+    }
+
     #[test]
     fn arrivals_count_files_that_had_not_been_read_before() {
         let (mut readings, read) = reader(&[0..1, 1..2]);
@@ -532,6 +601,7 @@ mod tests {
         assert_eq!(readings.remembered, 0);
         let size = |number: usize| snapshot(&format!("{number:07}\n").repeat(REMEMBERED_FILE / 16));
         let count = REMEMBERED / size(0).text.footprint() + 1;
+        assert!((20..200).contains(&count), "files of half a megabyte: {count}");
         for number in 0..count {
             readings.saw(&format!("{number}.txt"), &size(number), 0..1, 1);
         }

@@ -131,3 +131,64 @@ pub(super) fn gone_or(
         _ => failed(error),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::problem::Code;
+
+    fn system(number: i32) -> io::Error {
+        io::Error::from_raw_os_error(number)
+    }
+
+    #[test]
+    fn what_failed_is_told_with_what_can_be_done_about_it() {
+        let (eio, eacces, emfile, enospc, erofs) = (5, 13, 24, 28, 30);
+        for (number, advice) in
+            [(eacces, "must be allowed"), (erofs, "read-only"), (enospc, "Some room"), (emfile, "ulimit -n")]
+        {
+            let told = message(Step::Place, "a.txt", &system(number));
+            assert!(told.starts_with("The new content of a.txt could not be put"), "{told}");
+            assert!(told.contains(advice) && told.ends_with("tell the person."), "{told}");
+        }
+        assert!(!message(Step::Place, "a.txt", &system(eio)).contains("tell the person"));
+        for (step, what) in [
+            (Step::Stage, "content could not be written"),
+            (Step::MakeFolders, "folders could not be made"),
+            (Step::Recheck, "could not be read again"),
+            (Step::Verify, "could not be read again"),
+            (Step::Finish, "edit could not be made durable"),
+        ] {
+            let told = message(step, "", &system(eio));
+            assert!(told.contains(what), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_failure_has_its_own_code_only_where_every_file_is_as_it_was() {
+        let name = || "a.txt".to_owned();
+        let mounted = |step| CommitFailure::io(step, "a.txt")(system(18));
+        let base = Version::hash(b"");
+        let failures: [(fn() -> CommitFailure, Code); 3] = [
+            (|| CommitFailure::Overtaken { name: "a.txt".into() }, Code::Busy),
+            (|| CommitFailure::Exists { name: "a.txt".into() }, Code::AlreadyExists),
+            (|| CommitFailure::io(Step::Place, "a.txt")(system(16)), Code::MountPoint),
+        ];
+        let code = |failure: CommitFailure, states: &[FileState]| {
+            let states = states.iter().map(|state| (name(), *state)).collect();
+            failure.into_problem(RestoreOutcome { states, left: None, open: None }).code()
+        };
+        let clean = [FileState::Untouched, FileState::Restored, FileState::Theirs];
+        let stale = || CommitFailure::Stale { name: name(), base, current: None };
+        assert_eq!(code(stale(), &clean), Code::StaleFile);
+        assert_eq!(code(mounted(Step::Place), &clean), Code::MountPoint);
+        assert_eq!(code(mounted(Step::Stage), &clean), Code::IoError);
+        for (failure, own) in failures {
+            assert_eq!(code(failure(), &clean), own);
+            for state in [FileState::Mixed, FileState::Unknown] {
+                assert_eq!(code(failure(), &[FileState::Untouched, state]), Code::IoError);
+                assert_eq!(code(stale(), &[state]), Code::IoError);
+            }
+        }
+    }
+}

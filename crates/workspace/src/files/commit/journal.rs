@@ -287,3 +287,55 @@ pub(crate) fn entry_of_file(vault: &Vault, name: &str) -> Option<NamedFile> {
     };
     entry.is_sound().then(|| NamedFile { id: id.to_owned(), call, entry })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry that has these of its parts.
+    fn entry(change: Change, from: bool, base: bool, after: bool) -> Entry {
+        let path = Trail::new(&["a".into()]);
+        let version = |is_there: bool| is_there.then(String::new);
+        Entry {
+            change,
+            from: from.then(|| path.clone()),
+            path,
+            base: version(base),
+            after: version(after),
+            inode: None,
+            staged_beside: false,
+            displaced_beside: false,
+        }
+    }
+
+    #[test]
+    fn a_displaced_file_is_kept_in_its_slot_wherever_it_was_put_first() {
+        for (change, slot) in [(Change::Modify, "7"), (Change::Delete, "7.old"), (Change::Move, "7.old")] {
+            for displaced_beside in [false, true] {
+                let entry = Entry { displaced_beside, ..entry(change, false, true, true) };
+                assert_eq!(entry.kept_slot(7), slot);
+                let beside = if displaced_beside { format!("{BESIDE}id-{slot}") } else { slot.into() };
+                assert_eq!(entry.slots("id", 7), ("7".into(), beside));
+            }
+        }
+        let entry = Entry { staged_beside: true, ..entry(Change::Create, false, false, true) };
+        assert_eq!(entry.slots("id", 7).0, format!("{BESIDE}id-7"));
+    }
+
+    #[test]
+    fn an_entry_says_what_its_change_needs_and_no_more() {
+        for (change, needs) in [
+            (Change::Create, (false, false, true)),
+            (Change::Modify, (false, true, true)),
+            (Change::Overwrite, (false, true, true)),
+            (Change::Delete, (false, true, false)),
+            (Change::Rename, (true, true, true)),
+            (Change::Move, (true, true, true)),
+        ] {
+            for bits in 0..8 {
+                let has = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
+                assert_eq!(entry(change, has.0, has.1, has.2).is_sound(), has == needs, "{change:?} {has:?}");
+            }
+        }
+    }
+}
