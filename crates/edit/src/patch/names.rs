@@ -202,6 +202,8 @@ mod tests {
         assert_eq!(names("\"a/\\\"q\" \"b/\\\"q\""), ("a/\"q".into(), "b/\"q".into()));
         assert_eq!(names("a/x \"b/\\t\""), ("a/x".into(), "b/\t".into()));
         assert_eq!(from_git_line("a/x y b/z w"), None);
+        // Without its prefix it may be a file of another folder, or of none.
+        assert_eq!(from_git_line("x y b/x y"), None);
     }
 
     #[test]

@@ -314,3 +314,21 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn prose_that_speaks_of_binary_files_is_no_header() {
+    let mode = "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n";
+    for prose in ["Binary files stay as they are.", "Only their modes differ", ""] {
+        let section = only(&format!("{mode}{prose}\n"));
+        assert_eq!((&section.path[..], section.executable), ("f", Some(true)), "{prose}");
+    }
+}
+
+#[test]
+fn the_side_of_a_new_file_says_its_name_whatever_stands_above() {
+    for (name, path) in [("b/x", "x"), ("x", "x"), ("y", "y")] {
+        let diff = format!("diff --git a/x b/x\n--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+n\n");
+        let section = only(&diff);
+        assert_eq!((&section.path[..], section.operation), (path, Operation::Add("n\n".into())));
+    }
+}
