@@ -132,7 +132,8 @@ pub(super) fn gone_or(
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::problem::Code;
