@@ -7,9 +7,10 @@ mod crashes;
 mod recovery;
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
-use emend_edit::patch::{Patch, TextChange, v4a};
+use emend_edit::patch::{Patch, TextChange, unified, v4a};
 use emend_testkit::failing_disk::FailingDisk;
 use emend_testkit::{Folder, Tree};
 use emend_workspace::disk::{self, Disk, Portable};
@@ -147,6 +148,45 @@ fn many_files_are_all_old_or_all_new_whichever_call_fails() {
         fail_every_call(native, errno, &many_files(), &versions());
     }
     fail_every_call(portable, EIO, &many_files(), &versions());
+}
+
+#[test]
+fn a_file_that_is_written_over_is_old_or_new_with_its_mode_whichever_call_fails() {
+    let patch = unified::parse(
+        "diff --git a/linked.txt b/linked.txt\nold mode 100644\nnew mode 100755\n--- a/linked.txt\n+++ \
+         b/linked.txt\n@@ -1,3 +1,2 @@\n one\n-two\n-three\n+2\n",
+        None,
+    )
+    .unwrap();
+    let (mut failed, mut restored) = (0, 0);
+    for n in 1.. {
+        let scene = crashes::scene_of("linked", native());
+        let workspace = crashes::opened(&scene);
+        scene.disk.fail_call(n);
+        let outcome = edit(&workspace, &patch, &BTreeMap::new());
+        let made = scene.disk.calls();
+        scene.disk.fail_call(0);
+        let now = || {
+            let mode = std::fs::metadata(scene.folder.at("other.txt")).unwrap().permissions().mode();
+            (scene.folder.text("other.txt"), mode & 0o111 != 0)
+        };
+        let new = ("one\n2\n".to_owned(), true);
+        if let Err(problems) = outcome {
+            failed += 1;
+            assert_eq!(now(), ("one\ntwo\nthree\n".to_owned(), false), "call {n} failed: {problems:?}");
+            if let Kind::IoError { states, .. } = &*problems[0].kind {
+                let sound = |state: &FileState| matches!(state, FileState::Untouched | FileState::Restored);
+                assert!(states.iter().all(|(_, state)| sound(state)), "call {n}: {problems:?}");
+                restored += 1;
+            }
+            edit(&workspace, &patch, &BTreeMap::new()).unwrap_or_else(|why| panic!("call {n}: {why:?}"));
+        }
+        assert_eq!(now(), new, "call {n}");
+        if made < n {
+            break;
+        }
+    }
+    assert!(failed > 5 && restored > 2, "only {failed} calls were made to fail");
 }
 
 /// From some call on, the disk fails for good, as one that is unplugged. What the answer says of each file is true, and

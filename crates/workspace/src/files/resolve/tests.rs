@@ -141,6 +141,25 @@ fn a_link_leads_where_it_points_and_never_out_of_the_root() {
 }
 
 #[test]
+fn a_refusal_says_whether_the_path_or_a_link_leads_out_of_the_root() {
+    let scene = Scene::new();
+    scene.link("out", "../outside.txt");
+    scene.link("to_folder", "sub");
+    for (path, is_own) in [
+        ("../a.txt", true),
+        ("sub/../../a.txt", true),
+        ("to_folder/../../a.txt", true),
+        ("out", false),
+        ("sub/../out", false),
+        ("out/a.txt", false),
+    ] {
+        let found = resolve(&Portable, &scene.root, &scene.canonical, Path::new(path), &|_| Ok(()));
+        let Err(Refusal::Outside(why)) = found else { panic!("{path}") };
+        assert_eq!(why.contains(".."), is_own, "{path}: {why}");
+    }
+}
+
+#[test]
 fn what_is_forbidden_is_asked_of_each_step_before_the_disk_is() {
     let scene = Scene::new();
     scene.link("to_folder", "sub");
@@ -161,5 +180,6 @@ fn links_and_steps_are_counted() {
     // Two steps for each turn, and one for the name at the end.
     let turns = |count: usize| ["sub/../".repeat(count), "a.txt".into()].concat();
     assert_eq!(scene.outcome(&turns(STEPS / 2 - 1)), "file a.txt");
+    assert_eq!(scene.outcome(&turns(STEPS / 2 - 1).replace("a.txt", "sub/b.txt")), "file sub/b.txt");
     assert_eq!(scene.outcome(&turns(STEPS / 2)), "outside");
 }
