@@ -1,8 +1,32 @@
-//! Emend's MCP surface: the only part that knows rmcp, JSON Schema and the names on the wire.
+//! Emend's MCP server: the only crate that knows rmcp, JSON Schema and the names on the wire.
 //!
-//! One [`Emend`] handler serves both eras of the protocol. A call goes one way: [`arguments`] checks it and
-//! gives it types, [`tools`] turns it into a patch and asks the workspace, [`wire`] turns the answer into
-//! an outcome, [`render`] into prose. Async stops here: each call is one blocking job.
+//! One [`Emend`] handler serves both eras of the protocol, on every transport of rmcp:
+//!
+//! ```
+//! use emend_server::Emend;
+//! use emend_workspace::{RootSpec, Workspace, disk};
+//! use rmcp::ServiceExt;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let root = RootSpec { name: None, path: folder.path().to_owned() };
+//! let emend = Emend::new(Workspace::open(disk::for_this_machine(), &[root], None));
+//!
+//! // A program would call `emend_server::serve_stdio(emend)`; here both ends are in one process.
+//! let (here, there) = tokio::io::duplex(64 * 1024);
+//! let server = tokio::spawn(async move { emend.serve(there).await });
+//! let client = ().serve(here).await?;
+//! let tools = client.list_all_tools().await?;
+//! assert!(tools.iter().any(|tool| tool.name == "apply_patch"));
+//! # client.cancel().await?;
+//! # server.await??.waiting().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A call goes one way: [`arguments`] checks it and gives it types, [`tools`] turns it into a patch and asks the
+//! workspace, [`wire`] turns the result into an outcome, [`render`] into prose. Async stops here: calls block a thread.
 
 pub mod messages;
 
