@@ -6,18 +6,22 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::patch::v4a;
+use crate::patch::{RangeChange, v4a};
 
 /// The plan of these sections for a file of six lines, one of two, and no third.
 fn planned(sections: &str) -> Plan {
     let patch = v4a::parse(&format!("*** Begin Patch\n{sections}*** End Patch\n")).unwrap();
+    build(&patch, &sources(), &FindLimits::default()).unwrap()
+}
+
+fn sources() -> Sources {
     let mut sources = Sources::default();
     for (name, content) in [("six", "1\n2\n3\n4\n5\n6\n"), ("two", "a\nb\n")] {
         let text = Arc::new(Text::new(content.into()).unwrap());
         sources.insert(name, name, Source::Present(text));
     }
     sources.insert("new", "new", Source::Absent);
-    build(&patch, &sources, &FindLimits::default()).unwrap()
+    sources
 }
 
 /// The files with what they will hold, and the hunks of each by number, line and count of lines.
@@ -84,4 +88,28 @@ fn hunks_that_belong_together_cannot_be_parted() {
         [plan.can_take(&[1, 2]), plan.can_take(&[1]), plan.can_take(&[2])],
         [Ok(()), half.clone(), half]
     );
+}
+
+#[test]
+fn lines_that_are_named_by_their_numbers_must_be_there() {
+    for (first, count, expected) in [
+        (1, 0, Some("x\n1\n2\n3\n4\n5\n6\n")),
+        (1, 2, Some("x\n3\n4\n5\n6\n")),
+        (5, 2, Some("1\n2\n3\n4\nx\n")),
+        (7, 0, Some("1\n2\n3\n4\n5\n6\nx\n")),
+        (0, 1, None),
+        (6, 2, None),
+        (7, 1, None),
+        (8, 0, None),
+        (2, usize::MAX, None),
+    ] {
+        let patch = Patch::replace_range("six", RangeChange { first, count, lines: alloc::vec!["x".into()] });
+        match (build(&patch, &sources(), &FindLimits::default()), expected) {
+            (Ok(plan), Some(expected)) => assert_eq!(outcome(&plan)[0].1.as_deref(), Some(expected)),
+            (Err(problems), None) => {
+                assert_eq!(*problems[0].kind, Kind::NoSuchLines { first, count, total: 6 });
+            }
+            (planned, _) => panic!("{first}, {count}: {planned:?}"),
+        }
+    }
 }
