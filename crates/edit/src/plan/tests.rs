@@ -24,8 +24,10 @@ fn sources() -> Sources {
     sources
 }
 
-/// The files with what they will hold, and the hunks of each by number, line and count of lines.
-fn outcome(plan: &Plan) -> Vec<(&str, Option<String>, Vec<(usize, usize, usize)>)> {
+/// A file, what it will hold, and its hunks by number, line and count of lines.
+type PlannedFile<'a> = (&'a str, Option<String>, Vec<(usize, usize, usize)>);
+
+fn outcome(plan: &Plan) -> Vec<PlannedFile<'_>> {
     let content =
         |file: &FilePlan| file.action.pieces().map(|pieces| String::from_utf8(pieces.concat()).unwrap());
     let hunks = |file: &FilePlan| {
