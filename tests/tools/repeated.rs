@@ -123,13 +123,37 @@ fn where_nobody_knows_whether_it_stands_the_call_is_refused() {
     client.call("str_replace", grow()).ok();
     client.replace("a.txt", "x = 11", "x = 12").ok();
     let refused = client.call("str_replace", grow()).refused("maybe-repeated");
-    assert!(refused.text.contains("with the version that you read"), "{}", refused.text);
+    assert!(
+        refused.text.ends_with("send it with the version that you read.\n[maybe-repeated]"),
+        "{}",
+        refused.text
+    );
     assert_eq!(folder.text("a.txt"), "x = 12\ny = 2\nz = 3\n");
     let version = client.read("a.txt").meta["emend/version"].clone();
     let mut meant = grow();
     meant["version"] = version;
     client.call("str_replace", meant).ok();
     assert_eq!(folder.text("a.txt"), "x = 112\ny = 2\nz = 3\n");
+}
+
+#[test]
+fn what_another_program_has_written_is_not_taken_for_the_edit() {
+    let folder = folder();
+    let mut client = serve(&folder);
+    client.call("str_replace", grow()).ok();
+    let bytes = folder.read("a.txt");
+    let modified = || std::fs::metadata(folder.at("a.txt")).unwrap().modified().unwrap();
+    let left = modified();
+    // The clock of a file system may tick slowly.
+    while modified() == left {
+        folder.write("a.txt", &bytes);
+    }
+    client.call("str_replace", grow()).refused("maybe-repeated");
+    assert_eq!(folder.text("a.txt"), "x = 11\ny = 2\nz = 3\n");
+    // Where it has written what was there before the edit, the call is made.
+    folder.write("a.txt", "x = 1\ny = 2\nz = 3\n");
+    client.read("a.txt");
+    assert!(!client.call("str_replace", grow()).ok().is_repeated());
 }
 
 #[test]

@@ -137,12 +137,13 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         Kind::UnknownEdit { edit, recent } => write_unknown(message.audience, edit.as_deref(), recent, f),
         Kind::MaybeRepeated { edit, has_key } => {
             let ago = history::ago_of(edit);
-            write!(f, "This very call was made {ago}, as edit {edit}, and what it put into {path} is not what stands there \
-                now. Nothing was changed by this call. Read the file; ")?;
-            match has_key {
-                true => f.write_str("if you mean the call once more, send it with another idempotency key."),
-                false => f.write_str("if you mean the call once more, send it with the version that you read."),
-            }
+            write!(
+                f,
+                "This very call was made {ago}, as edit {edit}, and {path} was written again since where that edit was, or by \
+                 another program. Nothing was changed by this call. Read the file; if you mean the call once more, send it \
+                 with "
+            )?;
+            f.write_str(if *has_key { "another idempotency key." } else { "the version that you read." })
         }
         Kind::KeyOfAnother { edit } => write!(
             f,

@@ -17,7 +17,7 @@ use crate::files::commit::Committed;
 use crate::files::effort::NotDone;
 use crate::files::history::History;
 use crate::files::history::calls::{CallIndex, Earlier};
-use crate::files::history::record::{self, Details, Record, RecordedFile};
+use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile};
 use crate::files::lock::Locked;
 use crate::files::recovery::{self, RecoveryFindings};
 use crate::files::roots::{Root, Roots};
@@ -248,14 +248,17 @@ impl VaultAccess {
         CallIdentity { call, key }: CallIdentity,
     ) -> io::Result<()> {
         let CheckedPlan { plan, context, report, .. } = checked;
-        let done = committed.entries.iter().zip(&committed.kept);
+        let done = committed.entries.iter().zip(&committed.kept).zip(&committed.stats);
         let files =
-            done.zip(plan.files()).zip(&report.files).map(|(((entry, kept), plan), reported)| RecordedFile {
-                entry: entry.clone(),
-                kept: kept.clone(),
-                was_executable: plan.executable.map(|executable| !executable),
-                added: reported.diff.added,
-                removed: reported.diff.removed,
+            done.zip(plan.files()).zip(&report.files).map(|((((entry, kept), stat), plan), reported)| {
+                RecordedFile {
+                    entry: entry.clone(),
+                    kept: kept.clone(),
+                    was_executable: plan.executable.map(|executable| !executable),
+                    left: stat.as_ref().and_then(FileMark::from_stat),
+                    added: reported.diff.added,
+                    removed: reported.diff.removed,
+                }
             });
         let origin = &context.origin;
         if !context.root.policy.terms().track_history {

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk::Disk;
+use crate::disk::{Disk, Stat};
 use crate::files::call::{CallDigest, CallIdentity, REMEMBERED};
 use crate::files::commit::journal::{Change, Entry, Journal, NamedFile};
 use crate::files::mailbox::Mailbox;
@@ -99,10 +99,28 @@ pub(crate) struct RecordedFile {
     /// Whether it was executable, if the edit changed that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) was_executable: Option<bool>,
+    /// The file as the edit left it, if that was seen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) left: Option<FileMark>,
     #[serde(default)]
     pub(crate) added: usize,
     #[serde(default)]
     pub(crate) removed: usize,
+}
+
+/// The traces that another program leaves in the metadata of a file that it writes, even with the same content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileMark {
+    inode: u64,
+    /// The time of the last change, in nanoseconds.
+    modified: u64,
+}
+
+impl FileMark {
+    pub(crate) fn from_stat(stat: &Stat) -> Option<Self> {
+        let modified = stat.modified?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        Some(Self { inode: stat.inode, modified: modified.try_into().ok()? })
+    }
 }
 
 impl Details {
@@ -241,7 +259,7 @@ impl RecordedFile {
     pub(super) fn of_entry(entry: Entry, kept: String) -> Self {
         let has_displaced = !matches!(entry.change, Change::Create | Change::Rename);
         let kept = has_displaced.then_some(kept);
-        Self { entry, kept, was_executable: None, added: 0, removed: 0 }
+        Self { entry, kept, was_executable: None, left: None, added: 0, removed: 0 }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use emend_edit::standing::Standing;
 use emend_edit::{Text, Version};
 
-use super::record::{Origin, Record, RecordedFile};
+use super::record::{FileMark, Origin, Record, RecordedFile};
 use super::{Edited, History};
 use crate::files::commit::journal::Change;
 use crate::files::roots::Roots;
@@ -48,7 +48,12 @@ impl History<'_> {
         let (mut standing, mut unclear, mut versions) = (None, None, Vec::new());
         for file in &record.files {
             let now = self.now(roots, &file.entry.path)?;
-            let own = self.standing(roots, file, now.as_ref())?;
+            let mut own = self.standing(roots, file, now.as_ref())?;
+            if own == Standing::Stands && now.as_ref().is_some_and(|now| !self.is_as_left(record, file, now))
+            {
+                // Another program may have put the same there for reasons of its own.
+                own = Standing::Unclear;
+            }
             if own == Standing::Unclear {
                 unclear = unclear.or_else(|| Some(self.name(file)));
             }
@@ -106,6 +111,15 @@ impl History<'_> {
             return Ok(Standing::Unclear);
         };
         Ok(Standing::of_edit(&before, &after, &now.text))
+    }
+
+    /// Whether no other program has written the file since the newest edit of it. After a crash that is not known, and
+    /// taken to be so.
+    fn is_as_left(&self, record: &Record, file: &RecordedFile, now: &Snapshot) -> bool {
+        let newer = self.records.iter().rev().take_while(|newer| newer.id != record.id);
+        let mut files = newer.flat_map(|newer| newer.files.iter().rev());
+        let newest = files.find(|newer| newer.entry.path == file.entry.path).unwrap_or(file);
+        newest.left.is_none_or(|left| Some(left) == FileMark::from_stat(&now.stat))
     }
 
     /// What the file held before the edit.
