@@ -103,7 +103,7 @@ impl VaultAccess {
     pub(crate) fn tidy(&self, vault: &Vault) {
         if vault.take_crowded() {
             vault.prune(self.disk());
-            let _ = record::prune(self.disk(), vault);
+            let _ = self.prune_log(vault);
         }
     }
 
@@ -211,6 +211,15 @@ impl VaultAccess {
         let Some(home) = homes.into_iter().next() else { return Ok(None) };
         let vault = Vault::at(disk, root.folder(), home, Arc::clone(self.seal()?));
         vault.map(|vault| Some(Arc::new(vault))).map_err(|error| reading_failed(&error))
+    }
+
+    /// Prunes the log. The calls that were read from it stay known: reading all of it again would take time and memory.
+    fn prune_log(&self, vault: &Vault) -> io::Result<()> {
+        let mut calls = self.calls.lock();
+        let Some(index) = calls.get_mut(&vault.log_path()) else { return record::prune(self.disk(), vault) };
+        index.refresh(self.disk(), vault)?;
+        record::prune(self.disk(), vault)?;
+        index.log_was_pruned(self.disk(), vault, SystemTime::now())
     }
 
     /// Returns the edit that the same call made in this root, which must be locked.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::reconstruct;
-use super::record::{Log, Record, time_of};
+use super::record::{KEPT_HEADS, Log, Record, time_of};
 use crate::disk::Disk;
 use crate::files::call::{CallDigest, CallIdentity, REMEMBERED};
 use crate::files::vault::{self, Vault};
@@ -73,6 +73,29 @@ impl CallIndex {
             log.records(vault).into_iter().for_each(|logged| self.add(logged.record));
         }
         self.read = now;
+        Ok(())
+    }
+
+    /// Takes note that this process has put a shorter log in place of the one that was read to its end, and forgets the
+    /// calls that can no longer be sent again, or are too many.
+    pub(crate) fn log_was_pruned(
+        &mut self,
+        disk: &dyn Disk,
+        vault: &Vault,
+        now: SystemTime,
+    ) -> io::Result<()> {
+        self.read = vault.log_stat(disk)?.map(|stat| (stat.inode, stat.size));
+        let is_young =
+            |made: &Record| now.duration_since(time_of(&made.id)).unwrap_or_default() <= REMEMBERED;
+        self.calls.retain(|_, made| is_young(made));
+        for known in [&mut self.calls, &mut self.keys] {
+            if known.len() > KEPT_HEADS {
+                let mut ids: Vec<String> = known.values().map(|made| made.id.clone()).collect();
+                ids.sort_unstable();
+                let oldest = ids.swap_remove(ids.len() - KEPT_HEADS);
+                known.retain(|_, made| made.id >= oldest);
+            }
+        }
         Ok(())
     }
 

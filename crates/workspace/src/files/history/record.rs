@@ -21,7 +21,7 @@ const KEPT_TEXT: usize = 4 * 1024 * 1024;
 /// The number of records kept.
 const KEPT: usize = 1_000;
 /// The number of older records that keep their heads while their calls may be sent again.
-const KEPT_HEADS: usize = 20_000;
+pub(crate) const KEPT_HEADS: usize = 10_000;
 /// The details of a record that has lost them: two empty lines.
 const NO_DETAILS: &[u8] = b"\n\n";
 /// Their total size in bytes.
