@@ -78,7 +78,7 @@ export async function play(client, { remembers = true } = {}) {
   changed(applied, ["notes.md"]);
   holds(notes, NOTES_EDITED);
 
-  refused(await client.call("str_replace", replacement), "search-not-found");
+  refused(await client.call("str_replace", { ...replacement, new_string: "- pie" }), "search-not-found");
   holds(notes, NOTES_EDITED);
 
   const patched = done(await client.call("apply_patch", { patch: PATCH }));

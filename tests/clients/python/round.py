@@ -121,7 +121,7 @@ async def play(client: Client, workspace: Path) -> None:
     assert edit_of(again) == edit_of(applied), "a handle edits once"
     assert notes.read_bytes() == NOTES_EDITED
 
-    refused(await client.call("str_replace", replacement), "search-not-found")
+    refused(await client.call("str_replace", {**replacement, "new_string": "- pie"}), "search-not-found")
     assert notes.read_bytes() == NOTES_EDITED
 
     patched = done(await client.call("apply_patch", {"patch": PATCH}))
