@@ -214,6 +214,13 @@ impl<'a> History<'a> {
         Some(Edited { request: shown(request), diff: shown(diff), ..self.edited(record, session) })
     }
 
+    /// Returns the recorded diff of an edit, if it was kept.
+    fn diff(&self, id: &str) -> Option<String> {
+        let log = Log::read(self.disk, &self.vault).ok()?;
+        let logged = log.records(&self.vault).into_iter().find(|logged| logged.record.id == id)?;
+        logged.details(&self.vault).diff
+    }
+
     fn record(&self, id: &str) -> Option<&Record> {
         self.records.iter().find(|record| record.id == id)
     }

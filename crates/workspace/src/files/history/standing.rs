@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use emend_edit::standing::Standing;
-use emend_edit::{Text, Version};
+use emend_edit::{Text, Version, diff};
 
 use super::record::{FileMark, Origin, Record, RecordedFile};
 use super::{Edited, History};
@@ -48,7 +48,7 @@ impl History<'_> {
         let (mut standing, mut unclear, mut versions) = (None, None, Vec::new());
         for file in &record.files {
             let now = self.now(roots, &file.entry.path)?;
-            let mut own = self.standing(roots, file, now.as_ref())?;
+            let mut own = self.standing(roots, record, file, now.as_ref())?;
             if own == Standing::Stands && now.as_ref().is_some_and(|now| !self.is_as_left(record, file, now))
             {
                 // Another program may have put the same there for reasons of its own.
@@ -77,6 +77,7 @@ impl History<'_> {
     fn standing(
         &self,
         roots: &Roots,
+        record: &Record,
         file: &RecordedFile,
         now: Option<&Snapshot>,
     ) -> Result<Standing, Problem> {
@@ -107,9 +108,8 @@ impl History<'_> {
         } else {
             return Ok(Standing::IsGone);
         }
-        let (Some(before), Some(after)) = (self.before(file), self.after(file)) else {
-            return Ok(Standing::Unclear);
-        };
+        let Some(before) = self.before(file) else { return Ok(Standing::Unclear) };
+        let Some(after) = self.after(record, file, &before) else { return Ok(Standing::Unclear) };
         Ok(Standing::of_edit(&before, &after, &now.text))
     }
 
@@ -130,8 +130,13 @@ impl History<'_> {
         }
     }
 
-    /// What the edit made of it: another edit may have displaced that.
-    fn after(&self, file: &RecordedFile) -> Option<Arc<Text>> {
-        self.content(file.entry.after.as_deref()?)
+    /// What the edit made of the file: a later edit displaced it, or the recorded diff leads to it.
+    fn after(&self, record: &Record, file: &RecordedFile, before: &Text) -> Option<Arc<Text>> {
+        self.content(file.entry.after.as_deref()?).or_else(|| {
+            // The diff of several files says nothing of one.
+            let [_] = &record.files[..] else { return None };
+            let after = Text::new(diff::apply(before.raw(), &self.diff(&record.id)?)?).ok()?;
+            file.entry.is_after(&after.version()).then(|| Arc::new(after))
+        })
     }
 }
