@@ -154,6 +154,13 @@ fn what_another_program_has_written_is_not_taken_for_the_edit() {
     folder.write("a.txt", "x = 1\ny = 2\nz = 3\n");
     client.read("a.txt");
     assert!(!client.call("str_replace", grow()).ok().is_repeated());
+    folder.write("a.txt", "x = 1\nanother = 2\n");
+    client.read("a.txt");
+    assert!(!client.call("str_replace", grow()).ok().is_repeated());
+    assert_eq!(folder.text("a.txt"), "x = 11\nanother = 2\n");
+    folder.write("a.txt", "x = 11\nanother = 3\n");
+    client.read("a.txt");
+    client.call("str_replace", grow()).refused("maybe-repeated");
 }
 
 #[test]
