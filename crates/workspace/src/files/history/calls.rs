@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::reconstruct;
-use super::record::{KEPT_HEADS, Log, Record, time_of};
+use super::record::{Log, Record, time_of};
 use crate::disk::Disk;
 use crate::files::call::{CallDigest, CallIdentity, REMEMBERED};
 use crate::files::vault::{self, Vault};
+
+/// The number of calls that a process knows, and of keys.
+const KEPT_CALLS: usize = 10_000;
 
 /// What an index says of a call.
 #[derive(Debug)]
@@ -89,10 +92,10 @@ impl CallIndex {
             |made: &Record| now.duration_since(time_of(&made.id)).unwrap_or_default() <= REMEMBERED;
         self.calls.retain(|_, made| is_young(made));
         for known in [&mut self.calls, &mut self.keys] {
-            if known.len() > KEPT_HEADS {
+            if known.len() > KEPT_CALLS {
                 let mut ids: Vec<String> = known.values().map(|made| made.id.clone()).collect();
                 ids.sort_unstable();
-                let oldest = ids.swap_remove(ids.len() - KEPT_HEADS);
+                let oldest = ids.swap_remove(ids.len() - KEPT_CALLS);
                 known.retain(|_, made| made.id >= oldest);
             }
         }

@@ -20,8 +20,8 @@ use crate::files::vault::Vault;
 const KEPT_TEXT: usize = 4 * 1024 * 1024;
 /// The number of records kept.
 const KEPT: usize = 1_000;
-/// The number of older records that keep their heads while their calls may be sent again.
-pub(crate) const KEPT_HEADS: usize = 10_000;
+/// The number of older records that keep their heads while their calls may be sent again. Each pruning reads them.
+const KEPT_HEADS: usize = 1_000;
 /// The details of a record that has lost them: two empty lines.
 const NO_DETAILS: &[u8] = b"\n\n";
 /// Their total size in bytes.
