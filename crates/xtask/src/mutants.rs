@@ -92,7 +92,7 @@ pub(crate) fn run(count: usize, seed: u64, time: Duration) -> Result<()> {
     Ok(())
 }
 
-/// Whether a crate that meets the goal would miss this many in more than one of a thousand draws. A small draw may miss
+/// Whether a crate that meets the goal would miss this many in more than one of a hundred draws. A small draw may miss
 /// one or two by chance, and CI must not fail for code that nobody has touched.
 fn is_by_bad_luck(missed: u32, tried: u32, may_miss: u32) -> bool {
     let rate = f64::from(may_miss) / 100.0;
@@ -103,7 +103,7 @@ fn is_by_bad_luck(missed: u32, tried: u32, may_miss: u32) -> bool {
         fewer += exactly;
         exactly *= f64::from(tried - number) / f64::from(number + 1) * rate / (1.0 - rate);
     }
-    1.0 - fewer > 0.001
+    1.0 - fewer > 0.01
 }
 
 /// Installs cargo-mutants if this version is missing. Unoptimised, it builds in a third of the time.
@@ -233,12 +233,11 @@ mod tests {
             (0, 0, 5, true),
             (1, 10, 5, true),
             (2, 10, 5, true),
-            (4, 10, 5, true),
-            (5, 10, 5, false),
+            (4, 10, 5, false),
             (3, 10, 10, true),
-            (6, 10, 10, false),
+            (5, 10, 10, false),
             (8, 150, 5, true),
-            (18, 150, 5, false),
+            (15, 150, 5, false),
         ] {
             assert_eq!(
                 is_by_bad_luck(missed, tried, may_miss),
