@@ -37,17 +37,17 @@ impl RunningCalls {
         cancelled: &CancellationToken,
     ) -> Turn<'_> {
         let mut hasher = DefaultHasher::new();
-        (owner, tool).hash(&mut hasher);
-        // The same call is sent in the same order; one that is not is another call to the log as well.
-        serde_json::to_string(arguments).unwrap_or_default().hash(&mut hasher);
+        (owner, tool, arguments).hash(&mut hasher);
         let call = hasher.finish();
         let same = Arc::clone(self.0.lock().entry(call).or_default());
-        let guard = tokio::select! {
+        // It exists while it waits, so that it tidies up behind itself whenever it is dropped.
+        let mut turn = Turn { calls: self, call, guard: None };
+        tokio::select! {
             biased;
-            guard = same.lock_owned() => Some(guard),
-            () = cancelled.cancelled() => None,
-        };
-        Turn { calls: self, call, guard }
+            guard = same.lock_owned() => turn.guard = Some(guard),
+            () = cancelled.cancelled() => {}
+        }
+        turn
     }
 }
 
