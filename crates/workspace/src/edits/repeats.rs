@@ -1,4 +1,4 @@
-//! A call that is sent again: what came of it is told once more, and nothing is done.
+//! The check that the same call has not made an edit already, before anything is planned.
 
 use std::sync::Arc;
 

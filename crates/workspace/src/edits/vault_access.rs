@@ -275,7 +275,7 @@ impl VaultAccess {
                 return Ok(());
             }
             let record = Record { call, key, is_untracked: true, ..Record::without(id, files.collect()) };
-            return record.write(self.disk(), vault, &Details::default());
+            return self.write(vault, record, &Details::default());
         }
         let record = Record {
             id: id.into(),
@@ -288,7 +288,17 @@ impl VaultAccess {
             is_untracked: false,
             files: files.collect(),
         };
-        record.write(self.disk(), vault, &Details::new(&origin.request, report.diff()))
+        self.write(vault, record, &Details::new(&origin.request, report.diff()))
+    }
+
+    /// Writes a record, and knows its call from then on.
+    fn write(&self, vault: &Vault, record: Record, details: &Details) -> io::Result<()> {
+        let length = record.write(self.disk(), vault, details)?;
+        if let Some(index) = self.calls.lock().get_mut(&vault.log_path()) {
+            // If that fails, the record is read with the others.
+            let _ = index.add_written(self.disk(), vault, record, length);
+        }
+        Ok(())
     }
 
     /// Takes the findings that were not reported yet.

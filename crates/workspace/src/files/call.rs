@@ -1,16 +1,16 @@
-//! What tells a call of a client from every other, so that one that is sent again is made once.
+//! The identity of a client's call, by which a call that is sent again is recognised and made once.
 //!
-//! A client whose answer was lost sends its call again. The [`CallDigest`] of the first travels with its edit: in the name
-//! or the journal of the transaction, which is durable before any file changes, and in the record.
+//! A client that has lost an answer sends its call again. The [`CallDigest`] of the first call goes with its edit: in the
+//! name or the journal of the transaction, which is durable before any file changes, and in the record.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How long a call without a key is known again.
+/// The time for which a call without a key is recognised.
 pub(crate) const REMEMBERED: Duration = Duration::from_secs(15 * 60);
 
-/// What tells a call from every other: a hash of who makes it, the tool and the arguments.
+/// A hash of who makes a call, the tool and the arguments, or of who makes it and its idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct CallDigest(u64);
@@ -48,12 +48,12 @@ impl CallDigest {
     }
 }
 
-/// By what a call is known again. By default it is not.
+/// The identity of a call. A call with the default identity is never recognised.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallIdentity {
-    /// Who called which tool with which arguments.
+    /// The digest of the caller, the tool and the arguments.
     pub(crate) call: Option<CallDigest>,
-    /// Who named which idempotency key, if the call has one.
+    /// The digest of the caller and the idempotency key, if the call has one.
     pub(crate) key: Option<CallDigest>,
 }
 

@@ -308,11 +308,13 @@ impl Vault {
     }
 
     /// Appends to the log.
-    pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<()> {
+    pub(crate) fn append_to_log(&self, disk: &dyn Disk, pieces: &[&[u8]]) -> io::Result<u64> {
         let file = disk.open_to_append(&self.home, OsStr::new(LOG))?;
         let record = pieces.concat();
-        self.bytes.fetch_add(record.len() as u64, Ordering::Relaxed);
-        disk.write(&file, &[&record])
+        let length = record.len() as u64;
+        self.bytes.fetch_add(length, Ordering::Relaxed);
+        disk.write(&file, &[&record])?;
+        Ok(length)
     }
 
     /// Replaces the log.

@@ -1,6 +1,4 @@
-//! Which call made which edit, so that a call that is sent again is made once.
-//!
-//! The log is the memory; [`CallIndex`] is what a process has read of it.
+//! An index of the log by call: it finds the edit of a call that is sent again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -8,29 +6,29 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::reconstruct;
-use super::record::{Log, Record, time_of};
+use super::record::{Log, Record};
 use crate::disk::Disk;
-use crate::files::call::{CallDigest, CallIdentity, REMEMBERED};
+use crate::files::call::{CallDigest, CallIdentity};
 use crate::files::vault::{self, Vault};
 
 /// The number of calls that a process knows, and of keys.
 const KEPT_CALLS: usize = 10_000;
 
-/// What an index says of a call.
+/// The result of looking up a call.
 #[derive(Debug)]
 pub(crate) enum Earlier {
-    /// Nobody has made it.
+    /// No edit came of it.
     None,
-    /// This edit came of the same call.
+    /// The same call made this edit.
     Edit(Arc<Record>),
     /// Its key was used for another call, which made this edit.
     KeyOfAnother(String),
 }
 
-/// The calls that the log of a vault knows, as far as this process has read it. Whoever asks holds the root's lock.
+/// The calls in the log of a vault, as far as this process has read it. The caller must hold the root's lock.
 #[derive(Debug, Default)]
 pub(crate) struct CallIndex {
-    /// Which log was read, and up to where.
+    /// The inode of the log that was read, and the offset up to which it was.
     read: Option<(u64, u64)>,
     /// From the digest of a call to the newest edit that came of it.
     calls: HashMap<CallDigest, Arc<Record>>,
@@ -41,8 +39,7 @@ pub(crate) struct CallIndex {
 impl CallIndex {
     /// Finds the edit that came of this call. A call without a key is forgotten after a while.
     pub(crate) fn find(&self, call: CallIdentity, now: SystemTime) -> Earlier {
-        let is_young =
-            |made: &&Arc<Record>| now.duration_since(time_of(&made.id)).unwrap_or_default() <= REMEMBERED;
+        let is_young = |made: &&Arc<Record>| made.is_recent(now);
         let edit = |made: &Arc<Record>| Earlier::Edit(Arc::clone(made));
         match (call.key, call.call) {
             (Some(key), called) => match self.keys.get(&key) {
@@ -58,24 +55,40 @@ impl CallIndex {
 
     /// Reads the new records of the log.
     pub(crate) fn refresh(&mut self, disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
-        let now = vault.log_stat(disk)?.map(|stat| (stat.inode, stat.size));
+        let now = end_of_log(disk, vault)?;
         if self.read.is_some() && self.read == now {
             return Ok(());
         }
-        let known = self.read.zip(now).filter(|((log, end), (now, size))| log == now && end <= size);
-        let unread = match (known, now) {
-            (Some(((_, end), (_, size))), _) => size - end,
-            (None, now) => {
+        let log = match (self.read, now) {
+            (Some((log, end)), Some((now, size))) if log == now && end <= size => {
+                Log::read_last(disk, vault, size - end)?
+            }
+            _ => {
                 *self = Self::default();
-                self.add_unlogged(disk, vault)?;
-                now.map_or(0, |(_, size)| size)
+                let log = Log::read(disk, vault)?;
+                self.add_unlogged(disk, vault, &log)?;
+                log
             }
         };
-        if unread > 0 {
-            let log = Log::read_last(disk, vault, unread)?;
-            log.records(vault).into_iter().for_each(|logged| self.add(logged.record));
-        }
+        log.records(vault).into_iter().for_each(|logged| self.add(logged.record));
         self.read = now;
+        Ok(())
+    }
+
+    /// Adds a record of this many bytes that this process has just written, so that it need not be read. If others wrote
+    /// before it, the next refresh reads theirs and it.
+    pub(crate) fn add_written(
+        &mut self,
+        disk: &dyn Disk,
+        vault: &Vault,
+        record: Record,
+        length: u64,
+    ) -> io::Result<()> {
+        let now = end_of_log(disk, vault)?;
+        if now.is_some() && now == self.read.map(|(log, end)| (log, end + length)) {
+            self.add(record);
+            self.read = now;
+        }
         Ok(())
     }
 
@@ -87,10 +100,8 @@ impl CallIndex {
         vault: &Vault,
         now: SystemTime,
     ) -> io::Result<()> {
-        self.read = vault.log_stat(disk)?.map(|stat| (stat.inode, stat.size));
-        let is_young =
-            |made: &Record| now.duration_since(time_of(&made.id)).unwrap_or_default() <= REMEMBERED;
-        self.calls.retain(|_, made| is_young(made));
+        self.read = end_of_log(disk, vault)?;
+        self.calls.retain(|_, made| made.is_recent(now));
         for known in [&mut self.calls, &mut self.keys] {
             if known.len() > KEPT_CALLS {
                 let mut ids: Vec<String> = known.values().map(|made| made.id.clone()).collect();
@@ -103,8 +114,7 @@ impl CallIndex {
     }
 
     /// Adds the edits of which only a transaction tells: their records were lost with the power.
-    fn add_unlogged(&mut self, disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
-        let log = Log::read(disk, vault)?;
+    fn add_unlogged(&mut self, disk: &dyn Disk, vault: &Vault, log: &Log) -> io::Result<()> {
         let logged: BTreeSet<String> =
             log.records(vault).into_iter().map(|logged| logged.record.id).collect();
         for name in disk.names(&vault.kept)? {
@@ -129,11 +139,19 @@ impl CallIndex {
     }
 }
 
+/// Returns the inode and the size of the log, if there is one.
+fn end_of_log(disk: &dyn Disk, vault: &Vault) -> io::Result<Option<(u64, u64)>> {
+    Ok(vault.log_stat(disk)?.map(|stat| (stat.inode, stat.size)))
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::files::call::REMEMBERED;
+    use crate::files::history::record::Details;
+    use crate::files::history::record::tests::vault;
 
     fn id(age: Duration) -> String {
         let made = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap() - age;
@@ -163,6 +181,33 @@ mod tests {
         assert!(matches!(made.find(CallIdentity::default(), now), Earlier::None));
         let old = index(call("{}", None), REMEMBERED + Duration::from_secs(1));
         assert!(matches!(old.find(call("{}", None), now), Earlier::None));
+    }
+
+    #[test]
+    fn what_this_process_writes_is_known_and_what_others_write_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, vault) = vault(folder.path());
+        let write = |arguments: &str| {
+            let record =
+                Record { call: call(arguments, None).call, ..Record::without(&id(Duration::ZERO), vec![]) };
+            let length = record.write(&*disk, &vault, &Details::default()).unwrap();
+            (record, length)
+        };
+        let mut index = CallIndex::default();
+        write("before");
+        index.refresh(&*disk, &vault).unwrap();
+        let knows = |index: &CallIndex, arguments| {
+            matches!(index.find(call(arguments, None), SystemTime::now()), Earlier::Edit(_))
+        };
+        let (own, length) = write("own");
+        index.add_written(&*disk, &vault, own, length).unwrap();
+        assert!(knows(&index, "before") && knows(&index, "own"));
+        write("another's");
+        let (own, length) = write("own later");
+        index.add_written(&*disk, &vault, own, length).unwrap();
+        assert!(!knows(&index, "own later"), "the end is not where this process left it");
+        index.refresh(&*disk, &vault).unwrap();
+        assert!(knows(&index, "another's") && knows(&index, "own later"));
     }
 
     #[test]

@@ -193,8 +193,7 @@ pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
     let log = Log::read(disk, vault)?;
     let records = log.records(vault);
     let now = SystemTime::now();
-    let is_over = |record: &Record| now.duration_since(time_of(&record.id)).unwrap_or_default() > REMEMBERED;
-    let is_stale = |logged: &Logged<'_>| logged.record.is_untracked && is_over(&logged.record);
+    let is_stale = |logged: &Logged<'_>| logged.record.is_untracked && !logged.record.is_recent(now);
     if records.len() <= KEPT && log.0.len() <= KEPT_BYTES && !records.iter().any(is_stale) {
         return Ok(());
     }
@@ -205,7 +204,7 @@ pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
     };
     let whole = records.iter().rev().take(KEPT).take_while(fits).count();
     let (older, newest) = records.split_at(records.len() - whole);
-    let is_called_again = |logged: &&Logged<'_>| logged.record.call.is_some() && !is_over(&logged.record);
+    let is_called_again = |logged: &&Logged<'_>| logged.record.call.is_some() && logged.record.is_recent(now);
     let heads = older[older.len().saturating_sub(KEPT_HEADS)..].iter().filter(is_called_again);
     let heads = heads.flat_map(|logged| [logged.head, NO_DETAILS]);
     let newest = newest.iter().filter(|logged| !is_stale(logged)).map(|logged| logged.whole);
@@ -214,12 +213,18 @@ pub(crate) fn prune(disk: &dyn Disk, vault: &Vault) -> io::Result<()> {
 }
 
 impl Record {
-    /// Writes the record: a line with its mark and one with its content, then the same for the details.
-    pub(crate) fn write(&self, disk: &dyn Disk, vault: &Vault, details: &Details) -> io::Result<()> {
+    /// Writes the record: a line with its mark and one with its content, then the same for the details. Returns how many
+    /// bytes the log has grown by.
+    pub(crate) fn write(&self, disk: &dyn Disk, vault: &Vault, details: &Details) -> io::Result<u64> {
         let head = vault.sealed("record", self)?;
         let details = vault.sealed(&purpose(&self.id), details)?;
         // An empty line terminates what a crash may have left incomplete.
         vault.append_to_log(disk, &[b"\n", &head, b"\n", &details, b"\n"])
+    }
+
+    /// Whether the call of this edit may still be sent again without a key.
+    pub(crate) fn is_recent(&self, now: SystemTime) -> bool {
+        now.duration_since(time_of(&self.id)).unwrap_or_default() <= REMEMBERED
     }
 
     /// Creates the record of an edit from its journal, which was in a folder of this name.
@@ -277,20 +282,28 @@ fn purpose(id: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::disk::for_this_machine;
     use crate::files::roots::{RootSpec, Roots};
     use crate::files::seal::Seal;
     use std::sync::Arc;
 
-    fn check(of: impl Fn(&mut Vec<u8>), expected: &[&str]) {
-        let folder = tempfile::tempdir().unwrap();
+    /// The vault of a root in this folder.
+    pub(in super::super) fn vault(folder: &Path) -> (Arc<dyn Disk>, Arc<Vault>) {
         let disk = for_this_machine();
-        let spec = RootSpec { name: None, path: folder.path().to_path_buf() };
+        let spec = RootSpec { name: None, path: folder.to_path_buf() };
         let roots = Roots::open(Arc::clone(&disk), &[spec], &crate::Policy::default()).unwrap();
         let seal = Arc::new(Seal::of_user(None).unwrap());
         let vault = roots.all()[0].vault.get(&*disk, roots.all()[0].folder(), None, &seal).unwrap();
+        (disk, vault)
+    }
+
+    fn check(of: impl Fn(&mut Vec<u8>), expected: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        let (disk, vault) = vault(folder.path());
         for id in ["1", "2", "3"] {
             let details = Details::new("a request\nof two lines", id.to_owned());
             Record::without(id, Vec::new()).write(&*disk, &vault, &details).unwrap();

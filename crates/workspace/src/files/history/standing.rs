@@ -1,4 +1,5 @@
-//! Whether what an edit of the past did still stands in the files: decides whether a call that is sent again was made.
+//! Judging a past edit by its files as they are now: whether what it did still stands. It decides whether a call that is
+//! sent again is answered with the first outcome.
 
 use std::sync::Arc;
 
