@@ -50,6 +50,8 @@ fn boundary(text: &str, mut at: usize) -> usize {
 enum Naive {
     Nowhere,
     Once(Range<usize>, Layer),
+    /// Once, but several lines begin or end inside a word there.
+    SplitsWord,
     Often,
 }
 
@@ -82,10 +84,6 @@ fn literal(text: &Text, old: &[u8]) -> Naive {
     let (wanted, _) = units(old, 0);
     let all: Vec<Range<usize>> = (0..file.len())
         .filter(|&at| file[at..].starts_with(&wanted))
-        // Several lines begin and end with whole words.
-        .filter(|&at| {
-            !old.contains(&b'\n') || (!splits_word(&file, at) && !splits_word(&file, at + wanted.len()))
-        })
         .map(|at| starts[at]..starts[at + wanted.len()])
         .collect();
     let equal: Vec<Range<usize>> =
@@ -95,13 +93,23 @@ fn literal(text: &Text, old: &[u8]) -> Naive {
         return Naive::of(&equal, Layer::Exact);
     }
     if old.windows(2).any(|pair| pair == b"\r\n") && !equal.is_empty() {
-        return Naive::of(&equal, Layer::Exact);
+        return in_whole_words(text, Naive::of(&equal, Layer::Exact));
     }
-    Naive::of(&all, if equal.is_empty() { Layer::LineEndings } else { Layer::Exact })
+    in_whole_words(text, Naive::of(&all, if equal.is_empty() { Layer::LineEndings } else { Layer::Exact }))
+}
+
+/// Several lines that stand once must begin and end with whole words.
+fn in_whole_words(text: &Text, naive: Naive) -> Naive {
+    match naive {
+        Naive::Once(place, _) if [place.start, place.end].iter().any(|&at| splits_word(text.bytes(), at)) => {
+            Naive::SplitsWord
+        }
+        other => other,
+    }
 }
 
 /// Whether a place in some bytes lies inside a word.
-pub fn splits_word(bytes: &[u8], at: usize) -> bool {
+fn splits_word(bytes: &[u8], at: usize) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     at > 0 && is_word(bytes.get(at - 1)) && is_word(bytes.get(at))
 }
@@ -123,10 +131,12 @@ fn compare(found: &std::result::Result<Option<Match>, Kind>, naive: &Naive, stri
             assert_eq!((&found.range, found.layer), (place, *layer));
         }
         (Err(Kind::AmbiguousMatch { total, .. }), Naive::Often) => assert!(*total > 1),
+        (Err(Kind::PartOfWord { .. }), Naive::SplitsWord) => {}
         (Ok(None), Naive::Nowhere) => {}
         (_, Naive::Nowhere) if !strict => {}
         (found, Naive::Nowhere) => panic!("nowhere, but {found:?}"),
         (found, Naive::Once(place, layer)) => panic!("once, at {place:?} by {layer}, but {found:?}"),
+        (found, Naive::SplitsWord) => panic!("once, in a word, but {found:?}"),
         (found, Naive::Often) => panic!("often, but {found:?}"),
     }
 }

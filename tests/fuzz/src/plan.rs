@@ -1,7 +1,6 @@
 //! Planning: a request for small files, planned and applied. Bytes outside the spans stay, in the view and on disk.
 //! Where every hunk matched exactly, a naive second version makes the same file.
 
-use crate::finder::splits_word;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -366,13 +365,7 @@ fn texts(file: &[u8], hunks: &[(&Hunk, &PlacedHunk)]) -> Option<Vec<u8>> {
         if placed.layer != Some(Layer::Exact) || change.new.contains('\r') {
             return None;
         }
-        // Several lines begin and end with whole words.
-        let whole = |at: usize| {
-            !change.old.contains('\n')
-                || !(splits_word(file.as_bytes(), at) || splits_word(file.as_bytes(), at + change.old.len()))
-        };
-        let places: Vec<usize> =
-            file.match_indices(&change.old).map(|(at, _)| at).filter(|&at| whole(at)).collect();
+        let places: Vec<usize> = file.match_indices(&change.old).map(|(at, _)| at).collect();
         assert_eq!(places.len(), placed.places, "{:?} stands so often", change.old);
         spans.extend(places.into_iter().map(|at| (at, change)));
     }
