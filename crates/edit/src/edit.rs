@@ -36,6 +36,8 @@ pub struct Edit {
     spans: Vec<Span>,
     /// Whether some span comes from several hunks, so that none of them can be left out.
     joined: bool,
+    /// Whether some span was found by comparing two contents.
+    compared: bool,
 }
 
 impl Edit {
@@ -48,6 +50,7 @@ impl Edit {
             encoding: text.encoding(),
             spans: Vec::new(),
             joined: false,
+            compared: false,
         }
     }
 
@@ -219,6 +222,13 @@ impl Edit {
         !self.joined
     }
 
+    /// Returns whether its spans were found by comparing two contents. Then it is a guess which of several equal lines it
+    /// keeps.
+    #[must_use]
+    pub fn is_compared(&self) -> bool {
+        self.compared
+    }
+
     /// Drops the spans of all other hunks, or nothing if the hunks are not separable.
     pub(crate) fn retain(&mut self, hunks: &[usize]) {
         if self.is_separable() {
@@ -229,6 +239,12 @@ impl Edit {
     /// Marks all hunks of the edit as inseparable.
     pub(crate) fn into_joined(mut self) -> Self {
         self.joined = true;
+        self
+    }
+
+    /// Marks the edit as one that was found by comparing two contents.
+    pub(crate) fn into_compared(mut self) -> Self {
+        self.compared = true;
         self
     }
 
@@ -267,7 +283,15 @@ impl Edit {
         }
         middle.keep_to(next.base_len, &mut out);
         let joined = self.joined || next.joined || out.joined || middle.swallowed;
-        Self { base: self.base, base_len: self.base_len, encoding: next.encoding, spans: out.spans, joined }
+        let compared = self.compared || next.compared;
+        Self {
+            base: self.base,
+            base_len: self.base_len,
+            encoding: next.encoding,
+            spans: out.spans,
+            joined,
+            compared,
+        }
     }
 }
 
@@ -451,7 +475,7 @@ impl EditBuilder {
             }
         }
         let Self { base, base_len, encoding, spans, .. } = self;
-        Ok(Edit { base, base_len, encoding, spans, joined: false })
+        Ok(Edit { base, base_len, encoding, spans, joined: false, compared: false })
     }
 }
 
@@ -538,7 +562,14 @@ mod tests {
             at = end;
         }
         let encoding = Encoding::UTF_8;
-        Edit { base: Version::hash(base), base_len: base.len(), encoding, spans, joined: false }
+        Edit {
+            base: Version::hash(base),
+            base_len: base.len(),
+            encoding,
+            spans,
+            joined: false,
+            compared: false,
+        }
     }
 
     proptest! {

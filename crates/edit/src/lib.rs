@@ -45,6 +45,8 @@ pub mod text;
 
 pub mod edit;
 
+pub mod follow;
+
 pub mod patch;
 
 pub mod find;

@@ -8,6 +8,7 @@
 //! cargo xtask strace POINT               one of them again, as it was printed
 //! cargo xtask power [SECONDS]            the power goes off: what was acknowledged is there; needs root
 //! cargo xtask load [SECONDS]             64 clients over HTTP at once: no edit is lost, nothing is left over
+//! cargo xtask lines [CASES]              stale line numbers: each lands on the lines that were read, or is refused
 //! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
 //! cargo xtask overhead                   what a call costs beside its edit, over each transport
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
@@ -31,6 +32,7 @@ mod editors;
 mod formatters;
 mod fuzz;
 mod kill;
+mod lines;
 mod load;
 mod many;
 mod overhead;
@@ -45,13 +47,15 @@ use anyhow::{Context, Result};
 
 /// The suites and their arguments, as a help text.
 pub const SUITES: &str = "agents [NAME...], clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], \
-     kill [SECONDS], load [SECONDS], many [FILES], overhead, power [SECONDS], race [SECONDS], servers [NAME...], \
+     kill [SECONDS], lines [CASES], load [SECONDS], many [FILES], overhead, power [SECONDS], race [SECONDS], servers [NAME...], \
      strace [SECONDS [SEED]], strace POINT";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
 /// The default number of files in the suite `many`.
 const FILES: usize = 1_000;
+/// How many times stale line numbers are followed unless it is told.
+const CASES: u64 = 1_000_000;
 
 /// Runs the suite of this name. Returns whether it exists; the error is its finding.
 pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
@@ -70,6 +74,7 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("fuzz", _) => fuzz::run(time()?)?,
         ("kill", _) => kill::run(&emend()?, time()?)?,
         ("load", _) => load::run(&emend()?, time()?)?,
+        ("lines", _) => lines::run(number(0, "CASES")?.unwrap_or(CASES))?,
         ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize))?,
         ("overhead", _) => overhead::run(&emend()?)?,
         ("power", _) => power::run(&emend()?, time()?)?,

@@ -71,7 +71,7 @@ pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
         }
     }
     // The pieces of one comparison are disjoint by construction.
-    builder.finish().unwrap_or_else(|_| Edit::empty(text))
+    builder.finish().unwrap_or_else(|_| Edit::empty(text)).into_compared()
 }
 
 /// Returns the difference of two lists of lines, as operations that cover both sides.
