@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 15] = [
     "read_file",
     "list_files",
     "search_text",
@@ -31,6 +31,7 @@ const TOOLS: [&str; 14] = [
     "write_file",
     "move_file",
     "delete_file",
+    "edit_files",
     "edit_preview",
     "apply_preview",
     "undo_edit",

@@ -2,6 +2,7 @@
 
 mod apply_patch;
 mod diagnostics;
+mod edit_files;
 mod history;
 mod list_files;
 mod many_files;

@@ -4,6 +4,7 @@
 //! This module holds facts only. Other crates word the messages, since they know the reader and what that reader can do
 //! next.
 
+mod lost;
 pub mod malformed;
 mod near;
 
@@ -14,6 +15,7 @@ use core::fmt;
 
 use crate::version::Version;
 
+pub use lost::{LinesNow, LostLines, WhyLost};
 pub use malformed::Malformed;
 pub use near::{Difference, DifferenceKind, DifferingWords, Near, NearPlace, Relation};
 
@@ -26,6 +28,8 @@ pub struct Problem {
     pub path: Option<String>,
     /// The hunk (or edit of a list) concerned, counted from 1 over the whole request.
     pub hunk: Option<usize>,
+    /// The edit that it concerns, counted from 1, if the request joins several.
+    pub edit: Option<usize>,
     /// Hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
     /// How many hunks of the request fit, where not all of them do.
@@ -58,7 +62,7 @@ impl Problem {
     /// Makes a problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind: Box::new(kind), path: None, hunk: None, beside: Vec::new(), fit: None }
+        Self { kind: Box::new(kind), path: None, hunk: None, edit: None, beside: Vec::new(), fit: None }
     }
 
     /// Attributes the problem to a file.
@@ -182,6 +186,8 @@ pub enum Kind {
     },
     /// The lines were found with differences that leave open how the new lines are meant.
     Unclear,
+    /// Lines are named by the numbers of another version, and where they are now is not certain.
+    LostLines(Box<LostLines>),
     /// Lines are named by number alone, and an earlier change has moved them.
     MovedNumbers,
     WorkLimit {
@@ -350,6 +356,7 @@ codes! {
     NoOp "no-op",
     OverlappingEdits "overlapping-edits",
     AlreadyExists "already-exists",
+    StaleFile "stale-file",
     OmissionPlaceholder "omission-placeholder",
     EscapedText "escaped-text",
     IndentationMismatch "indentation-mismatch",
@@ -381,6 +388,10 @@ impl Kind {
                 Code::AmbiguousMatch
             }
             Self::OverlappingEdits { .. } => Code::OverlappingEdits,
+            Self::LostLines(lost) => match lost.why {
+                WhyLost::Overwritten => Code::OverlappingEdits,
+                WhyLost::Unknown | WhyLost::Changed { .. } | WhyLost::Several { .. } => Code::StaleFile,
+            },
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::NoSuchLines { .. }
             | Self::PartOfWord { .. }
@@ -407,6 +418,10 @@ impl Kind {
             | Self::ExpectedCount { lines, .. }
             | Self::OverlappingPlaces { lines } => lines,
             Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => near.numbers(),
+            Self::LostLines(lost) => match &lost.why {
+                WhyLost::Several { lines } => lines,
+                _ => &[],
+            },
             _ => &[],
         }
     }
@@ -416,6 +431,7 @@ impl Kind {
     pub fn current_version(&self) -> Option<Version> {
         match self {
             Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => Some(near.version),
+            Self::LostLines(lost) => Some(lost.current),
             _ => None,
         }
     }

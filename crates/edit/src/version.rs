@@ -50,10 +50,16 @@ impl Version {
     /// upper or lower case.
     #[must_use]
     pub fn is_named_by(&self, claimed: &str) -> bool {
+        Self::is_prefix(claimed, &self.hex())
+    }
+
+    /// Returns whether `claimed` names the version with these sixty-four digits.
+    #[must_use]
+    pub fn is_prefix(claimed: &str, hex: &str) -> bool {
         let claimed = claimed.trim();
         (SHOWN..=64).contains(&claimed.len())
             && claimed.is_ascii()
-            && self.hex().starts_with(&claimed.to_ascii_lowercase())
+            && hex.starts_with(&claimed.to_ascii_lowercase())
     }
 }
 

@@ -45,6 +45,11 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
         let alias = ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
         let known = if properties.contains_key(&name) { Some(name.as_str()) } else { alias };
         let Some((known, property)) = known.and_then(|known| properties.get_key_value(known)) else {
+            if schema.get("additionalProperties") == Some(&Value::Bool(true)) {
+                // They are checked by whom they are for.
+                checked.insert(name, value);
+                continue;
+            }
             let known: Vec<String> = properties.keys().cloned().collect();
             let suggestion = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
             return Err(Problem::new(Kind::UnknownArgument {

@@ -17,7 +17,7 @@ const LOOP: &str = "Edit files with the tools of Emend, in this order:\n\
 2. Read: read_file, before you change a file. Its numbered lines are what your edit must match.\n\
 3. Edit with the tool that says the least: str_replace for one place, its edits for several places of one file, \
 replace_lines with the version of your reading for lines that you know by number, apply_patch for several files or \
-for moves and deletions together with changes, write_file for a new file, move_file and delete_file. Copy old text \
+for moves and deletions together with changes, write_file for a new file, move_file and delete_file; edit_files makes several of these as one. Copy old text \
 from the reading as it stands there, with its indentation.\n\
 4. If a call is refused, nothing was changed. Its answer shows the real lines, all the places, or what somebody else \
 changed: mend the call from that. Do not send the same call again, and do not fall back to writing the whole file.\n\

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use emend_workspace::problem::{FileState, Kind, Problem};
+use emend_workspace::problem::{Code, FileState, Kind, Problem};
 
 use crate::messages::{Audience, message};
 use crate::wire::{ErrorInfo, Outcome, WireProblem};
@@ -72,7 +72,7 @@ impl Outcome {
     /// Creates the outcome of a refused request with all messages in full, for this reader.
     #[must_use]
     pub fn failure_in_full(problems: &[Problem], audience: Audience) -> Self {
-        let stale = problems.iter().any(|problem| matches!(*problem.kind, Kind::StaleFile { .. }));
+        let stale = problems.iter().any(|problem| problem.code() == Code::StaleFile);
         let problems: Vec<WireProblem> =
             problems.iter().map(|problem| WireProblem::from_problem(problem, audience)).collect();
         Self {
@@ -103,6 +103,7 @@ impl WireProblem {
             code: problem.code().to_string(),
             message: message(problem, audience),
             path: problem.path.clone(),
+            edit: problem.edit,
             hunk: problem.hunk,
             lines: (!problem.lines().is_empty()).then(|| problem.lines().to_vec()),
             current_version: current_version.map(|version| version.short()),

@@ -119,6 +119,9 @@ fn file_line(file: &WireFile, tense: Tense) -> String {
             (Some(layer), None) => write!(line, ", hunk {} at line {} ({layer})", hunk.hunk, hunk.line),
             (None, _) => write!(line, ", hunk {}", hunk.hunk),
         };
+        if let Some(moved) = &hunk.moved {
+            let _ = write!(line, " ({moved})");
+        }
     }
     line
 }

@@ -26,7 +26,7 @@ pub fn generate<T: JsonSchema>() -> JsonObject {
 }
 
 /// Removes all descriptions from a schema, for arguments that another schema describes already.
-fn without_descriptions(schema: JsonObject) -> JsonObject {
+pub fn without_descriptions(schema: JsonObject) -> JsonObject {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(object) => {
@@ -51,6 +51,8 @@ fn without_descriptions(schema: JsonObject) -> JsonObject {
 #[must_use]
 pub fn generate_for_answer<T: JsonSchema>() -> JsonObject {
     let mut schema = generate::<T>();
+    // What a client relies on is there in each answer; saying it for each tool would be long.
+    schema.remove("required");
     for (_, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         let Value::Object(field) = field else { continue };
         field.retain(|keyword, _| keyword == "type");
@@ -64,8 +66,16 @@ pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
     for other in others {
         let Some(Value::Object(fields)) = other.get("properties") else { continue };
         if let Some(Value::Object(properties)) = base.get_mut("properties") {
-            for (name, field) in &without_descriptions(fields.clone()) {
-                properties.entry(name.clone()).or_insert_with(|| field.clone());
+            for (name, mut field) in without_descriptions(fields.clone()) {
+                // What is allowed is said where the field is described.
+                if let Some(field) = field.as_object_mut() {
+                    field.remove("enum");
+                }
+                let known = properties.entry(name).or_insert_with(|| field.clone());
+                // Lists of different things: what these are is said there too.
+                if known.get("items") != field.get("items") {
+                    known["items"] = serde_json::json!({"type": "object", "additionalProperties": true});
+                }
             }
         }
     }

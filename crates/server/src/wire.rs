@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use emend_edit::diff::Diff;
 use emend_edit::excerpt::{around, first_difference};
-use emend_edit::patch::{RangeChange, TextChange};
+use emend_edit::patch::{NumberedChange, RangeChange, TextChange};
+use emend_edit::plan::Renumbered;
 use emend_workspace::history::{self, Edited, EditedFile};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
@@ -77,8 +79,7 @@ pub struct StrReplace {
     pub expected_count: Option<usize>,
     /// The version you read; refuse if the file has another by now.
     pub version: Option<String>,
-    /// Several replacements in one call instead of old_string and new_string, all found in the same text; no
-    /// overlaps.
+    /// Several replacements instead, all found in the same text; no overlaps.
     pub edits: Option<Vec<OneEdit>>,
 }
 
@@ -115,7 +116,7 @@ pub struct ApplyPatch {
     /// Versions you read, by path; refuse if a file has another by now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub versions: Option<BTreeMap<String, String>>,
-    /// Only check whether the patch would apply, and show the diff.
+    /// Only check, and show the diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validate_only: Option<bool>,
 }
@@ -138,7 +139,7 @@ pub struct ReplaceLines {
 
 impl ReplaceLines {
     /// Converts the arguments into a change of a range of lines.
-    pub fn change(&self) -> Result<RangeChange, Problem> {
+    pub fn change(self) -> Result<NumberedChange, Problem> {
         let invalid = |name: &str, message: &str| {
             Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
                 .at(&self.path))
@@ -157,8 +158,28 @@ impl ReplaceLines {
             "" => Vec::new(),
             _ => text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect(),
         };
-        Ok(RangeChange { first: self.start_line, count, lines })
+        let range = RangeChange { first: self.start_line, count, lines };
+        Ok(NumberedChange { version: self.version, range })
     }
+}
+
+/// Arguments of `edit_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditFiles {
+    /// Each with the name of its tool and that tool's arguments.
+    pub edits: Vec<EditOfSeveral>,
+}
+
+/// One edit of several.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+pub struct EditOfSeveral {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    #[serde(flatten)]
+    pub(crate) arguments: JsonObject,
 }
 
 /// Arguments of `write_file`.
@@ -169,7 +190,7 @@ pub struct WriteFile {
     pub path: String,
     /// The whole new content.
     pub content: String,
-    /// The file's current version; needed to replace a file that you have not read in full.
+    /// Its current version; needed unless you have read it in full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -198,7 +219,7 @@ pub struct DeleteFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditPreview {
-    /// The tool whose edit to preview; give its other arguments beside this one.
+    /// The tool whose edit to preview; give its arguments beside this.
     pub tool: String,
 }
 
@@ -314,6 +335,9 @@ pub struct WireProblem {
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Its number in edits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit: Option<usize>,
     /// The hunk, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hunk: Option<usize>,
@@ -367,6 +391,9 @@ pub struct WireHunk {
     /// Places replaced, if several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub places: Option<usize>,
+    /// The lines as the call named them, if they moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<String>,
 }
 
 /// An edit of the past, in a document of the command line.
@@ -570,6 +597,7 @@ impl WireFile {
             lines: hunk.lines,
             layer: hunk.layer.map(|layer| layer.name().to_owned()),
             places: (hunk.places > 1).then_some(hunk.places),
+            moved: hunk.renumbered.as_ref().map(|named| moved(named, hunk.line)),
         };
         Self {
             path: file.name.clone(),
@@ -582,6 +610,18 @@ impl WireFile {
             hunks: file.hunks.iter().map(hunk).collect(),
         }
     }
+}
+
+/// Says where lines landed that have other numbers by now: `lines 4-6 of version 0123 are lines 7-9 now`.
+fn moved(named: &Renumbered, now: usize) -> String {
+    let Renumbered { version, first, count } = named;
+    let lines = |first: usize| match count {
+        0 => format!("before line {first}"),
+        1 => format!("line {first}"),
+        _ => format!("lines {first}-{}", first + count - 1),
+    };
+    let are = if *count > 1 { "are" } else { "is" };
+    format!("{} of version {version} {are} {} now", lines(*first), lines(now))
 }
 
 impl PastEdit {

@@ -11,7 +11,7 @@ use std::fmt;
 
 use emend_edit::Version;
 use emend_edit::problem::write_place;
-pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind};
+pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind, LinesNow, LostLines, WhyLost};
 
 pub use nearest::nearest;
 pub use reasons::{NotUndone, SincePlanned};
@@ -27,6 +27,8 @@ pub struct Problem {
     pub hunk: Option<usize>,
     /// The hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
+    /// The edit that it concerns, counted from 1, if the request joins several.
+    pub edit: Option<usize>,
     /// The number of hunks of the request that fit, unless all do.
     pub fit: Option<Box<HunksThatFit>>,
     /// The existing files that the path may mean if it names none, best guess first.
@@ -41,6 +43,7 @@ impl Problem {
             kind: Box::new(kind.into()),
             path: None,
             hunk: None,
+            edit: None,
             beside: Vec::new(),
             fit: None,
             meant: Vec::new(),
@@ -99,8 +102,8 @@ pub fn from_edit(problems: Vec<emend_edit::Problem>) -> Vec<Problem> {
 
 impl From<emend_edit::Problem> for Problem {
     fn from(problem: emend_edit::Problem) -> Self {
-        let emend_edit::Problem { kind, path, hunk, beside, fit } = problem;
-        Self { path, hunk, beside, fit, ..Self::new(*kind) }
+        let emend_edit::Problem { kind, path, hunk, edit, beside, fit } = problem;
+        Self { path, hunk, edit, beside, fit, ..Self::new(*kind) }
     }
 }
 
@@ -337,6 +340,8 @@ pub enum Again {
     Retry,
     /// Name the current version; the call named another one.
     NewVersion,
+    /// The call names lines by the numbers of a version; they must be those of the current one.
+    NewNumbers,
     /// Read the whole file again.
     Read,
 }
@@ -402,9 +407,8 @@ macro_rules! codes {
 
 codes! {
     edit: SearchNotFound, AmbiguousMatch, HunkContextMismatch, MissingOriginal, InvalidFormat, NoOp, OverlappingEdits,
-        AlreadyExists, OmissionPlaceholder, EscapedText, IndentationMismatch, NotText, NotEncodable, TooLarge,
+        AlreadyExists, StaleFile, OmissionPlaceholder, EscapedText, IndentationMismatch, NotText, NotEncodable, TooLarge,
         InvalidArgument, WorkLimit;
-    StaleFile "stale-file",
     NotRead "not-read",
     NotAFile "not-a-file",
     HardLinked "hard-linked",

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use emend_edit::Text;
+use emend_edit::{Text, Version};
 use emend_edit::edit::Edit;
 use emend_edit::find::{FindLimits, Layer};
 use emend_edit::patch::recognise;
-use emend_edit::patch::{Change, Hunk, Line, Operation, Patch, RangeChange, TextChange};
+use emend_edit::patch::{Change, Hunk, Line, NumberedChange, Operation, Patch, RangeChange, TextChange};
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
 
 /// The files that requests are about. `d` is never there.
@@ -189,7 +189,9 @@ impl Input {
             }
             Request::Lines(name, first, count, lines) => {
                 let change = RangeChange { first: *first, count: *count, lines: lines.clone() };
-                Some(Patch::replace_range(name, change))
+                let bytes = self.files.get(name).map_or(&[][..], Vec::as_slice);
+                let version = Version::hash(bytes).short();
+                Some(Patch::replace_range(name, NumberedChange { version, range: change }))
             }
             Request::Write(name, content) => Some(Patch::write(name, content.clone())),
             Request::Text(text) => recognise::parse(text, None, Some("a")).ok(),

@@ -41,6 +41,8 @@ pub struct Patch {
 /// The part of a request for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
+    /// The number of the edit that it belongs to, counted from 1, if the request joins several.
+    pub edit: Option<usize>,
     /// The path as it was written.
     pub path: String,
     /// Whether the file shall be executable; `None` leaves that as it is.
@@ -92,6 +94,8 @@ pub enum Change {
     Block(BlockChange),
     /// Lines by number, and the lines that replace them.
     Range(RangeChange),
+    /// Lines by the numbers that they have in a version of the file.
+    Numbered(NumberedChange),
 }
 
 /// A text and its replacement.
@@ -153,6 +157,15 @@ pub struct RangeChange {
     pub count: usize,
     /// The new lines, without their endings.
     pub lines: Vec<String>,
+}
+
+/// Lines by the numbers that they have in a version of the file, which need not be that of today.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NumberedChange {
+    /// The version, as the caller names it.
+    pub version: String,
+    /// The lines, by its numbers.
+    pub range: RangeChange,
 }
 
 /// One line of a [`LineChange`], without its ending.
@@ -228,7 +241,23 @@ impl Section {
     /// Makes a section for the file at `path`, which keeps its mode.
     #[must_use]
     pub fn new(path: &str, operation: Operation) -> Self {
-        Self { path: path.into(), executable: None, operation }
+        Self { edit: None, path: path.into(), executable: None, operation }
+    }
+
+    /// Returns whether it names all that it changes by the line numbers of a version.
+    #[must_use]
+    pub fn is_numbered(&self) -> bool {
+        let hunks = hunks_of(self);
+        !hunks.is_empty() && hunks.iter().all(|hunk| matches!(hunk.change, Change::Numbered(_)))
+    }
+
+    /// Returns the paths that it names.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let target = match &self.operation {
+            Operation::Update { move_to, .. } => move_to.as_deref(),
+            _ => None,
+        };
+        core::iter::once(self.path.as_str()).chain(target)
     }
 }
 
@@ -250,7 +279,9 @@ impl Operation {
                     Change::Block(change) => {
                         change.pieces.iter().map(|piece| piece.old.len() + piece.new.len()).sum()
                     }
-                    Change::Range(change) => change.lines.iter().map(String::len).sum(),
+                    Change::Range(change) | Change::Numbered(NumberedChange { range: change, .. }) => {
+                        change.lines.iter().map(String::len).sum()
+                    }
                 };
                 hunks.iter().map(text).sum()
             }
@@ -285,8 +316,8 @@ impl Patch {
 
     /// Makes a patch that replaces lines of one file by number.
     #[must_use]
-    pub fn replace_range(path: &str, change: RangeChange) -> Self {
-        let hunks = vec![Hunk { number: 1, change: Change::Range(change) }];
+    pub fn replace_range(path: &str, change: NumberedChange) -> Self {
+        let hunks = vec![Hunk { number: 1, change: Change::Numbered(change) }];
         Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
     }
 
@@ -352,6 +383,34 @@ impl Patch {
         })
     }
 
+    /// Joins requests into one that makes all of them, each over what those before it leave.
+    #[must_use]
+    pub fn join(edits: impl IntoIterator<Item = Self>) -> Self {
+        let mut sections: Vec<Section> = Vec::new();
+        let mut taken = 0;
+        for (i, edit) in edits.into_iter().enumerate() {
+            let hunks = edit.hunks();
+            for mut section in edit.sections {
+                if let Operation::Update { hunks, .. } = &mut section.operation {
+                    hunks.iter_mut().for_each(|hunk| hunk.number += taken);
+                }
+                sections.push(Section { edit: Some(i + 1), ..section });
+            }
+            taken += hunks;
+        }
+        Self { sections }
+    }
+
+    /// Returns the versions whose line numbers the request gives, each with the path of its file.
+    pub fn numbered_versions(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sections.iter().flat_map(|section| {
+            hunks_of(section).iter().filter_map(|hunk| match &hunk.change {
+                Change::Numbered(change) => Some((section.path.as_str(), change.version.as_str())),
+                _ => None,
+            })
+        })
+    }
+
     /// Returns the paths of the files that the request addresses by line number. The caller must give their versions,
     /// since line numbers hold for one version only.
     pub fn paths_by_line_number(&self) -> impl Iterator<Item = &str> {
@@ -364,12 +423,13 @@ impl Patch {
 
     /// Returns every path that the request names, in order; some more than once.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
-        self.sections.iter().flat_map(|section| {
-            let target = match &section.operation {
-                Operation::Update { move_to, .. } => move_to.as_deref(),
-                _ => None,
-            };
-            core::iter::once(section.path.as_str()).chain(target)
-        })
+        self.sections.iter().flat_map(Section::paths)
+    }
+}
+
+fn hunks_of(section: &Section) -> &[Hunk] {
+    match &section.operation {
+        Operation::Update { hunks, .. } => hunks,
+        _ => &[],
     }
 }

@@ -138,7 +138,7 @@ fn unified_section(section: &Section) -> Option<String> {
                 match &hunk.change {
                     Change::Lines(change) => text.push_str(&unified_hunk(change)?),
                     Change::Range(change) => text.push_str(&insertion(change)?),
-                    Change::Text(_) | Change::Block(_) => return None,
+                    Change::Text(_) | Change::Block(_) | Change::Numbered(_) => return None,
                 }
             }
         }
@@ -326,7 +326,7 @@ mod tests {
             4 => update,
         ];
         (path(), option::weighted(0.1, any::<bool>()), operation)
-            .prop_map(|(path, executable, operation)| Section { path, executable, operation })
+            .prop_map(|(path, executable, operation)| Section { edit: None, path, executable, operation })
     }
 
     fn numbered_patch(mut sections: Vec<Section>) -> Patch {

@@ -275,7 +275,7 @@ impl<'a> Parser<'a, '_> {
             Operation::Update { hunks: self.update(raws), move_to }
         };
         let executable = header.executable;
-        self.sections.push(Section { path: from, executable, operation });
+        self.sections.push(Section { edit: None, path: from, executable, operation });
     }
 
     fn update(&mut self, raws: &[RawHunk]) -> Vec<Hunk> {

@@ -11,6 +11,7 @@ mod carry;
 mod fitting;
 mod format;
 mod note;
+mod numbering;
 mod overlay;
 mod place;
 mod replace;
@@ -28,6 +29,7 @@ use alloc::vec::Vec;
 
 pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
+pub use self::numbering::Since;
 use self::overlay::{Overlay, OverlayFile};
 pub use self::undo::{UndoneFile, undo};
 use crate::edit::Edit;
@@ -45,6 +47,8 @@ pub struct Sources {
     states: BTreeMap<String, Source>,
     executables: BTreeSet<String>,
     renumbered: BTreeSet<String>,
+    /// How files came to what they are, by their names and then by older versions.
+    since: BTreeMap<String, BTreeMap<String, Since>>,
     refused: BTreeSet<String>,
 }
 
@@ -78,6 +82,8 @@ impl Sources {
     /// Replaces the text of the file called `name`.
     pub fn set_text(&mut self, name: &str, text: Arc<Text>) {
         self.states.insert(name.into(), Source::Present(text));
+        // How it came to the text before says nothing of this one.
+        self.since.remove(name);
     }
 
     /// Records that the request's `written` path is the known file called `name`.
@@ -88,6 +94,17 @@ impl Sources {
     /// Records that the request's `written` path cannot be used; the caller knows why ([`Kind::NoSource`]).
     pub fn refuse(&mut self, written: &str) {
         self.refused.insert(written.into());
+    }
+
+    /// Records how the file called `name` came from the version that the request calls so to what is on disk. Line
+    /// numbers of that version are followed.
+    pub fn set_since(&mut self, name: &str, version: &str, since: Since) {
+        self.since.entry(name.into()).or_default().insert(version.into(), since);
+    }
+
+    /// Returns how the file called `name` came from this version to what is on disk, if that is known.
+    fn since(&self, name: &str, version: &str) -> Option<&Since> {
+        self.since.get(name)?.get(version)
     }
 
     fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
@@ -226,6 +243,19 @@ pub struct PlacedHunk {
     pub layer: Option<Layer>,
     /// The number of matches; more than one where all are replaced.
     pub places: usize,
+    /// The lines as the request names them, if they had other numbers in the version that it names.
+    pub renumbered: Option<Renumbered>,
+}
+
+/// Lines as a request names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renumbered {
+    /// The version that has their numbers.
+    pub version: String,
+    /// The first of them, counted from 1; without any, the one before which others come.
+    pub first: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 impl Plan {
@@ -311,9 +341,19 @@ impl Rest {
 pub fn build(patch: &Patch, sources: &Sources, limits: &FindLimits) -> Result<Plan, Vec<Problem>> {
     let mut overlay = Overlay::new(sources, limits);
     let mut problems = Vec::new();
+    // Of files that an edit was to change which failed, nothing is known to the edits after it.
+    let mut unknown: BTreeMap<&str, usize> = BTreeMap::new();
     for section in patch.sections() {
-        let Err(found) = overlay.plan(section) else { continue };
+        let failed_before = |path| unknown.get(path).is_some_and(|edit| Some(*edit) != section.edit);
+        if section.paths().any(failed_before) {
+            continue;
+        }
+        let Err(mut found) = overlay.plan(section) else { continue };
         let spent = found.last().is_some_and(is_spent);
+        if let Some(edit) = section.edit {
+            found.iter_mut().for_each(|problem| problem.edit = Some(edit));
+            unknown.extend(section.paths().map(|path| (path, edit)));
+        }
         problems.extend(found);
         if spent {
             break;
@@ -353,7 +393,9 @@ fn tell_how_many_fit(patch: &Patch, problems: &mut [Problem]) {
     let total = patch.hunks();
     let missed: BTreeSet<usize> = problems.iter().filter_map(|problem| problem.hunk).collect();
     // A problem of a whole file says nothing about its hunks, and a work limit nothing about other hunks.
-    let of_hunks = problems.iter().all(|problem| problem.hunk.is_some() && !is_spent(problem));
+    // After an edit that failed, those that rely on it were not tried.
+    let of_hunks =
+        problems.iter().all(|problem| problem.hunk.is_some() && problem.edit.is_none() && !is_spent(problem));
     let done: BTreeSet<usize> = problems
         .iter()
         .filter(|problem| problem.is_done_already())
@@ -412,7 +454,7 @@ fn number_whole_files(files: &mut [FilePlan]) {
     for (i, file) in unnumbered.enumerate() {
         let number = taken + i + 1;
         let (line, lines) = file.action.changed_lines();
-        file.hunks.push(PlacedHunk { number, line, lines, layer: None, places: 1 });
+        file.hunks.push(PlacedHunk { number, line, lines, layer: None, places: 1, renumbered: None });
         if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
             edit.renumber(number);
         }

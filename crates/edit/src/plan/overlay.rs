@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::numbering::Numbering;
 use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, suspect, whole};
 use crate::edit::Edit;
 use crate::find::{Budget, FindLimits, Haystack};
@@ -131,8 +132,15 @@ impl<'a> Overlay<'a> {
                 // Line numbers are those that the caller saw; a section or another program may have moved them.
                 let renumbered = self.sources.renumbered.contains(name);
                 let moved = renumbered || !matches!(self.files[at].now, CurrentState::Untouched);
-                let found =
-                    place::hunks(&text, hunks, moved, self.limits, &self.budget).map_err(|problems| {
+                let (origin, base, edit) = match &self.files[at].now {
+                    CurrentState::Untouched => (name, self.files[at].before.as_deref(), None),
+                    CurrentState::Edited { from, base, edit } => (from.as_str(), Some(&**base), Some(edit)),
+                    CurrentState::New(_) | CurrentState::Gone => (name, None, None),
+                };
+                let since = |version: &str| self.sources.since(origin, version);
+                let numbering = Numbering { base, edit, now: &text, since: &since };
+                let found = place::hunks(&text, hunks, moved, &numbering, self.limits, &self.budget)
+                    .map_err(|problems| {
                         problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
                     })?;
                 self.notes.extend(found.notes);

@@ -5,15 +5,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::numbering::Numbering;
 use super::splice;
 use super::suspect;
-use super::{PlacedHunk, PlanNote, fitting};
+use super::{PlacedHunk, PlanNote, Renumbered, fitting};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
     contents,
 };
-use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, Piece, RangeChange};
+use crate::follow::{CurrentLines, NamedLines};
+use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, NumberedChange, Piece, RangeChange};
 use crate::problem::{Kind, Near, NoChange, Problem};
 use crate::text::{Text, line_number};
 
@@ -38,6 +40,7 @@ pub(super) fn hunks(
     text: &Text,
     hunks: &[Hunk],
     moved: bool,
+    numbering: &Numbering<'_>,
     limits: &FindLimits,
     budget: &Budget,
 ) -> Result<LocatedHunks, Vec<Problem>> {
@@ -67,6 +70,7 @@ pub(super) fn hunks(
             Change::Lines(change) => placer.lines(hunk.number, change),
             Change::Block(change) => placer.block(hunk.number, change),
             Change::Range(change) => placer.range(hunk.number, change),
+            Change::Numbered(change) => placer.numbered(hunk.number, change, numbering),
         };
         if let Err(kind) = placed {
             let spent = matches!(kind, Kind::WorkLimit { .. });
@@ -153,7 +157,14 @@ impl Placer<'_> {
             let (at, line) = self.insertion(change, &scope)?;
             self.check_added(&change.lines)?;
             self.insert(number, at, change);
-            self.placed.push(PlacedHunk { number, line, lines: 0, layer: Some(Layer::Exact), places: 1 });
+            self.placed.push(PlacedHunk {
+                number,
+                line,
+                lines: 0,
+                layer: Some(Layer::Exact),
+                places: 1,
+                renumbered: None,
+            });
             return Ok(());
         }
         let found = match self.hunk(number, change, &scope) {
@@ -375,24 +386,51 @@ impl Placer<'_> {
     /// Places a replacement by line numbers. The file's version was checked elsewhere.
     fn range(&mut self, number: usize, change: &RangeChange) -> Result<(), Kind> {
         let total = self.haystack.lines().len();
-        let last = change.first.checked_sub(1).and_then(|before| before.checked_add(change.count));
-        if last.is_none_or(|last| last > total) {
-            return Err(Kind::NoSuchLines { first: change.first, count: change.count, total });
-        }
-        let come: Vec<&str> = change.lines.iter().map(String::as_str).collect();
+        let named = NamedLines::new(change.first, change.count);
+        let lines = named.and_then(|named| named.within(total)).ok_or(Kind::NoSuchLines {
+            first: change.first,
+            count: change.count,
+            total,
+        })?;
+        self.current_lines(number, lines, &change.lines, None)
+    }
+
+    /// Places a replacement by the line numbers of a version.
+    fn numbered(
+        &mut self,
+        number: usize,
+        change: &NumberedChange,
+        numbering: &Numbering<'_>,
+    ) -> Result<(), Kind> {
+        let lines = numbering.lines(change)?;
+        let NumberedChange { version, range: RangeChange { first, count, .. } } = change;
+        let is_moved = lines.first() + 1 != *first;
+        let renumbered =
+            is_moved.then(|| Renumbered { version: version.clone(), first: *first, count: *count });
+        self.current_lines(number, lines, &change.range.lines, renumbered)
+    }
+
+    /// Replaces lines of this text.
+    fn current_lines(
+        &mut self,
+        number: usize,
+        at: CurrentLines,
+        new: &[String],
+        renumbered: Option<Renumbered>,
+    ) -> Result<(), Kind> {
+        let come: Vec<&str> = new.iter().map(String::as_str).collect();
         let loses = || {
-            let gone = change.first - 1..change.first - 1 + change.count;
+            let gone = at.first()..at.first() + at.count();
             let gone = gone.map(|line| String::from_utf8_lossy(self.haystack.lines().content(line)));
             let gone: Vec<_> = gone.collect();
             suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &come)
         };
         suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
-        let (range, text) =
-            splice::lines(&self.haystack, change.first - 1, change.count, come.iter().copied(), None);
+        let (range, text) = splice::lines(&self.haystack, at.first(), at.count(), come.iter().copied(), None);
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
-        let (line, lines) = (change.first, change.count);
-        self.placed.push(PlacedHunk { number, line, lines, layer: None, places: 1 });
+        let (line, lines) = (at.first() + 1, at.count());
+        self.placed.push(PlacedHunk { number, line, lines, layer: None, places: 1, renumbered });
         Ok(())
     }
 
@@ -416,7 +454,7 @@ impl Placer<'_> {
         places: usize,
     ) {
         let line = self.haystack.line_number(range.start);
-        self.placed.push(PlacedHunk { number, line, lines, layer: Some(layer), places });
+        self.placed.push(PlacedHunk { number, line, lines, layer: Some(layer), places, renumbered: None });
     }
 }
 
@@ -438,7 +476,7 @@ fn without_hints(change: &Change) -> Change {
     match &mut change {
         Change::Lines(lines) if lines.lines.iter().any(|line| line.before().is_some()) => lines.hint = None,
         Change::Block(block) => block.hint = None,
-        Change::Lines(_) | Change::Text(_) | Change::Range(_) => {}
+        Change::Lines(_) | Change::Text(_) | Change::Range(_) | Change::Numbered(_) => {}
     }
     change
 }

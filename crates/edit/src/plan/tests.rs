@@ -6,7 +6,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::*;
-use crate::patch::{RangeChange, v4a};
+use crate::Version;
+use crate::patch::{NumberedChange, RangeChange, v4a};
 
 /// The plan of these sections for a file of six lines, one of two, and no third.
 fn planned(sections: &str) -> Plan {
@@ -105,7 +106,9 @@ fn lines_that_are_named_by_their_numbers_must_be_there() {
         (8, 0, None),
         (2, usize::MAX, None),
     ] {
-        let patch = Patch::replace_range("six", RangeChange { first, count, lines: alloc::vec!["x".into()] });
+        let range = RangeChange { first, count, lines: alloc::vec!["x".into()] };
+        let version = Version::hash(b"1\n2\n3\n4\n5\n6\n").short();
+        let patch = Patch::replace_range("six", NumberedChange { version, range });
         match (build(&patch, &sources(), &FindLimits::default()), expected) {
             (Ok(plan), Some(expected)) => assert_eq!(outcome(&plan)[0].1.as_deref(), Some(expected)),
             (Err(problems), None) => {

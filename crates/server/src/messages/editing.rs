@@ -8,7 +8,7 @@ use emend_edit::excerpt::around;
 use emend_edit::problem::{NoChange, NotText, Work};
 use emend_workspace::problem::EditKind as Kind;
 
-use super::{Audience, Message, formats, near, write_lines, write_numbers};
+use super::{Audience, Message, formats, lines, near, write_lines, write_numbers};
 
 /// The most bytes of a line of the request that a message repeats.
 const ECHOED: usize = 200;
@@ -153,6 +153,7 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
             "It names lines of {path} by number alone{hunk}, but a section before it has moved them. Nothing was \
              changed. Put all changes of the file into one section, or give unchanged lines around this one."
         ),
+        Kind::LostLines(lost) => lines::write(message, lost, f),
         Kind::Unclear => write!(
             f,
             "The lines{hunk} stand in {path} only with differences that leave open how the new ones are meant. \

@@ -2,8 +2,8 @@
 //!
 //! A message says what is wrong, the facts, and the next step, which depends on the reader: a language model calls
 //! tools with arguments, a person types commands. `editing` has the messages about problems that `emend-edit` finds,
-//! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file and `difference` for how
-//! they differ from the request. `workspace` has all others, with `approval` for edits that need a person and `seen` for
+//! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file, `difference` for how
+//! they differ from the request and `lines` for lines of another version. `workspace` has all others, with `approval` for edits that need a person and `seen` for
 //! files that were not read as they are. `notes` has the notes on an edit that is made, or would be.
 
 mod approval;
@@ -11,6 +11,7 @@ mod difference;
 mod diffs;
 mod editing;
 mod formats;
+mod lines;
 mod near;
 mod notes;
 mod seen;
@@ -59,6 +60,9 @@ struct Message<'a> {
 impl fmt::Display for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = self.problem;
+        if let Some(edit) = problem.edit {
+            write!(f, "Edit {edit} (none of the edits was made): ")?;
+        }
         workspace::write(self, f)?;
         for fitting in &problem.beside {
             write!(f, "\nHunk {} fits, at line {}.", fitting.hunk, fitting.line)?;

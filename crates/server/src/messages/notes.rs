@@ -16,6 +16,11 @@ fn note(note: &Note) -> String {
         Note::ChangedElsewhere { file, diff } => {
             format!("{file} changed since you read it, away from this edit:\n{}", diff.trim_end())
         }
+        Note::ChangedUnseen { file } => {
+            format!(
+                "{file} changed since you read it, away from this edit: read it again before you rely on the rest"
+            )
+        }
         Note::TakesBack { edit, by } => {
             let by = by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default();
             format!("This takes back edit {edit}{by}; to have it again, undo this one")

@@ -38,7 +38,7 @@ pub(super) fn write_stale(
     let by = by.map(|by| format!(" (edit {by})")).unwrap_or_default();
     write!(f, "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} ")?;
     match (again, current) {
-        (Again::NewVersion, None) => {
+        (Again::NewVersion | Again::NewNumbers, None) => {
             return write!(
                 f,
                 "does not exist, but the call names its version {claimed}. Nothing was changed. To create it, \
@@ -52,7 +52,7 @@ pub(super) fn write_stale(
                  again."
             );
         }
-        (Again::NewVersion, Some(current)) => {
+        (Again::NewVersion | Again::NewNumbers, Some(current)) => {
             write!(f, "is at version {}{by}, the call names {claimed}.", current.short())?;
         }
         (Again::Retry, Some(current)) => write!(
@@ -84,11 +84,15 @@ pub(super) fn write_stale(
         (Again::NewVersion, Some(current)) => {
             write!(
                 f,
-                "If the edit is still right for what the file holds now (read it again; line numbers may have moved), send \
-                 it with version \"{}\".",
+                "If the edit is still right for what the file holds now (read it again), send it with version \"{}\".",
                 current.short()
             )
         }
+        (Again::NewNumbers, _) => write!(
+            f,
+            "The line numbers of the patch are those of version {claimed}: read the file again and make the patch from \
+             that, with its version."
+        ),
         _ => f.write_str("Read the whole file again before replacing it."),
     }
 }

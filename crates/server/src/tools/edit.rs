@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use rmcp::model::JsonObject;
+
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
 use emend_workspace::problem::{Kind, Problem, from_edit};
@@ -10,11 +12,12 @@ use emend_workspace::{NotDone, Origin};
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
 use super::{Call, wrapper};
-use crate::wire::{ApplyPatch, DeleteFile, MoveFile, ReplaceLines, StrReplace, WriteFile};
+use crate::schema;
+use crate::wire::{ApplyPatch, DeleteFile, EditFiles, MoveFile, ReplaceLines, StrReplace, WriteFile};
 
 /// Returns the edit tools in the order of the list of tools.
 pub(super) fn tools() -> &'static [ToolSpec] {
-    static TOOLS: OnceLock<[ToolSpec; 6]> = OnceLock::new();
+    static TOOLS: OnceLock<[ToolSpec; 7]> = OnceLock::new();
     TOOLS.get_or_init(|| {
         [
             ToolSpec::for_edit::<StrReplace>(),
@@ -23,6 +26,7 @@ pub(super) fn tools() -> &'static [ToolSpec] {
             ToolSpec::for_edit::<WriteFile>(),
             ToolSpec::for_edit::<MoveFile>(),
             ToolSpec::for_edit::<DeleteFile>(),
+            ToolSpec::for_edit::<EditFiles>(),
         ]
     })
 }
@@ -35,13 +39,24 @@ impl ToolArguments for StrReplace {
     const ABOUT: About = About {
         name: "str_replace",
         title: "Replace text in a file",
-        description: "Replace a piece of text in one file. The best tool for a small change. old_string \
+        description: "Replace a piece of text in one file. old_string \
 must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
 or not unique, nothing changes and the answer shows the nearest lines or all places; whole lines may differ in \
 white space or curly quotes. Several changes in one file: edits.",
         effect: Effect::Edits,
         is_idempotent: true,
     };
+
+    /// What an edit of the list takes is described where it is taken alone.
+    fn schema() -> JsonObject {
+        let mut own = schema::generate::<Self>();
+        if let Some(edits) = own.get_mut("properties").and_then(|all| all.get_mut("edits"))
+            && let Some(serde_json::Value::Object(item)) = edits.get("items").cloned()
+        {
+            edits["items"] = schema::without_descriptions(item).into();
+        }
+        own
+    }
 }
 
 impl EditTool for StrReplace {
@@ -56,9 +71,8 @@ impl ToolArguments for ReplaceLines {
     const ABOUT: About = About {
         name: "replace_lines",
         title: "Replace lines by number",
-        description: "Replace, delete or insert whole lines by their numbers. The version from your \
-reading makes the numbers safe: if the file has another by now, nothing changes. After each edit use the new \
-version that the answer gives, and mind that the numbers below it moved.",
+        description: "Replace, delete or insert whole lines by the numbers of a version. If the file changed \
+since, they are followed, or refused with what is there now: keep the numbers of your reading.",
         effect: Effect::Edits,
         is_idempotent: true,
     };
@@ -67,9 +81,8 @@ version that the answer gives, and mind that the numbers below it moved.",
 impl EditTool for ReplaceLines {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         let path = self.path.clone();
-        let version = self.version.clone();
         let patch = Patch::replace_range(&path, self.change().map_err(single_problem)?);
-        Ok(EditRequest::for_file(patch, &path, Some(version), origin))
+        Ok(EditRequest::for_file(patch, &path, None, origin))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod diagnostics;
 mod edit;
+mod edit_files;
 mod edit_request;
 mod history;
 mod list;

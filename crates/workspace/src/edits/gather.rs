@@ -1,6 +1,6 @@
 //! Gathering: reads everything that a request names, and checks it against what its client has read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(crate) struct Gathered {
     /// The problem of each path that cannot be used, as written.
     refused: BTreeMap<String, Problem>,
     /// The file name of each path, as written.
-    names: BTreeMap<String, String>,
+    pub(super) names: BTreeMap<String, String>,
 }
 
 /// The result of the stale check.
@@ -41,6 +41,8 @@ pub(crate) struct StaleCheck {
     pub(crate) checked: bool,
     /// The files that changed since they were read; the plan decides about them.
     pub(crate) changed: Vec<String>,
+    /// The files that changed since a version whose line numbers are all that the request says of them.
+    pub(crate) numbered: Vec<String>,
 }
 
 /// The versions that a call names, by file name.
@@ -141,7 +143,11 @@ impl Gathered {
             let name = name.cloned().or_else(|| other().filter(|name| self.files.contains_key(name)));
             match name {
                 Some(name) => {
-                    claimed.insert(name, version.clone());
+                    let before = claimed.insert(name.clone(), version.clone());
+                    if before.is_some_and(|before| before != *version) {
+                        let message = format!("it names two versions of {name}");
+                        return Err(Problem::new(Kind::InvalidArgument { name: "versions".into(), message }));
+                    }
                 }
                 // Planning will report why this path was refused.
                 None if request.patch.paths().any(|path| path == written) => {}
@@ -169,14 +175,22 @@ impl Gathered {
         &self,
         patch: &Patch,
         claimed: &ClaimedVersions,
+        older: &BTreeSet<String>,
         readings: &mut Readings,
     ) -> Result<StaleCheck, Vec<Problem>> {
-        let mut stale_check = StaleCheck { checked: false, changed: Vec::new() };
+        let mut stale_check = StaleCheck { checked: false, changed: Vec::new(), numbered: Vec::new() };
         let mut problems = Vec::new();
         let whole = self.replaced(patch);
+        let by_number: BTreeSet<&String> =
+            patch.paths_by_line_number().filter_map(|path| self.names.get(path)).collect();
         for (name, (path, snapshot)) in &self.files {
             let claimed = claimed.get(name).map(String::as_str);
             let terms = path.root.policy.terms();
+            if claimed.is_none() && older.contains(name) && self.is_numbered(patch, name) {
+                // Planning decides whether the lines can be followed.
+                stale_check.numbered.push(name.clone());
+                continue;
+            }
             if claimed.is_none() && !terms.require_mtime_check {
                 continue;
             }
@@ -189,7 +203,14 @@ impl Gathered {
             let again = if whole.contains(name) { Again::Read } else { Again::SameCall };
             match readings.check(name, snapshot.as_ref(), claimed, again) {
                 Ok(had_something) => stale_check.checked |= had_something,
-                Err(problem) => problems.push(problem),
+                Err(mut problem) => {
+                    if let Kind::StaleFile { again: again @ Again::NewVersion, .. } = &mut *problem.kind
+                        && by_number.contains(name)
+                    {
+                        *again = Again::NewNumbers;
+                    }
+                    problems.push(problem);
+                }
             }
         }
         if problems.is_empty() { Ok(stale_check) } else { Err(problems) }
@@ -246,9 +267,8 @@ impl Gathered {
     ) -> Vec<Problem> {
         let check = |(name, (path, snapshot)): (&String, &(WorkspacePath, Option<Snapshot>))| {
             let wanted = path.root.policy.terms().require_read == RequireRead::Always;
-            if !wanted
-                || stale_check.changed.contains(name) && readings.of(name).is_some_and(Reading::is_read)
-            {
+            let is_changed = stale_check.changed.contains(name) || stale_check.numbered.contains(name);
+            if !wanted || is_changed && readings.of(name).is_some_and(Reading::is_read) {
                 return None;
             }
             readings.check_read(name, snapshot.as_ref()?, claimed.get(name).map(String::as_str)).err()

@@ -21,6 +21,7 @@ pub mod event_log;
 pub(crate) mod running_commits;
 pub(crate) mod vault_access;
 
+mod numbers;
 pub(crate) mod repeats;
 
 pub(crate) mod stages;

@@ -22,6 +22,12 @@ const REMEMBERED_FILE: usize = 1024 * 1024;
 /// The number of bytes of content remembered for one client; the oldest is forgotten first.
 const REMEMBERED: usize = 32 * 1024 * 1024;
 
+/// The number of bytes of content remembered for line numbers that the client may still use; the oldest is forgotten
+/// first.
+const NUMBERED: usize = 16 * 1024 * 1024;
+/// And of so many versions.
+const NUMBERED_VERSIONS: usize = 256;
+
 /// The readings of one client.
 #[derive(Debug, Default)]
 pub struct Readings {
@@ -31,6 +37,8 @@ pub struct Readings {
     /// The files whose content is remembered, oldest first.
     contents: VecDeque<String>,
     remembered: usize,
+    /// Versions that the client knows the line numbers of, with their contents, oldest first.
+    numbered: VecDeque<(Version, Remembered)>,
     /// The number of files read for the first time.
     arrivals: u64,
 }
@@ -154,6 +162,7 @@ impl Readings {
         };
         insert_range(&mut seen, shown);
         let reading = self.reading(snapshot, seen, true, lines);
+        self.remember_numbers(&reading);
         self.put(name, reading);
     }
 
@@ -180,7 +189,9 @@ impl Readings {
         let content = text.and_then(|text| Remembered::of(&text, &self.shared));
         let is_read = whole || was_read;
         let is_change_only = !whole && self.of(name).is_some_and(|reading| reading.is_change_only);
-        self.put(name, Reading { version: after, stat, seen, is_read, is_change_only, lines, content });
+        let reading = Reading { version: after, stat, seen, is_read, is_change_only, lines, content };
+        self.remember_numbers(&reading);
+        self.put(name, reading);
     }
 
     /// Moves the reading of a renamed file to its new name.
@@ -211,6 +222,25 @@ impl Readings {
         {
             self.forget_content(&oldest);
         }
+    }
+
+    /// Remembers the content of a version of which the client knows the line numbers.
+    fn remember_numbers(&mut self, reading: &Reading) {
+        let Some(content) = &reading.content else { return };
+        self.numbered.retain(|(version, _)| *version != reading.version);
+        self.numbered.push_back((reading.version, content.clone()));
+        let bytes = |numbered: &VecDeque<(Version, Remembered)>| {
+            numbered.iter().map(|(_, content)| content.bytes).sum::<usize>()
+        };
+        while self.numbered.len() > NUMBERED_VERSIONS || bytes(&self.numbered) > NUMBERED {
+            self.numbered.pop_front();
+        }
+    }
+
+    /// Returns the content of a version that the client names, if the client has had its line numbers.
+    pub(crate) fn named_content(&self, claimed: &str) -> Option<Arc<Text>> {
+        let mut known = self.numbered.iter().rev();
+        known.find(|(version, _)| version.is_named_by(claimed))?.1.content.text()
     }
 
     fn forget_content(&mut self, name: &str) {

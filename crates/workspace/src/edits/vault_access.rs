@@ -17,7 +17,7 @@ use crate::files::commit::Committed;
 use crate::files::effort::NotDone;
 use crate::files::history::History;
 use crate::files::history::calls::{CallIndex, Earlier};
-use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile};
+use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile, RecordedLines};
 use crate::files::lock::Locked;
 use crate::files::recovery::{self, RecoveryFindings};
 use crate::files::roots::{Root, Roots};
@@ -264,6 +264,7 @@ impl VaultAccess {
                     entry: entry.clone(),
                     kept: kept.clone(),
                     was_executable: plan.executable.map(|executable| !executable),
+                    lines: RecordedLines::from_action(&plan.action),
                     left: stat.as_ref().and_then(FileMark::from_stat),
                     added: reported.diff.added,
                     removed: reported.diff.removed,

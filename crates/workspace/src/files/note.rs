@@ -14,6 +14,11 @@ pub enum Note {
         /// What changed.
         diff: String,
     },
+    /// The file changed since its client read it, away from the edit, in ways that cannot be shown.
+    ChangedUnseen {
+        /// The file.
+        file: String,
+    },
     /// The edit takes another back.
     TakesBack {
         /// That edit.

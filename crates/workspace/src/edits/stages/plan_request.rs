@@ -58,8 +58,9 @@ pub(crate) fn plan_request(
     context: &EditContext<'_>,
 ) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
     let span = spans::plan(|| request.patch.paths().count());
-    spans::within(&span, |_| read_and_plan(roots, request, context)).map_err(|mut why| {
+    spans::within(&span, |_| read_and_plan(roots, vaults, request, context)).map_err(|mut why| {
         if let NotDone::Refused(problems) = &mut why {
+            number_edits(roots, request.patch, problems);
             add_last_editors(roots, vaults, request.patch, problems);
         }
         why
@@ -68,6 +69,7 @@ pub(crate) fn plan_request(
 
 fn read_and_plan(
     roots: &Roots,
+    vaults: &VaultAccess,
     request: &Request<'_>,
     context: &EditContext<'_>,
 ) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {
@@ -77,9 +79,10 @@ fn read_and_plan(
     }
     let readings = || context.readings.lock();
     let mut gathered = gather(roots, request, context)?;
-    let claimed = gathered.claimed(roots, request)?;
+    let mut claimed = gathered.claimed(roots, request)?;
+    let older = gathered.trace_numbers((roots, vaults), patch, &mut claimed, context)?;
     gathered.distrust_numbers(&claimed, &readings());
-    let stale_check = gathered.check_seen(patch, &claimed, &mut readings())?;
+    let stale_check = gathered.check_seen(patch, &claimed, &older, &mut readings())?;
     refuse_any(gathered.check_read(&claimed, &stale_check, &readings()))?;
     refuse_any(gathered.check_numbers(patch, &claimed))?;
     let unseen = |discarded| gathered.check_whole(discarded, &claimed, &readings());
@@ -90,7 +93,14 @@ fn read_and_plan(
         all
     })?;
     refuse_any(unseen(plan.discarded().to_vec()))?;
-    let notes = gathered.check_changed(patch, &limits, &plan, &stale_check, &mut readings())?;
+    let mut notes = gathered.check_changed(patch, &limits, &plan, &stale_check, &mut readings())?;
+    let mut merged = stale_check.changed;
+    for name in stale_check.numbered {
+        if let Some((note, shows_change)) = gathered.change_note(&name, &readings()) {
+            notes.push(note);
+            merged.extend(shows_change.then_some(name));
+        }
+    }
     let whole = gathered.given(patch);
     let nothing = || Problem::new(Kind::EmptyRequest);
     let root = gathered.root.ok_or_else(nothing)?;
@@ -104,7 +114,7 @@ fn read_and_plan(
         context: PlanContext {
             root,
             whole,
-            merged: stale_check.changed,
+            merged,
             mtime_check_passed: stale_check.checked.then_some(true),
             origin: context.origin.clone(),
             undoes: None,
@@ -114,6 +124,21 @@ fn read_and_plan(
     };
     refuse_any(commit::special_files(&**roots.disk(), &checked.jobs()))?;
     Ok(checked)
+}
+
+/// Adds to each problem of a file the edit that it concerns, if the request joins several: the first that names the file.
+fn number_edits(roots: &Roots, patch: &Patch, problems: &mut [Problem]) {
+    if patch.sections().iter().all(|section| section.edit.is_none()) {
+        return;
+    }
+    for problem in problems.iter_mut().filter(|problem| problem.edit.is_none()) {
+        let Some(path) = problem.path.clone() else { continue };
+        let is_it = |written: &str| {
+            written == path || roots.admit(written).is_ok_and(|admitted| admitted.name == path)
+        };
+        let mut sections = patch.sections().iter();
+        problem.edit = sections.find(|section| section.paths().any(is_it)).and_then(|section| section.edit);
+    }
 }
 
 /// Adds the edit that changed each stale file, if it is among the newest of the root.

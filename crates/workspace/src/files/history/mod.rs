@@ -5,6 +5,7 @@
 //! have the version that it had before.
 
 pub(crate) mod calls;
+mod lines;
 mod net;
 pub(crate) mod record;
 pub(crate) mod standing;

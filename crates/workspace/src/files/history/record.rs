@@ -8,6 +8,8 @@
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use emend_edit::follow::{LineBlock, LineMap};
+use emend_edit::plan::Action;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{Disk, Stat};
@@ -18,6 +20,8 @@ use crate::files::vault::Vault;
 
 /// The largest size of a request or diff that is recorded.
 const KEPT_TEXT: usize = 4 * 1024 * 1024;
+/// The most places in a file whose lines are kept.
+const KEPT_BLOCKS: usize = 1_000;
 /// The number of records kept.
 const KEPT: usize = 1_000;
 /// The number of older records that keep their heads while their calls may be sent again. Each pruning reads them.
@@ -99,6 +103,9 @@ pub(crate) struct RecordedFile {
     /// Whether it was executable, if the edit changed that.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) was_executable: Option<bool>,
+    /// The lines that the edit wrote anew, if it is known that it kept all others.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) lines: Option<RecordedLines>,
     /// The file as the edit left it, if that was seen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) left: Option<FileMark>,
@@ -120,6 +127,32 @@ impl FileMark {
     pub(crate) fn from_stat(stat: &Stat) -> Option<Self> {
         let modified = stat.modified?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
         Some(Self { inode: stat.inode, modified: modified.try_into().ok()? })
+    }
+}
+
+/// The lines that an edit wrote anew.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RecordedLines {
+    /// How many lines there were, and how many came to be.
+    old: usize,
+    new: usize,
+    /// Of each place the first line, counted from 0, how many went and how many came.
+    blocks: Vec<(usize, usize, usize)>,
+}
+
+impl RecordedLines {
+    /// Returns what an action does to the lines of its file; `None` if that is not known exactly, or is too much to keep.
+    pub(crate) fn from_action(action: &Action) -> Option<Self> {
+        let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = action else { return None };
+        let map = LineMap::from_edit(base, edit).filter(|map| map.blocks().len() <= KEPT_BLOCKS)?;
+        let blocks = map.blocks().iter().map(|block| (block.first, block.gone, block.came)).collect();
+        Some(Self { old: map.lines_before(), new: map.lines_after(), blocks })
+    }
+
+    /// Returns the lines as they can be followed; `None` if the record makes no sense.
+    pub(super) fn map(&self) -> Option<LineMap> {
+        let block = |&(first, gone, came): &(usize, usize, usize)| LineBlock { first, gone, came };
+        LineMap::from_blocks(self.old, self.new, self.blocks.iter().map(block).collect())
     }
 }
 
@@ -264,7 +297,7 @@ impl RecordedFile {
     pub(super) fn of_entry(entry: Entry, kept: String) -> Self {
         let has_displaced = !matches!(entry.change, Change::Create | Change::Rename);
         let kept = has_displaced.then_some(kept);
-        Self { entry, kept, was_executable: None, left: None, added: 0, removed: 0 }
+        Self { entry, kept, was_executable: None, lines: None, left: None, added: 0, removed: 0 }
     }
 }
 

@@ -1,0 +1,74 @@
+//! The messages about lines that were named by the numbers of another version.
+
+use std::fmt;
+
+use emend_workspace::problem::{LinesNow, LostLines, WhyLost};
+
+use super::{Message, write_lines, write_numbers};
+
+pub(super) fn write(message: &Message<'_>, lost: &LostLines, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let LostLines { claimed, current, first, count, why, now } = lost;
+    let (path, current) = (message.path(), current.short());
+    let (named, they_are) = match count {
+        0 => (format!("The place before line {first}"), "it is"),
+        1 => (format!("Line {first}"), "it is"),
+        _ => (format!("Lines {first} to {}", first.saturating_add(count - 1)), "they are"),
+    };
+    if *why != WhyLost::Overwritten {
+        f.write_str("FILE_UNEXPECTEDLY_MODIFIED_ERROR: ")?;
+    }
+    match why {
+        WhyLost::Unknown => write!(
+            f,
+            "{path} is at version {current}, and what it held at version {claimed}, which the call names, is not known here."
+        )?,
+        WhyLost::Several { lines } => {
+            write!(f, "{named} of version {claimed} of {path} may be any of several places by now: at ")?;
+            write_numbers(lines, f)?;
+            f.write_str(".")?;
+        }
+        WhyLost::Overwritten => {
+            return write!(
+                f,
+                "{named} of version {claimed} of {path} cannot be found for certain after the earlier edits of this call, \
+                 which changed {} or what is beside. Nothing was changed. Make one edit of them, or put this one first.",
+                if *count > 1 { "them" } else { "it" }
+            );
+        }
+        WhyLost::Changed { .. } if *count == 0 => {
+            write!(f, "{named} of version {claimed} of {path} is gone: the lines around it changed.")?;
+        }
+        WhyLost::Changed { .. } => {
+            write!(
+                f,
+                "{named} of version {claimed} of {path} changed since, or {they_are} not together any more."
+            )?;
+        }
+    }
+    f.write_str(" Nothing was changed.")?;
+    let Some(LinesNow { first: start, count: many, shown }) = now else {
+        return write!(
+            f,
+            " Read the file and send the call with the version and the numbers that the reading gives."
+        );
+    };
+    let last = start + many - usize::from(*many > 0);
+    match why {
+        WhyLost::Unknown => write!(f, " The lines that have these numbers at version {current}:")?,
+        WhyLost::Several { .. } => write!(f, " The first of them, at version {current}:")?,
+        _ => write!(f, " What stands there at version {current}:")?,
+    }
+    write_lines(shown, f)?;
+    if *why == (WhyLost::Changed { is_certain: true }) && *many > 0 {
+        return write!(
+            f,
+            "\nIf the edit is right for what took their place, send it with \"version\": \"{current}\", \"start_line\": \
+             {start}, \"end_line\": {last}."
+        );
+    }
+    write!(
+        f,
+        "\nFind the lines that you mean, here or in a new reading, and send the call with their numbers and \"version\": \
+         \"{current}\"."
+    )
+}

@@ -1,0 +1,119 @@
+//! `edit_files`: edits of several tools as one. Each becomes its own patch; joined, they are planned, checked and made like
+//! any other.
+
+use std::collections::BTreeMap;
+
+use rmcp::model::JsonObject;
+
+use emend_edit::patch::Patch;
+use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::{NotDone, Origin};
+
+use super::edit_request::EditRequest;
+use super::spec::{About, EditTool, Effect, ToolArguments};
+use super::{Call, find};
+use crate::schema;
+use crate::wire::{
+    ApplyPatch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, ReplaceLines, StrReplace, WriteFile,
+};
+
+impl EditFiles {
+    /// The tools whose edits it joins.
+    const JOINED: [&str; 6] = [
+        StrReplace::ABOUT.name,
+        ReplaceLines::ABOUT.name,
+        ApplyPatch::ABOUT.name,
+        WriteFile::ABOUT.name,
+        MoveFile::ABOUT.name,
+        DeleteFile::ABOUT.name,
+    ];
+}
+
+impl ToolArguments for EditFiles {
+    const ABOUT: About = About {
+        name: "edit_files",
+        title: "Make several edits at once",
+        description: "Make edits of several tools, in one file or many, as one edit: all or none. Each sees \
+the result of those before it; line numbers stay those of the version that is named.",
+        effect: Effect::Edits,
+        is_idempotent: true,
+    };
+
+    fn schema() -> JsonObject {
+        let mut own = schema::generate::<Self>();
+        let edits = own.get_mut("properties").and_then(|all| all.get_mut("edits"));
+        if let Some(tool) = edits.and_then(|edits| edits.pointer_mut("/items/properties/tool")) {
+            if let Some(tool) = tool.as_object_mut() {
+                tool.remove("description");
+            }
+            tool["enum"] = Self::JOINED.into_iter().collect();
+        }
+        own
+    }
+}
+
+impl EditTool for EditFiles {
+    fn request(self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        let mut joined = JoinedEdits::default();
+        let mut problems = Vec::new();
+        for (at, edit) in self.edits.into_iter().enumerate() {
+            let of_this = |problem: Problem| Problem { edit: Some(at + 1), ..problem };
+            match edit.request(call).and_then(|asked| Ok(joined.add(asked)?)) {
+                Ok(()) => {}
+                Err(NotDone::NotQuick) => return Err(NotDone::NotQuick),
+                Err(NotDone::Refused(found)) => problems.extend(found.into_iter().map(of_this)),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems.into());
+        }
+        let JoinedEdits { patches, versions } = joined;
+        if patches.is_empty() {
+            return Err(one(invalid("edits", "the list is empty")).into());
+        }
+        Ok(EditRequest { patch: Patch::join(patches), versions, validate_only: false, origin })
+    }
+}
+
+impl EditOfSeveral {
+    /// What this edit alone asks for.
+    fn request(self, call: &Call<'_>) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        let tool = find(&self.tool).filter(|tool| EditFiles::JOINED.contains(&tool.about.name));
+        match tool.and_then(|tool| Some((tool, tool.as_edit?))) {
+            Some((tool, as_edit)) => as_edit(tool, call, self.arguments),
+            None => Err(one(invalid("tool", "it must be the name of a tool that edits")).into()),
+        }
+    }
+}
+
+/// Edits on their way to one.
+#[derive(Default)]
+struct JoinedEdits {
+    patches: Vec<Patch>,
+    versions: BTreeMap<String, String>,
+}
+
+impl JoinedEdits {
+    fn add(&mut self, asked: EditRequest) -> Result<(), Vec<Problem>> {
+        if asked.validate_only {
+            return Err(one(invalid("validate_only", "preview all of the edits with edit_preview")));
+        }
+        for (path, version) in asked.versions {
+            let before = self.versions.insert(path.clone(), version.clone());
+            if before.is_some_and(|before| before != version) {
+                let message = format!("an edit before this one names another version of {path}");
+                return Err(one(invalid("version", &message)));
+            }
+        }
+        self.patches.push(asked.patch);
+        Ok(())
+    }
+}
+
+fn invalid(name: &str, message: &str) -> Problem {
+    Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
+}
+
+fn one(problem: Problem) -> Vec<Problem> {
+    vec![problem]
+}

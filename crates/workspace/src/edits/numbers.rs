@@ -1,0 +1,87 @@
+//! Line numbers of older versions: finds out how each file came from the version whose numbers the request gives to what
+//! it is, so that planning can follow the lines.
+
+use std::collections::BTreeSet;
+
+use emend_edit::patch::{Patch, Section};
+use emend_edit::plan::Since;
+
+use crate::edits::context::EditContext;
+use crate::edits::gather::{ClaimedVersions, Gathered};
+use crate::edits::readings::Readings;
+use crate::edits::vault_access::VaultAccess;
+use crate::files::effort::{Effort, NotDone};
+use crate::files::history::History;
+use crate::files::note::Note;
+use crate::files::report::short_diff;
+use crate::files::roots::Roots;
+use crate::files::snapshot::Snapshot;
+use crate::problem::Problem;
+
+impl Gathered {
+    /// Traces the versions whose line numbers the request gives. A current one counts as named by the call; the files of
+    /// the others are returned.
+    ///
+    /// Edits in the history are known exactly. Only if something else changed the file, its contents are compared.
+    pub(crate) fn trace_numbers(
+        &mut self,
+        (roots, vaults): (&Roots, &VaultAccess),
+        patch: &Patch,
+        claimed: &mut ClaimedVersions,
+        context: &EditContext<'_>,
+    ) -> Result<BTreeSet<String>, NotDone<Vec<Problem>>> {
+        let mut older = BTreeSet::new();
+        let mut found = Vec::new();
+        for (written, version) in patch.numbered_versions() {
+            let Some(name) = self.names.get(written) else { continue };
+            let Some((path, Some(snapshot))) = self.files.get(name) else { continue };
+            let now = snapshot.text.version();
+            if now.is_named_by(version) {
+                claimed.entry(name.clone()).or_insert_with(|| version.to_owned());
+                continue;
+            }
+            older.insert(name.clone());
+            let since = |history: &History<'_>| history.edits_since(name, version, &now).map(Since::Edits);
+            let mut since_then = vaults.end_of_history(roots, &path.root).and_then(|end| since(&end));
+            if since_then.is_none() {
+                if context.effort == Effort::Quick {
+                    return Err(NotDone::NotQuick);
+                }
+                // A history that cannot be read tells nothing.
+                let history = vaults.history(roots, &path.root).ok().flatten();
+                let content = || context.readings.lock().named_content(version);
+                let kept = || history.as_ref()?.named_content(version);
+                since_then = (history.as_ref().and_then(since))
+                    .or_else(|| content().or_else(kept).map(Since::Content));
+            }
+            found.extend(since_then.map(|since| (name.clone(), version.to_owned(), since)));
+        }
+        for (name, version, since) in found {
+            self.sources.set_since(&name, &version, since);
+        }
+        Ok(older)
+    }
+
+    /// Returns whether the request changes this file by line numbers of a version alone.
+    pub(crate) fn is_numbered(&self, patch: &Patch, name: &str) -> bool {
+        let is_it = |written: &str| self.names.get(written).is_some_and(|other| other == name);
+        let mut sections = patch.sections().iter().filter(|section| section.paths().any(is_it)).peekable();
+        sections.peek().is_some() && sections.all(Section::is_numbered)
+    }
+
+    /// Returns the note on what changed in a file since its client read it, where an edit follows older line numbers in it,
+    /// and whether that shows the change.
+    pub(crate) fn change_note(&self, name: &str, readings: &Readings) -> Option<(Note, bool)> {
+        let (_, now) = self.files.get(name)?;
+        let now: &Snapshot = now.as_ref()?;
+        readings.of(name).filter(|reading| reading.version != now.text.version())?;
+        let file = name.to_owned();
+        Some(match readings.older(name, now) {
+            Some(older) => {
+                let diff = short_diff(name, &older, &now.text);
+                (Note::ChangedElsewhere { file, diff }, true)
+            }
+            None => (Note::ChangedUnseen { file }, false),
+        })
+    }
+}

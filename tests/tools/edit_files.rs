@@ -1,0 +1,106 @@
+//! `edit_files`: edits of several tools, made as one.
+
+use emend_testkit::Folder;
+use serde_json::{Value, json};
+
+use crate::serve;
+
+fn replace(path: &str, old: &str, new: &str) -> Value {
+    json!({"tool": "str_replace", "path": path, "old_string": old, "new_string": new})
+}
+
+#[test]
+fn edits_of_every_tool_are_one_edit_and_one_undo() {
+    let before = [("a.txt", "a\nb\nc\n"), ("b.txt", "b\n"), ("old.txt", "old\n")];
+    let folder = Folder::with(before);
+    let mut client = serve(&folder);
+    let version = client.call("read_file", json!({"path": "a.txt"})).ok().version();
+    client.call("read_file", json!({"path": "old.txt"})).ok();
+    let patch = "*** Begin Patch\n*** Update File: b.txt\n-b\n+B\n*** End Patch";
+    let answer = client.call("edit_files", json!({"edits": [
+        {"tool": "replace_lines", "path": "a.txt", "version": version, "start_line": 1, "end_line": 0, "new_text": "0\n"},
+        replace("a.txt", "0\na", "zero\na"),
+        {"tool": "replace_lines", "path": "a.txt", "version": version, "start_line": 3, "end_line": 3, "new_text": "C\n"},
+        {"tool": "apply_patch", "patch": patch},
+        {"tool": "write_file", "path": "new.txt", "content": "new\n"},
+        replace("new.txt", "new", "newer"),
+        {"tool": "move_file", "from": "b.txt", "to": "c.txt"},
+        {"tool": "delete_file", "path": "old.txt"},
+    ]})).ok();
+    assert_eq!(folder.read("a.txt"), b"zero\na\nb\nC\n");
+    assert_eq!((folder.read("new.txt"), folder.read("c.txt")), (b"newer\n".to_vec(), b"B\n".to_vec()));
+    assert!(!folder.has("old.txt") && !folder.has("b.txt"));
+    assert!(answer.text.contains("line 3 of version"), "{}", answer.text);
+    client.call("undo_edit", json!({})).ok();
+    for (name, content) in before {
+        assert_eq!(folder.read(name), content.as_bytes());
+    }
+}
+
+#[test]
+fn one_edit_that_fails_leaves_all_unmade_and_is_named() {
+    let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = serve(&folder);
+    let edits = json!({"edits": [replace("a.txt", "a", "A"), replace("b.txt", "x", "y"), replace("b.txt", "y", "z")]});
+    let answer = client.call("edit_files", edits).refused("search-not-found");
+    assert_eq!(answer.problems().len(), 1, "what relies on a failed edit is not tried: {}", answer.text);
+    assert_eq!(answer.problems()[0]["edit"], 2);
+    assert!(answer.text.starts_with("Edit 2 (none of the edits was made): "), "{}", answer.text);
+    assert_eq!((folder.read("a.txt"), folder.read("b.txt")), (b"a\n".to_vec(), b"b\n".to_vec()));
+}
+
+#[test]
+fn what_is_wrong_with_the_arguments_of_an_edit_names_it() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let mut client = serve(&folder);
+    for (edit, code) in [
+        (json!({"tool": "str_replace", "path": "a.txt", "old_sting": "a"}), "unknown-argument"),
+        (json!({"tool": "edit_files", "edits": []}), "invalid-argument"),
+        (json!({"tool": "read_file", "path": "a.txt"}), "invalid-argument"),
+        (json!({"path": "a.txt"}), "invalid-argument"),
+        (json!({"tool": "delete_file", "path": "../a.txt"}), "path-outside-workspace"),
+        (json!({"tool": "delete_file", "path": "a.txt"}), "not-read"),
+    ] {
+        let answer = client.call("edit_files", json!({"edits": [edit]}));
+        assert_eq!(answer.code(), Some(code), "{edit}: {}", answer.text);
+        assert_eq!(folder.read("a.txt"), b"a\n");
+    }
+    client.call("edit_files", json!({"edits": []})).refused("invalid-argument");
+    let with_version = |version: &str| {
+        let mut edit = replace("a.txt", "a", "A");
+        edit["version"] = version.into();
+        edit
+    };
+    let edits = json!({"edits": [with_version("0123456789ab"), with_version("ab0123456789")]});
+    let answer = client.call("edit_files", edits).refused("invalid-argument");
+    assert_eq!(answer.problems()[0]["edit"], 2);
+}
+
+#[test]
+fn lines_that_an_earlier_edit_of_the_call_changed_are_refused() {
+    let folder = Folder::with([("a.txt", "a\nb\nc\n")]);
+    let mut client = serve(&folder);
+    let version = client.call("read_file", json!({"path": "a.txt"})).ok().version();
+    let lines = |start: usize, end: usize| {
+        json!({"tool": "replace_lines", "path": "a.txt", "version": version, "start_line": start, "end_line": end,
+            "new_text": "x\n"})
+    };
+    let answer = client.call("edit_files", json!({"edits": [lines(1, 2), lines(2, 3)]}));
+    let answer = answer.refused("overlapping-edits");
+    assert_eq!(answer.problems()[0]["edit"], 2);
+    client.call("edit_files", json!({"edits": [lines(1, 1), lines(3, 3)]})).ok();
+    assert_eq!(folder.read("a.txt"), b"x\nb\nx\n");
+}
+
+#[test]
+fn several_edits_are_previewed_as_one() {
+    let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = serve(&folder);
+    let edits =
+        json!({"tool": "edit_files", "edits": [replace("a.txt", "a", "A"), replace("b.txt", "b", "B")]});
+    let preview = client.call("edit_preview", edits).ok();
+    assert_eq!(folder.read("a.txt"), b"a\n");
+    let handle = preview.handle();
+    client.call("apply_preview", json!({"preview": handle, "hunks": [2]})).ok();
+    assert_eq!((folder.read("a.txt"), folder.read("b.txt")), (b"a\n".to_vec(), b"B\n".to_vec()));
+}
