@@ -279,7 +279,7 @@ fn our_own_diffs_can_be_applied_again() {
         .iter()
         .map(|(name, old)| {
             let text = |bytes: &[u8]| Text::new(bytes.to_vec()).unwrap();
-            diff::between(name, &text(old), &text(&after[name])).text
+            diff::between(name, &text(old), &text(&after[name])).text()
         })
         .collect();
     check("our diff", &text, unified::parse(&text, None), &before, &after);

@@ -80,7 +80,7 @@ impl Report {
     /// Returns all diffs, one after another.
     #[must_use]
     pub fn diff(&self) -> String {
-        self.files.iter().map(|file| file.diff.text.as_str()).collect()
+        self.files.iter().map(|file| file.diff.text()).collect()
     }
 }
 
@@ -110,7 +110,7 @@ impl FileReport {
 
 /// Returns the diff between two contents, cut to a length that suits a refusal.
 pub(crate) fn short_diff(name: &str, old: &Text, new: &Text) -> String {
-    let diff = diff::between(name, old, new).text;
+    let diff = diff::between(name, old, new).text();
     let lines = diff.lines().count();
     if lines <= DIFF_LINES {
         return diff;

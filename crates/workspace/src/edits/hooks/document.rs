@@ -38,7 +38,7 @@ struct File<'a> {
     version_after: Option<String>,
     added: usize,
     removed: usize,
-    diff: &'a str,
+    diff: String,
 }
 
 impl Hooks {
@@ -79,7 +79,7 @@ impl Hooks {
             version_after: file.after.map(|version| version.short()),
             added: file.diff.added,
             removed: file.diff.removed,
-            diff: &file.diff.text,
+            diff: file.diff.text(),
         }
     }
 }

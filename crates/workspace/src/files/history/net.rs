@@ -62,7 +62,7 @@ impl History<'_> {
                 (Ok(then), Ok(now)) => {
                     let plan =
                         plan::undo(vec![UndoneFile { current: then, restored: now, executable: None }]);
-                    diffs.extend(plan.files().iter().map(|file| diff::from_plan(file).text));
+                    diffs.extend(plan.files().iter().map(|file| diff::from_plan(file).text()));
                 }
                 _ => unknown.push(name),
             }
