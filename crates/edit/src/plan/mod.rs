@@ -9,6 +9,7 @@
 
 mod carry;
 mod fitting;
+mod forgiven;
 mod format;
 mod note;
 mod numbering;
@@ -27,6 +28,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+pub use self::forgiven::Forgiven;
 pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
 pub use self::numbering::Since;
@@ -243,6 +245,8 @@ pub struct PlacedHunk {
     pub layer: Option<Layer>,
     /// The number of matches; more than one where all are replaced.
     pub places: usize,
+    /// What the layer took for what in the request; of several places at the first.
+    pub forgiven: Vec<Forgiven>,
     /// The lines as the request names them, if they had other numbers in the version that it names.
     pub renumbered: Option<Renumbered>,
 }
@@ -454,7 +458,15 @@ fn number_whole_files(files: &mut [FilePlan]) {
     for (i, file) in unnumbered.enumerate() {
         let number = taken + i + 1;
         let (line, lines) = file.action.changed_lines();
-        file.hunks.push(PlacedHunk { number, line, lines, layer: None, places: 1, renumbered: None });
+        file.hunks.push(PlacedHunk {
+            number,
+            line,
+            lines,
+            layer: None,
+            places: 1,
+            forgiven: Vec::new(),
+            renumbered: None,
+        });
         if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
             edit.renumber(number);
         }

@@ -8,7 +8,7 @@ use core::ops::Range;
 use super::numbering::Numbering;
 use super::splice;
 use super::suspect;
-use super::{PlacedHunk, PlanNote, Renumbered, fitting};
+use super::{Forgiven, PlacedHunk, PlanNote, Renumbered, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
@@ -163,6 +163,7 @@ impl Placer<'_> {
                 lines: 0,
                 layer: Some(Layer::Exact),
                 places: 1,
+                forgiven: Vec::new(),
                 renumbered: None,
             });
             return Ok(());
@@ -350,6 +351,7 @@ impl Placer<'_> {
         for LocatedHunk { number, written, found: Match { range, layer, interpretation }, final_newline } in
             found
         {
+            let forgiven = forgiven::lines(&self.haystack, &written, &range, layer);
             let converted =
                 unit.as_ref().filter(|_| interpretation.is_none()).and_then(|unit| unit.apply_to(&written));
             let lines = interpretation.or(converted).unwrap_or(written);
@@ -360,7 +362,7 @@ impl Placer<'_> {
                         self.builder.replace(number, range, text);
                     }
                     let old = lines.iter().filter(|line| line.before().is_some()).count();
-                    self.record(number, &range, layer, old, 1);
+                    self.record(number, &range, layer, old, 1, forgiven);
                 }
                 Err(kind) => problems.push(Problem::new(kind).in_hunk(number)),
             }
@@ -430,7 +432,15 @@ impl Placer<'_> {
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
         let (line, lines) = (at.first() + 1, at.count());
-        self.placed.push(PlacedHunk { number, line, lines, layer: None, places: 1, renumbered });
+        self.placed.push(PlacedHunk {
+            number,
+            line,
+            lines,
+            layer: None,
+            places: 1,
+            forgiven: Vec::new(),
+            renumbered,
+        });
         Ok(())
     }
 
@@ -452,9 +462,18 @@ impl Placer<'_> {
         layer: Layer,
         lines: usize,
         places: usize,
+        forgiven: Vec<Forgiven>,
     ) {
         let line = self.haystack.line_number(range.start);
-        self.placed.push(PlacedHunk { number, line, lines, layer: Some(layer), places, renumbered: None });
+        self.placed.push(PlacedHunk {
+            number,
+            line,
+            lines,
+            layer: Some(layer),
+            places,
+            forgiven,
+            renumbered: None,
+        });
     }
 }
 

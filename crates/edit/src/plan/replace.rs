@@ -7,10 +7,11 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::carry::carry;
+use super::forgiven;
 use super::place::Placer;
 use super::splice::is_telling;
 use super::suspect;
-use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Match, Needle, contents, is_word};
+use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents, is_word};
 use crate::patch::{Line, TextChange};
 use crate::problem::{Kind, NoChange};
 use crate::text::{LineEnding, LineEndings, split_lines, with_endings};
@@ -70,7 +71,12 @@ impl Placer<'_> {
             }
         }
         let lines = split_lines(old).count();
-        self.record(number, &matches[0].range, matches[0].layer, lines, matches.len());
+        let first = &matches[0];
+        let forgiven = match first.layer {
+            Layer::LineEndings => forgiven::endings(&self.haystack, old, &first.range),
+            _ => Vec::new(),
+        };
+        self.record(number, &first.range, first.layer, lines, matches.len(), forgiven);
         Ok(())
     }
 
