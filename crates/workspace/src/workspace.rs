@@ -34,7 +34,7 @@ use crate::files::meant;
 use crate::files::report::Report;
 use crate::files::roots::{RootSpec, Roots};
 use crate::policy::programs::Programs;
-use crate::policy::{Mode, Policy};
+use crate::policy::{Answers, Mode, Policy};
 
 /// The folders that may be edited, with their policy, history and hooks.
 #[derive(Debug)]
@@ -102,6 +102,13 @@ impl Workspace {
     pub fn mode(&self) -> Mode {
         let modes = self.roots.all().iter().map(|root| root.policy.terms().mode);
         modes.min().unwrap_or(Mode::ReadOnly)
+    }
+
+    /// Returns how much the answers to edits say.
+    #[must_use]
+    pub fn answers(&self) -> Answers {
+        let answers = self.roots.all().iter().map(|root| root.policy.terms().answers);
+        answers.max().unwrap_or(Answers::Short)
     }
 
     /// Returns warnings for the user about missing folders, the settings files of the others, and hooks.

@@ -23,7 +23,7 @@ pub use self::lists::{Extensions, Folders};
 pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
-pub use self::words::{Mode, OnChange, RequireRead, SyntaxGuard};
+pub use self::words::{Answers, Mode, OnChange, RequireRead, SyntaxGuard};
 
 // The doc comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a
 // workspace may set, `client` what a command line may if the user's own file sets it too.
@@ -174,6 +174,15 @@ settings! {
             flag: Flag::with_value("--syntax-guard", "WHAT"),
             folder: May::Raise,
             client: May::Raise,
+        }
+
+        /// How much the answers to edits say. `short`: the change with one line around it, and of long ones the beginning.
+        /// `full`: three lines around it, and all that is known of each file and hunk.
+        answers: Answers {
+            default: Answers::Short,
+            flag: Flag::with_value("--answers", "HOW"),
+            folder: May::Nothing("how much answers say"),
+            client: May::Set,
         }
 
         /// How long the answer to an edit waits for what language servers say, in seconds. At most 60.

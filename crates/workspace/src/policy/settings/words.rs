@@ -93,3 +93,13 @@ words! {
         Refuse "refuse",
     }
 }
+
+words! {
+    /// How much the answers to edits say.
+    Answers {
+        /// What whoever asked for the edit does not know.
+        Short "short",
+        /// All that is known.
+        Full "full",
+    }
+}
