@@ -4,6 +4,7 @@
 //! added here. The cost depends on the change, not on the file. `short` has the form in which an answer shows a diff.
 
 mod blocks;
+mod recorded;
 mod short;
 
 use alloc::format;
@@ -16,6 +17,7 @@ use crate::edit::Edit;
 use crate::plan::{Action, FilePlan};
 use crate::text::{Text, split_lines};
 
+pub use self::recorded::from_text;
 pub use self::short::ShortDiff;
 
 /// Lines of context around a change.
