@@ -44,7 +44,8 @@ fn run(case: &Case) -> Result<(), String> {
         workspace.write(name, bytes);
     }
     let launch = Launch::new(env!("CARGO_BIN_EXE_emend"));
-    let mut client = launch.workspace(workspace.path()).state(workspace.state()).legacy();
+    let mut client =
+        launch.workspace(workspace.path()).state(workspace.state()).argument("--answers=full").legacy();
     for name in &case.read {
         client.read(name);
     }

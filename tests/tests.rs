@@ -49,3 +49,8 @@ fn opening() -> Value {
 fn serve(folder: &Folder) -> Client {
     launch(folder).legacy()
 }
+
+/// A server of this workspace that answers in full, and a client of it.
+fn serve_in_full(folder: &Folder) -> Client {
+    launch(folder).argument("--answers=full").legacy()
+}

@@ -181,7 +181,7 @@ impl Demo<'_> {
 
     /// Colours the diff in an answer.
     fn painted(&self, text: &str) -> String {
-        let diff = text.find("\n--- ").map_or(text.len(), |at| at + 1);
+        let diff = text.find("\n--- ").or_else(|| text.find("\n@@ ")).map_or(text.len(), |at| at + 1);
         format!("{}{}", &text[..diff], self.colours.diff(&text[diff..]))
     }
 

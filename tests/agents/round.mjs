@@ -21,11 +21,7 @@ const { EMEND, EMEND_WORKSPACE, HOME, PATH } = process.env;
 
 const NOTES = "# Notes\n\n- tea\n- cake\n- tea\n";
 const NOTES_EDITED = "# Notes\n\n- tea\n- two cakes\n- tea\n";
-const DIFF = `--- a/notes.md
-+++ b/notes.md
-@@ -1,5 +1,5 @@
- # Notes
- 
+const DIFF = `@@ -3,3 +3,3 @@
  - tea
 -- cake
 +- two cakes
@@ -73,7 +69,7 @@ function* round(agent) {
   assert.deepEqual(replaced.changed_files, ["notes.md"]);
   assert.equal(replaced.diff, DIFF);
   const [file] = replaced.files;
-  assert.deepEqual([file.path, file.change, file.version_before], ["notes.md", "modify", version]);
+  assert.notEqual(file.version_after, version);
 
   const ambiguous = { path: "notes.md", old_string: "- tea", new_string: "- coffee" };
   assert.equal(agent.refusal(yield { tool: "str_replace", arguments: ambiguous }), "ambiguous-match");

@@ -6,7 +6,7 @@ use emend_testkit::client::patch;
 use emend_testkit::{Client, Folder};
 use serde_json::json;
 
-use crate::serve;
+use crate::serve_in_full;
 
 fn utf_16le(text: &str) -> Vec<u8> {
     format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
@@ -23,7 +23,7 @@ const LATIN_1: &[u8] = b"caf\xe9 = 1\r\nth\xe9 = 2\nend";
 fn read(bytes: &[u8], encoding: &str) -> (Folder, Client) {
     let folder = Folder::with([("other.txt", "untouched\n")]);
     folder.write("a.txt", bytes);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     let answer = client.read("a.txt");
     assert!(answer.text.lines().next().unwrap().contains(&format!(" {encoding} ")), "{}", answer.text);
     assert_eq!(answer.version(), Version::hash(bytes).short());

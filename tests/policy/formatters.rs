@@ -170,7 +170,7 @@ fn what_is_previewed_is_formatted_and_applying_it_formats_nothing_again() {
     let folder = Folder::with([("a.txt", "x = 1\n"), ("b.txt", "y = 1\nmiddle\nz = 1\n"), ("c.md", "c\n")]);
     // It says something else each time.
     let script = format!("echo >> \"$0.count\"; {SPACED}; wc -l < \"$0.count\"");
-    let mut client = formatting(&folder, &script).legacy();
+    let mut client = formatting(&folder, &script).argument("--answers=full").legacy();
     let before = folder.tree();
     let shown =
         client.preview("str_replace", json!({"path": "a.txt", "old_string": "x = 1", "new_string": "x=2"}));

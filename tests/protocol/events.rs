@@ -71,7 +71,7 @@ fn read(client: &mut Client, uri: &str) -> (Vec<Value>, Value) {
 fn each_outcome_of_an_edit_tool_is_an_event_as_it_was_answered() {
     for era in ERAS {
         let folder = Folder::with([("a.txt", "one\n"), ("b.txt", "bee\n")]);
-        let mut client = era(&telling(&folder));
+        let mut client = era(&telling(&folder).argument("--answers=full"));
         client.read("a.txt");
         let edit = client.replace("a.txt", "one", "two").ok().structured;
         assert!(edit["side_effects_fired"].as_array().unwrap().contains(&json!("event")));

@@ -211,7 +211,7 @@ fn a_diff_that_is_cut_links_to_the_whole() {
     let folder = Folder::new();
     let mut client = serve(&folder);
     let lines = |count: usize| (0..count).map(|number| format!("{number}\n")).collect::<String>();
-    for (count, links) in [(50, 0), (500, 1)] {
+    for (count, links) in [(15, 0), (500, 1)] {
         let call =
             json!({"name": "write_file", "arguments": {"path": format!("{count}"), "content": lines(count)}});
         let result = client.request("tools/call", call).unwrap();

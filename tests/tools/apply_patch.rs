@@ -4,7 +4,7 @@
 use emend_testkit::{Answer, Folder, client};
 use serde_json::json;
 
-use crate::serve;
+use crate::{serve, serve_in_full};
 
 /// A patch of this folder that is refused: nothing changes, and these are all the problems.
 #[track_caller]
@@ -20,7 +20,7 @@ fn check_refused(folder: &Folder, patch: &str, codes: &[&str]) -> Answer {
 fn one_patch_creates_changes_moves_and_deletes() {
     let folder =
         Folder::with([("a.txt", "1\n2\n3\n"), ("b.txt", "x\ny\n"), ("c.txt", "gone\n"), ("d.txt", "d\n")]);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     client.read("c.txt");
     let answer = client
         .patch(
@@ -61,7 +61,7 @@ fn one_patch_creates_changes_moves_and_deletes() {
 #[test]
 fn the_outcome_has_the_versions_of_each_file() {
     let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", "c\n")]);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     let old = client.read("c.txt").version();
     let answer = client
         .patch(

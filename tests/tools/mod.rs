@@ -1,5 +1,6 @@
 //! The tools: a file for each, and for what several share.
 
+mod answers;
 mod apply_patch;
 mod diagnostics;
 mod edit_files;

@@ -3,7 +3,7 @@
 use emend_testkit::{Answer, Client, Folder, client};
 use serde_json::{Value, json};
 
-use crate::{launch, serve};
+use crate::{launch, serve, serve_in_full};
 
 fn apply(client: &mut Client, handle: &str) -> Answer {
     client.call("apply_preview", json!({"preview": handle}))
@@ -42,7 +42,7 @@ fn check(folder: &Folder, client: &mut Client, tool: &str, arguments: Value, aft
 fn a_replacement_is_previewed_and_applied() {
     let folder = Folder::with([("a.txt", "one\r\ntwo\r\n")]);
     let after = Folder::with([("a.txt", "one\r\n2\r\n")]);
-    check(&folder, &mut serve(&folder), "str_replace", replacement("two", "2"), &after);
+    check(&folder, &mut serve_in_full(&folder), "str_replace", replacement("two", "2"), &after);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_patch_is_previewed_and_applied() {
     );
     let after =
         Folder::with([("a.txt", "1\n"), ("new/n.txt", "n\n"), ("e.txt", "C\n"), ("moved/d.txt", "d\n")]);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     client.read("b.txt");
     check(&folder, &mut client, "apply_patch", json!({"patch": patch}), &after);
 }
@@ -62,7 +62,7 @@ fn a_patch_is_previewed_and_applied() {
 #[test]
 fn a_whole_file_is_previewed_and_applied() {
     let folder = Folder::with([("a.txt", "one\ntwo\n")]);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     client.read("a.txt");
     let after = Folder::with([("a.txt", "ONE\ntwo\nthree\n")]);
     let write = json!({"path": "a.txt", "content": "ONE\ntwo\nthree\n"});
@@ -75,7 +75,13 @@ fn a_whole_file_is_previewed_and_applied() {
 fn a_preview_works_without_a_session_too() {
     let folder = Folder::with([("a.txt", "one\n")]);
     let after = Folder::with([("a.txt", "1\n")]);
-    check(&folder, &mut launch(&folder).modern(), "str_replace", replacement("one", "1"), &after);
+    check(
+        &folder,
+        &mut launch(&folder).argument("--answers=full").modern(),
+        "str_replace",
+        replacement("one", "1"),
+        &after,
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use emend_testkit::{Answer, Folder};
 use serde_json::{Value, json};
 
-use crate::serve;
+use crate::{serve, serve_in_full};
 
 /// One call on a file of these bytes: the answer, and the bytes afterwards. A refusal leaves everything.
 #[track_caller]
@@ -27,7 +27,9 @@ fn check_layer(before: &str, old: &str, new: &str, after: &str, layer: &str) {
     let (answer, bytes) = replace(before.as_bytes(), &json!({"old_string": old, "new_string": new}));
     let answer = answer.ok();
     assert_eq!(String::from_utf8(bytes).unwrap(), after);
-    assert_eq!(answer.structured["files"][0]["hunks"][0]["layer"], layer);
+    // A short answer names a layer only where it forgave something.
+    let said = answer.structured["files"][0]["hunks"][0]["layer"].as_str();
+    assert_eq!(said.unwrap_or("exact"), layer);
 }
 
 #[track_caller]
@@ -149,7 +151,7 @@ fn several_edits_are_all_found_in_the_same_start() {
     let (answer, after) = replace(b"left = right\n", &swap);
     let answer = answer.ok();
     assert_eq!(after, b"right = left\n");
-    assert_eq!(answer.structured["files"][0]["hunks"].as_array().unwrap().len(), 2);
+    assert_eq!(answer.structured["diff"], "@@ -1 +1 @@\n-left = right\n+right = left\n");
     let all = json!({"edits": [
         {"old_string": "x", "new_string": "X", "replace_all": true},
         {"old_string": "end", "new_string": "END"},
@@ -286,7 +288,7 @@ fn a_file_of_several_megabytes_is_edited_too() {
 #[test]
 fn the_outcome_says_what_was_done() {
     let folder = Folder::with([("src/a.txt", "one\ntwo\nthree\n")]);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     let outcome = client.replace("src/a.txt", "two", "TWO!\nand more").ok();
     let (said, file) = (&outcome.structured, &outcome.structured["files"][0]);
     assert_eq!(said["changed_files"], json!(["src/a.txt"]));

@@ -3,7 +3,7 @@
 use emend_testkit::{Client, Folder};
 use serde_json::json;
 
-use crate::serve;
+use crate::{serve, serve_in_full};
 
 fn write(client: &mut Client, path: &str, content: &str) -> emend_testkit::Answer {
     client.call("write_file", json!({"path": path, "content": content}))
@@ -24,7 +24,7 @@ fn a_new_file_is_created_with_its_folders() {
 #[test]
 fn what_was_read_in_full_is_replaced() {
     let folder = Folder::with([("a.txt", "one\ntwo\nthree\n")]);
-    let mut client = serve(&folder);
+    let mut client = serve_in_full(&folder);
     client.read("a.txt");
     let outcome = write(&mut client, "a.txt", "one\nTWO\nthree\nfour\n").ok();
     assert_eq!(folder.text("a.txt"), "one\nTWO\nthree\nfour\n");

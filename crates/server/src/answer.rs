@@ -3,11 +3,12 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use emend_workspace::problem::Problem;
-use emend_workspace::{AwaitingApproval, NotCommitted};
+use emend_workspace::{Answers, AwaitingApproval, NotCommitted};
 
 use crate::messages::{Audience, message};
 use crate::refusal;
 use crate::render::{self, Tense};
+use crate::short;
 use crate::uri;
 use crate::wire::Outcome;
 
@@ -108,12 +109,19 @@ impl Answer {
     }
 
     /// Converts the answer for the protocol: an outcome both as text and as structured content.
-    pub(crate) fn into_result(self) -> CallToolResult {
+    pub(crate) fn into_result(self, answers: Answers) -> CallToolResult {
         let (outcome, tense) = match self {
             Self::Outcome(outcome, tense) => (outcome, tense),
             Self::Text(result) => return *result,
         };
-        let mut content = vec![ContentBlock::text(render::outcome(&outcome, tense))];
+        let (text, outcome) = match answers {
+            Answers::Short if outcome.is_failure() => {
+                (render::outcome(&outcome, tense), short::refusal(*outcome))
+            }
+            Answers::Short if tense == Tense::Done => short::success(*outcome),
+            _ => (render::outcome(&outcome, tense), *outcome),
+        };
+        let mut content = vec![ContentBlock::text(text)];
         if let Some(edit) = outcome.edit.as_ref().filter(|_| outcome.diff_goes_on) {
             content.push(ContentBlock::resource_link(uri::link_to_diff(edit)));
         }

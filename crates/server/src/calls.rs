@@ -11,7 +11,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
 use emend_workspace::problem::{Kind, Problem, Release};
-use emend_workspace::{Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
+use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
@@ -107,7 +107,8 @@ impl Emend {
             caller.mailbox().post(Topic::Calls, late);
         }
         self.publish(tool, &mut answer, caller);
-        Ok(answer.into_result().into())
+        let answers = self.shared.workspace.as_ref().map_or(Answers::Short, |workspace| workspace.answers());
+        Ok(answer.into_result(answers).into())
     }
 
     /// Counts the outcome of an edit tool and publishes it as an event. Waits for nobody.

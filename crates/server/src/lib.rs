@@ -46,6 +46,7 @@ pub mod render;
 mod running_calls;
 pub mod server_diagnostics;
 pub mod session;
+mod short;
 
 pub mod tools;
 

@@ -60,12 +60,7 @@ fn success(outcome: &Outcome, tense: Tense) -> String {
         Tense::Validated => "Valid. Nothing was written. These files would change:\n".to_owned(),
     };
     for file in files {
-        let letter = match file.change.as_str() {
-            "create" => 'A',
-            "delete" => 'D',
-            _ => 'M',
-        };
-        let _ = writeln!(text, "{letter} {}", file.path);
+        let _ = writeln!(text, "{} {}", file.letter(), file.path);
     }
     for file in files {
         let _ = writeln!(text, "{}", file_line(file, tense));
@@ -110,7 +105,7 @@ fn file_line(file: &WireFile, tense: Tense) -> String {
         (None, _) => write!(line, "new"),
         (Some(before), None) => write!(line, "deleted, was version {before}"),
     };
-    let _ = write!(line, ", +{} -{}", file.added, file.removed);
+    let _ = write!(line, ", +{} -{}", file.added.unwrap_or(0), file.removed.unwrap_or(0));
     for hunk in &file.hunks {
         let _ = match (&hunk.layer, hunk.places) {
             (Some(layer), Some(places)) => {

@@ -9,7 +9,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use emend_edit::diff::Diff;
+use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
 use emend_edit::patch::{NumberedChange, RangeChange, TextChange};
 use emend_edit::plan::Renumbered;
@@ -17,11 +17,13 @@ use emend_workspace::history::{self, Edited, EditedFile};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 
-use crate::messages;
+use crate::messages::{self, forgiven};
 use crate::server_diagnostics::DiagnosticsReport;
 
 /// The most lines of diff in an outcome.
 const DIFF_LINES: usize = 100;
+/// The most bytes of diff in a preview that are shown whole.
+const REVIEWED: usize = 32_000;
 /// The most bytes of a line of that diff: those around the change.
 const DIFF_COLUMNS: usize = 1_000;
 
@@ -268,10 +270,16 @@ pub struct EditHistory {
 /// The answer of every tool that edits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// Files that changed (or would change).
+    /// Files that changed (or would).
     pub changed_files: Vec<String>,
-    /// Unified diff.
+    /// Unified diff; *** File N before those of the Nth changed file, if several.
     pub diff: String,
+    /// The diff of each file as a short answer shows it.
+    #[serde(skip)]
+    pub short_diffs: Vec<ShortDiff>,
+    /// What layers forgave, for a short answer.
+    #[serde(skip)]
+    pub forgiven: Vec<String>,
     /// Whether that is only its beginning, and the whole is a resource.
     #[serde(skip)]
     pub diff_goes_on: bool,
@@ -305,7 +313,7 @@ pub struct Outcome {
     /// Handle for apply_preview.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// Each file.
+    /// Each of changed_files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<WireFile>>,
     /// What language servers say of the edit.
@@ -330,7 +338,8 @@ pub struct ErrorInfo {
 pub struct WireProblem {
     /// Stable code.
     pub code: String,
-    /// What is wrong and what to do.
+    /// What is wrong and what to do; of the first, error has it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -356,8 +365,10 @@ pub struct WireProblem {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WireFile {
     /// The file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
-    /// create, modify, delete or move.
+    /// create, modify (default), delete or move.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub change: String,
     /// Its old path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -369,10 +380,13 @@ pub struct WireFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version_after: Option<String>,
     /// Lines added.
-    pub added: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub added: Option<usize>,
     /// Lines removed.
-    pub removed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
     /// Where each hunk landed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<WireHunk>,
 }
 
@@ -518,6 +532,7 @@ impl Outcome {
             }
         }
         let diff = edited.diff.as_deref().unwrap_or_default();
+        let short_diffs = from_text(diff).iter().map(Diff::short).collect();
         let (mut diff, left_out) = cut(diff);
         if left_out > 0 {
             diff.push_str(&format!("... {left_out} more lines of diff\n"));
@@ -525,6 +540,7 @@ impl Outcome {
         Self {
             changed_files: edited.files.iter().map(|file| file.name.clone()).collect(),
             diff,
+            short_diffs,
             is_repeated: true,
             can_be_undone: edited.diff.is_some(),
             edit: Some(edited.id.clone()),
@@ -537,7 +553,10 @@ impl Outcome {
     /// Creates the outcome of an edit or its preview.
     #[must_use]
     pub fn success(report: &Report) -> Self {
-        let (mut diff, left_out) = cut(&report.diff());
+        // A preview is there to be reviewed, so what of it can be asked about is shown whole.
+        let whole = report.diff();
+        let is_reviewed = report.edit.is_none() && whole.len() <= REVIEWED;
+        let (mut diff, left_out) = if is_reviewed { (whole, 0) } else { cut(&whole) };
         let kept = report.edit.as_ref().filter(|_| report.is_recorded);
         match kept.filter(|_| left_out > 0) {
             Some(edit) => {
@@ -551,6 +570,8 @@ impl Outcome {
         Self {
             changed_files: report.files.iter().map(|file| file.name.clone()).collect(),
             diff,
+            short_diffs: report.files.iter().map(|file| file.diff.short()).collect(),
+            forgiven: report.files.iter().flat_map(|file| &file.hunks).filter_map(forgiven).collect(),
             can_be_undone: kept.is_some(),
             diff_goes_on: kept.is_some() && left_out > 0,
             bytes_changed: report.files.iter().map(|file| file.bytes_changed).sum(),
@@ -583,8 +604,8 @@ impl WireFile {
             moved_from: file.moved_from.clone(),
             version_before: file.before.clone(),
             version_after: file.after.clone(),
-            added: file.added,
-            removed: file.removed,
+            added: Some(file.added),
+            removed: Some(file.removed),
             hunks: Vec::new(),
         }
     }
@@ -605,9 +626,18 @@ impl WireFile {
             moved_from: file.moved_from.clone(),
             version_before: file.before.map(|version| version.short()),
             version_after: file.after.map(|version| version.short()),
-            added,
-            removed,
+            added: Some(added),
+            removed: Some(removed),
             hunks: file.hunks.iter().map(hunk).collect(),
+        }
+    }
+
+    /// Returns the letter for what happened to it, as Codex has it.
+    pub(crate) fn letter(&self) -> char {
+        match self.change.as_str() {
+            "create" => 'A',
+            "delete" => 'D',
+            _ => 'M',
         }
     }
 }

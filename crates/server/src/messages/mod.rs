@@ -10,12 +10,15 @@ mod approval;
 mod difference;
 mod diffs;
 mod editing;
+mod forgiven;
 mod formats;
 mod lines;
 mod near;
 mod notes;
 mod seen;
 mod workspace;
+
+pub(crate) use self::forgiven::forgiven;
 
 use std::fmt;
 

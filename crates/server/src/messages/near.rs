@@ -93,7 +93,7 @@ fn write_others(others: &[NearPlace], f: &mut fmt::Formatter<'_>) -> fmt::Result
 }
 
 /// Quotes a line with visible white space: tabs, trailing blanks, non-breaking spaces.
-fn visible(line: &str) -> String {
+pub(super) fn visible(line: &str) -> String {
     let mut out = String::from("\"");
     let text_end = line.trim_end_matches([' ', '\t']).len();
     for (at, c) in line.char_indices() {
