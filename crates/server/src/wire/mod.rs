@@ -1,0 +1,14 @@
+//! The types on the wire, and the conversions in both directions, all by hand in this one folder.
+//!
+//! Success and failure have the same outcome type. A field that does not apply is absent, never null.
+
+mod arguments;
+mod outcome;
+mod past;
+
+pub use arguments::{
+    ApplyPatch, ApplyPreview, DeleteFile, Diagnostics, EditFiles, EditHistory, EditOfSeveral, EditPreview,
+    ListFiles, MoveFile, OneEdit, ReadFile, ReplaceLines, SearchText, StrReplace, UndoEdit, WriteFile,
+};
+pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
+pub use past::{PastEdit, PastFile};
