@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use emend_lsp::{ServerState, Severity};
 use emend_workspace::approval::visible_line;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The number of findings in one report.
@@ -13,7 +12,7 @@ const FINDINGS_PER_REPORT: usize = 30;
 const LONGEST_MESSAGE: usize = 400;
 
 /// What one language server says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiagnosticsReport {
     /// Its name; absent where several are awaited.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +43,7 @@ pub struct DiagnosticsReport {
 }
 
 /// An error or a warning.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The file.
     pub path: String,

@@ -21,7 +21,8 @@ const REVIEWED: usize = 32_000;
 /// The most bytes of a line of that diff: those around the change.
 const DIFF_COLUMNS: usize = 1_000;
 
-/// The answer of every tool that edits.
+/// The answer of every tool that edits. The schema names what most answers have; the list of tools repeats it for each tool,
+/// and what a model does not find in it stands in its answers all the same.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Files that changed (or would).
@@ -40,8 +41,7 @@ pub struct Outcome {
     /// Whether the edit is in the history.
     #[serde(skip)]
     pub can_be_undone: bool,
-    /// Whether an earlier call had this outcome, and this one changed nothing. The schema, which every tool repeats, has no
-    /// room for it.
+    /// Whether an earlier call had this outcome, and this one changed nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(skip)]
     pub is_repeated: bool,
@@ -57,24 +57,30 @@ pub struct Outcome {
     pub error: Option<ErrorInfo>,
     /// The problems; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub problems: Option<Vec<WireProblem>>,
     /// How many problems there are, if more than are told; a note says it.
     #[serde(skip)]
     pub problem_count: Option<usize>,
     /// The edit's id.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub edit: Option<String>,
     /// Handle for apply_preview.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub preview: Option<String>,
     /// Each of changed_files.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub files: Option<Vec<WireFile>>,
     /// What language servers say of the edit.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub diagnostics: Option<Vec<DiagnosticsReport>>,
     /// Remarks.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub notes: Option<Vec<String>>,
 }
 
@@ -88,7 +94,7 @@ pub struct ErrorInfo {
 }
 
 /// A problem with its facts.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WireProblem {
     /// Stable code.
     pub code: String,
@@ -116,7 +122,7 @@ pub struct WireProblem {
 }
 
 /// What happened to a file.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WireFile {
     /// The file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -145,7 +151,7 @@ pub struct WireFile {
 }
 
 /// Where a hunk landed.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WireHunk {
     /// Its number.
     pub hunk: usize,
