@@ -6,7 +6,7 @@ use std::fmt::Write;
 use emend_testkit::{Folder, client};
 use serde_json::{Value, json};
 
-use crate::serve;
+use crate::{launch, serve};
 
 /// The list of tools is read at the start of each conversation, so it must not be long.
 const LONGEST_LIST: usize = 16 * 1024;
@@ -43,6 +43,23 @@ fn the_list_is_short() {
     for tool in listed["tools"].as_array().unwrap() {
         assert!(tool["description"].as_str().unwrap().len() < LONGEST_DESCRIPTION, "{}", tool["name"]);
     }
+}
+
+/// The list with `--tools core`, for models that have other tools beside these.
+const LONGEST_CORE: usize = 6 * 1024;
+
+#[test]
+fn a_client_can_have_the_tools_listed_that_most_work_needs() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let mut client = launch(&folder).argument("--tools=core").legacy();
+    let listed = client.request("tools/list", json!({})).unwrap();
+    assert!(listed.to_string().len() < LONGEST_CORE, "it has {} bytes", listed.to_string().len());
+    let names: Vec<&str> =
+        listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["read_file", "search_text", "str_replace", "apply_patch", "undo_edit"]);
+    // A person, or a message of Emend, may name another one.
+    client.call("write_file", json!({"path": "b.txt", "content": "b\n"})).ok();
+    assert_eq!(folder.read("b.txt"), b"b\n");
 }
 
 /// What model APIs refuse and strict clients warn about, at any depth of a schema.

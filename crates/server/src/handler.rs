@@ -16,7 +16,7 @@ use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use emend_workspace::problem::Problem;
-use emend_workspace::{Contents, Mode, Workspace};
+use emend_workspace::{Contents, ListedTools, Mode, Workspace};
 
 use crate::asking::Asking;
 use crate::editing::Editing;
@@ -177,7 +177,8 @@ impl ServerHandler for Emend {
     ) -> Result<ListToolsResult, ErrorData> {
         let mode = self.shared.mode();
         let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
-        let listed = offered.map(tools::ToolSpec::listed).collect();
+        let choice = self.shared.workspace.as_ref().map_or(ListedTools::All, |workspace| workspace.tools());
+        let listed = offered.filter(|tool| tool.is_listed(choice)).map(tools::ToolSpec::listed).collect();
         Ok(ListToolsResult::with_all_items(listed)
             .with_ttl_ms(LISTS_FRESH_MS)
             .with_cache_scope(CacheScope::Public))

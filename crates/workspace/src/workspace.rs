@@ -34,7 +34,7 @@ use crate::files::meant;
 use crate::files::report::Report;
 use crate::files::roots::{RootSpec, Roots};
 use crate::policy::programs::Programs;
-use crate::policy::{Answers, Mode, Policy};
+use crate::policy::{Answers, ListedTools, Mode, Policy};
 
 /// The folders that may be edited, with their policy, history and hooks.
 #[derive(Debug)]
@@ -102,6 +102,13 @@ impl Workspace {
     pub fn mode(&self) -> Mode {
         let modes = self.roots.all().iter().map(|root| root.policy.terms().mode);
         modes.min().unwrap_or(Mode::ReadOnly)
+    }
+
+    /// Returns which tools are listed to models.
+    #[must_use]
+    pub fn tools(&self) -> ListedTools {
+        let tools = self.roots.all().iter().map(|root| root.policy.terms().tools);
+        tools.max().unwrap_or(ListedTools::All)
     }
 
     /// Returns how much the answers to edits say.

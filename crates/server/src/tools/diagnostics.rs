@@ -26,6 +26,7 @@ impl ToolArguments for Diagnostics {
         description: "What language servers find wrong in files now. The answer to an edit tells what it changed.",
         effect: Effect::Reads,
         is_idempotent: false,
+        is_core: false,
     };
 }
 

@@ -45,6 +45,7 @@ or not unique, nothing changes and the answer shows the nearest lines or all pla
 white space or curly quotes. Several changes in one file: edits.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: true,
     };
 
     /// What an edit of the list takes is described where it is taken alone.
@@ -75,6 +76,7 @@ impl ToolArguments for ReplaceLines {
 since, they are followed, or refused with what is there now: keep the numbers of your reading.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: false,
     };
 }
 
@@ -110,6 +112,7 @@ impl ToolArguments for ApplyPatch {
         ),
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: true,
     };
 }
 
@@ -138,6 +141,7 @@ an existing file, read all of it first or send its current version; for a part o
 shorter and safer.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: false,
     };
 }
 
@@ -155,6 +159,7 @@ impl ToolArguments for MoveFile {
 To change it too, use apply_patch.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: false,
     };
 }
 
@@ -172,6 +177,7 @@ impl ToolArguments for DeleteFile {
         description: "Delete a file. Read all of it first or send its version. undo_edit brings it back.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: false,
     };
 }
 

@@ -37,6 +37,7 @@ impl ToolArguments for EditFiles {
 the result of those before it; line numbers stay those of the version that is named.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: false,
     };
 
     fn schema() -> JsonObject {

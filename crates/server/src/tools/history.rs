@@ -31,6 +31,7 @@ impl ToolArguments for UndoEdit {
 without one, the newest of this session. Refused if a file changed since. To have it again, undo the undo.",
         effect: Effect::Edits,
         is_idempotent: false,
+        is_core: true,
     };
 }
 
@@ -71,6 +72,7 @@ impl ToolArguments for EditHistory {
 and original request. With net: one diff over all of your edits in this session.",
         effect: Effect::Reads,
         is_idempotent: false,
+        is_core: false,
     };
 }
 

@@ -23,6 +23,7 @@ that is too much to show is one line with its number of files: list it by itself
 (.gitignore) are left out unless path names their folder.",
         effect: Effect::Reads,
         is_idempotent: false,
+        is_core: false,
     };
 }
 

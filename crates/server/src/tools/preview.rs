@@ -21,6 +21,7 @@ impl ToolArguments for EditPreview {
 handle for apply_preview.",
         effect: Effect::Shows,
         is_idempotent: false,
+        is_core: false,
     };
 
     /// The name of an edit tool, and the arguments of all edit tools.
@@ -72,6 +73,7 @@ impl ToolArguments for ApplyPreview {
 changed since.",
         effect: Effect::Edits,
         is_idempotent: true,
+        is_core: false,
     };
 }
 

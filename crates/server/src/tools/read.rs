@@ -19,6 +19,7 @@ and version. Read a file before you edit it; the edit tools then notice if someb
 The number and the tab before each line are not part of the file.",
         effect: Effect::Reads,
         is_idempotent: false,
+        is_core: true,
     };
 }
 

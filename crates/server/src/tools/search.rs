@@ -20,6 +20,7 @@ impl ToolArguments for SearchText {
 numbers of read_file. Ignored and binary files are left out. It does not count as reading a file.",
         effect: Effect::Reads,
         is_idempotent: false,
+        is_core: true,
     };
 }
 

@@ -11,7 +11,7 @@ use tracing::field::Empty;
 use tracing::{Span, debug_span};
 
 use emend_workspace::problem::Problem;
-use emend_workspace::{Mode, NotDone, Origin};
+use emend_workspace::{ListedTools, Mode, NotDone, Origin};
 
 use super::Call;
 use super::edit_request::{self, EditRequest};
@@ -32,6 +32,8 @@ pub struct About {
     pub effect: Effect,
     /// Whether a repeated call changes nothing more.
     pub is_idempotent: bool,
+    /// Whether it is one of the few tools that most work needs.
+    pub is_core: bool,
 }
 
 /// The effect of a tool on files.
@@ -156,6 +158,12 @@ impl ToolSpec {
     #[must_use]
     pub fn is_offered(&self, mode: Mode) -> bool {
         mode != Mode::ReadOnly || self.about.effect == Effect::Reads
+    }
+
+    /// Returns whether the tool is in the list that models read.
+    #[must_use]
+    pub fn is_listed(&self, listed: ListedTools) -> bool {
+        listed == ListedTools::All || self.about.is_core
     }
 
     /// Returns the tool as clients see it in the list.

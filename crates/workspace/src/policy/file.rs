@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::policy::settings::{Extensions, Folders, Seconds};
-    use crate::policy::{Answers, Mode, OnChange, RequireRead, SyntaxGuard};
+    use crate::policy::{Answers, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
 
     #[test]
     fn every_setting_can_be_said() {
@@ -122,6 +122,7 @@ notify_lsp = false
 notify_editor = false
 emit_event = true
 syntax_guard = "refuse"
+tools = "core"
 answers = "full"
 diagnostics_wait = 0.5
 "#;
@@ -144,6 +145,7 @@ diagnostics_wait = 0.5
             notify_editor: Some(false),
             emit_event: Some(true),
             syntax_guard: Some(SyntaxGuard::Refuse),
+            tools: Some(ListedTools::Core),
             answers: Some(Answers::Full),
             diagnostics_wait: Some(Seconds(Duration::from_millis(500))),
             ..Settings::default()

@@ -30,8 +30,8 @@ use self::globs::{Globs, Word};
 pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
-    Answers, Extensions, Flag, Folders, MAX_FILE_BYTES, May, Mode, OnChange, RequireRead, Seconds, Setting,
-    Settings, SyntaxGuard, Terms, reference_table,
+    Answers, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May, Mode, OnChange, RequireRead,
+    Seconds, Setting, Settings, SyntaxGuard, Terms, reference_table,
 };
 
 /// The name of Emend's own folder in a workspace.

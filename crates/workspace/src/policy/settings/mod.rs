@@ -23,7 +23,7 @@ pub use self::lists::{Extensions, Folders};
 pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
-pub use self::words::{Answers, Mode, OnChange, RequireRead, SyntaxGuard};
+pub use self::words::{Answers, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
 
 // The doc comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a
 // workspace may set, `client` what a command line may if the user's own file sets it too.
@@ -174,6 +174,15 @@ settings! {
             flag: Flag::with_value("--syntax-guard", "WHAT"),
             folder: May::Raise,
             client: May::Raise,
+        }
+
+        /// Which tools are listed to models. `core`: `read_file`, `search_text`, `str_replace`, `apply_patch` and `undo_edit`,
+        /// for a client with many other tools or a model with little room. A call of another one is answered all the same.
+        tools: ListedTools {
+            default: ListedTools::All,
+            flag: Flag::with_value("--tools", "WHICH"),
+            folder: May::Nothing("which tools are listed"),
+            client: May::Set,
         }
 
         /// How much the answers to edits say. `short`: the change with one line around it, and of long ones the beginning.

@@ -95,6 +95,16 @@ words! {
 }
 
 words! {
+    /// The tools in the list that models read.
+    ListedTools {
+        /// Those that most work needs.
+        Core "core",
+        /// Every tool.
+        All "all",
+    }
+}
+
+words! {
     /// How much the answers to edits say.
     Answers {
         /// What whoever asked for the edit does not know.
