@@ -178,11 +178,8 @@ fn first_pair(file: &str, request: &str, fold: fn(char) -> char, plain: char) ->
 /// Returns the words that differ, from the first to the last; `None` if they are too long.
 fn words(file: &str, request: &str) -> Option<DifferingWords> {
     let (theirs, ours) = middles(file.trim(), request.trim());
-    let whole = theirs.len() == file.trim().len() && ours.len() == request.trim().len();
-    let long = theirs.len().max(ours.len()) > QUOTED;
-    let words = DifferingWords { file: theirs.trim().into(), request: ours.trim().into() };
-    let is_space = words.file.is_empty() && words.request.is_empty();
-    (!long || is_space && !whole).then_some(words)
+    let is_short = theirs.len().max(ours.len()) <= QUOTED;
+    is_short.then(|| DifferingWords { file: theirs.trim().into(), request: ours.trim().into() })
 }
 
 /// Returns the lines without the whole words that they share at both ends.
@@ -207,6 +204,8 @@ fn middles<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::super::request::interpretations;
     use super::*;
 
@@ -262,6 +261,20 @@ mod tests {
             ("a", " ", vec![BlankInRequest]),
             ("let total = 1;", "let totl = 1;", vec![Words(differing("total", "totl"))]),
             ("foo(a, b)", "foo(a)", vec![Words(differing(", b", ""))]),
+            ("a = 1; // why", "b = 1; // why", vec![Words(differing("a", "b"))]),
+            ("xfoo = 1", "foo = 1", vec![Words(differing("xfoo", "foo"))]),
+            ("foo = 1", "xfoo = 1", vec![Words(differing("foo", "xfoo"))]),
+            ("a = retr", "a = retries", vec![Words(differing("retr", "retries"))]),
+            ("a = retries", "a = retr", vec![Words(differing("retries", "retr"))]),
+            ("caf\u{e9}", "caf\u{e8}", vec![Words(differing("caf\u{e9}", "caf\u{e8}"))]),
+            ("\u{e9}", "e", vec![Words(differing("\u{e9}", "e"))]),
+            ("e\u{301}", "a\u{301}", vec![Words(differing("e", "a"))]),
+            ("e\u{301}\u{323}", "e\u{301}", vec![Words(differing("\u{323}", ""))]),
+            ("  ", "\t", vec![end("  ", "\t")]),
+            ("a\u{2026}", "a...", vec![Ellipsis { is_in_file: true }]),
+            ("a\u{200b}", "a", vec![Invisible { file: Some('\u{200b}'), request: None }]),
+            ("'a' 'b'", "'a' \u{2018}b\u{2018}", vec![quotes("", "\u{2018}")]),
+            ("Foo  Bar", "foo bar", vec![LetterCase(differing("Foo  Bar", "foo bar")), InnerSpace]),
             (
                 "\tsay \"a\"",
                 "    say \u{201c}a\u{201d} ",
@@ -273,12 +286,52 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_line_only_a_short_difference_is_quoted_and_what_comes_late_is_not_compared() {
+        use DifferenceKind::*;
+        let (short, long) = ("a".repeat(QUOTED), "a".repeat(QUOTED + 1));
+        assert_eq!(named(&format!("{short} = 1"), "b = 1"), [Words(differing(&short, "b"))]);
+        assert_eq!(named("b = 1", &format!("{short} = 1")), [Words(differing("b", &short))]);
+        assert_eq!(named(&format!("{long} = 1"), "b = 1"), [Words(None)]);
+        assert_eq!(named("b = 1", &format!("{long} = 1")), [Words(None)]);
+        let same = "a".repeat(COMPARED);
+        assert_eq!(named(&format!("{same}b"), &format!("{same}c")), [AfterCompared(COMPARED)]);
+        assert_eq!(named(&format!("{same}b"), &format!(" {same}c")).len(), 1);
+    }
+
+    #[test]
+    fn a_number_is_a_line_number_unless_the_line_begins_with_it() {
+        use DifferenceKind::*;
+        let of_first = |file: &str, wanted: [&str; 2]| {
+            name(file.as_bytes(), &interpretations(&wanted.map(str::as_bytes))[1][0])
+        };
+        assert_eq!(of_mended("12 a", "3\t12 a"), [LineNumber { prefix: "3\t".into() }]);
+        assert_eq!(
+            of_mended("12 b", "3\t12 a"),
+            [LineNumber { prefix: "3\t".into() }, Words(differing("b", "a"))]
+        );
+        let escape = || Escape { escape: "&lt;", stands_for: '<' };
+        assert_eq!(of_first("12: a < b", ["12: a &lt; b", "c"]), [escape()]);
+        assert_eq!(
+            of_first("a < b", ["12: a &lt; b", "13: c"]),
+            [LineNumber { prefix: "12:".into() }, escape()]
+        );
+    }
+
+    #[test]
     fn what_was_mended_is_named_with_what_is_left() {
         use DifferenceKind::*;
         let escape = |escape, stands_for| Escape { escape, stands_for };
         for (file, request, kinds) in [
             ("a < b", "a &lt; b", vec![escape("&lt;", '<')]),
             ("say \"a\"", "say \\\"a\\\"", vec![escape("\\\"", '"')]),
+            ("a > b", "a &gt; b", vec![escape("&gt;", '>')]),
+            ("a & b", "a &amp; b", vec![escape("&amp;", '&')]),
+            ("\"a\"", "&quot;a&quot;", vec![escape("&quot;", '"')]),
+            ("'a'", "&#39;a&apos;", vec![escape("&#39;", '\''), escape("&apos;", '\'')]),
+            ("\"a", "&#34;a", vec![escape("&#34;", '"')]),
+            ("\ta", "\\ta", vec![escape("\\t", '\t')]),
+            ("'a'", "\\'a\\'", vec![escape("\\'", '\'')]),
+            ("a \\ b", "a \\\\ b", vec![escape("\\\\", '\\')]),
             ("a", "a\\nb", vec![escape("\\n", '\n')]),
             ("\ta", "  12\t\ta", vec![LineNumber { prefix: "  12\t".into() }]),
             ("ab < c", "a &lt; c", vec![escape("&lt;", '<'), Words(differing("ab", "a"))]),
