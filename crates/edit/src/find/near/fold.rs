@@ -81,3 +81,31 @@ pub(super) fn equal_but_composition(a: &str, b: &str) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_loosely_equal_whatever_their_white_space_case_and_typography() {
+        for (a, b) in [
+            ("Foo (a)", "foo(\tA )"),
+            ("\u{2018}a\u{2019} \u{2014} \u{201c}b\u{201d}", "'a' - \"b\""),
+            ("a\u{200b}b\u{feff}", "ab"),
+            ("a\u{a0}b", "a b"),
+        ] {
+            assert!(loosely_equal(a.as_bytes(), b.as_bytes()), "{a} {b}");
+        }
+        for (a, b) in [("ab", "ac"), ("ab", "abc"), ("a-b", "ab"), ("'a'", "\"a\"")] {
+            assert!(!loosely_equal(a.as_bytes(), b.as_bytes()), "{a} {b}");
+        }
+        // Bytes that are not UTF-8 are not left out.
+        assert!(loosely_equal(b"a\xff b", b"A\xffb") && !loosely_equal(b"a\xff", b"a"));
+    }
+
+    #[test]
+    fn lines_are_equal_but_for_space_if_all_else_is() {
+        assert!(equal_but_space(b" a b\t", b"ab") && equal_but_space(b"", b" "));
+        assert!(!equal_but_space(b"a b", b"A b") && !equal_but_space(b"ab", b"abc"));
+    }
+}

@@ -180,17 +180,56 @@ mod tests {
         assert_eq!(meant(&["a &lt; b", "c"]), Some(["a < b", "c"].map(String::from).to_vec()));
         assert_eq!(meant(&["a\\n\\tb(\\\"c\\\")"]), Some(["a", "\tb(\"c\")"].map(String::from).to_vec()));
         assert_eq!(meant(&["a & b"]), None);
+        assert_eq!(
+            meant(&["&gt;&amp;&quot;&#39;&#34;&apos;\\r\\n\\'\\\\\\x"]),
+            Some([">&\"'\"'", "'\\\\x"].map(String::from).to_vec())
+        );
+    }
+
+    #[test]
+    fn a_line_break_ends_its_line_and_the_last_one_begins_no_other() {
+        assert_eq!(meant(&["a\\n"]), Some(["a"].map(String::from).to_vec()));
+        assert_eq!(meant(&["a\\n", "b"]), Some(["a", "", "b"].map(String::from).to_vec()));
+        assert_eq!(meant(&["a\\nb", ""]), Some(["a", "b", ""].map(String::from).to_vec()));
+        let read = |wanted: &[&[u8]]| interpretations(wanted).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(read(&[&b"a\\nb"[..]; 150]), [150, LINES]);
+        assert_eq!(read(&[&b"a"[..]; LINES + 1]), [LINES]);
+    }
+
+    #[test]
+    fn numbers_are_those_of_lines_if_every_line_with_text_has_the_next_one() {
+        assert_eq!(meant(&["12\u{2192}a"]), Some(["a"].map(String::from).to_vec()));
+        assert_eq!(meant(&["123456789\ta"]), Some(["a"].map(String::from).to_vec()));
+        assert_eq!(meant(&["1234567890\ta"]), None);
+        assert_eq!(meant(&["7:a", "b"]), None);
+        assert_eq!(meant(&["7:a", "7:b"]), None);
+        assert_eq!(meant(&["7 a", "8 b"]), None);
+        assert_eq!(meant(&["", ""]), None);
+        // A space after all numbers is not the line's, unless every line is indented.
+        assert_eq!(meant(&["7 | a", "8 |", "9 |   b"]), Some(["a", "", "  b"].map(String::from).to_vec()));
+        assert_eq!(meant(&["7|  a", "8|   b"]), Some(["  a", "   b"].map(String::from).to_vec()));
+        assert_eq!(meant(&["7| a", "8|b"]), Some([" a", "b"].map(String::from).to_vec()));
     }
 
     #[test]
     fn an_elision_is_known_by_its_dots() {
-        for elision in
-            ["  // ... existing code ...", "# ... rest", "... existing code ...", "/* ... */", "\t..."]
-        {
+        for elision in [
+            "  // ... existing code ...",
+            "# ... rest",
+            "... existing code ...",
+            "/* ... */",
+            "\t...",
+            "....",
+        ] {
             assert!(is_elision(elision.as_bytes()), "{elision}");
         }
-        for line in ["...args", "// see above", "foo(...)"] {
+        for elision in ["<!-- ... -->", "-- ...", "  \u{2026}", "// \u{2026} rest", "#..."] {
+            assert!(is_elision(elision.as_bytes()), "{elision}");
+        }
+        for line in ["...args", "// see above", "foo(...)", "\u{2026} rest", "-- see ...", ""] {
             assert!(!is_elision(line.as_bytes()), "{line}");
         }
+        let of = |length: usize| ["// ...", &"x".repeat(length - 6)].concat();
+        assert!(is_elision(of(199).as_bytes()) && !is_elision(of(200).as_bytes()));
     }
 }

@@ -222,6 +222,46 @@ mod tests {
     }
 
     #[test]
+    fn a_word_votes_once_for_each_line_that_it_is_on() {
+        let tokens = Tokens::from_lines([&b"alpha alpha beta"[..], b"", b"beta alpha"].into_iter());
+        let mut words = tokens.line(0).to_vec();
+        words.sort_unstable();
+        words.dedup();
+        let table = WordTable::new(&words);
+        assert_eq!(frequency(&tokens, &table, 2), [2, 2]);
+        let [alpha, beta] = [tokens.line(2)[1], tokens.line(2)[0]].map(|word| table.id(word).unwrap());
+        let (mut weights, mut in_request) = (alloc::vec![0; 2], alloc::vec![Vec::new(); 2]);
+        (weights[alpha], weights[beta]) = (10, 1);
+        (in_request[alpha], in_request[beta]) = (alloc::vec![0, 1], alloc::vec![1]);
+        // Index 1 is the diagonal on which the first lines of both stand together.
+        assert_eq!(vote(&tokens, &table, &in_request, &weights, 2), [11, 10, 11, 10, 0]);
+        weights[alpha] = 0;
+        assert_eq!(vote(&tokens, &table, &in_request, &weights, 2), [1, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn near_diagonals_support_each_other_and_only_one_of_them_is_a_place() {
+        let votes = |given: &[(usize, u32)]| {
+            let mut votes = alloc::vec![0; 30];
+            given.iter().for_each(|&(at, vote)| votes[at] = vote);
+            votes
+        };
+        let best_of = |given: &[(usize, u32)], count| best(&votes(given), 5, count);
+        // A lone place has three times its votes; another within reach adds its own.
+        assert_eq!(best_of(&[(2, 4), (12, 3), (17, 3)], 3), [-2, 8, 13]);
+        assert_eq!(best_of(&[(2, 4), (12, 3), (16, 3)], 3), [-2, 8]);
+        assert_eq!(best_of(&[(2, 4), (12, 3), (16, 4)], 3), [12, -2]);
+        assert_eq!(best_of(&[(2, 4), (25, 3), (29, 4)], 3), [25, -2]);
+        assert_eq!(best_of(&[(0, 4), (4, 3), (12, 4)], 3), [-4, 8]);
+        assert_eq!(best_of(&[(2, 4), (12, 3), (17, 3)], 1), [-2]);
+        // As far as the request is high, less one: the lines of one can only be shifted by so much.
+        assert_eq!(best(&votes(&[(2, 4), (12, 3), (13, 3)]), 1, 3), [2, 12, 13]);
+        assert_eq!(best(&votes(&[(2, 4), (12, 3), (14, 3)]), 2, 3), [1, 11, 13]);
+        assert_eq!(best(&votes(&[(2, 4), (12, 3), (14, 4)]), 3, 3), [12, 0]);
+        assert!(best(&votes(&[]), 5, 3).is_empty());
+    }
+
+    #[test]
     fn a_vote_counts_by_how_rare_the_word_is_and_what_costs_too_much_nothing() {
         let in_request = |times: usize| alloc::vec![0; times];
         let weights_of = |frequency: &[u32], times: &[usize]| {
