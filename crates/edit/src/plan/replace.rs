@@ -211,3 +211,111 @@ fn as_whole_lines(old: &str, new: &str) -> Vec<Line> {
     };
     Line::between(&split(old), &new.map_or_else(Vec::new, split))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{edited, of_patch};
+    use super::*;
+    use crate::find::FindLimits;
+    use crate::patch::Patch;
+
+    fn replaced(file: &str, old: &str, new: &str) -> Result<String, Kind> {
+        let change = TextChange { old: old.into(), new: new.into(), ..TextChange::default() };
+        of_patch(file, &Patch::replace("f", alloc::vec![change]).unwrap())
+    }
+
+    #[test]
+    fn later_new_lines_are_indented_like_the_line_whose_indentation_the_old_text_leaves_out() {
+        let file = "if a:\n    b = one()\n    c\n";
+        let line = |old: &str, new: &str| match replaced(file, old, new) {
+            Err(Kind::IndentationMismatch { line, .. }) => Some(line),
+            Ok(_) => None,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(line("b = one()", "b = two()\nd = three()"), Some(2));
+        assert_eq!(line("b = one()\n", "b = two()\nd = three()\n"), Some(2));
+        assert_eq!(line("b = one()", "b = two()\n   d = three()"), Some(2));
+        assert_eq!(line("b = one()", "b = two()\n    d = three()"), None);
+        assert_eq!(line("b = one()", "b = two()\n\td = three()"), Some(2));
+        assert_eq!(line("b = one()", "b = two(\n)"), None, "a bracket says nothing");
+        assert_eq!(line("    b = one()", "    b = two()\nd = three()"), None, "nothing is left out");
+        assert_eq!(line("if a:", "if b:\nd = three()"), None, "there is nothing to leave out");
+        assert_eq!(line("one()", "two()\nd = three()"), None, "it begins inside of the line");
+        assert_eq!(line("b = one", "b = two\nd = three"), None, "it ends inside of the line");
+        assert_eq!(line("b = one()\n    c", "b = two()\nd = three()"), None, "it shows the indentation");
+    }
+
+    #[test]
+    fn a_last_line_that_loses_its_ending_is_not_joined_to_the_next_one() {
+        let lost = |line, text: &str| Err(Kind::LineEndingLost { line, text: text.into() });
+        assert_eq!(replaced("one\ntwo\nthree\n", "two\n", "TWO"), lost(3, "three"));
+        assert_eq!(replaced("one\n  two\n)\n", "two\n", "TWO"), lost(3, ")"));
+        assert_eq!(replaced("f(one\ntwo)\n", "one\n", "x"), lost(2, "two)"), "words are not joined");
+        assert_eq!(replaced("f(one\ntwo)\n", "one\n", "one, "), Ok("f(one, two)\n".into()));
+        assert_eq!(replaced("f(one\n)\n", "one\n", "x"), Ok("f(x)\n".into()));
+        assert_eq!(replaced("one\ntwo\n\nthree\n", "two\n", "TWO"), Ok("one\nTWO\nthree\n".into()));
+        assert_eq!(
+            replaced("one\r\ntwo\r\n\r\nthree\r\n", "two\n", "TWO"),
+            Ok("one\r\nTWO\r\nthree\r\n".into())
+        );
+        assert_eq!(replaced("one\ntwo\n", "two\n", "TWO"), Ok("one\nTWO".into()));
+        assert_eq!(replaced("one\ntwo\nthree\n", "two\n", ""), Ok("one\nthree\n".into()));
+        assert_eq!(replaced("one\ntwo\nthree\n", "two\n", "2\n"), Ok("one\n2\nthree\n".into()));
+        // Of a long next line, only the beginning is shown.
+        let long = "x".repeat(SHOWN + 1);
+        assert_eq!(replaced(&["one\n", &long].concat(), "one\n", "1"), lost(2, &long[..SHOWN]));
+    }
+
+    #[test]
+    fn text_that_is_added_to_the_old_one_is_not_written_twice() {
+        let made = || Err(Kind::NoOp { why: NoChange::AlreadyWrapped });
+        let file = "alpha();\nnew_line();\nbeta();\n";
+        for file in [file.into(), file.replace('\n', "\r\n")] {
+            for (old, new) in [
+                ("beta();\n", "new_line();\nbeta();\n"),
+                ("alpha();\n", "alpha();\nnew_line();\n"),
+                ("new_line();", "alpha();\nnew_line();\nbeta();"),
+            ] {
+                assert_eq!(replaced(&file, old, new), made(), "{file:?} {old:?}");
+            }
+        }
+        assert_eq!(replaced("let mut x = 1;\n", "x", "mut x"), made());
+        assert_eq!(replaced("f(a,)\n", "a", "a,"), made());
+        assert_eq!(replaced("a;\n", "a", "a;"), made());
+        // Only a part of it is there, or it says nothing, or it is not a whole line.
+        assert_eq!(
+            replaced(file, "new_line();", "alpha();\nnew_line();\ngamma();"),
+            Ok("alpha();\nalpha();\nnew_line();\ngamma();\nbeta();\n".into())
+        );
+        assert_eq!(replaced("x\nb\n", "b", "x\nb"), Ok("x\nx\nb\n".into()));
+        assert_eq!(replaced("a.\n", "a", "a."), Ok("a..\n".into()));
+        assert_eq!(
+            replaced("my_new_line();\nbeta();\n", "beta();\n", "new_line();\nbeta();\n"),
+            Ok("my_new_line();\nnew_line();\nbeta();\n".into())
+        );
+    }
+
+    #[test]
+    fn a_text_stands_as_often_as_the_request_says() {
+        let times = |expected, all| {
+            let (old, new) = ("a".into(), "b".into());
+            let change = TextChange { old, new, expected, all };
+            of_patch("a.\n.\na.\n", &Patch::replace("f", alloc::vec![change]).unwrap())
+        };
+        let count = |expected| Err(Kind::ExpectedCount { expected, found: 2, lines: [1, 3].to_vec() });
+        assert_eq!(times(Some(2), false), Ok("b.\n.\nb.\n".into()));
+        assert_eq!(times(None, true), Ok("b.\n.\nb.\n".into()));
+        assert_eq!([times(Some(3), false), times(Some(1), true)], [count(3), count(1)]);
+        assert!(matches!(times(Some(1), false), Err(Kind::AmbiguousMatch { total: 2, .. })));
+    }
+
+    #[test]
+    fn a_file_may_become_as_large_as_the_limit() {
+        let change = TextChange { old: "a".into(), new: "bbb".into(), all: true, ..TextChange::default() };
+        let patch = Patch::replace("f", alloc::vec![change]).unwrap();
+        let at_most =
+            |file_bytes| edited("a.a.\n", &patch, &FindLimits { file_bytes, ..FindLimits::default() });
+        assert_eq!(at_most(9), Ok("bbb.bbb.\n".into()));
+        assert_eq!(at_most(8), Err(Kind::TooLarge { bytes: 9, limit: 8 }));
+    }
+}

@@ -150,3 +150,85 @@ fn settle_final_newline(
         None => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::of_patch;
+    use super::*;
+    use alloc::format;
+    use alloc::string::String;
+
+    use crate::patch::unified;
+
+    fn applied(file: &str, hunks: &str) -> Result<String, Kind> {
+        of_patch(file, &unified::parse(&format!("--- a/f\n+++ b/f\n{hunks}"), None).unwrap())
+    }
+
+    #[test]
+    fn brackets_short_words_and_the_end_of_a_block_say_nothing() {
+        for line in ["", "}", "});", "a = b", "  end", "end  ", "if"] {
+            assert!(!is_telling(line.as_bytes()), "{line}");
+        }
+        for line in ["abc", "a+b+c", "end;", "ends", "\u{e9}a", "x = 12"] {
+            assert!(is_telling(line.as_bytes()), "{line}");
+        }
+    }
+
+    #[test]
+    fn distinctive_lines_are_not_inserted_beside_themselves() {
+        let made = || Err(Kind::NoOp { why: NoChange::AlreadyAdded });
+        let file = "one two\nnew line\nthree four\n";
+        assert_eq!(applied(file, "@@\n one two\n+new line\n"), made());
+        assert_eq!(applied(file, "@@\n+new line\n three four\n"), made());
+        assert_eq!(applied("new line\nthree four\n", "@@\n+new line\n three four\n"), made());
+        // The end of another line is no line.
+        assert_eq!(
+            applied("my new line\nthree four\n", "@@\n+new line\n three four\n"),
+            Ok("my new line\nnew line\nthree four\n".into())
+        );
+        assert_eq!(applied("one two\n}\n", "@@\n one two\n+}\n"), Ok("one two\n}\n}\n".into()));
+        assert_eq!(applied("one two\nend\n", "@@\n one two\n+end\n"), Ok("one two\nend\nend\n".into()));
+        // A hunk that does something else too was not made before.
+        assert_eq!(
+            applied(file, "@@\n one two\n+new line\n new line\n-three four\n+3 4\n"),
+            Ok("one two\nnew line\nnew line\n3 4\n".into())
+        );
+    }
+
+    #[test]
+    fn lines_that_a_hunk_removes_and_adds_again_keep_their_bytes() {
+        let file = "a1\r\nb1\nc1\r\nd1\n";
+        assert_eq!(
+            applied(file, "@@\n-a1\n-b1\n-c1\n-d1\n+a1\n+B1\n+x1\n+d1\n"),
+            Ok("a1\r\nB1\nx1\r\nd1\n".into())
+        );
+        assert_eq!(applied(file, "@@\n-b1\n+b1\n+x1\n c1\n"), Ok("a1\r\nb1\nx1\nc1\r\nd1\n".into()));
+        let same = applied(file, "@@\n-b1\n+b1\n");
+        assert!(matches!(same, Err(Kind::NoOp { .. })), "{same:?}");
+    }
+
+    #[test]
+    fn a_file_keeps_or_lacks_its_final_newline_unless_the_hunk_says_otherwise() {
+        const GONE: &str = "\\ No newline at end of file\n";
+        for (file, hunk, result) in [
+            ("a1\nb1", "@@\n a1\n-b1\n+B1\n", "a1\nB1"),
+            ("a1\nb1\n", "@@\n a1\n-b1\n+B1\n", "a1\nB1\n"),
+            ("a1\nb1", "@@\n b1\n+c1\n", "a1\nb1\nc1"),
+            ("a1\r\nb1", "@@\n b1\n+c1\n", "a1\r\nb1\r\nc1"),
+            ("a1\nb1", "@@\n a1\n-b1\n", "a1\n"),
+        ] {
+            assert_eq!(applied(file, hunk), Ok(result.into()), "{file:?} {hunk:?}");
+        }
+        let unended = |before: &str, after: &str| format!("@@ -1,2 +1,2 @@\n a1\n-b1\n{before}+B1\n{after}");
+        assert_eq!(applied("a1\nb1", &unended(GONE, GONE)), Ok("a1\nB1".into()));
+        assert_eq!(applied("a1\nb1", &unended(GONE, "")), Ok("a1\nB1\n".into()));
+        assert_eq!(applied("a1\nb1\n", &unended("", GONE)), Ok("a1\nB1".into()));
+        let same = format!("@@ -1,2 +1,2 @@\n a1\n-b1\n{GONE}+b1\n");
+        assert_eq!(applied("a1\nb1", &same), Ok("a1\nb1\n".into()));
+        let same = format!("@@ -1,2 +1,2 @@\n a1\n-b1\n+b1\n{GONE}");
+        assert_eq!(applied("a1\r\nb1\r\n", &same), Ok("a1\r\nb1".into()));
+        // What is at the end of the file in the diff must be there in the file.
+        let far = applied("a1\nb1\nc1\n", &unended("", GONE));
+        assert_eq!(far, Err(Kind::NotAtEndOfFile { line: 1, last: 3 }));
+    }
+}

@@ -231,6 +231,14 @@ mod tests {
             "... existing code ...",
             "// ...",
             "# [... existing code ...]",
+            "(... existing code ...)",
+            "... rest of the code",
+            "\u{2026} unchanged \u{2026}",
+            "; ...",
+            "% ... other methods",
+            "(* ... imports ... *)",
+            "* ... rest",
+            "// [...]",
         ] {
             assert!(is_elision(line), "{line}");
         }
@@ -254,9 +262,41 @@ mod tests {
             "[...rest]",
             "# ...",
             "# Remaining items are kept.",
+            "...options",
+            "...existing,",
+            "...existing",
+            "...",
+            "(...)",
+            "... and so on ...",
+            "rest of the code",
+            "[unchanged]",
+            "//",
+            "/* */",
+            "#",
+            "",
         ] {
             assert!(!is_elision(line), "{line}");
         }
+    }
+
+    #[test]
+    fn a_line_of_more_than_120_bytes_is_no_elision() {
+        let line = |length: usize| ["// ... existing", &" ".repeat(length - 19), "code"].concat();
+        assert!(is_elision(&line(120)) && !is_elision(&line(121)));
+    }
+
+    #[test]
+    fn an_elision_is_refused_if_it_is_new_and_something_is_taken_away() {
+        let text = Text::new(b"a\n  // ... rest\n".to_vec()).unwrap();
+        let refused = |added: &[&str], takes: bool| match check(&Haystack::new(&text), added, || takes) {
+            Err(Kind::OmissionPlaceholder { line }) => Some(line),
+            other => other.map(|()| None).unwrap(),
+        };
+        assert_eq!(refused(&["b", " // ... existing code "], true), Some("// ... existing code".into()));
+        assert_eq!(refused(&["b", "// ... existing code"], false), None);
+        assert_eq!(refused(&["// ... rest"], true), None, "the file has it");
+        assert_eq!(refused(&["// ... rest", "# ... rest"], true), Some("# ... rest".into()));
+        assert!(loses(&["a", "b"], &["a"]) && !loses(&["a", " "], &["a"]) && !loses(&["a"], &["b", "a"]));
     }
 
     fn escaped(file: &str, added: &[&str]) -> bool {

@@ -25,6 +25,24 @@ fn sources() -> Sources {
     sources
 }
 
+/// Returns what the only file of a patch, which is called `f`, will hold, or the first problem.
+pub(super) fn of_patch(file: &str, patch: &Patch) -> Result<String, Kind> {
+    edited(file, patch, &FindLimits::default())
+}
+
+/// Returns what [`of_patch`] does, within these limits.
+pub(super) fn edited(file: &str, patch: &Patch, limits: &FindLimits) -> Result<String, Kind> {
+    let mut sources = Sources::default();
+    sources.insert("f", "f", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
+    match build(patch, &sources, limits) {
+        Ok(plan) => {
+            let pieces = plan.files[0].action.pieces().map(|pieces| pieces.concat());
+            Ok(String::from_utf8(pieces.unwrap_or_default()).unwrap())
+        }
+        Err(mut problems) => Err(*problems.remove(0).kind),
+    }
+}
+
 /// A file, what it will hold, and its hunks by number, line and count of lines.
 type PlannedFile<'a> = (&'a str, Option<String>, Vec<(usize, usize, usize)>);
 
