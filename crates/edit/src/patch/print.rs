@@ -275,6 +275,8 @@ fn numbered_in_order(patch: &Patch) -> Option<&[Section]> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
     use crate::patch::{unified as diff, v4a as codex};
     use proptest::collection::vec;
@@ -371,5 +373,103 @@ mod tests {
         let text = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ class A\n@@ def f\n x\nbare\n-y\n+z\n*** End \
                     of File\n*** Add File: c\n+x\n*** Delete File: d\n*** End Patch\n";
         assert_eq!(v4a(&codex::parse(text).unwrap()).as_deref(), Some(text));
+    }
+
+    /// A hunk of these lines, its anchors, whether it ends the file, its line and what it says of the final newline.
+    fn lines(
+        lines: &[Line],
+        anchors: &[&str],
+        hint: Option<usize>,
+        end: (bool, Option<bool>),
+    ) -> Option<String> {
+        let anchors = anchors.iter().map(|&anchor| anchor.into()).collect();
+        let (at_end, final_newline) = end;
+        unified_hunk(&LineChange { anchors, lines: lines.to_vec(), at_end, hint, final_newline })
+    }
+
+    #[test]
+    fn a_hunk_is_printed_if_a_diff_can_say_it() {
+        let [context, removed, added] =
+            [Line::Context("a".into()), Line::Removed("b".into()), Line::Added("c".into())];
+        const GONE: &str = "\\ No newline at end of file\n";
+        let change = [context.clone(), removed.clone(), added.clone()];
+        let printed = |text: &str| Some(text.to_string());
+        let open = (false, None);
+        assert_eq!(lines(&change, &[], None, open), printed("@@\n a\n-b\n+c\n"));
+        assert_eq!(lines(&change, &["d e"], None, open), printed("@@ d e\n a\n-b\n+c\n"));
+        assert_eq!(lines(&change, &[], Some(7), open), printed("@@ -7,2 +7,2 @@\n a\n-b\n+c\n"));
+        // Of an insertion, only the final newline that it takes away is no range.
+        let insertion = [added.clone()];
+        assert_eq!(lines(&insertion, &[], Some(7), open), None);
+        let ends = format!("@@ -7,0 +7,1 @@\n+c\n{GONE}");
+        assert_eq!(lines(&insertion, &[], Some(7), (false, Some(false))), Some(ends));
+        // What is left of a file that becomes shorter begins one line earlier, or nowhere.
+        let deletion = [removed.clone()];
+        assert_eq!(lines(&deletion, &[], Some(7), open), printed("@@ -7,1 +6,0 @@\n-b\n"));
+        let emptied = format!("@@ -1,1 +0,0 @@\n-b\n{GONE}");
+        assert_eq!(lines(&deletion, &[], Some(1), (true, None)), Some(emptied));
+        let newline = format!("@@ -7,1 +6,0 @@\n-b\n{GONE}");
+        assert_eq!(lines(&deletion, &[], Some(7), (true, Some(true))), Some(newline));
+        // The marks of a final newline.
+        let both = format!("@@\n a\n-b\n{GONE}+c\n{GONE}");
+        assert_eq!(lines(&change, &[], None, (true, None)), Some(both));
+        assert_eq!(lines(&change, &[], None, (true, Some(true))), Some(format!("@@\n a\n-b\n{GONE}+c\n")));
+        assert_eq!(lines(&change, &[], None, (false, Some(false))), Some(format!("@@\n a\n-b\n+c\n{GONE}")));
+        let inert = [removed.clone(), context.clone()];
+        assert_eq!(lines(&inert, &[], None, (true, None)), Some(format!("@@\n-b\n a\n{GONE}")));
+        for end in [(true, Some(true)), (false, Some(false))] {
+            assert_eq!(lines(&inert, &[], None, end), None, "a mark below context counts for both sides");
+        }
+        for (change, anchors, hint, end) in [
+            (&[][..], &[][..], None, open),
+            (&insertion, &[], None, open),
+            (&change, &[], Some(0), open),
+            (&change, &["d"], Some(7), open),
+            (&change, &["d", "e"], None, open),
+            (&change, &["d@@"], None, open),
+            (&change, &["-d"], None, open),
+            (&change, &[".d"], None, open),
+            (&change, &[" d"], None, open),
+            (&change, &[""], None, open),
+            (&change, &[], None, (true, Some(false))),
+            (&change, &[], None, (false, Some(true))),
+            (&deletion, &[], None, (true, None)),
+            (&deletion, &[], Some(1), (true, Some(true))),
+            (&insertion, &["d"], None, (true, None)),
+            (&[removed.clone(), Line::Bare("@@".into())], &[], None, open),
+            (&[removed.clone(), Line::Bare("diff".into())], &[], Some(0), open),
+            (&[removed.clone(), Line::Context("a\r".into())], &[], None, open),
+        ] {
+            assert_eq!(lines(change, anchors, hint, end), None, "{change:?} {anchors:?} {hint:?} {end:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_format_cannot_say_is_not_printed() {
+        let cannot = |text: &str| v4a(&diff::parse(text, None).unwrap());
+        let header = "--- a/x\n+++ b/x\n";
+        assert_eq!(cannot(&[header, "@@ -1,1 +1,1 @@\n-a\n+b\n"].concat()), None, "a line number");
+        assert_eq!(cannot(&[header, "@@ -0,0 +1,1 @@\n+b\n"].concat()), None, "a range");
+        assert_eq!(cannot("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n"), None, "a mode");
+        assert_eq!(
+            cannot("--- /dev/null\n+++ b/x\n@@ -0,0 +1,1 @@\n+b\n\\ No newline at end of file\n"),
+            None
+        );
+        assert_eq!(cannot("--- a/x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-b\n"), None, "content to delete");
+        assert!(cannot(&[header, "@@\n-a\n+b\n"].concat()).is_some());
+        assert_eq!(unified(&Patch::write("x", "a\n".into())), None);
+        assert_eq!(v4a(&Patch::write("x", "a\n".into())), None);
+        let section = |path: &str, operation| Section::new(path, operation);
+        let printed = |section: Section| unified(&Patch { sections: alloc::vec![section] });
+        assert_eq!(printed(section("x", Operation::Add(String::new()))), None, "it would be invisible");
+        assert_eq!(printed(section("x", Operation::Delete { content: Some(String::new()) })), None);
+        assert_eq!(printed(section("./x", Operation::Delete { content: None })), None);
+        assert!(printed(section("x", Operation::Delete { content: None })).is_some());
+        let moved = |to: &str| Operation::Update { hunks: Vec::new(), move_to: Some(to.into()) };
+        assert_eq!([printed(section("x", moved("x"))), printed(section("x", moved("./y")))], [None, None]);
+        assert!(printed(section("x", moved("y"))).is_some());
+        let still = Operation::Update { hunks: Vec::new(), move_to: None };
+        assert_eq!(printed(section("x", still)), None, "nothing changes");
+        assert_eq!(unified(&Patch { sections: Vec::new() }), None);
     }
 }
