@@ -287,6 +287,9 @@ mod tests {
         assert!(refused("```\na\n```\n\n```\nb\n```", Some("a.py")).contains("line 5"));
         assert!(refused("b.py\n```\na\n```", Some("a.py")).contains(r#"named: "b.py""#));
         assert!(refused("Do:\n```sh\nmake\n```", Some("a.py")).contains("NoContent"));
+        assert!(refused("```sh\nmake\n```\nDone.", Some("a.py")).contains("NoContent"));
+        // Nothing but one fence can only be the file, whatever its language.
+        assert_eq!(files("\n```sh\nmake\n```\n", Some("a.py")), [file("a.py", "make\n")]);
     }
 
     #[test]
