@@ -285,3 +285,197 @@ fn close(gap: &mut Vec<AlignStep>, out: &mut Vec<AlignStep>) {
         out.append(gap);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::super::request::interpretations;
+    use super::super::vote::diagonals;
+    use super::*;
+    use crate::text::Text;
+
+    /// Calls `ask` with the aligner of a request with a file, both given by their lines.
+    fn with<T>(file: &[&str], wanted: &[&str], ask: impl FnOnce(&Aligner<'_>) -> T) -> T {
+        let text: String = file.iter().map(|line| format!("{line}\n")).collect();
+        let text = Text::new(text.into_bytes()).unwrap();
+        let (lines, tokens) = (text.lines(), text.tokens());
+        let wanted: Vec<&[u8]> = wanted.iter().map(|line| line.as_bytes()).collect();
+        let request = interpretations(&wanted).swap_remove(0);
+        let (_, rarity) = diagonals(tokens, &request, 1);
+        ask(&Aligner::new(&lines, tokens, &request, &rarity))
+    }
+
+    fn pair(file: usize, request: usize) -> AlignStep {
+        AlignStep::Pair { file, request }
+    }
+
+    fn lacks(file: usize) -> AlignStep {
+        AlignStep::Lacks { file }
+    }
+
+    fn extra(request: usize, before: usize) -> AlignStep {
+        AlignStep::Extra { request, before }
+    }
+
+    const FILE: [&str; 5] = [
+        "fn main() {",
+        "    let total = sum(items);",
+        "    print(total);",
+        "    let other = count(items);",
+        "}",
+    ];
+
+    fn steps(file: &[&str], wanted: &[&str], diagonal: isize) -> Vec<AlignStep> {
+        with(file, wanted, |aligner| aligner.align(diagonal).steps)
+    }
+
+    fn score(file: &[&str], wanted: &[&str], diagonal: isize) -> u32 {
+        with(file, wanted, |aligner| aligner.align(diagonal).score)
+    }
+
+    #[test]
+    fn lines_that_correspond_are_paired_and_the_others_named() {
+        assert_eq!(steps(&FILE, &FILE, 0), (0..5).map(|at| pair(at, at)).collect::<Vec<_>>());
+        assert_eq!(steps(&FILE, &FILE[1..3], 1), [pair(1, 0), pair(2, 1)]);
+        // A place that is off by one is the same place.
+        assert_eq!(steps(&FILE, &FILE[1..3], 0), [pair(1, 0), pair(2, 1)]);
+        assert_eq!(steps(&FILE, &FILE[1..3], 2), [pair(1, 0), pair(2, 1)]);
+        let forgotten = [FILE[1], FILE[3]];
+        assert_eq!(steps(&FILE, &forgotten, 1), [pair(1, 0), lacks(2), pair(3, 1)]);
+        let invented = [FILE[1], "    nothing_of_the_kind();", FILE[2]];
+        assert_eq!(steps(&FILE, &invented, 1), [pair(1, 0), extra(1, 2), pair(2, 2)]);
+        let around = ["what is it", FILE[1], FILE[2], "not here", "nor that"];
+        assert_eq!(steps(&FILE, &around, 0), [extra(0, 1), pair(1, 1), pair(2, 2), extra(3, 3), extra(4, 3)]);
+        // Where both sides have as many lines, they stand for each other.
+        let replaced = [FILE[1], "what is it", FILE[3]];
+        assert_eq!(steps(&FILE, &replaced, 1), [pair(1, 0), pair(2, 1), pair(3, 2)]);
+        let with_more = [FILE[1], "what is it", "not here", FILE[3]];
+        assert_eq!(steps(&FILE, &with_more, 1), [pair(1, 0), lacks(2), extra(1, 3), extra(2, 3), pair(3, 3)]);
+    }
+
+    #[test]
+    fn lines_are_found_as_far_as_the_band_and_an_elision_reaches() {
+        let first = "let alpha = beta(gamma, delta, epsilon, zeta);";
+        let last = "let eta = theta(iota, kappa, lambda, mu);";
+        let apart = |between: usize| {
+            let mut file = alloc::vec!["x"; between + 2];
+            (file[0], file[between + 1]) = (first, last);
+            file
+        };
+        let paired = |between: usize, wanted: &[&str]| {
+            let steps = steps(&apart(between), wanted, 0);
+            steps.first() == Some(&pair(0, 0)) && steps.last() == Some(&pair(between + 1, wanted.len() - 1))
+        };
+        assert!(paired(1, &[first, last]) && paired(BAND, &[first, last]));
+        assert!(!paired(BAND + 1, &[first, last]));
+        let elided = [first, "// ... existing code ...", last];
+        assert!(paired(BAND + 1, &elided) && paired(ELIDED, &elided));
+        assert!(!paired(ELIDED + BAND + 2, &elided));
+    }
+
+    #[test]
+    fn a_place_is_as_good_as_the_part_of_the_request_that_it_has() {
+        assert_eq!(score(&FILE, &FILE, 0), 1000);
+        assert_eq!(score(&FILE, &FILE[1..4], 1), 1000);
+        assert_eq!(score(&FILE, &["what is it"], 0), 0);
+        let missing = score(&FILE, &[FILE[0], FILE[1], FILE[3]], 0);
+        let more_missing = score(&FILE, &[FILE[0], FILE[3]], 0);
+        let invented = score(&FILE, &[FILE[0], FILE[1], "what is it", FILE[2]], 0);
+        let misspelt = score(&FILE, &[FILE[0], "    let totl = sum(items);", FILE[2]], 0);
+        for partly in [missing, more_missing, invented, misspelt] {
+            assert!((500..1000).contains(&partly), "{partly}");
+        }
+        assert!(more_missing < missing);
+        // A distinctive line counts more than a bracket or a blank one.
+        let without = |line: usize| {
+            let wanted: Vec<&str> = (0..5).map(|at| if at == line { "%" } else { FILE[at] }).collect();
+            score(&FILE, &wanted, 0)
+        };
+        assert!(
+            without(4) > without(2) && without(2) > without(1),
+            "{} {} {}",
+            without(4),
+            without(2),
+            without(1)
+        );
+    }
+
+    #[test]
+    fn a_line_weighs_by_its_words_and_how_rare_they_are() {
+        let weights = |file: &[&str], wanted: &[&str]| with(file, wanted, |aligner| aligner.weights.clone());
+        assert_eq!(weights(&["}", "", "a"], &["}", "", "// ... rest", "a"]), [160, 60, 60, 360]);
+        // Words that the file lacks weigh like those on one line of eight.
+        assert_eq!(weights(&["a"; 8], &["a", "b", "a b", "\u{e9}"]), [300, 480, 480, 480]);
+        let file = ["a b", "b", "c", "d"];
+        assert_eq!(weights(&file, &["a", "b", "a b"]), [420, 360, 480]);
+        let many: Vec<String> = (0..30).map(|number| format!("word{number}")).collect();
+        assert_eq!(weights(&["a"], &[&many.join(" "), "a"]), [2000, 300]);
+        assert_eq!(weights(&["{"; 9], &["{"]), [100]);
+    }
+
+    #[test]
+    fn two_lines_are_as_similar_as_what_they_share() {
+        let alike = |theirs: &str, ours: &str| {
+            with(&[theirs], &["before it", ours, "after it"], |aligner| aligner.similarity(0, 1))
+        };
+        assert_eq!(alike("let a = 1;", "let a = 1;"), 1000);
+        assert_eq!(alike("let a = 1;", "  LET a=1;"), 950);
+        assert_eq!(alike("", " "), 980);
+        assert_eq!([alike("", "a"), alike("a", "")], [0, 0]);
+        assert_eq!(alike("... rest", "// ... rest"), 0, "an elision is like no other line");
+        assert_eq!(alike("// ... rest", "// ... rest"), 1000);
+        // The ends, or the words, in thousandths of nine tenths.
+        assert_eq!(alike("abcdefghij", "abcdeXghij"), 810);
+        assert_eq!(alike("abcdefghij", "XXcdefghij"), 720);
+        assert_eq!(alike("alpha beta", "beta alpha gamma"), 720);
+        assert_eq!(alike("one", "two"), 0);
+        assert_eq!(alike("alpha beta gamma", "gamma of"), 360);
+    }
+
+    #[test]
+    fn the_first_and_the_last_line_may_be_a_part_of_a_line() {
+        let alike = |theirs: &str, wanted: &[&str], request: usize| {
+            with(&[theirs], wanted, |aligner| aligner.similarity(0, request))
+        };
+        let line = "let total = sum(items);";
+        assert_eq!(alike(line, &["sum(items);", "after it"], 0), 940);
+        assert_eq!(alike(line, &["before it", "let total = "], 1), 940);
+        assert_eq!(alike(line, &["total = sum"], 0), 940);
+        // What is cut off elsewhere is no such part, but its words are.
+        assert_eq!(alike(line, &["let total = ", "after it"], 0), 850);
+        assert_eq!(alike(line, &["before it", "sum(items);"], 1), 850);
+        assert_eq!(alike(line, &["total = sums"], 0), 425);
+        assert_eq!(alike(line, &["before it", "sum(items);", "after it"], 1), 600);
+    }
+
+    #[test]
+    fn the_ends_of_lines_are_compared_without_the_space_around_them() {
+        assert_eq!(alike_ends(b"  abcd", b"abcd\t"), 900);
+        assert_eq!(alike_ends(b"abcd", b"abXcd"), 720);
+        assert_eq!(alike_ends(b"aaaa", b"aa"), 450, "no byte counts twice");
+        assert_eq!([alike_ends(b"", b""), alike_ends(b"abc", b""), alike_ends(b"abc", b"xyz")], [0; 3]);
+        let long = [b'a'; COMPARED];
+        assert_eq!(alike_ends(&[&long[..], b"b"].concat(), &[&long[..], b"c"].concat()), 900);
+    }
+
+    #[test]
+    fn the_ends_of_a_place_are_those_of_its_pairs() {
+        let ends = |steps: &[AlignStep]| Alignment { score: 0, steps: steps.to_vec() }.ends();
+        assert_eq!(ends(&[extra(0, 3), pair(3, 1), lacks(4), pair(5, 2), extra(3, 6)]), Some((3, 5)));
+        assert_eq!(ends(&[pair(3, 0)]), Some((3, 3)));
+        assert_eq!(ends(&[extra(0, 3)]), None);
+    }
+
+    #[test]
+    fn a_place_has_what_changes_if_a_paired_line_is_not_among_the_new_ones() {
+        let has_changed = |wanted: &[&str], new: &[&str]| {
+            let new: Vec<&[u8]> = new.iter().map(|line| line.as_bytes()).collect();
+            with(&FILE, wanted, |aligner| aligner.align(1).has_changed(aligner.request, &new))
+        };
+        assert!(has_changed(&FILE[1..3], &FILE[1..2]) && has_changed(&FILE[1..3], &[]));
+        assert!(!has_changed(&FILE[1..3], &FILE[1..3]));
+        assert!(!has_changed(&[FILE[1], "what is it", "not here", FILE[2]], &FILE[1..3]));
+    }
+}

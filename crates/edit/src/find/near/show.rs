@@ -273,3 +273,218 @@ fn is_like(told: &[DifferenceKind], other: &[DifferenceKind]) -> bool {
         told.is_told_once() && mem::discriminant(told) == mem::discriminant(other)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::super::near;
+    use super::super::request::interpretations;
+    use super::*;
+    use crate::find::contents;
+    use crate::problem::{DifferingWords, Near};
+    use crate::text::Text;
+
+    fn ask(file: &str, wanted: &str, new: &str) -> Near {
+        let text = Text::new(file.as_bytes().to_vec()).unwrap();
+        near(&Haystack::new(&text), &contents(wanted.as_bytes()), &contents(new.as_bytes()))
+    }
+
+    /// Returns the differences of the best place: the line, the first kind, and the lines of both sides.
+    fn told(file: &str, wanted: &str) -> Vec<(usize, DifferenceKind, Option<String>, Option<String>)> {
+        let differences = ask(file, wanted, "").places.remove(0).differences;
+        differences.into_iter().map(|mut d| (d.line, d.kinds.remove(0), d.file, d.request)).collect()
+    }
+
+    fn some(line: &str) -> Option<String> {
+        Some(line.into())
+    }
+
+    const FILE: &str =
+        "zero()\none(alpha)\ntwo(beta)\nthree(gamma)\nfour(delta)\nfive(epsilon)\nsix(zeta)\nseven(eta)\n";
+
+    #[test]
+    fn one_line_around_the_place_is_shown_and_one_for_each_line_that_is_not_there() {
+        let shown = |wanted: &str| ask(FILE, wanted, "").numbers().to_vec();
+        assert_eq!(shown("three(gama)\nfour(delta)\n"), [3, 4, 5, 6]);
+        assert_eq!(shown("what\nthree(gamma)\nfour(delta)\n"), [2, 3, 4, 5, 6]);
+        assert_eq!(shown("three(gamma)\nfour(delta)\nwhat\nelse\n"), [3, 4, 5, 6, 7, 8]);
+        assert_eq!(shown("three(gamma)\nfour(delta)\nwhat\nelse\nis\nthere\n"), [3, 4, 5, 6, 7, 8]);
+        assert_eq!(shown("what\nelse\nis\nthere\nsix(zeta)\nseven(eta)\n"), [3, 4, 5, 6, 7, 8]);
+        assert_eq!(shown("zero()\none(alfa)\n"), [1, 2, 3]);
+        assert_eq!(shown("six(zeta)\nseven(etta)\n"), [6, 7, 8]);
+    }
+
+    #[test]
+    fn of_a_long_place_the_lines_nearest_to_what_matters_are_shown() {
+        let wanted = |lines: &[usize]| lines.iter().copied().collect::<BTreeSet<usize>>();
+        let all: Vec<usize> = (10..10 + SHOWN).collect();
+        assert_eq!(nearest(10..10 + SHOWN, &wanted(&[10])), all);
+        assert_eq!(nearest(10..10 + SHOWN + 1, &wanted(&[10])), all);
+        let last: Vec<usize> = (11..11 + SHOWN).collect();
+        assert_eq!(nearest(10..10 + SHOWN + 1, &wanted(&[10 + SHOWN])), last);
+        let both: Vec<usize> = (0..SHOWN / 2).chain(200 - SHOWN / 2..200).collect();
+        assert_eq!(nearest(0..200, &wanted(&[0, 199])), both);
+        let half: Vec<usize> = (100 - SHOWN / 2..100 + SHOWN / 2).collect();
+        assert_eq!(nearest(0..200, &wanted(&[100])), half);
+        assert_eq!(nearest(0..200, &wanted(&[])), (0..SHOWN).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn lines_that_one_side_lacks_are_shown_with_their_text_unless_they_are_blank() {
+        let lacking = |first, last, is_blank| DifferenceKind::Lacking { first, last, is_blank };
+        let extra = |lines, is_blank, after| DifferenceKind::Extra { lines, is_blank, after };
+        assert_eq!(
+            told(FILE, "one(alpha)\nfour(delta)\n"),
+            [(3, lacking(3, 4, false), some("two(beta)"), None)]
+        );
+        assert_eq!(
+            told("one(alpha)\n\n \ntwo(beta)\n", "one(alpha)\ntwo(beta)\n"),
+            [(2, lacking(2, 3, true), None, None)]
+        );
+        assert_eq!(
+            told("one(alpha)\n\nwhat\ntwo(beta)\n", "one(alpha)\ntwo(beta)\n"),
+            [(2, lacking(2, 3, false), some(""), None)]
+        );
+        assert_eq!(
+            told(FILE, "one(alpha)\nwhat\nelse\ntwo(beta)\n"),
+            [(3, extra(2, false, None), None, some("what"))]
+        );
+        assert_eq!(told(FILE, "one(alpha)\n\n\ntwo(beta)\n"), [(3, extra(2, true, None), None, None)]);
+        assert_eq!(
+            told(FILE, "\nwhat\none(alpha)\ntwo(beta)\n"),
+            [(2, extra(2, false, None), None, some(""))]
+        );
+        assert_eq!(
+            told(FILE, "six(zeta)\nseven(eta)\nwhat\n"),
+            [(8, extra(1, false, Some(8)), None, some("what"))]
+        );
+    }
+
+    #[test]
+    fn an_elision_is_named_instead_of_the_lines_that_it_stands_for() {
+        let elision = |lines| DifferenceKind::Elision { lines };
+        assert_eq!(
+            told(FILE, "one(alpha)\n// ... existing code ...\nsix(zeta)\n"),
+            [(3, elision(Some((3, 6))), None, some("// ... existing code ..."))]
+        );
+        assert_eq!(
+            told(FILE, "one(alpha)\n// ... existing code ...\ntwo(beta)\n"),
+            [(3, elision(None), None, some("// ... existing code ..."))]
+        );
+        assert_eq!(
+            told(FILE, "six(zeta)\nseven(eta)\n// ... existing code ...\n"),
+            [(8, elision(None), None, some("// ... existing code ..."))]
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_part_of_the_files_is_a_difference_only_if_there_is_no_other() {
+        let words = |file: &str, request: &str| {
+            DifferenceKind::Words(Some(DifferingWords { file: file.into(), request: request.into() }))
+        };
+        let file = "let a = compute(alpha, beta);\nlet b = other(gamma);\nlet c = third(delta);\n";
+        assert_eq!(
+            told(file, "alpha, beta);\nlet b = othr(gamma);\nlet c = third"),
+            [(2, words("other", "othr"), some("let b = other(gamma);"), some("let b = othr(gamma);"))]
+        );
+        let parts = told(file, "alpha, beta);\nlet b = other(gamma);\nlet c = third");
+        assert_eq!(parts.iter().map(|part| part.0).collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn the_part_of_a_line_that_equals_the_request_but_for_space_is_compared_with_it() {
+        let part = |theirs: &str, wanted: &[&str], i: usize| {
+            let wanted: Vec<&[u8]> = wanted.iter().map(|line| line.as_bytes()).collect();
+            let request = interpretations(&wanted).swap_remove(0);
+            String::from_utf8(part_of(theirs.as_bytes(), &request, i).to_vec()).unwrap()
+        };
+        let line = "\treturn total( items )  ";
+        for (wanted, i, expected) in [
+            // The last line is the beginning of the file's, the first one the end.
+            (&["before", "    return"][..], 1, "\treturn"),
+            (&["before", "    return "], 1, "\treturn "),
+            (&["before", "    return total"], 1, "\treturn total"),
+            (&["  items )", "after"], 0, " items )"),
+            (&["\titems ) ", "after"], 0, " items )  "),
+            (&["    return", "after"], 0, line),
+            (&["before", "items )"], 1, line),
+            // A single line may be any part.
+            (&["\ttotal("], 0, " total("),
+            (&["  items  "], 0, " items "),
+            // It is a part as it stands, or is none, or is between others.
+            (&["total("], 0, line),
+            (&["before", "\treturn"], 1, line),
+            (&["    other"], 0, line),
+            (&["before", "    return", "after"], 1, line),
+            (&["before", "   "], 1, line),
+        ] {
+            assert_eq!(part(line, wanted, i), expected, "{wanted:?}");
+        }
+        let long = |length: usize| [&"x".repeat(length - 4), "\tone"].concat();
+        assert_eq!(part(&long(1 << 16), &["  one"], 0), "\tone");
+        assert_eq!(part(&long((1 << 16) + 1), &["  one"], 0), long((1 << 16) + 1));
+    }
+
+    #[test]
+    fn a_kind_that_is_told_once_stands_for_all_of_its_kind() {
+        let one = |line, kind| QuotedDifference { line, kinds: vec![kind], file: None, request: None };
+        let space = |file: &str| DifferenceKind::Indentation { file: file.into(), request: String::new() };
+        let words = || DifferenceKind::Words(None);
+        let grouped = |kinds: Vec<DifferenceKind>| {
+            let all = kinds.into_iter().enumerate().map(|(line, kind)| one(line, kind)).collect();
+            let (told, more) = grouped_by_kind(all);
+            (told.iter().map(|told| (told.line, told.again)).collect::<Vec<_>>(), more)
+        };
+        assert_eq!(
+            grouped(vec![space(" "), words(), space("\t"), words()]),
+            (vec![(0, 1), (1, 0), (3, 0)], 0)
+        );
+        assert_eq!(
+            grouped(vec![words(), words(), words(), words(), DifferenceKind::InnerSpace]),
+            (vec![(0, 0), (1, 0), (2, 0)], 2)
+        );
+        assert_eq!(
+            grouped(vec![space(" "), DifferenceKind::InnerSpace, DifferenceKind::InnerSpace, space(" ")]),
+            (vec![(0, 1), (1, 1)], 0)
+        );
+    }
+
+    #[test]
+    fn of_another_place_two_lines_with_text_are_shown_and_of_lines_without_differences_all_that_have_room() {
+        let text = Text::new(FILE.replace("two(beta)", "").into_bytes()).unwrap();
+        let haystack = Haystack::new(&text);
+        let pair = |file: usize, request: usize| AlignStep::Pair { file, request };
+        let other =
+            other(&haystack, &Alignment { score: 0, steps: vec![pair(1, 0), pair(3, 1), pair(4, 2)] });
+        assert_eq!((other.first, other.last, other.numbers), (2, 5, vec![2, 4]));
+        assert_eq!(other.lines, ["one(alpha)", "three(gamma)"]);
+        let plain_of = |at, count| {
+            let place = plain(&haystack, at, count);
+            (place.first, place.last, place.numbers)
+        };
+        assert_eq!(plain_of(2, 3), (3, 5, vec![3, 4, 5]));
+        assert_eq!(plain_of(6, 5), (7, 8, vec![7, 8]));
+        let long = Text::new("x\n".repeat(60).into_bytes()).unwrap();
+        let place = plain(&Haystack::new(&long), 0, 60);
+        assert_eq!((place.first, place.last, place.numbers.len()), (1, 60, SHOWN));
+        // A line is cut where it has no room.
+        let lines = [SHOWN_LINE, SHOWN_LINE + 1].map(|length| "x".repeat(length));
+        let text = Text::new(lines.join("\n").into_bytes()).unwrap();
+        let shown = plain(&Haystack::new(&text), 0, 2).lines;
+        assert_eq!(shown[0], lines[0]);
+        assert_eq!(shown[1], format!("{}... (1 bytes)", lines[0]));
+    }
+
+    #[test]
+    fn where_all_lines_are_there_the_end_of_the_file_may_be_the_reason() {
+        let why = |file: &str, last: usize| {
+            let text = Text::new(file.into()).unwrap();
+            let steps = vec![AlignStep::Pair { file: last, request: 0 }];
+            elsewhere(&Haystack::new(&text), &Alignment { score: 0, steps })
+        };
+        let elsewhere = |is_unended| DifferenceKind::Elsewhere { is_unended };
+        assert_eq!([why("a\nb", 1), why("a\nb\n", 1), why("a\nb", 0)], [true, false, false].map(elsewhere));
+    }
+}
