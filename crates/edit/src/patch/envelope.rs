@@ -296,6 +296,8 @@ pub(super) fn mentions_another(sentence: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use super::*;
 
     #[test]
@@ -400,5 +402,157 @@ mod tests {
         assert!(fence.is_closed_by("`````") && !fence.is_closed_by("  ````"));
         assert_eq!(Fence::opened_by("```a``` inline"), None);
         assert_eq!(Fence::opened_by("``"), None);
+    }
+
+    #[test]
+    fn a_fence_is_three_marks_or_more_and_its_info_has_no_backtick() {
+        let opened = |line| Fence::opened_by(line).map(|it| (it.indent, it.mark, it.length, it.info));
+        assert_eq!(opened("```"), Some((0, b'`', 3, "")));
+        assert_eq!(opened("  ~~~~ py x "), Some((2, b'~', 4, "py x")));
+        assert_eq!(opened("~~~ a`b"), Some((0, b'~', 3, "a`b")));
+        for line in ["", "~~", "``x", "``` a`b", "x```", "\"\"\""] {
+            assert_eq!(opened(line), None, "{line}");
+        }
+        let fence = Fence::opened_by("  ```").expect("it is one");
+        assert!(fence.could_hold("  ```py") && fence.could_hold("  ````") && fence.is_closed_by("  ```"));
+        for line in ["```", "   ```", "  ~~~", "  ``", "  x"] {
+            assert!(!fence.could_hold(line) && !fence.is_closed_by(line), "{line}");
+        }
+        assert!(!fence.is_closed_by("  ```py"));
+    }
+
+    #[test]
+    fn commands_and_changes_are_known_by_the_language_of_their_fence() {
+        let fence = |info: &'static str| Fence { indent: 0, mark: b'`', length: 3, info };
+        for info in ["sh", "Bash", "console", "powershell -x", "zsh"] {
+            assert!(fence(info).is_shell() && !fence(info).is_diff(), "{info}");
+        }
+        for info in ["diff", "patch", "ed", "rcs"] {
+            assert!(fence(info).is_diff() && !fence(info).is_shell(), "{info}");
+        }
+        for info in ["", "py", "shx", "py sh", "diffs"] {
+            assert!(!fence(info).is_diff() && !fence(info).is_shell(), "{info}");
+        }
+    }
+
+    #[test]
+    fn lines_in_a_list_lose_the_indentation_of_their_fence_if_all_have_it() {
+        let fence = |indent| Fence { indent, mark: b'`', length: 3, info: "" };
+        assert_eq!(fence(2).unwrapped(&["  a", "   b", "", " ", "\t c"]), ["a", " b", "", "", "c"]);
+        assert_eq!(fence(2).unwrapped(&["  a", " b"]), ["  a", " b"]);
+        assert_eq!(fence(0).unwrapped(&["  a", "b"]), ["  a", "b"]);
+    }
+
+    #[test]
+    fn a_tag_around_content_is_like_a_fence() {
+        for tag in ["<source>python", "</source>", "<code>", " <pre>", "</codeblock>", "sourcecode>"] {
+            assert_eq!(name(&["a.py", tag]).as_deref(), Some("a.py"), "{tag}");
+        }
+        assert_eq!(name(&["a.py", "<body>"]), None);
+    }
+
+    #[test]
+    fn what_is_written_about_a_name_decides_whether_it_is_one() {
+        for (line, path) in [
+            ("1. src/a.py", Some("src/a.py")),
+            ("12. src/a.py", Some("src/a.py")),
+            ("1.src/a.py", Some("1.src/a.py")),
+            ("Filename: a.py", Some("a.py")),
+            ("path: a.py", Some("a.py")),
+            ("FILE PATH: a.py", Some("a.py")),
+            ("`Makefile`:", Some("Makefile")),
+            ("# Makefile", Some("Makefile")),
+            ("> src/a.py", Some("src/a.py")),
+            ("``src/a.py``", Some("src/a.py")),
+            ("`here it is`", Some("here it is")),
+            ("src/folder/name", Some("src/folder/name")),
+            ("notes", Some("notes")),
+            ("# notes", None),
+            ("two notes", None),
+            ("-notes", None),
+            ("a.py,", None),
+            ("a.py;", None),
+            ("a.py!", None),
+            ("a.py\u{2026}", None),
+            ("Then, a.py", None),
+            ("Update a.py", None),
+            ("well, a.py", None),
+            ("well; a.py", None),
+            ("<a.py>", None),
+            ("a|b.py", None),
+            ("a?.py", None),
+            ("a\tb.py", None),
+            ("\"a.py\"", None),
+            ("..", None),
+            ("", None),
+        ] {
+            assert_eq!(name(&[line]).as_deref(), path, "{line:?}");
+        }
+        let bare = |line| name_above(&[line], 1, 0).map(|name| name.bare);
+        assert_eq!(
+            [bare("notes"), bare("Makefile"), bare("`notes`"), bare("a.py"), bare("```a.py")],
+            [Some(true), Some(false), Some(false), Some(false), Some(false)]
+        );
+    }
+
+    #[test]
+    fn a_name_has_an_extension_or_a_folder() {
+        for path in [
+            "a.b",
+            "my notes.txt",
+            ".env",
+            "a/b",
+            "a\\b.c",
+            "x.c++",
+            "x.a_b",
+            &format!("a.{}", "b".repeat(16)),
+        ] {
+            assert!(is_named(path), "{path}");
+        }
+        for path in [
+            "a",
+            "a.",
+            "a/",
+            "my notes/x",
+            "e.g. this",
+            "f(a.b)",
+            "f{a.b}",
+            "http://a.b",
+            "a.b?c",
+            &format!("a.{}", "b".repeat(17)),
+        ] {
+            assert!(!is_named(path), "{path}");
+        }
+        let info = |info| name_in_info(info);
+        assert_eq!(info("python:src/a.py").as_deref(), Some("src/a.py"));
+        assert_eq!(info("src/a.py").as_deref(), Some("src/a.py"));
+        assert_eq!([info("python"), info(""), info("a.py python")], [None, None, None]);
+    }
+
+    #[test]
+    fn only_the_sentence_right_above_speaks_of_files() {
+        let spoken =
+            |lines: &[&'static str], floor| names_spoken_of_above(lines, lines.len(), floor).join(" ");
+        assert_eq!(spoken(&["See (a.py), **b/c** and `d.e`:"], 0), "a.py b/c d.e");
+        assert_eq!(spoken(&["a.py", "and b.py!", "", ""], 0), "b.py");
+        assert_eq!(spoken(&["a.py", "", "", ""], 0), "");
+        assert_eq!(spoken(&["a.py", ""], 1), "");
+        let named = |lines: &[&str], floor| name_in_sentence_above(lines, lines.len(), floor);
+        assert_eq!(named(&["The new `a.py`:", "", ""], 0).as_deref(), Some("a.py"));
+        assert_eq!(named(&["The new `a.py`:", "", "", ""], 0), None);
+        assert_eq!(named(&["The new `a.py`:", ""], 1), None);
+        assert_eq!(named(&["Here's `a.py`"], 0).as_deref(), Some("a.py"));
+        assert_eq!(named(&["The new `my a.py`:"], 0), None);
+        assert_eq!(named(&["The new `a.py, once more:"], 0), None);
+        assert_eq!(named(&["`a.py`:"], 0), None);
+    }
+
+    #[test]
+    fn names_agree_folder_by_folder_whatever_their_slashes() {
+        assert!(
+            agree("src\\a.py", "./src/a.py") && agree("/src/a.py", "src/a.py") && agree("a.py", "src/a.py")
+        );
+        assert!(!agree("a.py", "ba.py") && !agree("lib/a.py", "src/a.py"));
+        assert!(mentions_another("see src/c", "a.py") && !mentions_another("see c.txt", "a.py"));
     }
 }

@@ -213,4 +213,83 @@ mod tests {
         );
         assert!(!agree("src/x.rs", "lib/x.rs") && !agree("ax.rs", "x.rs") && !agree("", "x"));
     }
+
+    #[test]
+    fn a_quoted_name_has_the_escapes_that_git_writes_and_no_others() {
+        let named = |text: &str| unquote(text).map(|(name, rest)| (name, rest.to_string()));
+        let all = Some(("\u{7}\u{8}\t\n\u{b}\u{c}\r\"\\".to_string(), " rest".to_string()));
+        assert_eq!(named("\"\\a\\b\\t\\n\\v\\f\\r\\\"\\\\\" rest"), all);
+        assert_eq!(named("\"\\101\\0012\""), Some(("A\u{1}2".into(), String::new())));
+        assert_eq!(named("\"\\377\""), None, "it is not UTF-8");
+        for text in ["a", "\"a", "\"\\x41\"", "\"\\400\"", "\"\\18\"", "\"\\181\"", "\"\\1", "\"\\"] {
+            assert_eq!(named(text), None, "{text}");
+        }
+        assert_eq!(plain("\"a b\" x"), "a b");
+        assert_eq!(plain("a b \t"), "a b");
+    }
+
+    #[test]
+    fn a_name_is_quoted_only_if_it_must_be() {
+        for name in ["a b", "caf\u{e9}", "~", "a'b"] {
+            assert_eq!(quote(name), name);
+        }
+        for (name, quoted) in [
+            ("a\tb", "\"a\\011b\""),
+            ("a\u{7f}", "\"a\\177\""),
+            ("a\u{1f}", "\"a\\037\""),
+            ("a\"b", "\"a\\\"b\""),
+            ("a\\\u{e9}", "\"a\\\\\u{e9}\""),
+        ] {
+            assert_eq!(quote(name), quoted);
+            assert_eq!(unquote(quoted), Some((name.into(), "")));
+        }
+    }
+
+    #[test]
+    fn a_side_without_a_file_has_the_date_of_the_epoch() {
+        for date in ["1970-01-01 00:00:00", "1969-12-31 19:00:00 -0500", "Thu Jan  1 00:00:00 1970 "] {
+            assert!(is_dated_nothing(&format!("a/x\t{date}")), "{date}");
+        }
+        for date in [
+            "1970-01-02 00:00:00",
+            "1971-01-01 00:00:00",
+            "Thu Jan  1 00:00:00 1971",
+            "Mon Dec 30 00:00:00 1969",
+            "",
+        ] {
+            assert!(!is_dated_nothing(&format!("a/x\t{date}")), "{date}");
+        }
+    }
+
+    #[test]
+    fn the_prefixes_of_git_and_no_others_are_taken_off() {
+        let stripped = |old: &str, new: &str| without_prefixes(read(old), read(new));
+        let both = (path("x"), path("x"));
+        for (old, new) in [("b/x", "a/x"), ("c/x", "o/x"), ("1/x", "2/x"), ("w/x", "i/x")] {
+            assert_eq!(stripped(old, new), both, "{old} {new}");
+        }
+        for (old, new) in
+            [("i/x", "i/x"), ("a/x", "w/x"), ("w/x", "b/x"), ("d/x", "e/x"), ("x", "b/x"), ("a/", "b/x")]
+        {
+            assert_eq!(stripped(old, new), (path(old), path(new)), "{old} {new}");
+        }
+        assert_eq!(stripped("a/x", "/dev/null"), (path("x"), HeaderName::Nothing));
+        assert_eq!(stripped("b/x", "/dev/null"), (path("x"), HeaderName::Nothing));
+        assert_eq!(stripped("i/x", "/dev/null"), (path("i/x"), HeaderName::Nothing));
+        assert_eq!(stripped("/dev/null", "a/x"), (HeaderName::Nothing, path("x")));
+        for name in ["x.orig", "x.old", "x.bak"] {
+            assert!(is_backup(name, "x") && !is_backup("x", name) && !is_backup(name, "y"));
+        }
+    }
+
+    #[test]
+    fn the_names_of_a_git_line_may_be_quoted_each_on_its_own() {
+        let names = |text: &str| from_git_line(text);
+        let both = |old: &str, new: &str| Some((old.to_string(), new.to_string()));
+        assert_eq!(names("\"a/\\t\" b/x"), both("a/\t", "b/x"));
+        assert_eq!(names("a/x y z b/x y z"), both("a/x y z", "b/x y z"));
+        assert_eq!(names("x y x y"), both("x y", "x y"), "without prefixes");
+        assert_eq!(names("a/x b/x  "), both("a/x", "b/x"));
+        assert_eq!([names("\"a/x\"b/x"), names("a/x"), names("x\"")], [None, None, None]);
+    }
 }
