@@ -165,3 +165,161 @@ fn kind(line: &str) -> Line {
         Some(_) => Line::Bare(line.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+
+    use super::super::lines::numbered;
+    use super::*;
+    use crate::problem::Kind;
+
+    fn scope_of<T>(text: &str, fence: Option<usize>, ask: impl FnOnce(BodyScope<'_, '_>) -> T) -> T {
+        ask(BodyScope { lines: &numbered(text), fence })
+    }
+
+    /// Returns the number of lines of the body and whether its counts decided that.
+    fn length(text: &str, fence: Option<usize>, counts: Option<(usize, usize)>) -> (usize, bool) {
+        scope_of(text, fence, |scope| {
+            let mut at = 0;
+            let body = scope.read(&mut at, counts).unwrap();
+            (at, body.counted)
+        })
+    }
+
+    #[test]
+    fn a_hunk_ends_at_a_line_that_only_the_diff_can_have() {
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        let ends = |text: &str| scope_of(text, Some(3), |scope| scope.ends_hunk(0));
+        for line in [
+            "@@ -1 +1 @@",
+            "```",
+            "````",
+            "diff --git a/x b/x",
+            "diff -u a b",
+            "--- a\n+++ b",
+            "-- \n2.53.0",
+            "--\n",
+            "GIT binary patch",
+            &format!("From {hash} Mon Sep 17 00:00:00 2001"),
+            "",
+        ] {
+            let line = if line.is_empty() { line.into() } else { format!("{line}\n") };
+            assert!(ends(&line), "{line:?}");
+        }
+        for line in [
+            "\n",
+            " @@",
+            "``",
+            "```py",
+            "diff -r",
+            "diff",
+            "--- a",
+            "-- \n2",
+            "-- \n1.5;",
+            "-- \nSELECT 1.5",
+            "-- x",
+            "GIT binary patches",
+            "From here on it is the same as what was before this",
+            &format!("From {hash}"),
+            &format!("From {}g Mon Sep 17 00:00:00 2001", &hash[1..]),
+            &format!("-- \n1.{}", "2".repeat(38)),
+        ] {
+            assert!(!ends(&format!("{line}\n")), "{line:?}");
+        }
+        let closes = |fence| scope_of("```\n", fence, |scope| scope.ends_hunk(0));
+        assert!(closes(Some(2)) && !closes(Some(4)) && !closes(None));
+    }
+
+    #[test]
+    fn the_counts_decide_where_a_body_ends_if_they_fit() {
+        let hunk = " a\n-b\n+c\n d\n";
+        assert_eq!(length(hunk, None, Some((3, 3))), (4, true));
+        for wrong in [(2, 2), (4, 4), (3, 2), (2, 3), (0, 0)] {
+            assert_eq!(length(hunk, None, Some(wrong)), (4, false), "{wrong:?}");
+        }
+        assert_eq!(length(hunk, None, None), (4, false));
+        // What looks like a header is a removed and an added line.
+        let like_header = " a\n--- x\n+++ y\n@@ -1 +1 @@\n";
+        assert_eq!(length(like_header, None, Some((2, 2))), (3, true));
+        assert_eq!(length(like_header, None, None), (1, false));
+        // Prose may follow, but not in a fence; nor may the hunk go on, even below a blank line.
+        let prose = |between: &str| format!("{hunk}{between}Prose.\n");
+        assert_eq!(length(&prose(""), None, Some((3, 3))), (4, true));
+        assert_eq!(length(&prose("\n"), None, Some((3, 3))), (4, true));
+        assert_eq!(length(&prose(""), Some(3), Some((3, 3))), (5, false));
+        assert_eq!(length(&format!("{hunk}```\n"), Some(3), Some((3, 3))), (4, true));
+        assert_eq!(length(&format!("{hunk}@@\n"), None, Some((3, 3))), (4, true));
+        for more in [" e", "-e", "+e"] {
+            assert_eq!(length(&format!("{hunk}\n{more}\n"), None, Some((3, 3))), (6, false), "{more}");
+        }
+        // A blank line is context, and so is one that has lost its sign, unless it is the diff's own.
+        assert_eq!(length("-a\n\nb\n", None, Some((3, 2))), (3, true));
+        assert_eq!(length("-a\n@@\n", None, Some((2, 1))), (1, false));
+        assert_eq!(length("-a\n\n\n", None, None), (1, false), "blank lines at its end are left out");
+    }
+
+    /// Returns which sides are without newline, or the line that says so at a wrong place.
+    fn unended(text: &str) -> Result<(bool, bool), Option<usize>> {
+        let text = text.replace('%', "\\ No newline at end of file");
+        scope_of(&text, None, |scope| match scope.read(&mut 0, None) {
+            Ok(body) => Ok((body.old_unended, body.new_unended)),
+            Err(problem) => match *problem.kind {
+                Kind::InvalidFormat { line, .. } => Err(line),
+                kind => panic!("{kind:?}"),
+            },
+        })
+    }
+
+    #[test]
+    fn a_side_that_has_ended_does_not_go_on() {
+        for (text, sides) in [
+            ("-a\n+b\n", (false, false)),
+            ("-a\n%\n+b\n", (true, false)),
+            ("-a\n+b\n%\n", (false, true)),
+            ("-a\n%\n+b\n%\n", (true, true)),
+            (" a\n%\n", (true, true)),
+            ("+b\n%\n-a\n", (false, true)),
+        ] {
+            assert_eq!(unended(text), Ok(sides), "{text}");
+        }
+        for (text, line) in [
+            ("%\n-a\n", 1),
+            ("-a\n%\n-b\n", 3),
+            ("-a\n%\n b\n", 3),
+            ("+a\n%\n+b\n", 3),
+            ("+a\n%\n b\n", 3),
+            ("-a\n%\n+b\nc\n", 4),
+            (" a\n%\n-b\n", 3),
+            (" a\n%\n+b\n", 3),
+        ] {
+            assert_eq!(unended(text), Err(Some(line)), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_marker_of_a_missing_newline_is_known_in_any_language() {
+        let is_marker = |line: &str| is_no_newline(line);
+        assert!(
+            is_marker("\\ No newline at end of file")
+                && is_marker("\\ Kein Umbr.")
+                && is_marker("\\ 0123456789")
+        );
+        assert!(
+            !is_marker("\\ 012345678") && !is_marker("\\begin{document}") && !is_marker(" \\ No newline")
+        );
+        let kinds: Vec<Line> = ["", " a", "-a", "+a", "a"].map(kind).into();
+        let text = || String::from("a");
+        assert_eq!(
+            kinds,
+            [
+                Line::Context(String::new()),
+                Line::Context(text()),
+                Line::Removed(text()),
+                Line::Added(text()),
+                Line::Bare(text())
+            ]
+        );
+    }
+}

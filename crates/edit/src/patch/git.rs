@@ -158,3 +158,107 @@ fn mode_of(line: NumberedLine<'_>, mode: &str) -> Result<bool, Problem> {
     };
     Err(invalid(line.number, fault))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::numbered;
+    use super::*;
+    use crate::problem::{Kind, Malformed};
+
+    #[test]
+    fn the_headers_of_a_file_begin_where_only_headers_can_stand() {
+        for text in [
+            "diff --git a/x b/x",
+            "diff --cc x",
+            "diff --combined x",
+            "--- a/x\n+++ b/x",
+            "Index: x\n=====",
+            "Index: x\n--- x",
+            "rename from x\nrename to y",
+            "old mode 100644\nnew mode 100755",
+            "new file mode 100644",
+            "deleted file mode 100644",
+            "Binary files a and b differ",
+        ] {
+            assert!(begins(&numbered(text), 0), "{text}");
+        }
+        for text in [
+            "",
+            "diff -u a b",
+            "--- a/x",
+            "--- a/x\n+++ ",
+            "--- \n+++ b/x",
+            "Index: x\nx",
+            "rename from x\nx",
+            "old mode 100644\nx",
+            "new file mode 10064",
+            "new file mode 10064x",
+            "deleted file mode",
+            "Binary files are not text",
+            "they differ",
+        ] {
+            assert!(!begins(&numbered(text), 0), "{text}");
+        }
+    }
+
+    /// Returns the headers of a text and how many lines they take, or the lines and kinds of the faults.
+    fn read_all(text: &str) -> Result<(Header, usize), Vec<(usize, Fault)>> {
+        let mut at = 0;
+        let header = read(&numbered(text), &mut at);
+        header.map(|header| (header, at)).map_err(|problems| {
+            let fault = |problem: Problem| match *problem.kind {
+                Kind::InvalidFormat { line: Some(line), fault: Malformed::Header(fault) } => (line, fault),
+                kind => panic!("{kind:?}"),
+            };
+            problems.into_iter().map(fault).collect()
+        })
+    }
+
+    #[test]
+    fn headers_say_what_becomes_of_a_file_and_end_with_its_two_names() {
+        let (header, at) = read_all(
+            "diff --git a/x b/y\nsimilarity index 90%\ndissimilarity index 10%\nrename from x\nrename to y\nold mode \
+             100644\nnew mode 100755\nindex 012..345 100644\n--- a/x\n+++ b/y\n@@ -1 +1 @@\n",
+        )
+        .unwrap();
+        assert_eq!((header.number, at), (1, 10));
+        assert_eq!(header.git, Some(("a/x".into(), "b/y".into())));
+        assert_eq!((header.rename_from.as_deref(), header.rename_to.as_deref()), (Some("x"), Some("y")));
+        assert_eq!((header.executable, header.created, header.deleted), (Some(true), false, false));
+        assert_eq!(header.sides, Some((HeaderName::Path("a/x".into()), HeaderName::Path("b/y".into()))));
+        let (header, at) = read_all("Index: x\n=====\nprose\n").unwrap();
+        assert_eq!((header.index.as_deref(), at), (Some("x"), 2));
+        let (header, at) = read_all("new file mode 100644\nindex 0..1\n").unwrap();
+        assert_eq!((header.created, header.deleted, header.executable, at), (true, false, Some(false), 2));
+        let (header, at) = read_all("deleted file mode 100755\ndiff --git a/y b/y\n").unwrap();
+        assert_eq!((header.created, header.deleted, header.executable, at), (false, true, None, 1));
+        let epoch = "--- a/x\t1970-01-01 00:00:00\n+++ b/x\t2026-01-01 00:00:00\n";
+        let (header, _) = read_all(epoch).unwrap();
+        assert!(header.old_dated_nothing && !header.new_dated_nothing);
+    }
+
+    #[test]
+    fn what_is_no_text_to_edit_is_refused_with_its_line() {
+        let mode = |mode: &str| Fault::UnknownMode { mode: mode.into() };
+        for (text, faults) in [
+            (
+                "diff --git a/x b/x\ncopy from x\ncopy to y\n",
+                &[(2, Fault::CopiedFile), (3, Fault::CopiedFile)][..],
+            ),
+            ("diff --git a/x b/x\nnew file mode 120000\n", &[(2, Fault::SymbolicLink)]),
+            ("diff --git a/x b/x\ndeleted file mode 160000\n", &[(2, Fault::Submodule)]),
+            ("old mode 040000\nnew mode 100777\n", &[(1, mode("040000")), (2, mode("100777"))]),
+            ("diff --git a/x b/x\nindex 012..345 120000\n", &[(2, Fault::SymbolicLink)]),
+            ("diff --git a/x b/x\nGIT binary patch\n", &[(2, Fault::BinaryFile)]),
+            ("Binary files a/x and b/x differ\n", &[(1, Fault::BinaryFile)]),
+            ("diff --cc x\n", &[(1, Fault::CombinedDiff)]),
+            ("diff --combined x\n", &[(1, Fault::CombinedDiff)]),
+        ] {
+            assert_eq!(read_all(text).unwrap_err(), faults, "{text}");
+        }
+        for mode in ["100644", "100664", "100600"] {
+            let (header, _) = read_all(&alloc::format!("new file mode {mode}\n")).unwrap();
+            assert_eq!(header.executable, Some(false), "{mode}");
+        }
+    }
+}

@@ -72,3 +72,54 @@ pub(super) fn without_fence<'a, 'b>(
         _ => Err(invalid(lines[first].number, not_around)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::malformed::Unified;
+
+    #[test]
+    fn lines_have_numbers_and_know_how_they_ended() {
+        let read = |text: &'static str| -> Vec<(usize, &str, bool)> {
+            numbered(text).iter().map(|line| (line.number, line.text, line.cr)).collect()
+        };
+        assert_eq!(read("a\r\n\nb"), [(1, "a", true), (2, "", false), (3, "b", false)]);
+        assert_eq!(read("a\r\r\n"), [(1, "a\r", true)]);
+        assert_eq!(read(""), []);
+    }
+
+    #[test]
+    fn a_line_of_more_than_eighty_characters_is_cut_in_a_message() {
+        let line = "\u{e9}".repeat(80);
+        assert_eq!(shorten(&line), line);
+        assert_eq!(shorten(&format!("{line}x")), format!("{line}..."));
+    }
+
+    #[test]
+    fn a_fence_is_opened_and_closed_by_backticks() {
+        assert_eq!(
+            ["```", " ````diff", "``", "```a`", "x```"].map(opens_fence),
+            [Some(3), Some(4), None, None, None]
+        );
+        assert!(closes_fence(" ``` ", 3) && closes_fence("````", 3));
+        assert!(!closes_fence("``", 3) && !closes_fence("```x", 3));
+    }
+
+    #[test]
+    fn the_fence_around_all_lines_is_taken_off_and_one_around_some_is_refused() {
+        let inside = |text: &str| match without_fence(&numbered(text), Unified::NoDiff) {
+            Ok(lines) => Ok(lines.iter().map(|line| line.text.into()).collect::<Vec<String>>().join("|")),
+            Err(problem) => match *problem.kind {
+                Kind::InvalidFormat { line, .. } => Err(line),
+                kind => panic!("{kind:?}"),
+            },
+        };
+        assert_eq!(inside("a\nb\n"), Ok("a|b".into()));
+        assert_eq!(inside("\n```diff\na\nb\n```\n\n"), Ok("a|b".into()));
+        assert_eq!(inside("```\n```"), Ok("".into()));
+        assert_eq!(inside("\n"), Ok("".into()));
+        for text in ["\n```\na\n```\nb\n", "\n````\na\n```\n", "\n```\n"] {
+            assert_eq!(inside(text), Err(Some(2)), "{text}");
+        }
+    }
+}
