@@ -440,4 +440,62 @@ mod tests {
             Some(("bare-context", " one of it\n new\n two of it\n".into()))
         );
     }
+
+    #[test]
+    fn a_distinctive_line_has_four_letters_or_digits() {
+        for (line, is_distinctive) in
+            [("abcd", true), ("a1-b2", true), ("\u{e9}\u{e9}", true), ("abc", false), ("} + [] - {}", false)]
+        {
+            assert_eq!(has_substance(line.as_bytes()), is_distinctive, "{line}");
+        }
+        assert!(is_blank(b" \t") && is_blank(b"") && !is_blank(b" x"));
+        assert_eq!([indent(b" \tx "), indent(b"x"), indent(b"  ")], [&b" \t"[..], b"", b"  "]);
+    }
+
+    #[test]
+    fn added_lines_may_have_a_space_after_their_sign_where_context_has_lost_its_marker() {
+        use super::super::tests::hunk;
+        let is_too_deep = |request: &str| {
+            let (lines, starts) = (hunk(request), [0..9]);
+            has_a_blank_too_many(&Block::new(&lines, &starts, BlockForm::Diff, None))
+        };
+        assert!(is_too_deep(" a\n+ b\n c\n") && is_too_deep("   a\n+   b\n"));
+        assert!(is_too_deep(" a\n+\n+ b\n"), "blank lines say nothing");
+        assert!(!is_too_deep(" a\n+b\n") && !is_too_deep(" a\n+  b\n") && !is_too_deep("  a\n+ b\n"));
+        assert!(!is_too_deep(" a\n- d\n+ b\n"), "the removed line shows what is meant");
+        assert!(!is_too_deep(" a\n+ b\n+c\n"), "not every line has it");
+        assert!(!is_too_deep(" a\n") && !is_too_deep(" a\n+\n"));
+    }
+
+    #[test]
+    fn blank_lines_with_which_both_texts_end_are_context() {
+        use super::super::tests::hunk;
+        let ended = |request: &str| {
+            let mut lines = hunk(request);
+            end_with_context(&mut lines);
+            lines
+        };
+        assert_eq!(ended(" a\n \n+b\n+\n"), hunk(" a\n+\n+b\n \n"));
+        assert_eq!(ended(" a\n \n \n+b\n+\n+\n"), hunk(" a\n+\n+\n+b\n \n \n"));
+        for stays in [" a\n \n", " a\n \n+b\n", " a\n+\n", " a\n-\n+b\n+\n", "+\n", ""] {
+            assert_eq!(ended(stays), hunk(stays), "{stays:?}");
+        }
+    }
+
+    #[test]
+    fn a_first_line_that_lost_its_indentation_gets_it_back_with_the_line_that_replaces_it() {
+        use super::super::tests::hunk;
+        let indented = |request: &str| {
+            let (lines, starts) = (hunk(request), [0..9]);
+            Block::new(&lines, &starts, BlockForm::Block, None).with_first_indented(b"  ")
+        };
+        let rewritten = |lines: &str| Interpretation::Rewritten(hunk(lines));
+        assert_eq!(indented(" a\n-b\n+c\n"), rewritten("   a\n-b\n+c\n"));
+        assert_eq!(indented("-a\n-b\n+c\n+d\n e\n+f\n"), rewritten("-  a\n-b\n+  c\n+d\n e\n+f\n"));
+        assert_eq!(indented("-a\n+c\n+ d\n"), rewritten("-  a\n+  c\n+ d\n"));
+        assert_eq!(indented("-a\n b\n+ c\n"), rewritten("-  a\n b\n+ c\n"));
+        for request in ["-a\n+ c\n", "-a\n+\tc\n", "+c\n a\n", "a\n"] {
+            assert_eq!(indented(request), Interpretation::Unfit, "{request}");
+        }
+    }
 }

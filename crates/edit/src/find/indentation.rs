@@ -299,6 +299,8 @@ fn without_comment(line: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::super::tests::{read, refused};
 
     #[test]
@@ -381,5 +383,99 @@ mod tests {
         ] {
             assert!(!is_moved(request, 4), "{request}");
         }
+    }
+
+    fn ask<T>(request: &str, form: super::BlockForm, ask: fn(&super::Block<'_>) -> T) -> T {
+        let (lines, starts) = (super::super::tests::hunk(request), [0..9]);
+        ask(&super::Block::new(&lines, &starts, form, None))
+    }
+
+    #[test]
+    fn a_new_line_opens_a_block_by_its_end() {
+        let opens = |request: &str| ask(request, super::BlockForm::Diff, super::opens_a_block);
+        for line in [
+            "if x:",
+            "f {",
+            "f(",
+            "[",
+            "<a>",
+            "x |",
+            "x \\",
+            "if x then",
+            "do",
+            "x: |",
+            "x: >-",
+            "x: |2",
+            "x: # why",
+            "f { // why",
+        ] {
+            assert!(opens(&alloc::format!("-a\n+{line}\n")), "{line}");
+        }
+        for line in ["x", "f()", "x = {}", "undo", "a>1", "x|2", "x |y"] {
+            assert!(!opens(&alloc::format!("-a\n+{line}\n")), "{line}");
+        }
+        // An ending that an old line above another has opens nothing.
+        assert!(!opens("-<a>\n-<b>\n+<c>\n") && opens("-a\n-<b>\n+<c>\n"));
+        // A further key of the same item of a list belongs deeper.
+        assert!(opens("-a\n+- b: c\n+d: e\n"));
+        assert!(
+            !opens("-a\n+- b: c\n+- d: e\n") && !opens("-a\n+- b\n+d: e\n") && !opens("-a\n+- b: c\n+d\n")
+        );
+        assert!(!opens("-a\n+b: c\n+d: e\n") && !opens(" if x:\n-a\n"));
+    }
+
+    #[test]
+    fn only_one_old_line_with_text_may_be_flat_alone() {
+        let may = |request: &str, form| ask(request, form, super::only_the_first_may_be_flat);
+        let block = super::BlockForm::Block;
+        assert!(may("-a\n+b\n+c\n", block) && may("-a\n-\n+b\n+\n+c\n", block));
+        assert!(!may("-a\n+b\n", block) && !may("-a\n-d\n+b\n+c\n", block) && !may("-a\n+b\n+\n", block));
+        assert!(!may("-a\n+b\n+c\n", super::BlockForm::Diff));
+    }
+
+    #[test]
+    fn a_new_line_is_shallower_than_every_old_one_or_not() {
+        let is_shallower = |request: &str| ask(request, super::BlockForm::Diff, super::is_shallower);
+        assert!(is_shallower("-  a\n-   b\n+ c\n+    d\n"));
+        assert!(
+            !is_shallower("-  a\n+  b\n") && !is_shallower("-  a\n- b\n+ c\n") && !is_shallower("-  a\n+\n")
+        );
+        let is_flat = |request: &str| ask(request, super::BlockForm::Diff, super::is_flat);
+        assert!(is_flat("-a\n+b\n+  \n") && !is_flat("-a\n+ b\n") && !is_flat("- a\n+b\n"));
+    }
+
+    #[test]
+    fn tabs_and_spaces_are_converted_by_the_width_that_the_lines_show() {
+        use super::IndentShift::{In, Out, Spaces, Tabs};
+        let shifts = |pairs: &[(&str, &str)]| {
+            let pairs: Vec<(&[u8], &[u8])> =
+                pairs.iter().map(|(file, wanted)| (file.as_bytes(), wanted.as_bytes())).collect();
+            super::shifts(&pairs)
+        };
+        assert_eq!(shifts(&[("    ", "  "), ("  ", "")]), [In(b"  ".into())]);
+        assert_eq!(shifts(&[("", "  "), ("  ", "    ")]), [Out(b"  ".into())]);
+        assert_eq!(shifts(&[("\t", "    "), ("\t\t", "        ")]), [Tabs(4)]);
+        assert_eq!(shifts(&[("\t ", "   ")]), [Tabs(2)]);
+        assert_eq!(shifts(&[("    ", "\t"), ("     ", "\t ")]), [Spaces(4)]);
+        assert_eq!(shifts(&[("  ", "  ")]), [], "nothing differs");
+        assert_eq!(shifts(&[("    ", "  "), ("   ", "")]), [], "not by one amount");
+        assert_eq!(shifts(&[("\t", "    "), ("\t\t", "      ")]), [], "not by one width");
+        // One tab for one space, or one more.
+        assert_eq!(shifts(&[("\t", " ")]), [Tabs(1)]);
+    }
+
+    #[test]
+    fn the_unit_that_one_hunk_shows_converts_the_new_lines_of_a_flat_one() {
+        use super::super::tests::hunk;
+        use super::IndentShift::{Spaces, Tabs};
+        let (tabs, spaces) = (super::IndentUnit(Tabs(4)), super::IndentUnit(Spaces(2)));
+        assert_eq!(tabs.apply_to(&hunk(" a\n-b\n+c\n+      d\n")), Some(hunk(" a\n-b\n+c\n+\t  d\n")));
+        assert_eq!(spaces.apply_to(&hunk(" a\n+\tb\n")), Some(hunk(" a\n+  b\n")));
+        assert_eq!(
+            tabs.apply_to(&hunk("   \n+    b\n")),
+            Some(hunk("   \n+\tb\n")),
+            "a blank line shows nothing"
+        );
+        assert_eq!(tabs.apply_to(&hunk("  a\n+    b\n")), None, "the hunk shows an indentation");
     }
 }

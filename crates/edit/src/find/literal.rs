@@ -414,6 +414,48 @@ mod tests {
         assert!(matches!(outcome, Err(Kind::WorkLimit { .. })), "{outcome:?}");
     }
 
+    #[test]
+    fn a_block_may_have_lost_the_indentation_of_its_first_line() {
+        use crate::find::tests::read_block;
+        let file = "def f():\n    a = 1\n    b = 2\n";
+        let exact = |lines: &str| Some(("exact", lines.into()));
+        assert_eq!(
+            read_block(file, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"),
+            exact("    a = 3\n    b = 4\n")
+        );
+        assert_eq!(
+            read_block(file, "a = 1\n    b = 2\n", "a = 1\n    b = 4\n"),
+            exact("    a = 1\n    b = 4\n")
+        );
+        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "    b = 2\n"), exact("    b = 2\n"));
+        // The first new line is indented, so only the old one has lost it; or it is unclear which line is first.
+        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "    a = 3\n    b = 4\n"), None);
+        assert_eq!(read_block(file, "a = 1\n    b = 2\n", "x\na = 1\n    b = 2\n"), None);
+        // Another line may not differ, nor the first where it is not flat; blank lines do not count.
+        assert_eq!(read_block(file, "a = 1\n   b = 2\n", "x\n"), None);
+        assert_eq!(read_block(file, "  a = 1\n    b = 2\n", "  x\n"), None);
+        let twice = [file, file].concat();
+        assert_eq!(read_block(&twice, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"), None);
+    }
+
+    #[test]
+    fn a_word_is_named_whole_up_to_forty_bytes_on_each_side() {
+        let word = |file: &str, old: &str| match find(file.as_bytes(), old.as_bytes()) {
+            Err(Kind::PartOfWord { word, begins, .. }) => (word, begins),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(word("a()\n_foo1bar()\n", "a()\n_foo1"), ("_foo1bar".into(), false));
+        assert_eq!(word("my_a\nb\n", "a\nb"), ("my_a".into(), true));
+        let long = "x".repeat(LONGEST_WORD + 1);
+        assert_eq!(
+            word(&["a\n", &long, &long].concat(), &["a\n", &long].concat()),
+            (["x"; 2 * LONGEST_WORD].concat(), false)
+        );
+        // An end beside a sign, or of the file, splits nothing.
+        assert_eq!(found(b"a.b\nc", b".b\nc"), ("exact", 1..5));
+        assert_eq!(found(b"a\nb-c", b"a\nb"), ("exact", 0..3));
+    }
+
     /// Counts the places by brute force: at every offset of the file's bytes, with CRLF read as LF.
     fn oracle(file: &[u8], old: &[u8]) -> usize {
         let plain = |bytes: &[u8]| crate::text::with_endings(bytes, LineEnding::Lf);

@@ -21,12 +21,21 @@ pub(super) fn hunk(request: &str) -> Vec<Line> {
 
 /// Returns the layer that finds a hunk in a file, and the lines that result from the match.
 pub(super) fn read(file: &str, request: &str) -> Option<(&'static str, String)> {
+    placed(file, hunk(request), BlockForm::Diff)
+}
+
+/// Returns what [`read`] does for a block of old and new lines.
+pub(super) fn read_block(file: &str, old: &str, new: &str) -> Option<(&'static str, String)> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    placed(file, Line::between(&old, &new), BlockForm::Block)
+}
+
+fn placed(file: &str, lines: Vec<Line>, form: BlockForm) -> Option<(&'static str, String)> {
     let text = Text::new(file.as_bytes().to_vec()).unwrap();
     let haystack = Haystack::new(&text);
-    let lines = hunk(request);
     let starts = [0..haystack.lines().len()];
     let limits = FindLimits::default();
-    let block = Block::new(&lines, &starts, BlockForm::Diff, None);
+    let block = Block::new(&lines, &starts, form, None);
     let wanted = Needle::Block(&block);
     let found = locate(&haystack, &wanted, LAYERS, &limits, &Budget::new(&limits)).ok()??;
     let old = String::from_utf8(text.bytes()[found.range.clone()].to_vec()).unwrap();
