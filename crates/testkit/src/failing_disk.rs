@@ -26,6 +26,8 @@ pub struct FailingDisk {
     healthy_placings: AtomicUsize,
     has_failed: AtomicBool,
     gives_leases: bool,
+    /// The inode of a folder that is a mount of its own.
+    mount: Option<u64>,
     errno: i32,
     meddlers: Mutex<VecDeque<Meddler>>,
 }
@@ -49,6 +51,7 @@ impl FailingDisk {
             healthy_placings: AtomicUsize::new(0),
             has_failed: AtomicBool::new(false),
             gives_leases: false,
+            mount: None,
             errno,
             meddlers: Mutex::default(),
         }
@@ -60,6 +63,29 @@ impl FailingDisk {
     pub fn with_leases(mut self) -> Self {
         self.gives_leases = true;
         self
+    }
+
+    /// Makes a folder a mount of its own: no file is renamed into it or out of it.
+    #[must_use]
+    pub fn with_mount(mut self, folder: &Path) -> Self {
+        let inode = |metadata: std::fs::Metadata| std::os::unix::fs::MetadataExt::ino(&metadata);
+        self.mount = std::fs::metadata(folder).ok().map(inode);
+        self
+    }
+
+    /// Returns whether only one of these folders is the mount.
+    fn is_between_mounts(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
+        let Some(mount) = self.mount else { return Ok(false) };
+        let is_mount = |dir: &Dir| Ok::<_, io::Error>(self.inner.stat(dir, OsStr::new("."))?.inode == mount);
+        Ok(is_mount(one)? != is_mount(other)?)
+    }
+
+    /// Fails as a rename between two mounts does.
+    fn check_one_mount(&self, one: &Dir, other: &Dir) -> io::Result<()> {
+        match self.is_between_mounts(one, other)? {
+            true => Err(io::ErrorKind::CrossesDevices.into()),
+            false => Ok(()),
+        }
     }
 
     /// Makes only the `n`th call from now on fail, counted from 1.
@@ -207,7 +233,7 @@ impl Disk for FailingDisk {
 
     fn same_mount(&self, one: &Dir, other: &Dir) -> io::Result<bool> {
         self.call()?;
-        self.inner.same_mount(one, other)
+        Ok(!self.is_between_mounts(one, other)? && self.inner.same_mount(one, other)?)
     }
 
     fn open_to_overwrite(&self, dir: &Dir, name: &OsStr) -> io::Result<File> {
@@ -232,6 +258,7 @@ impl Disk for FailingDisk {
 
     fn exchange(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         self.placing()?;
+        self.check_one_mount(from.0, to.0)?;
         self.inner.exchange(from, to)
     }
 
@@ -242,6 +269,7 @@ impl Disk for FailingDisk {
 
     fn rename_new(&self, from: (&Dir, &OsStr), to: (&Dir, &OsStr)) -> io::Result<()> {
         self.placing()?;
+        self.check_one_mount(from.0, to.0)?;
         self.inner.rename_new(from, to)
     }
 
