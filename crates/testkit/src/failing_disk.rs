@@ -25,6 +25,8 @@ pub struct FailingDisk {
     /// How many exchanges and renames succeed before every call fails; zero turns this off.
     healthy_placings: AtomicUsize,
     has_failed: AtomicBool,
+    synced: AtomicUsize,
+    synced_whole: AtomicUsize,
     gives_leases: bool,
     /// The inode of a folder that is a mount of its own.
     mount: Option<u64>,
@@ -50,6 +52,8 @@ impl FailingDisk {
             kill_at: AtomicUsize::new(0),
             healthy_placings: AtomicUsize::new(0),
             has_failed: AtomicBool::new(false),
+            synced: AtomicUsize::new(0),
+            synced_whole: AtomicUsize::new(0),
             gives_leases: false,
             mount: None,
             errno,
@@ -118,6 +122,12 @@ impl FailingDisk {
     #[must_use]
     pub fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
+    }
+
+    /// The number of syncs of a file or a folder so far, and that of syncs of a whole file system.
+    #[must_use]
+    pub fn syncs(&self) -> (usize, usize) {
+        (self.synced.load(Ordering::SeqCst), self.synced_whole.load(Ordering::SeqCst))
     }
 
     /// Runs this function once, right before the next exchange or rename. Several functions run before one placing
@@ -218,16 +228,19 @@ impl Disk for FailingDisk {
 
     fn sync_file(&self, file: &File) -> io::Result<()> {
         self.call()?;
+        self.synced.fetch_add(1, Ordering::SeqCst);
         self.inner.sync_file(file)
     }
 
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
         self.call()?;
+        self.synced.fetch_add(1, Ordering::SeqCst);
         self.inner.sync_dir(dir)
     }
 
     fn sync_all(&self, dir: &Dir) -> io::Result<bool> {
         self.call()?;
+        self.synced_whole.fetch_add(1, Ordering::SeqCst);
         self.inner.sync_all(dir)
     }
 
