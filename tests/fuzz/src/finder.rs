@@ -50,8 +50,6 @@ fn boundary(text: &str, mut at: usize) -> usize {
 enum Naive {
     Nowhere,
     Once(Range<usize>, Layer),
-    /// Once, but several lines begin or end inside a word there.
-    SplitsWord,
     Often,
 }
 
@@ -93,25 +91,9 @@ fn literal(text: &Text, old: &[u8]) -> Naive {
         return Naive::of(&equal, Layer::Exact);
     }
     if old.windows(2).any(|pair| pair == b"\r\n") && !equal.is_empty() {
-        return in_whole_words(text, Naive::of(&equal, Layer::Exact));
+        return Naive::of(&equal, Layer::Exact);
     }
-    in_whole_words(text, Naive::of(&all, if equal.is_empty() { Layer::LineEndings } else { Layer::Exact }))
-}
-
-/// Several lines that stand once must begin and end with whole words.
-fn in_whole_words(text: &Text, naive: Naive) -> Naive {
-    match naive {
-        Naive::Once(place, _) if [place.start, place.end].iter().any(|&at| splits_word(text.bytes(), at)) => {
-            Naive::SplitsWord
-        }
-        other => other,
-    }
-}
-
-/// Whether a place in some bytes lies inside a word.
-fn splits_word(bytes: &[u8], at: usize) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-    at > 0 && is_word(bytes.get(at - 1)) && is_word(bytes.get(at))
+    Naive::of(&all, if equal.is_empty() { Layer::LineEndings } else { Layer::Exact })
 }
 
 fn lines(haystack: &Haystack<'_>, old: &[&[u8]]) -> Naive {
@@ -131,12 +113,10 @@ fn compare(found: &std::result::Result<Option<Match>, Kind>, naive: &Naive, stri
             assert_eq!((&found.range, found.layer), (place, *layer));
         }
         (Err(Kind::AmbiguousMatch { total, .. }), Naive::Often) => assert!(*total > 1),
-        (Err(Kind::PartOfWord { .. }), Naive::SplitsWord) => {}
         (Ok(None), Naive::Nowhere) => {}
         (_, Naive::Nowhere) if !strict => {}
         (found, Naive::Nowhere) => panic!("nowhere, but {found:?}"),
         (found, Naive::Once(place, layer)) => panic!("once, at {place:?} by {layer}, but {found:?}"),
-        (found, Naive::SplitsWord) => panic!("once, in a word, but {found:?}"),
         (found, Naive::Often) => panic!("often, but {found:?}"),
     }
 }

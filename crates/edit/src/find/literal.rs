@@ -1,8 +1,6 @@
 //! The first two layers, `exact` and `line-endings`: the same text, byte for byte or except for its line endings.
 //!
-//! Text may begin and end anywhere in a line, and every place counts, even inside words. But if text of several lines
-//! begins or ends inside a word at its only place, it is refused ([`Kind::PartOfWord`]): a line that goes on with more
-//! letters is another line.
+//! Text may begin and end anywhere in a line, and every place counts, even inside words.
 //!
 //! A block's lines are whole lines. Only if no whole lines match may a block without markers start after the white
 //! space of its first line, which models lose.
@@ -10,7 +8,6 @@
 //! A shown file shows no line endings, so two places that differ only in these look the same to the writer of a
 //! request. If such a twin exists, `exact` therefore finds both places of a text of several lines.
 
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -165,40 +162,6 @@ fn splits_crlf(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes.get(at) == Some(&b'\n') && bytes[at - 1] == b'\r'
 }
 
-/// Refuses text of several lines that begins or ends inside a word at this place.
-pub(super) fn check_words(h: &Haystack<'_>, old: &[u8], place: &Range<usize>) -> Result<(), Kind> {
-    let bytes = h.text().bytes();
-    let Some(split) = [place.start, place.end].into_iter().find(|&at| splits_word(bytes, at)) else {
-        return Ok(());
-    };
-    if !old.contains(&b'\n') {
-        return Ok(());
-    }
-    let before = bytes[..split].iter().rev().take(LONGEST_WORD).take_while(|b| is_word(**b)).count();
-    let after = bytes[split..].iter().take(LONGEST_WORD).take_while(|b| is_word(**b)).count();
-    let word = String::from_utf8_lossy(&bytes[split - before..split + after]).into_owned();
-    Err(Kind::PartOfWord {
-        line: h.line_number(split),
-        word,
-        begins: split == place.start,
-        shown: super::shown(h, place),
-    })
-}
-
-/// How many bytes of a split word are shown on each side.
-const LONGEST_WORD: usize = 40;
-
-/// Returns whether this byte is part of a word.
-pub(crate) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
-/// Returns whether `at` lies inside a word.
-fn splits_word(bytes: &[u8], at: usize) -> bool {
-    let has_word = |at: usize| bytes.get(at).is_some_and(|&byte| is_word(byte));
-    at > 0 && has_word(at - 1) && has_word(at)
-}
-
 /// Text of several lines, split at its line endings: the end of one line, whole lines, and the beginning of another.
 /// The segments match with any line ending between them.
 struct Segments<'a> {
@@ -329,21 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn several_lines_begin_and_end_with_whole_words() {
-        let part = |file: &[u8], old: &[u8]| match find(file, old) {
-            Err(Kind::PartOfWord { line, begins, .. }) => (line, begins),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(part(b"a()\nreturn foobar\n", b"a()\nreturn foo"), (2, false));
-        assert_eq!(part(b"elif x:\r\n  y()\r\n", b"if x:\n  y()"), (1, true));
-        assert_eq!(found(b"foobar\n", b"foo"), ("exact", 0..3));
-        let Err(Kind::PartOfWord { shown, .. }) = find(b"a()\nreturn foobar\n", b"a()\nreturn foo") else {
-            panic!()
-        };
-        assert_eq!(shown, [(1, "a()".into()), (2, "return foobar".into())]);
-    }
-
-    #[test]
     fn places_that_split_a_word_count_like_all_others() {
         let file = b"end)\n\nx('detect_a')\nend)\n\nx('detect')\nend)\n\nx('detect_b')\n";
         let several = find(file, b"end)\n\nx('detect");
@@ -352,8 +300,9 @@ mod tests {
         let text = Text::new(file.to_vec()).unwrap();
         let limits = FindLimits::default();
         let all = |old: &[u8]| locate_all(&Haystack::new(&text), old, &limits, &Budget::new(&limits));
-        assert!(matches!(all(b"end)\n\nx('detect"), Err(Kind::PartOfWord { line: 3, begins: false, .. })));
-        assert_eq!(all(b"x('detect").map(|places| places.len()), Ok(3));
+        for old in [&b"end)\n\nx('detect"[..], b"x('detect"] {
+            assert_eq!(all(old).map(|places| places.len()), Ok(3));
+        }
     }
 
     #[test]
@@ -438,24 +387,6 @@ mod tests {
         assert_eq!(read_block(&twice, "a = 1\n    b = 2\n", "a = 3\n    b = 4\n"), None);
     }
 
-    #[test]
-    fn a_word_is_named_whole_up_to_forty_bytes_on_each_side() {
-        let word = |file: &str, old: &str| match find(file.as_bytes(), old.as_bytes()) {
-            Err(Kind::PartOfWord { word, begins, .. }) => (word, begins),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(word("a()\n_foo1bar()\n", "a()\n_foo1"), ("_foo1bar".into(), false));
-        assert_eq!(word("my_a\nb\n", "a\nb"), ("my_a".into(), true));
-        let long = "x".repeat(LONGEST_WORD + 1);
-        assert_eq!(
-            word(&["a\n", &long, &long].concat(), &["a\n", &long].concat()),
-            (["x"; 2 * LONGEST_WORD].concat(), false)
-        );
-        // An end beside a sign, or of the file, splits nothing.
-        assert_eq!(found(b"a.b\nc", b".b\nc"), ("exact", 1..5));
-        assert_eq!(found(b"a\nb-c", b"a\nb"), ("exact", 0..3));
-    }
-
     /// Counts the places by brute force: at every offset of the file's bytes, with CRLF read as LF.
     fn oracle(file: &[u8], old: &[u8]) -> usize {
         let plain = |bytes: &[u8]| crate::text::with_endings(bytes, LineEnding::Lf);
@@ -478,10 +409,7 @@ mod tests {
                     let lf = |b: &[u8]| crate::text::with_endings(b, LineEnding::Lf);
                     prop_assert_eq!(lf(&file.as_bytes()[place.range.clone()]), lf(old.as_bytes()));
                     prop_assert!(count == 1 || literal_crlf);
-                    let bytes = file.as_bytes();
-                    prop_assert!(!splits_word(bytes, place.range.start) && !splits_word(bytes, place.range.end));
                 }
-                Err(Kind::PartOfWord { .. }) => prop_assert!(count == 1 || literal_crlf),
                 Err(Kind::AmbiguousMatch { .. }) => prop_assert!(count > 1),
                 Err(other) => prop_assert!(false, "{:?}", other),
             }

@@ -47,7 +47,6 @@ use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lin
 pub use anchor::{SearchScope, search_scope};
 pub use block::{Block, BlockForm};
 pub use indentation::IndentUnit;
-pub(crate) use literal::is_word;
 pub use near::{near, version_only};
 
 /// One way to match.
@@ -338,9 +337,6 @@ pub fn locate(
             0 => {}
             1 => {
                 let Candidate { range, interpretation } = places.remove(0);
-                if let Needle::Bytes(old) = needle {
-                    literal::check_words(haystack, old, &range)?;
-                }
                 return Ok(match interpretation {
                     Interpretation::AsWritten => Some(Match { range, layer, interpretation: None }),
                     Interpretation::Rewritten(lines) => {
@@ -414,9 +410,6 @@ pub fn locate_all(
             return Err(Kind::OverlappingPlaces { lines });
         }
         if !places.is_empty() {
-            for place in &places {
-                literal::check_words(haystack, old, &place.range)?;
-            }
             let found = |place: Candidate| Match { range: place.range, layer, interpretation: None };
             return Ok(places.into_iter().map(found).collect());
         }

@@ -20,6 +20,7 @@ mod splice;
 mod suspect;
 mod undo;
 mod whole;
+mod words;
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;

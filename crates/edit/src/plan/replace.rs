@@ -11,7 +11,8 @@ use super::forgiven;
 use super::place::Placer;
 use super::splice::is_telling;
 use super::suspect;
-use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents, is_word};
+use super::words::{check_words, is_word};
+use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents};
 use crate::patch::{Line, TextChange};
 use crate::problem::{Kind, NoChange};
 use crate::text::{LineEnding, LineEndings, split_lines, with_endings};
@@ -33,6 +34,9 @@ impl Placer<'_> {
             let one = find::locate(&self.haystack, &wanted, LITERAL, self.limits, self.budget)?;
             one.into_iter().collect()
         };
+        for found in &matches {
+            check_words(&self.haystack, old, &found.range)?;
+        }
         if matches.is_empty() && !many && self.whole_lines(number, &change.old, &change.new)? {
             return Ok(());
         }
