@@ -195,11 +195,13 @@ pub enum Kind {
     },
 
     // New text that cannot be meant.
-    PartOfWord {
+    /// The change would alter one part of a word of the file and keep the other.
+    CutWord {
         line: usize,
-        /// The word of the file that the old text would split.
         word: String,
-        /// Whether the beginning of the old text splits it, not the end.
+        /// How many bytes of the word are left of the cut.
+        at: usize,
+        /// Whether the old text begins in the word, and does not end in it.
         begins: bool,
         /// The lines of the place with their neighbouring lines.
         shown: Vec<(usize, String)>,
@@ -394,7 +396,7 @@ impl Kind {
             },
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::NoSuchLines { .. }
-            | Self::PartOfWord { .. }
+            | Self::CutWord { .. }
             | Self::LineEndingLost { .. }
             | Self::HalfMove { .. }
             | Self::InseparableHunks { .. } => Code::InvalidArgument,

@@ -2,6 +2,7 @@
 //! Where every hunk matched exactly, a naive second version makes the same file.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
@@ -11,6 +12,7 @@ use emend_edit::find::{FindLimits, Layer};
 use emend_edit::patch::recognise;
 use emend_edit::patch::{Change, Hunk, Line, NumberedChange, Operation, Patch, RangeChange, TextChange};
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
+use emend_edit::problem::Kind;
 
 /// The files that requests are about. `d` is never there.
 const NAMES: &[&str] = &["a", "b", "d"];
@@ -46,10 +48,10 @@ impl<'a> Arbitrary<'a> for Input {
                 let mut edits = Vec::new();
                 for _ in 0..u.int_in_range(1..=3)? {
                     let old = crate::finder::part(u, &view)?;
-                    let new = if u.ratio(1, 3)? {
-                        format!("{old}{}", crate::line(u)?)
-                    } else {
-                        crate::content(u, 4)?
+                    let new = match u.int_in_range(0..=5)? {
+                        0 | 1 => format!("{old}{}", crate::line(u)?),
+                        2 => old.replacen('\n', &format!("\n{}\n", crate::line(u)?), 1),
+                        _ => crate::content(u, 4)?,
                     };
                     let expected = if u.ratio(1, 8)? { Some(u.int_in_range(0..=3)?) } else { None };
                     edits.push((old, new, u.ratio(1, 4)?, expected));
@@ -226,8 +228,28 @@ pub fn check(input: &Input) {
         Err(problems) => {
             assert!(!problems.is_empty(), "a refusal says why");
             problems.iter().for_each(|problem| assert!(!problem.to_string().is_empty()));
+            if problems.iter().any(|problem| matches!(*problem.kind, Kind::CutWord { .. })) {
+                refused(&patch, input);
+            }
         }
     }
+}
+
+/// A change that is refused because of a word would cut one.
+fn refused(patch: &Patch, input: &Input) {
+    let [section] = patch.sections() else { return };
+    let Some(Ok(text)) = input.files.get(&*section.path).map(|raw| Text::new(raw.clone())) else { return };
+    let (Operation::Update { hunks, .. }, Ok(file)) = (&section.operation, str::from_utf8(text.bytes()))
+    else {
+        return;
+    };
+    let cuts = |hunk: &Hunk| match &hunk.change {
+        Change::Text(change) => file
+            .match_indices(&change.old)
+            .any(|(at, _)| change.old.contains('\n') && cuts_word(file, at, change)),
+        _ => false,
+    };
+    assert!(file.contains('\r') || hunks.iter().any(cuts), "no word of {file:?} is cut");
 }
 
 fn made(patch: &Patch, plan: &Plan) {
@@ -369,6 +391,7 @@ fn texts(file: &[u8], hunks: &[(&Hunk, &PlacedHunk)]) -> Option<Vec<u8>> {
         }
         let places: Vec<usize> = file.match_indices(&change.old).map(|(at, _)| at).collect();
         assert_eq!(places.len(), placed.places, "{:?} stands so often", change.old);
+        places.iter().for_each(|&at| assert!(!cuts_word(file, at, change), "{change:?} cuts a word"));
         spans.extend(places.into_iter().map(|at| (at, change)));
     }
     spans.sort_by_key(|(at, _)| *at);
@@ -377,4 +400,48 @@ fn texts(file: &[u8], hunks: &[(&Hunk, &PlacedHunk)]) -> Option<Vec<u8>> {
         out.replace_range(at..at + change.old.len(), &change.new);
     }
     Some(out.into_bytes())
+}
+
+/// Whether a word in which several lines begin or end at this place would not stand there afterwards.
+fn cuts_word(file: &str, at: usize, change: &TextChange) -> bool {
+    let (above, below) = (&file[..at], &file[at + change.old.len()..]);
+    let after = words(&format!("{above}{}{below}", change.new));
+    let (end, new_end) = (at + change.old.len(), at + change.new.len());
+    change.old.contains('\n')
+        && words(file).iter().any(|word| {
+            let stands = |edge: usize, moved: usize, inside: usize| {
+                let is_there = |other: &Range<usize>| {
+                    other.start + edge == word.start + moved && other.end + edge == word.end + moved
+                };
+                inside <= change.new.len() && after.iter().any(is_there)
+            };
+            word.start < at && at < word.end && !stands(at, at, word.end - at)
+                || word.start < end && end < word.end && !stands(end, new_end, end - word.start)
+        })
+}
+
+/// The places of all words, read from the beginning of the text, so that an escape is known for what it is.
+fn words(text: &str) -> Vec<Range<usize>> {
+    let (bytes, mut words, mut at) = (text.as_bytes(), Vec::new(), 0);
+    let count = |from: usize, most: usize, is_it: fn(&u8) -> bool| {
+        bytes.iter().skip(from).take(most).take_while(|byte| is_it(byte)).count()
+    };
+    while at < bytes.len() {
+        let word = count(at, usize::MAX, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        if bytes[at] == b'\\' {
+            let digits = match bytes.get(at + 1) {
+                Some(b'x') => 2,
+                Some(b'u') => 4,
+                Some(b'U') => 8,
+                _ => 0,
+            };
+            at += 2 + count(at + 2, digits, u8::is_ascii_hexdigit);
+        } else if word > 0 {
+            words.push(at..at + word);
+            at += word;
+        } else {
+            at += 1;
+        }
+    }
+    words
 }

@@ -34,9 +34,6 @@ impl Placer<'_> {
             let one = find::locate(&self.haystack, &wanted, LITERAL, self.limits, self.budget)?;
             one.into_iter().collect()
         };
-        for found in &matches {
-            check_words(&self.haystack, old, &found.range)?;
-        }
         if matches.is_empty() && !many && self.whole_lines(number, &change.old, &change.new)? {
             return Ok(());
         }
@@ -59,6 +56,7 @@ impl Placer<'_> {
         suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
         for found in &matches {
             self.check_last_line(&found.range, old, new)?;
+            check_words(&self.haystack, &found.range, old, new)?;
         }
         if !many {
             self.check_indentation(&matches[0].range, &change.old, &change.new)?;

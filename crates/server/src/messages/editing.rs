@@ -133,12 +133,14 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
             )?;
             write_lines(shown, f)
         }
-        Kind::PartOfWord { line, word, begins, shown } => {
+        Kind::CutWord { line, word, at, begins, shown } => {
+            let (left, right) = word.split_at_checked(*at).unwrap_or((word, ""));
+            let (verb, part) = if *begins { ("begins", right) } else { ("ends", left) };
             write!(
                 f,
-                "The old text{hunk} {} inside the word '{word}' in line {line} of {path}, so it is not sure that this \
-                 place is meant. Nothing was changed. Send whole lines, old and new, as they stand in the file:",
-                if *begins { "begins" } else { "ends" }
+                "The change{hunk} would cut the word '{word}' in line {line} of {path} in two: the old text {verb} with \
+                 a part of it, '{part}', which the new text does not keep there. Nothing was changed. Send whole words, \
+                 old and new, as they stand in the file:",
             )?;
             write_lines(shown, f)
         }
