@@ -5,6 +5,7 @@ mod apply_patch;
 mod diagnostics;
 mod edit_files;
 mod history;
+mod insertions;
 mod list_files;
 mod many_files;
 mod move_delete;

@@ -206,6 +206,12 @@ pub enum Kind {
         /// The lines of the place with their neighbouring lines.
         shown: Vec<(usize, String)>,
     },
+    /// Lines were to go beside a text that has only a part of this line.
+    PartOfLine {
+        line: usize,
+        /// The lines of the place with their neighbouring lines.
+        shown: Vec<(usize, String)>,
+    },
     LineEndingLost {
         /// The line that would be glued to the new text.
         line: usize,
@@ -397,6 +403,7 @@ impl Kind {
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::NoSuchLines { .. }
             | Self::CutWord { .. }
+            | Self::PartOfLine { .. }
             | Self::LineEndingLost { .. }
             | Self::HalfMove { .. }
             | Self::InseparableHunks { .. } => Code::InvalidArgument,

@@ -6,13 +6,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use emend_edit::{Text, Version};
 use emend_edit::edit::Edit;
-use emend_edit::find::{FindLimits, Layer};
+use emend_edit::find::{FindLimits, Layer, contents};
 use emend_edit::patch::recognise;
-use emend_edit::patch::{Change, Hunk, Line, NumberedChange, Operation, Patch, RangeChange, TextChange};
+use emend_edit::patch::{
+    Change, Hunk, Insertion, Line, NumberedChange, Operation, Patch, RangeChange, Side, TextChange,
+};
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
 use emend_edit::problem::Kind;
+use emend_edit::{Text, Version};
 
 /// The files that requests are about. `d` is never there.
 const NAMES: &[&str] = &["a", "b", "d"];
@@ -27,6 +29,7 @@ pub struct Input {
 #[derive(Debug)]
 enum Request {
     Replace(&'static str, Vec<(String, String, bool, Option<usize>)>),
+    Insert(&'static str, Insertion),
     Lines(&'static str, usize, usize, Vec<String>),
     Write(&'static str, String),
     Text(String),
@@ -43,7 +46,14 @@ impl<'a> Arbitrary<'a> for Input {
         }
         let name = *u.choose(NAMES)?;
         let view = views.get(name).cloned().unwrap_or_default();
-        let request = match u.int_in_range(0..=9)? {
+        let request = match u.int_in_range(0..=10)? {
+            10 => {
+                let beside = if u.ratio(5, 6)? { Some(crate::finder::part(u, &view)?) } else { None };
+                let side = *u.choose(&[Side::Before, Side::After])?;
+                let lines = several(u)?.iter().map(|line| line.replace('\r', "")).collect();
+                let beside = beside.filter(|text| !text.is_empty());
+                Request::Insert(name, Insertion { beside, side, lines })
+            }
             0..=2 => {
                 let mut edits = Vec::new();
                 for _ in 0..u.int_in_range(1..=3)? {
@@ -189,6 +199,9 @@ impl Input {
                 };
                 Patch::replace(name, edits.iter().map(change).collect()).ok()
             }
+            Request::Insert(name, insertion) => {
+                Patch::replace(name, vec![Change::Insertion(insertion.clone())]).ok()
+            }
             Request::Lines(name, first, count, lines) => {
                 let change = RangeChange { first: *first, count: *count, lines: lines.clone() };
                 let bytes = self.files.get(name).map_or(&[][..], Vec::as_slice);
@@ -260,6 +273,9 @@ fn made(patch: &Patch, plan: &Plan) {
     let ([file], [section]) = (plan.files(), patch.sections()) else { return };
     let Operation::Update { hunks, .. } = &section.operation else { return };
     let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = &file.action else { return };
+    if let ([Hunk { change: Change::Insertion(insertion), .. }], [placed]) = (&hunks[..], &file.hunks[..]) {
+        inserted(&base.bytes()[base.body()], &edit.apply(base.bytes()), insertion, placed);
+    }
     if base.bytes().contains(&b'\r') || base.has_bom() {
         return;
     }
@@ -273,6 +289,25 @@ fn made(patch: &Patch, plan: &Plan) {
         });
         assert_eq!(naive, ours, "the naive one left, ours right: {hunks:?} {:?}", file.hunks);
     }
+}
+
+/// All lines of the file stay, and those that are inserted stand together.
+fn inserted(body: &[u8], after: &[u8], insertion: &Insertion, placed: &PlacedHunk) {
+    let is_literal = matches!(placed.layer, Some(Layer::Exact | Layer::LineEndings));
+    let is_ended = body.last().is_none_or(|&last| last == b'\n');
+    let ends_blank = insertion.lines.last().is_none_or(String::is_empty);
+    // A looser layer may indent the lines; a blank line without an ending is none.
+    if !is_literal || (ends_blank && !is_ended) {
+        return;
+    }
+    let after = contents(after.strip_prefix(b"\xef\xbb\xbf").unwrap_or(after));
+    let (before, added) = (contents(body), &insertion.lines);
+    let is_it = |at: usize| {
+        let mut wanted = before.clone();
+        wanted.splice(at..at, added.iter().map(String::as_bytes));
+        wanted == after
+    };
+    assert!((0..=before.len()).any(is_it), "{before:?} and {added:?} became {after:?}");
 }
 
 /// What an action makes of its file.

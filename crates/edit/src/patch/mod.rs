@@ -83,7 +83,7 @@ pub struct Hunk {
     pub change: Change,
 }
 
-/// The change of a hunk, in one of four forms.
+/// The change of a hunk, in one of its forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A text, which may begin and end inside lines, and its replacement.
@@ -92,6 +92,8 @@ pub enum Change {
     Lines(LineChange),
     /// Whole lines to find, and the lines that replace them.
     Block(BlockChange),
+    /// Lines to insert beside a text.
+    Insertion(Insertion),
     /// Lines by number, and the lines that replace them.
     Range(RangeChange),
     /// Lines by the numbers that they have in a version of the file.
@@ -109,6 +111,32 @@ pub struct TextChange {
     pub all: bool,
     /// How many occurrences the caller expects.
     pub expected: Option<usize>,
+}
+
+impl From<TextChange> for Change {
+    fn from(change: TextChange) -> Self {
+        Self::Text(change)
+    }
+}
+
+/// Lines to insert beside a text, which stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Insertion {
+    /// The text, of whose lines those beside the new ones must be whole; `None` is all of the file.
+    pub beside: Option<String>,
+    /// The side on which they go.
+    pub side: Side,
+    /// The lines, without their endings.
+    pub lines: Vec<String>,
+}
+
+/// A side of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Above its first line.
+    Before,
+    /// Below its last line.
+    After,
 }
 
 /// A hunk of whole lines.
@@ -270,6 +298,10 @@ impl Operation {
             Self::Update { hunks, .. } => {
                 let text = |hunk: &Hunk| match &hunk.change {
                     Change::Text(change) => change.old.len() + change.new.len(),
+                    Change::Insertion(insertion) => {
+                        let beside = insertion.beside.as_ref().map_or(0, String::len);
+                        beside + insertion.lines.iter().map(String::len).sum::<usize>()
+                    }
                     Change::Lines(change) => change
                         .lines
                         .iter()
@@ -290,25 +322,28 @@ impl Operation {
 }
 
 impl Patch {
-    /// Makes a patch that replaces texts in one file, all found in the same content.
-    pub fn replace(path: &str, changes: Vec<TextChange>) -> Result<Self, Problem> {
-        if let [TextChange { old, new, all: false, expected: None }] = &changes[..]
+    /// Makes a patch that replaces texts in one file, or inserts lines beside them, all found in the same content.
+    pub fn replace<C: Into<Change>>(path: &str, changes: Vec<C>) -> Result<Self, Problem> {
+        let mut changes: Vec<Change> = changes.into_iter().map(Into::into).collect();
+        if let [Change::Text(TextChange { old, new, all: false, expected: None })] = &mut changes[..]
             && old.is_empty()
         {
             // In many tools, an empty old text creates a file.
-            return Ok(Self { sections: vec![Section::new(path, Operation::Add(new.clone()))] });
+            let content = core::mem::take(new);
+            return Ok(Self { sections: vec![Section::new(path, Operation::Add(content))] });
         }
         let mut hunks = Vec::with_capacity(changes.len());
         for (i, change) in changes.into_iter().enumerate() {
             let number = i + 1;
             let refused = |kind: Kind| Err(Problem::new(kind).at(path).in_hunk(number));
-            if change.old.is_empty() {
-                return refused(Kind::NoOldText);
+            match &change {
+                Change::Text(TextChange { old, .. }) if old.is_empty() => return refused(Kind::NoOldText),
+                Change::Text(TextChange { old, new, .. }) if old == new => {
+                    return refused(Kind::NoOp { why: NoChange::SameText });
+                }
+                _ => {}
             }
-            if change.old == change.new {
-                return refused(Kind::NoOp { why: NoChange::SameText });
-            }
-            hunks.push(Hunk { number, change: Change::Text(change) });
+            hunks.push(Hunk { number, change });
         }
         let operation = Operation::Update { hunks, move_to: None };
         Ok(Self { sections: vec![Section::new(path, operation)] })

@@ -138,7 +138,9 @@ fn unified_section(section: &Section) -> Option<String> {
                 match &hunk.change {
                     Change::Lines(change) => text.push_str(&unified_hunk(change)?),
                     Change::Range(change) => text.push_str(&insertion(change)?),
-                    Change::Text(_) | Change::Block(_) | Change::Numbered(_) => return None,
+                    Change::Text(_) | Change::Insertion(_) | Change::Block(_) | Change::Numbered(_) => {
+                        return None;
+                    }
                 }
             }
         }

@@ -11,6 +11,7 @@ mod carry;
 mod fitting;
 mod forgiven;
 mod format;
+mod insertion;
 mod note;
 mod numbering;
 mod overlay;

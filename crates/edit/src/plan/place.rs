@@ -67,6 +67,7 @@ pub(super) fn hunks(
         let placed = match change {
             Change::Range(_) if moved => Err(Kind::MovedNumbers),
             Change::Text(change) => placer.text(hunk.number, change),
+            Change::Insertion(insertion) => placer.insertion(hunk.number, insertion),
             Change::Lines(change) => placer.lines(hunk.number, change),
             Change::Block(change) => placer.block(hunk.number, change),
             Change::Range(change) => placer.range(hunk.number, change),
@@ -154,9 +155,9 @@ impl Placer<'_> {
         }
         let old: Vec<&str> = change.lines.iter().filter_map(Line::before).collect();
         if old.is_empty() {
-            let (at, line) = self.insertion(change, &scope)?;
+            let line = self.insertion_line(change, &scope)?;
             self.check_added(&change.lines)?;
-            self.insert(number, at, change);
+            self.insert(number, line, &change.lines, change.final_newline);
             self.placed.push(PlacedHunk {
                 number,
                 line,
@@ -302,15 +303,14 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Returns the offset at which a hunk of only added lines goes, and the number of the line that it follows: right
-    /// after its anchor, or at the end of the file.
-    fn insertion(&self, change: &LineChange, scope: &find::SearchScope) -> Result<(usize, usize), Kind> {
+    /// Returns the number of the line that a hunk of only added lines follows: its anchor, or the last of the file.
+    fn insertion_line(&self, change: &LineChange, scope: &find::SearchScope) -> Result<usize, Kind> {
         let lines = self.haystack.lines();
         let Some(innermost) = change.anchors.last() else {
             if let Some(hint) = change.hint.filter(|&hint| hint != lines.len()) {
                 return Err(Kind::NotAtEndOfFile { line: hint, last: lines.len() });
             }
-            return Ok((self.haystack.text().body().end, lines.len()));
+            return Ok(lines.len());
         };
         let unknown = |total: usize| Kind::AnchorNotFound { anchor: innermost.clone(), total };
         if let Some(anchor) = scope.unknown.first() {
@@ -320,7 +320,7 @@ impl Placer<'_> {
             [line] if change.at_end && line + 1 != lines.len() => {
                 Err(Kind::NotAtEndOfFile { line: line + 1, last: lines.len() })
             }
-            [line] => Ok((lines.start(line + 1), line + 1)),
+            [line] => Ok(line + 1),
             _ => Err(unknown(scope.anchor_lines.len())),
         }
     }
@@ -444,11 +444,12 @@ impl Placer<'_> {
         Ok(())
     }
 
-    fn insert(&mut self, number: usize, at: usize, change: &LineChange) {
-        let line = if at == 0 { 0 } else { self.haystack.lines().index_of(at - 1) + 1 };
-        let (range, text) = splice::insertion(&self.haystack, line, &change.lines, change.final_newline);
+    /// Inserts lines before line `line`.
+    pub(super) fn insert(&mut self, number: usize, line: usize, added: &[Line], final_newline: Option<bool>) {
+        let (range, text) = splice::insertion(&self.haystack, line, added, final_newline);
         let lines = self.haystack.lines();
-        if let Some(last) = lines.len().checked_sub(1).filter(|_| splice::is_unended(&self.haystack)) {
+        let is_below_unended = line == lines.len() && splice::is_unended(&self.haystack);
+        if let Some(last) = lines.len().checked_sub(1).filter(|_| is_below_unended) {
             // The new lines begin with the ending that the last line lacks, so the last line must stay.
             self.builder.claim(number, lines.with_ending(last));
         }
@@ -495,7 +496,11 @@ fn without_hints(change: &Change) -> Change {
     match &mut change {
         Change::Lines(lines) if lines.lines.iter().any(|line| line.before().is_some()) => lines.hint = None,
         Change::Block(block) => block.hint = None,
-        Change::Lines(_) | Change::Text(_) | Change::Range(_) | Change::Numbered(_) => {}
+        Change::Lines(_)
+        | Change::Text(_)
+        | Change::Insertion(_)
+        | Change::Range(_)
+        | Change::Numbered(_) => {}
     }
     change
 }

@@ -127,8 +127,8 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         Kind::IndentationMismatch { line, shown } => {
             write!(
                 f,
-                "Line {line} of {path} is indented, but the old text{hunk} begins after that, and a new line after the \
-                 first is less indented. Nothing was changed. Send whole lines, old and new, each with its own \
+                "Line {line} of {path} is indented, but the old text{hunk} begins after that, and one of the new lines \
+                 is less indented. Nothing was changed. Send whole lines, old and new, each with its own \
                  indentation:"
             )?;
             write_lines(shown, f)
@@ -141,6 +141,14 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
                 "The change{hunk} would cut the word '{word}' in line {line} of {path} in two: the old text {verb} with \
                  a part of it, '{part}', which the new text does not keep there. Nothing was changed. Send whole words, \
                  old and new, as they stand in the file:",
+            )?;
+            write_lines(shown, f)
+        }
+        Kind::PartOfLine { line, shown } => {
+            write!(
+                f,
+                "The old text{hunk} has only a part of line {line} of {path}, and lines are inserted beside whole lines. \
+                 Nothing was changed. Send the line to its end on that side, or, to insert inside it, send a new_string:"
             )?;
             write_lines(shown, f)
         }

@@ -39,10 +39,9 @@ impl ToolArguments for StrReplace {
     const ABOUT: About = About {
         name: "str_replace",
         title: "Replace text in a file",
-        description: "Replace a piece of text in one file. old_string \
-must occur exactly once: copy it from a reading, with enough lines around it to be unique. If it is not found \
-or not unique, nothing changes and the answer shows the nearest lines or all places; whole lines may differ in \
-white space or curly quotes. Several changes in one file: edits.",
+        description: "Replace a piece of text in one file, or insert lines beside it. old_string \
+must occur exactly once: copy it from a reading, with enough lines around it to be unique. Else nothing changes \
+and the answer shows the nearest lines or all places.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: true,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use emend_edit::patch::{NumberedChange, RangeChange, TextChange};
+use emend_edit::patch::{Change, Insertion, NumberedChange, RangeChange, Side, TextChange};
 use emend_workspace::problem::{Kind, Problem};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -52,50 +52,100 @@ pub struct SearchText {
 pub struct StrReplace {
     /// The file to edit.
     pub path: String,
-    /// The exact text to replace, copied from the file without line numbers. Must occur once.
+    /// The exact text to replace, without line numbers. Must occur once.
     pub old_string: Option<String>,
     /// What to put in its place, literally. Empty deletes.
     pub new_string: Option<String>,
     /// Replace every occurrence.
     pub replace_all: Option<bool>,
-    /// Refuse unless there are exactly so many occurrences; then replace all.
+    /// Replace all, if there are exactly so many.
     pub expected_count: Option<usize>,
-    /// The version you read; refuse if the file has another by now.
+    /// The version you read; refuse if it is another by now.
     pub version: Option<String>,
-    /// Several replacements instead, all found in the same text; no overlaps.
+    /// Several replacements, all found in the same text. For new_string, one may have insert_before or insert_after:
+    /// lines to put above or below those of old_string; without old_string, at the start or end of the file.
     pub edits: Option<Vec<OneEdit>>,
 }
 
-/// One replacement of several.
+/// One replacement of several, or lines to insert.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(description = "")]
 #[serde(deny_unknown_fields)]
 pub struct OneEdit {
-    /// The exact text to replace.
-    pub old_string: String,
+    /// The exact text to replace, or beside which lines are inserted.
+    pub old_string: Option<String>,
     /// The text to put in its place.
-    pub new_string: String,
+    pub new_string: Option<String>,
+    /// The lines to put above it.
+    pub insert_before: Option<String>,
+    /// The lines to put below it.
+    pub insert_after: Option<String>,
     /// Replace every occurrence.
     pub replace_all: Option<bool>,
 }
 
+impl OneEdit {
+    fn change(self) -> Result<Change, Problem> {
+        let invalid = |name: &str, message: &str| Err(invalid_argument(name, message));
+        // A client that has to send every argument sends empty texts.
+        let lines = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let (side, text) = match (lines(self.insert_before), lines(self.insert_after)) {
+            (None, None) => {
+                return match (self.old_string, self.new_string) {
+                    (Some(old), Some(new)) => {
+                        let all = self.replace_all.unwrap_or(false);
+                        Ok(Change::Text(TextChange { old, new, all, expected: None }))
+                    }
+                    (Some(_), None) => invalid(
+                        "new_string",
+                        "it is required (empty to delete), or insert_before or insert_after",
+                    ),
+                    (None, _) => invalid("old_string", "it is required where new_string takes its place"),
+                };
+            }
+            (Some(text), None) => (Side::Before, text),
+            (None, Some(text)) => (Side::After, text),
+            (Some(_), Some(_)) => return invalid("insert_after", "give insert_before in an edit of its own"),
+        };
+        if lines(self.new_string).is_some() {
+            return invalid(
+                "new_string",
+                "lines that are inserted leave old_string as it is; leave new_string out",
+            );
+        }
+        if self.replace_all == Some(true) {
+            return invalid("replace_all", "lines are inserted at one place");
+        }
+        let beside = lines(self.old_string);
+        Ok(Change::Insertion(Insertion { beside, side, lines: literal_lines(&text) }))
+    }
+}
+
+/// Returns the lines of a text, of which the last may have no ending.
+fn literal_lines(text: &str) -> Vec<String> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect()
+}
+
+fn invalid_argument(name: &str, message: &str) -> Problem {
+    Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
+}
+
 impl StrReplace {
     /// Takes out the replacements, in whichever form they were given.
-    pub fn changes(&mut self) -> Result<Vec<TextChange>, Problem> {
-        let invalid = |name: &str, message: &str| {
-            Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
-        };
+    pub fn changes(&mut self) -> Result<Vec<Change>, Problem> {
+        let invalid = invalid_argument;
         let edits = self.edits.take();
         // A client that has to send every argument sends empty texts beside edits.
         let is_meant = |text: &String| edits.is_none() || !text.is_empty();
         let (old, new) = (self.old_string.take().filter(is_meant), self.new_string.take().filter(is_meant));
         match (edits, old, new) {
-            (None, Some(old), Some(new)) => Ok(vec![TextChange {
+            (None, Some(old), Some(new)) => Ok(vec![Change::Text(TextChange {
                 old,
                 new,
                 all: self.replace_all.unwrap_or(false),
                 expected: self.expected_count,
-            }]),
+            })]),
             (None, Some(_), None) => Err(invalid("new_string", "it is required (empty to delete)")),
             (None, None, _) => Err(invalid("old_string", "it is required, or a list of edits")),
             (Some(edits), None, None) => {
@@ -105,13 +155,10 @@ impl StrReplace {
                 if self.replace_all == Some(true) || self.expected_count.is_some() {
                     return Err(invalid("replace_all", "with edits, it belongs into each of them"));
                 }
-                let change = |edit: OneEdit| TextChange {
-                    old: edit.old_string,
-                    new: edit.new_string,
-                    all: edit.replace_all.unwrap_or(false),
-                    expected: None,
+                let change = |(i, edit): (usize, OneEdit)| {
+                    edit.change().map_err(|problem| problem.at(&self.path).in_hunk(i + 1))
                 };
-                Ok(edits.into_iter().map(change).collect())
+                edits.into_iter().enumerate().map(change).collect()
             }
             (Some(_), ..) => Err(invalid("edits", "give either edits or old_string and new_string")),
         }
@@ -162,10 +209,7 @@ pub struct ReplaceLines {
 impl ReplaceLines {
     /// Converts the arguments into a change of a range of lines.
     pub fn change(self) -> Result<NumberedChange, Problem> {
-        let invalid = |name: &str, message: &str| {
-            Err(Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
-                .at(&self.path))
-        };
+        let invalid = |name: &str, message: &str| Err(invalid_argument(name, message).at(&self.path));
         if self.start_line == 0 {
             return invalid("start_line", "lines are counted from 1");
         }
@@ -175,10 +219,9 @@ impl ReplaceLines {
         if count == 0 && self.new_text.is_empty() {
             return invalid("new_text", "nothing is to be replaced and nothing to be inserted");
         }
-        let text = self.new_text.strip_suffix('\n').unwrap_or(&self.new_text);
         let lines = match self.new_text.as_str() {
             "" => Vec::new(),
-            _ => text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect(),
+            text => literal_lines(text),
         };
         let range = RangeChange { first: self.start_line, count, lines };
         Ok(NumberedChange { version: self.version, range })

@@ -1,0 +1,6 @@
+import cups
+
+@timed
+def boil():
+    wait(3)
+    pour()

@@ -1,0 +1,4 @@
+import cups
+import leaves
+import tea
+import water

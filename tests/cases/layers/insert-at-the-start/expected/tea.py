@@ -1,0 +1,3 @@
+import tea
+
+import cups

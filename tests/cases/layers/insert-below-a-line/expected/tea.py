@@ -1,0 +1,6 @@
+import cups
+import leaves
+
+def boil():
+    wait(3)
+    pour()

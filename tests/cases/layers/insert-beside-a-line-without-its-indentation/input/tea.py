@@ -1,0 +1,5 @@
+import cups
+
+def boil():
+    wait(3)
+    pour()

@@ -1,0 +1,5 @@
+if x:
+	if tea:
+		boil()
+		stir()
+		pour()

@@ -1,0 +1,4 @@
+if x:
+	if tea:
+		boil()
+		pour()
