@@ -16,8 +16,8 @@ impl ToolArguments for SearchText {
     const ABOUT: About = About {
         name: "search_text",
         title: "Search text in files",
-        description: "Find lines in files by a regular expression. Answers path:line: text, with the line \
-numbers of read_file. Ignored and binary files are left out. It does not count as reading a file.",
+        description: "Find lines in files by a regular expression. Answers path:line: text below each file's version, \
+for replace_lines. Ignored and binary files are left out. No reading of a file.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: true,
@@ -39,7 +39,10 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
         WalkScope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let query = Query { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
     let found = call.workspace.files().search(&scope, &query)?;
-    let mut text = header(&found);
+    let mut readings = call.caller.readings().lock();
+    found.files.iter().filter_map(|file| file.text.as_ref()).for_each(|text| readings.saw_numbers(text));
+    drop(readings);
+    let mut text = header(&found, asked);
     for (number, file) in found.files.iter().enumerate() {
         if number > 0 {
             text.push('\n');
@@ -52,6 +55,9 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
         let (left, es) = (counted(left), if left == 1 { "" } else { "es" });
         let _ = writeln!(text, "\n... and {left} more match{es}; give a narrower pattern, a glob or a path.");
     }
+    if let Some(context) = found.context {
+        let _ = writeln!(text, "At most {context} lines of context are shown.");
+    }
     if found.too_large > 0 {
         let (number, s) = (counted(found.too_large), plural(found.too_large));
         let _ = writeln!(text, "{number} file{s} not searched: larger than the policy lets be read.");
@@ -63,7 +69,10 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
     Ok(text)
 }
 
-fn header(found: &SearchResults) -> String {
+fn header(found: &SearchResults, asked: &SearchText) -> String {
+    if let Some(glob) = asked.glob.as_ref().filter(|_| found.taken == 0 && !found.unseen.rest) {
+        return format!("No file is taken by the glob {glob}; list_files shows what there is.\n");
+    }
     let searched = format!("{} file{}", counted(found.searched), plural(found.searched));
     if found.matches == 0 {
         return format!("No match in {searched} searched.\n");
@@ -74,6 +83,9 @@ fn header(found: &SearchResults) -> String {
 
 fn lines(text: &mut String, file: &FileMatches) {
     let name = plain(&file.name);
+    if let Some(version) = file.version {
+        let _ = writeln!(text, "{name} · version {}", version.short());
+    }
     let mut last = None;
     // Without context, the line numbers alone show that lines between two matches are left out.
     let has_context = file.lines.iter().any(|line| !line.matches);

@@ -36,13 +36,15 @@ pub struct ListFiles {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchText {
-    /// A regular expression for one line. Case counts; (?i) at its start ignores it.
+    /// A regular expression for one line; (?i) at its start ignores case.
+    #[schemars(extend("maxLength" = 4096))]
     pub pattern: String,
     /// The folder or file (default: the workspace).
     pub path: Option<String>,
     /// Only files that it takes, as in list_files.
     pub glob: Option<String>,
     /// Lines to show around each match (default 0).
+    #[schemars(extend("maximum" = 20))]
     pub context: Option<usize>,
 }
 

@@ -166,6 +166,13 @@ impl Readings {
         self.put(name, reading);
     }
 
+    /// Records that a search showed lines of this text with their numbers. That is no reading of the file.
+    pub fn saw_numbers(&mut self, text: &Arc<Text>) {
+        if let Some(content) = Remembered::of(text, &self.shared) {
+            self.remember_numbered(text.version(), content);
+        }
+    }
+
     /// Records that the client's edit was committed. `whole` means that the client gave the whole content, which is as
     /// good as having read it. `after` is the new version.
     pub(crate) fn wrote(&mut self, name: &str, stat: Stat, action: &Action, after: Version, whole: bool) {
@@ -226,9 +233,14 @@ impl Readings {
 
     /// Remembers the content of a version of which the client knows the line numbers.
     fn remember_numbers(&mut self, reading: &Reading) {
-        let Some(content) = &reading.content else { return };
-        self.numbered.retain(|(version, _)| *version != reading.version);
-        self.numbered.push_back((reading.version, content.clone()));
+        if let Some(content) = &reading.content {
+            self.remember_numbered(reading.version, content.clone());
+        }
+    }
+
+    fn remember_numbered(&mut self, version: Version, content: Remembered) {
+        self.numbered.retain(|(known, _)| *known != version);
+        self.numbered.push_back((version, content));
         let bytes = |numbered: &VecDeque<(Version, Remembered)>| {
             numbered.iter().map(|(_, content)| content.bytes).sum::<usize>()
         };

@@ -8,6 +8,7 @@ mod view;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cap_std::fs::Dir;
 use grep_matcher::Matcher;
@@ -17,6 +18,7 @@ use grep_searcher::{
 };
 
 use emend_edit::text::split_ending;
+use emend_edit::{Text, Version};
 
 use crate::disk::{Disk, FileKind};
 use crate::files::roots::{Root, Roots, Start};
@@ -33,6 +35,9 @@ const COMPILED: usize = 4 * 1024 * 1024;
 
 /// The room that a shown line takes besides its text and file name, for its number and marks.
 const BESIDE: usize = 8;
+
+/// The room that the version of a file takes.
+const VERSION: usize = 24;
 
 /// A search query.
 #[derive(Clone, Copy, Debug)]
@@ -58,8 +63,10 @@ pub(crate) struct SearchLimits {
     pub(crate) counted: usize,
     /// The number of bytes of files after which the search ends.
     pub(crate) searched: u64,
-    /// The number of lines of context that a query may have.
+    /// The number of lines of context that are shown at most.
     pub(crate) context: usize,
+    /// The number of bytes of searched texts that are returned with their matches.
+    pub(crate) kept: usize,
     /// The limits of the walk.
     pub(crate) walk: walk::WalkLimits,
 }
@@ -74,13 +81,14 @@ impl Default for SearchLimits {
             counted: 10_000,
             searched: 4 * 1024 * 1024 * 1024,
             context: 20,
+            kept: 16 * 1024 * 1024,
             walk: walk::WalkLimits::default(),
         }
     }
 }
 
 /// The results of a search.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SearchResults {
     /// The files with shown lines, those nearest to the start first.
     pub files: Vec<FileMatches>,
@@ -88,8 +96,12 @@ pub struct SearchResults {
     pub matches: usize,
     /// The number of files with matching lines.
     pub matching_files: usize,
+    /// The number of files that the scope takes, text or not.
+    pub taken: usize,
     /// The number of files searched.
     pub searched: usize,
+    /// The number of lines of context, if the query asked for more.
+    pub context: Option<usize>,
     /// The number of files that are too large to be searched.
     pub too_large: usize,
     /// The part that was not visited.
@@ -97,10 +109,14 @@ pub struct SearchResults {
 }
 
 /// The matches in one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct FileMatches {
     /// The name by which other tools address it.
     pub name: String,
+    /// The version of the searched text; nothing if it cannot be edited.
+    pub version: Option<Version>,
+    /// That text, if it is not too large to be kept.
+    pub text: Option<Arc<Text>>,
     /// The lines shown: matches and their context.
     pub lines: Vec<MatchedLine>,
     /// The number of further matches.
@@ -133,21 +149,18 @@ pub(crate) fn search(
     query: &Query<'_>,
     limits: &SearchLimits,
 ) -> Result<SearchResults, Problem> {
-    if query.context > limits.context {
-        return Err(invalid(
-            "context",
-            format!("at most {} lines are shown around each match", limits.context),
-        ));
-    }
     let matcher = matcher(query.pattern)?;
     let within = Within::new(scope, roots)?;
     let disk = &**roots.disk();
     let mut walk = Walk::new(disk, scope.cancelled, limits.walk);
-    let mut search = Search::new(disk, matcher, query.context, *limits);
+    let context = query.context.min(limits.context);
+    let mut search = Search::new(disk, matcher, context, *limits);
+    search.found.context = (query.context > context).then_some(context);
     for start in &within.starts {
         match start {
             Start::Folder(root, names) => walk.start(root, &names.iter().collect::<PathBuf>(), 0),
             Start::File(path) => {
+                search.found.taken += 1;
                 search.file(&path.root, &path.place.dir, &path.place.names, &|| path.name.clone());
             }
         }
@@ -159,6 +172,7 @@ pub(crate) fn search(
                 FileKind::File => {
                     let path = folder.path.join(name);
                     if within.takes(&path) {
+                        search.found.taken += 1;
                         let names: Vec<OsString> = path.iter().map(OsString::from).collect();
                         let called = || roots.called_at(&folder.root, &path);
                         search.file(&folder.root, &folder.dir, &names, &called);
@@ -261,7 +275,12 @@ impl<'a> Search<'a> {
             self.is_enough |= self.found.matches >= self.limits.counted;
             if !shown.is_empty() {
                 let more = matches - shown_matches;
-                self.found.files.push(FileMatches { name: called(), lines: shown, more });
+                let text = view.into_text();
+                let version = text.as_ref().map(Text::version);
+                let text = text.filter(|text| text.footprint() <= self.limits.kept);
+                self.limits.kept -= text.as_ref().map_or(0, Text::footprint);
+                let text = text.map(Arc::new);
+                self.found.files.push(FileMatches { name: called(), version, text, lines: shown, more });
             }
         }
     }
@@ -331,7 +350,9 @@ impl Lines<'_> {
             _ => 0,
         };
         let text = part(line, at, self.limits.line);
-        self.room.1 = self.room.1.saturating_sub(self.beside + text.len());
+        // The name of the file stands above its lines too, with the version.
+        let above = if self.shown.is_empty() { self.beside + VERSION } else { 0 };
+        self.room.1 = self.room.1.saturating_sub(above + self.beside + text.len());
         self.shown.push(MatchedLine { number: number.unwrap_or(0) as usize, matches, text });
     }
 }

@@ -32,6 +32,14 @@ impl View {
         Text::new(bytes).ok().map(|text| Self::Decoded(Box::new(text)))
     }
 
+    /// Returns the whole text, with its version; nothing if it cannot be edited.
+    pub(super) fn into_text(self) -> Option<Text> {
+        match self {
+            Self::Plain(bytes) => Text::new(bytes).ok(),
+            Self::Decoded(text) => Some(*text),
+        }
+    }
+
     /// Returns the text without the byte order mark, which is not part of the first line.
     pub(super) fn body(&self) -> &[u8] {
         match self {
