@@ -1,4 +1,5 @@
-//! Checks whether an edit broke the syntax of a file whose syntax was sound before, or of a new file.
+//! Checks whether an edit broke the syntax of a file whose syntax was sound before, or of a new file, and finds the
+//! definitions of a file.
 //!
 //! The check serves files that no language server looks at. It parses with tree-sitter and knows nothing of types or
 //! names. It prefers silence to a false alarm: a file with errors before the edit is not judged.
@@ -9,9 +10,14 @@
 //! let json = language_of("package.json").unwrap();
 //! let verdict = broken(json, Some(b"{}"), b"{", &Limits::default());
 //! assert!(matches!(verdict, Verdict::Broken { line: 1, .. }));
+//!
+//! let text = b"class A:\n    @b\n    def c(self):\n        pass\n";
+//! let outline = emend_syntax::outline("a.py", text, &Limits::default()).unwrap();
+//! assert_eq!(outline.find("A.c")[0].lines, 2..=4);
 //! ```
 //!
-//! Nothing here does I/O. A clock is read only for timeouts, after which the verdict is [`Verdict::Unknown`].
+//! Nothing here does I/O. A clock is read only for timeouts, after which the verdict is [`Verdict::Unknown`] and the
+//! outline [`NoOutline::TooMuch`].
 
 use std::time::Duration;
 
@@ -19,12 +25,14 @@ mod brackets;
 mod fault;
 mod judge;
 mod language;
+mod outline;
 mod parse;
 mod python;
 mod tree;
 
 pub use judge::Judge;
 pub use language::{Language, language_of};
+pub use outline::{Definition, Doubt, NoOutline, Outline, outline};
 
 use language::Evidence;
 
@@ -44,7 +52,7 @@ pub enum Verdict {
     },
 }
 
-/// How much work a verdict may cost.
+/// How much work a verdict or an outline may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// The largest file that is parsed, in bytes.
@@ -192,7 +200,7 @@ mod tests {
         assert_eq!(broken(rust, None, b"fn main( {}\0\n", &PATIENT), Verdict::Unknown);
     }
 
-    const LANGUAGES: [Language; 13] = [
+    pub(crate) const LANGUAGES: [Language; 13] = [
         Language::Bash,
         Language::C,
         Language::Css,

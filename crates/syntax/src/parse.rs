@@ -32,19 +32,19 @@ pub(crate) fn tree(language: Language, text: &[u8], limits: &Limits, older: Opti
 /// How many times its limit of processor time may elapse before a parse on a busy machine gives up all the same.
 const BUSY: u32 = 20;
 
-/// The start of a parse.
-struct Begun {
+/// The start of a parse, or of other work on a tree.
+pub(crate) struct Begun {
     at: Instant,
     worked: Option<Duration>,
 }
 
 impl Begun {
-    fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self { at: Instant::now(), worked: worked() }
     }
 
     /// Returns whether this thread has used more processor time than this since the start.
-    fn is_over(&self, time: Duration) -> bool {
+    pub(crate) fn is_over(&self, time: Duration) -> bool {
         let gone = self.at.elapsed();
         // Processor time never exceeds elapsed time, which is cheaper to read.
         if gone <= time {

@@ -1,0 +1,10 @@
+(comment) @comment
+(decorated_definition) @whole
+
+(class_definition name: (_) @name) @definition.class
+(class_definition body: (block (function_definition name: (_) @name) @definition.method))
+(class_definition
+  body: (block (decorated_definition definition: (function_definition name: (_) @name) @definition.method)))
+(function_definition name: (_) @name) @definition.function
+(type_alias_statement left: (type (identifier) @name)) @definition.type
+(module (expression_statement (assignment left: (identifier) @name)) @definition.variable)

@@ -1,0 +1,162 @@
+//! The outline of a file: its definitions, how they contain each other, and the lines of each.
+//!
+//! An outline answers two questions about a file that is too long to read: what is in it, and in which lines a
+//! definition stands whole, with its decorators, attributes and comments. It comes from the tree of the text and the
+//! queries in `queries`, for Markdown from its headings. It knows nothing of types or of other files.
+
+use std::ops::RangeInclusive;
+
+use crate::{Language, Limits, language_of, parse};
+
+mod collect;
+mod extent;
+mod markdown;
+mod marks;
+
+/// The kind of an `impl` block in Rust. It has the name of its type, and is no definition of it.
+const IMPL: &str = "impl";
+
+/// The definitions of a file, in the order of their lines; those inside of others follow them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outline(Vec<Definition>);
+
+/// Something in a file that has a name: a function, a class, a key, a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// The name.
+    pub name: String,
+    /// The kind, in the language's own word.
+    pub kind: &'static str,
+    /// Its lines as a whole, counted from one, with its decorators, attributes and the comment directly above it.
+    pub lines: RangeInclusive<usize>,
+    /// The line of its name.
+    pub name_line: usize,
+    /// How many definitions contain it.
+    pub depth: usize,
+    /// Why its lines are not exactly the definition, if they are not.
+    pub doubt: Option<Doubt>,
+    /// What an `impl` block is called: `impl T for B`.
+    label: Option<String>,
+    /// What stands before the name in its path, besides the definitions that contain it: a receiver in Go, the first
+    /// parts of a key in TOML.
+    scope: Option<String>,
+    /// The position of the definition that contains it.
+    parent: Option<usize>,
+}
+
+/// Why the lines of a definition are not exactly the definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// Other code stands in one of the lines.
+    Shared,
+    /// The definition has a syntax error, so its end is not certain.
+    Broken,
+}
+
+/// Why there is no outline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoOutline {
+    /// The language of the file is not known, or has no definitions.
+    UnknownLanguage,
+    /// The file is too large, or examining it takes too long.
+    TooMuch,
+}
+
+/// Returns the outline of a file, whose language its name tells.
+pub fn outline(path: &str, text: &[u8], limits: &Limits) -> Result<Outline, NoOutline> {
+    if markdown::has_name(path) {
+        return match text.len() <= limits.bytes {
+            true => Ok(Outline(markdown::headings(text))),
+            false => Err(NoOutline::TooMuch),
+        };
+    }
+    let language = language_of(path).filter(|language| *language != Language::Html);
+    let language = language.ok_or(NoOutline::UnknownLanguage)?;
+    let definitions = || {
+        let tree = parse::tree(language, text, limits, None)?;
+        let marks = marks::find(language, &tree, text, limits)?;
+        collect::definitions(language, &tree, text, &marks)
+    };
+    definitions().map(Outline).ok_or(NoOutline::TooMuch)
+}
+
+impl Definition {
+    /// Describes the definition without what contains it: `function c`, `impl T for B`.
+    pub fn describe(&self) -> String {
+        match (&self.label, &self.scope) {
+            (Some(label), _) => label.clone(),
+            (None, Some(scope)) => format!("{} {scope}.{}", self.kind, self.name),
+            (None, None) => format!("{} {}", self.kind, self.name),
+        }
+    }
+}
+
+impl Outline {
+    /// Returns the definitions, in order.
+    pub fn definitions(&self) -> &[Definition] {
+        &self.0
+    }
+
+    /// Returns the path of a definition of this outline: the names of those that contain it, and its own.
+    pub fn path(&self, definition: &Definition) -> String {
+        let mut parts: Vec<&str> = self.parts(definition).collect();
+        parts.reverse();
+        parts.join(".")
+    }
+
+    /// Describes a definition of this outline by its kind and its path, as [`Outline::find`] takes it:
+    /// `function a.B.c`, `impl T for B`.
+    pub fn describe(&self, definition: &Definition) -> String {
+        let path = || format!("{} {}", definition.kind, self.path(definition));
+        definition.label.clone().unwrap_or_else(path)
+    }
+
+    /// Returns every definition that a name fits: a path, its end (`B.c` and `c` for `a.B.c`), either of them after
+    /// the kind (`function c`), or the title of an `impl` block. `::` may separate the parts as well.
+    ///
+    /// An `impl` block is found by the name of its type only where the type itself is not defined.
+    pub fn find(&self, name: &str) -> Vec<&Definition> {
+        let name = name.trim();
+        let dotted = name.replace("::", ".");
+        let fits = |definition: &&Definition| {
+            definition.label.as_deref() == Some(name)
+                || [name, &dotted].into_iter().any(|name| self.fits(definition, name))
+        };
+        let found: Vec<&Definition> = self.0.iter().filter(fits).collect();
+        let is_named =
+            |definition: &&Definition| definition.kind != IMPL || name.split(' ').next() == Some(IMPL);
+        let named: Vec<&Definition> = found.iter().copied().filter(is_named).collect();
+        if named.is_empty() { found } else { named }
+    }
+
+    fn fits(&self, definition: &Definition, name: &str) -> bool {
+        let after_kind = name.strip_prefix(definition.kind).and_then(|rest| rest.strip_prefix(' '));
+        self.ends_with(definition, name)
+            || after_kind.is_some_and(|name| self.ends_with(definition, name.trim()))
+    }
+
+    /// Returns whether the path of a definition ends with these parts.
+    fn ends_with(&self, definition: &Definition, name: &str) -> bool {
+        let mut rest = name;
+        for part in self.parts(definition) {
+            let Some(before) = rest.strip_suffix(part) else { return false };
+            if before.is_empty() {
+                return !name.is_empty();
+            }
+            let Some(before) = before.strip_suffix('.') else { return false };
+            rest = before;
+        }
+        false
+    }
+
+    /// Returns the parts of a path, the last one first.
+    fn parts<'o>(&'o self, definition: &'o Definition) -> impl Iterator<Item = &'o str> {
+        let containing = |inner: &&'o Definition| inner.parent.and_then(|parent| self.0.get(parent));
+        std::iter::successors(Some(definition), containing)
+            .flat_map(|definition| [Some(definition.name.as_str()), definition.scope.as_deref()])
+            .flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests;

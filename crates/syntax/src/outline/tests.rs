@@ -1,0 +1,286 @@
+//! What holds for outlines in every language, and how a definition is found by its name.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::tests::PATIENT;
+
+mod documents;
+mod languages;
+
+/// Returns each definition with its lines, indented by its depth, with the line of its name if that is not the first.
+fn shown(path: &str, text: &str) -> Vec<String> {
+    let outline = outline(path, text.as_bytes(), &PATIENT).expect("there is an outline");
+    let line = |definition: &Definition| {
+        let (first, last) = (definition.lines.start(), definition.lines.end());
+        let name = if definition.name_line == *first {
+            String::new()
+        } else {
+            format!(" @{}", definition.name_line)
+        };
+        let doubt = definition.doubt.map_or(String::new(), |doubt| format!(" {doubt:?}"));
+        let indent = "  ".repeat(definition.depth);
+        format!("{indent}{} {first}-{last}{name}{doubt}", outline.describe(definition))
+    };
+    outline.definitions().iter().map(line).collect()
+}
+
+#[track_caller]
+fn check(path: &str, text: &str, expected: &[&str]) {
+    let found = shown(path, text);
+    assert_eq!(
+        found,
+        expected,
+        "\n{}",
+        found.iter().map(|line| format!("            \"{line}\",\n")).collect::<String>()
+    );
+}
+
+fn found<'o>(outline: &'o Outline, name: &str) -> Vec<(&'static str, String, RangeInclusive<usize>)> {
+    let one =
+        |definition: &&'o Definition| (definition.kind, outline.path(definition), definition.lines.clone());
+    outline.find(name).iter().map(one).collect()
+}
+
+#[test]
+fn a_name_is_a_path_or_its_end() {
+    let text = "mod a {\n    impl T for B {\n        fn c() {}\n    }\n    fn bc() {}\n}\n";
+    let outline = outline("a.rs", text.as_bytes(), &PATIENT).unwrap();
+    let c = vec![("function", "a.B.c".to_owned(), 3..=3)];
+    for name in ["a.B.c", "B.c", "c", "a::B::c", "B::c", " c ", "function c", "function B.c"] {
+        assert_eq!(found(&outline, name), c, "{name}");
+    }
+    for name in ["", ".", ".c", "a.c", "C", "B.c.", "b.a.B.c", "T.c", "method c", "function", "x"] {
+        assert_eq!(found(&outline, name), [], "{name}");
+    }
+    let title = |name| outline.find(name).iter().map(|found| outline.describe(found)).collect::<Vec<_>>();
+    assert_eq!(title("B"), ["impl T for B"]);
+    assert_eq!(title("impl T for B"), ["impl T for B"]);
+    assert_eq!(title("c"), ["function a.B.c"]);
+    assert_eq!(outline.find("c")[0].describe(), "function c");
+}
+
+#[test]
+fn a_name_that_fits_several_finds_all() {
+    let text = "class A {\n    f() {}\n}\nclass B {\n    f() {}\n}\nfunction f() {}\n";
+    let outline = outline("a.js", text.as_bytes(), &PATIENT).unwrap();
+    let lines = |name| outline.find(name).iter().map(|found| found.lines.clone()).collect::<Vec<_>>();
+    assert_eq!(lines("f"), [2..=2, 5..=5, 7..=7]);
+    assert_eq!(lines("A.f"), [2..=2]);
+    assert_eq!(lines("function f"), [7..=7]);
+    assert_eq!(lines("method f"), [2..=2, 5..=5]);
+}
+
+#[test]
+fn a_type_is_found_before_its_impl_blocks() {
+    let text = "struct B;\nimpl B { fn c() {} }\nimpl T for B { fn d() {} }\n";
+    let outline = outline("a.rs", text.as_bytes(), &PATIENT).unwrap();
+    let lines = |name| outline.find(name).iter().map(|found| found.lines.clone()).collect::<Vec<_>>();
+    assert_eq!(lines("B"), [1..=1]);
+    assert_eq!(lines("impl T for B"), [3..=3]);
+    assert_eq!(lines("impl B"), [2..=2, 3..=3]);
+}
+
+#[test]
+fn names_may_have_dots_of_their_own() {
+    let text = "# A.b\n\n## c\n\n# A\n\n## b\n";
+    let outline = outline("a.md", text.as_bytes(), &PATIENT).unwrap();
+    let lines = |name| outline.find(name).iter().map(|found| found.lines.clone()).collect::<Vec<_>>();
+    assert_eq!(lines("A.b"), [1..=3, 7..=7]);
+    assert_eq!(lines("A.b.c"), [3..=3]);
+    assert_eq!(lines("b"), [7..=7]);
+}
+
+#[test]
+fn lines_are_the_same_with_other_line_endings_and_without_the_last() {
+    for (path, text) in [
+        ("a.rs", "/// A.\n#[b]\nfn c() {\n}\n\n// D.\nstruct E;\n"),
+        ("a.py", "@a\ndef b():\n    # c\n    pass\n\n# d\nclass E:\n    pass\n"),
+        ("a.toml", "# a\n[b]\nc = 1\n\n# d\n[e]\nf = [\n]\n"),
+        ("a.json", "{\n \"a\": {\n  \"b\": 1\n }\n}\n"),
+        ("a.h", "/* a */\n#define B 1\n\nstruct c {\n};\n"),
+        ("a.md", "# a\n\nb\nc\n---\n\n```\n# d\n```\n"),
+    ] {
+        let expected = shown(path, text);
+        assert!(expected.len() > 1);
+        let crlf = text.replace('\n', "\r\n");
+        for other in [&crlf, text.trim_end(), crlf.trim_end(), &format!("\u{feff}{text}")] {
+            assert_eq!(shown(path, other), expected, "{other:?}");
+        }
+    }
+}
+
+#[test]
+fn what_has_a_syntax_error_is_doubted() {
+    let text = "fn a() {\n    b(;\n}\n\nfn c() {\n}\n";
+    let outline = outline("a.rs", text.as_bytes(), &PATIENT).unwrap();
+    let doubts = |name| outline.find(name).iter().map(|found| found.doubt).collect::<Vec<_>>();
+    assert_eq!(doubts("a"), [Some(Doubt::Broken)]);
+    assert_eq!(doubts("c"), [None]);
+}
+
+#[test]
+fn what_has_no_outline_says_why() {
+    for path in ["a.html", "a.txt", "Makefile", "a.yaml", "md"] {
+        assert_eq!(outline(path, b"", &PATIENT), Err(NoOutline::UnknownLanguage), "{path}");
+    }
+    let few_bytes = Limits { bytes: 3, ..PATIENT };
+    let no_time = Limits { time: Duration::ZERO, ..PATIENT };
+    for path in ["a.rs", "a.md"] {
+        assert_eq!(outline(path, b"# a\n", &few_bytes), Err(NoOutline::TooMuch), "{path}");
+    }
+    let many = "fn a() { b(c, d, e); }\n".repeat(1_000);
+    assert_eq!(outline("a.rs", many.as_bytes(), &no_time), Err(NoOutline::TooMuch));
+    assert_eq!(outline("a.rs", b"fn a() {}\0", &PATIENT), Err(NoOutline::TooMuch));
+    assert_eq!(outline("a.rs", b"", &PATIENT), Ok(Outline::default()));
+}
+
+#[test]
+fn what_is_nested_deeply_overflows_no_stack() {
+    for (path, opening) in [
+        ("a.rs", "mod a {"),
+        ("a.rs", "(("),
+        ("a.js", "function a() {"),
+        ("a.js", "a+"),
+        ("a.json", "{\"a\":"),
+        ("a.css", "@media a {"),
+        ("a.toml", "a={a="),
+        ("a.md", "# "),
+        ("a.md", "<a\n"),
+    ] {
+        let text = opening.repeat(20_000);
+        let _ = outline(path, text.as_bytes(), &Limits { time: Duration::from_secs(1), ..PATIENT });
+    }
+}
+
+#[test]
+fn one_long_line_costs_what_its_length_costs() {
+    let text = format!("{{{}\"last\": 1{}}}", "\"a\": 1, ".repeat(40_000), " ".repeat(100_000));
+    let outline = outline("a.json", text.as_bytes(), &PATIENT).unwrap();
+    assert_eq!(outline.definitions().len(), 40_001);
+    assert!(outline.definitions().iter().all(|definition| definition.doubt == Some(Doubt::Shared)));
+}
+
+const PATHS: [&str; 14] = [
+    "a.sh", "a.c", "a.css", "a.go", "a.html", "a.java", "a.js", "a.json", "a.py", "a.rs", "a.toml", "a.tsx",
+    "a.ts", "a.md",
+];
+
+/// Checks what holds for the outline of any text.
+fn check_any(path: &str, text: &[u8]) {
+    let Ok(outline) = outline(path, text, &PATIENT) else { return };
+    let count = 1 + text.iter().filter(|byte| **byte == b'\n').count();
+    let mut before = 0;
+    for definition in outline.definitions() {
+        let (first, last) = (*definition.lines.start(), *definition.lines.end());
+        assert!(first >= 1 && first <= last && last <= count, "{path}: {definition:?}");
+        assert!(definition.lines.contains(&definition.name_line), "{path}: {definition:?}");
+        assert!(before <= definition.name_line, "{path}: {definition:?}");
+        before = first;
+        if let Some(parent) = definition.parent {
+            let outer = &outline.definitions()[parent];
+            assert!(outer.depth + 1 == definition.depth, "{path}: {definition:?}");
+            assert!(
+                *outer.lines.start() <= first && last <= *outer.lines.end(),
+                "{path}: {outer:?} {definition:?}"
+            );
+        }
+        if !definition.name.is_empty() {
+            assert!(
+                outline.find(&outline.path(definition)).iter().any(|found| found.name == definition.name)
+            );
+        }
+    }
+    // Only lines of one definition alone are not doubted.
+    for (at, one) in outline.definitions().iter().enumerate() {
+        for other in &outline.definitions()[at + 1..] {
+            let apart = one.lines.end() < other.lines.start();
+            let inside = one.lines.start() <= other.lines.start() && other.lines.end() <= one.lines.end();
+            assert!(
+                apart || inside || one.doubt.is_some() || other.doubt.is_some(),
+                "{path}: {one:?} {other:?}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_have_an_outline_or_none(text: Vec<u8>) {
+        PATHS.iter().for_each(|path| check_any(path, &text));
+    }
+
+    #[test]
+    fn any_tokens_have_lines_of_the_file(
+        tokens in prop::collection::vec(prop::sample::select(TOKENS), 1..60),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let text = tokens.concat().into_bytes();
+        PATHS.iter().for_each(|path| check_any(path, &text[..cut.index(text.len())]));
+    }
+}
+
+const TOKENS: &[&str] = &[
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\"",
+    "'",
+    "`",
+    "\n",
+    "\n",
+    "\r\n",
+    "\n    ",
+    "\t",
+    " ",
+    "\u{feff}",
+    "é",
+    "=",
+    ":",
+    ";",
+    ",",
+    "#",
+    "# ",
+    "//",
+    "/*",
+    "*/",
+    "/// ",
+    "#[a]",
+    "@a",
+    "---",
+    "```",
+    "<!--",
+    "-->",
+    "export default ",
+    "export ",
+    "const a",
+    "=> ",
+    "fn a",
+    "fn b() {}",
+    "impl T for B {",
+    "mod a {",
+    "class A {",
+    "class A:",
+    "def a():",
+    "func a() {",
+    "function a() {",
+    "[a.b]",
+    "[[a]]",
+    "a = 1",
+    "\"a\": ",
+    ".a {",
+    "@media a {",
+    "struct a {",
+    "#define A 1",
+    "a() {",
+    "int a",
+    "namespace A {",
+    "static ",
+    "type ",
+    "@a\n",
+];
