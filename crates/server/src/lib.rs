@@ -37,6 +37,7 @@ pub mod wire;
 
 pub mod approval;
 mod asking;
+mod outlines;
 pub mod previews;
 mod progress;
 pub mod reading;

@@ -7,10 +7,28 @@ use emend_edit::Text;
 use emend_edit::text::LineEndings;
 use emend_workspace::problem::{Kind, Problem};
 
+use crate::outlines;
+
 /// The default number of lines.
 const LINES: usize = 2_000;
 /// The most bytes of lines that are shown; some clients put longer answers into a file.
-const BYTES: usize = 48_000;
+pub const BYTES: usize = 48_000;
+
+/// How many lines of a long file are shown above its outline.
+const HEAD: usize = 60;
+/// The most bytes of an outline below them.
+const OUTLINE: usize = 12_000;
+
+/// The part of a file to show.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// As many lines as fit; of a longer file the head and the outline, if its language is known.
+    Whole,
+    /// So many lines from this one on, counted from one; by default the first, and as many as fit.
+    Lines(Option<usize>, Option<usize>),
+    /// The definition of this name.
+    Symbol(&'a str),
+}
 
 /// Some lines of a file as text.
 #[derive(Debug)]
@@ -23,30 +41,73 @@ pub struct Reading {
     pub total: usize,
 }
 
-/// Shows `limit` lines of the file from the one-based line `offset` on.
-pub fn show(
-    name: &str,
-    text: &Text,
-    offset: Option<usize>,
-    limit: Option<usize>,
-) -> Result<Reading, Problem> {
+/// Returns whether showing this part may take long.
+pub fn is_long(text: &Text, part: Part<'_>) -> bool {
+    match part {
+        Part::Whole => text.bytes().len() > BYTES || text.lines().len() > LINES,
+        Part::Lines(..) => false,
+        Part::Symbol(_) => true,
+    }
+}
+
+/// Shows a part of the file, in so many bytes of lines.
+pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Reading, Problem> {
+    let total = text.lines().len();
+    match part {
+        Part::Whole => {
+            Ok(headed(name, text, room)
+                .unwrap_or_else(|| numbered(name, text, None, 0..total.min(LINES), room)))
+        }
+        Part::Lines(offset, limit) => {
+            let first = offset.unwrap_or(1).max(1) - 1;
+            if first > 0 && first >= total {
+                let message = format!("the file has {total} lines");
+                return Err(Problem::new(Kind::InvalidArgument { name: "offset".into(), message }).at(name));
+            }
+            let last = total.min(first.saturating_add(limit.unwrap_or(LINES).max(1)));
+            Ok(numbered(name, text, None, first..last, room))
+        }
+        Part::Symbol(symbol) => {
+            let (title, definition) = outlines::find(name, text, symbol)?;
+            let lines = *definition.lines.start() - 1..total.min(*definition.lines.end());
+            let mut reading = numbered(name, text, Some(&title), lines, room);
+            reading.text.push_str(outlines::doubt(&definition));
+            Ok(reading)
+        }
+    }
+}
+
+/// Shows the head of a file that is too long, and its outline, if it has one.
+fn headed(name: &str, text: &Text, room: usize) -> Option<Reading> {
+    if !is_long(text, Part::Whole) {
+        return None;
+    }
+    let outline = outlines::outline(name, text).ok().filter(|outline| !outline.definitions().is_empty())?;
+    let mut reading = numbered(name, text, None, 0..HEAD.min(text.lines().len()), room);
+    // Very long lines are data rather than definitions.
+    if reading.shown.len() < HEAD {
+        return None;
+    }
+    let outline = outlines::show(&[outline], OUTLINE.min(room)).concat();
+    let _ =
+        write!(reading.text, "What is defined in the file, for symbol, or for offset and limit:\n{outline}");
+    Some(reading)
+}
+
+/// Shows these lines, as far as there is room, under a header.
+fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, room: usize) -> Reading {
     let lines = text.lines();
     let total = lines.len();
-    let first = offset.unwrap_or(1).max(1) - 1;
-    if first > 0 && first >= total {
-        let message = format!("the file has {total} lines");
-        return Err(Problem::new(Kind::InvalidArgument { name: "offset".into(), message }).at(name));
-    }
+    let first = wanted.start;
     let mut body = String::new();
     let mut next = first;
-    let last = total.min(first.saturating_add(limit.unwrap_or(LINES).max(1)));
     let mut note = String::new();
-    while next < last {
+    while next < wanted.end {
         let content = String::from_utf8_lossy(lines.content(next));
-        if body.len() + content.len() > BYTES {
+        if body.len() + content.len() > room {
             if next == first {
                 // A single line is too long for an answer, which shows its beginning.
-                let end = content.char_indices().map(|(i, _)| i).take_while(|&i| i <= BYTES).last();
+                let end = content.char_indices().map(|(i, _)| i).take_while(|&i| i <= room).last();
                 let _ = writeln!(body, "{:>6}\t{}", next + 1, &content[..end.unwrap_or(0)]);
                 note = format!("Line {} goes on; it has {} bytes in all.\n", next + 1, content.len());
             }
@@ -56,7 +117,7 @@ pub fn show(
         next += 1;
     }
     let through = next.max(first + usize::from(!note.is_empty()));
-    if through < total {
+    if through < if title.is_some() { wanted.end } else { total } {
         let _ = writeln!(note, "There is more: read_file with offset {}.", through + 1);
     }
     if total > 0 && next == total && !text.bytes().ends_with(b"\n") {
@@ -67,13 +128,15 @@ pub fn show(
         _ => format!("lines {}-{through} of {total}", first + 1),
     };
     let header = format!(
-        "{name} · {range} · {}{} · {} · version {}\n",
+        "{name} · {}{}{range} · {}{} · {} · version {}\n",
+        title.unwrap_or_default(),
+        if title.is_some() { " · " } else { "" },
         text.encoding().name(),
         if text.has_bom() { " with BOM" } else { "" },
         endings(text),
         text.version().short()
     );
-    Ok(Reading { text: header + &body + &note, shown: first..next, total })
+    Reading { text: header + &body + &note, shown: first..next, total }
 }
 
 fn endings(text: &Text) -> &'static str {
@@ -90,7 +153,7 @@ mod tests {
     use super::*;
 
     fn read(content: &str, offset: Option<usize>, limit: Option<usize>) -> Reading {
-        show("a.txt", &Text::new(content.into()).unwrap(), offset, limit).unwrap()
+        show("a.txt", &Text::new(content.into()).unwrap(), Part::Lines(offset, limit), BYTES).unwrap()
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! The tool `list_files`.
 
 use std::fmt::Write;
+use std::iter;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use emend_syntax::Outline;
 use emend_workspace::list::{Entry, Listing, What};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::roots::{Absent, Root, Roots};
@@ -12,15 +15,22 @@ use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
 use crate::messages::{Audience, message};
+use crate::outlines;
 use crate::wire::ListFiles;
+
+/// How many files are outlined at a time.
+const OUTLINES: usize = 100;
+/// The time after which no further file is outlined.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most bytes of their outlines.
+const OUTLINE_ROOM: usize = 24_000;
 
 impl ToolArguments for ListFiles {
     const ABOUT: About = About {
         name: "list_files",
         title: "List files",
-        description: "List the files of a folder, with sizes, by paths that the other tools take. A folder \
-that is too much to show is one line with its number of files: list it by itself, or give a glob. Ignored files \
-(.gitignore) are left out unless path names their folder.",
+        description: "List files with sizes, or outline them. A folder too large to show is a count: list it by itself. \
+Ignored files are left out unless path names their folder.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,
@@ -46,7 +56,11 @@ fn list(call: &Call<'_>, asked: &ListFiles) -> Result<String, Problem> {
         WalkScope { path: asked.path.as_deref(), glob: asked.glob.as_deref(), cancelled: call.cancelled };
     let listing = call.workspace.files().list(&scope, asked.depth)?;
     let mut text = header(call, asked, &listing);
-    listing.entries.iter().for_each(|entry| line(&mut text, entry));
+    if asked.outline == Some(true) {
+        outlined(call, &listing.entries, &mut text);
+    } else {
+        listing.entries.iter().for_each(|entry| line(&mut text, entry));
+    }
     if listing.left_out > 0 {
         let (left_out, s) = (counted(listing.left_out), plural(listing.left_out));
         let _ = writeln!(text, "... and {left_out} more file{s}; give a narrower glob or a path.");
@@ -76,6 +90,45 @@ fn header(call: &Call<'_>, asked: &ListFiles, listing: &Listing) -> String {
         (_, Some(glob), _) => format!("{files} for {glob}\n"),
         (path, None, _) => format!("{} · {files}\n", path.unwrap_or(".")),
     }
+}
+
+/// Shows entries, and below each file its outline, if it has one.
+fn outlined(call: &Call<'_>, entries: &[Entry], text: &mut String) {
+    let mut outlines = Vec::new();
+    let mut versions: Vec<Option<String>> = Vec::new();
+    let begun = Instant::now();
+    let mut is_cut = false;
+    for entry in entries {
+        is_cut |= outlines.len() == OUTLINES || begun.elapsed() > PATIENCE || (call.cancelled)();
+        let found = if is_cut { None } else { outline(call, entry) };
+        let (outline, version) = found.unzip();
+        outlines.extend(outline);
+        versions.push(version);
+    }
+    let count = outlines.len();
+    let mut shown = outlines::show(&outlines, OUTLINE_ROOM).into_iter();
+    for (entry, version) in iter::zip(entries, versions) {
+        line(text, entry);
+        if let Some(version) = version {
+            text.pop();
+            let _ = writeln!(text, " · version {version}");
+            shown.next().into_iter().for_each(|outline| text.push_str(&outline));
+        }
+    }
+    if is_cut {
+        let _ = writeln!(text, "Only {count} files were outlined; give a narrower glob or a path.");
+    }
+}
+
+/// Returns the outline of a file and its version.
+fn outline(call: &Call<'_>, entry: &Entry) -> Option<(Outline, String)> {
+    if !matches!(entry.what, What::File(_)) {
+        return None;
+    }
+    let (name, snapshot) = call.workspace.files().read(&entry.name).ok()?;
+    let outline = outlines::outline(&name, &snapshot.text).ok()?;
+    call.caller.readings().lock().saw_numbers(&snapshot.text);
+    Some((outline, snapshot.text.version().short()))
 }
 
 fn line(text: &mut String, entry: &Entry) {

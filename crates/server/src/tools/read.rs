@@ -1,22 +1,32 @@
 //! The tool `read_file`.
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
-use serde_json::json;
+use std::fmt::Write;
 
-use emend_workspace::NotDone;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
+use serde_json::{Value, json};
+
+use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::{Effort, NotDone};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use crate::answer::{Answer, Unanswered};
+use crate::messages::{Audience, message};
+use crate::reading;
 use crate::wire::ReadFile;
+use crate::{arguments, refusal};
+
+/// The least room of a reading of several, in bytes.
+const LEAST: usize = 1_000;
+/// The most characters of a reason why one was not made.
+const REASON: usize = 1_000;
 
 impl ToolArguments for ReadFile {
     const ABOUT: About = About {
         name: "read_file",
         title: "Read a file",
-        description: "Read a text file: numbered lines under a header with its line count, line endings \
-and version. Read a file before you edit it; the edit tools then notice if somebody else changed it since. \
-The number and the tab before each line are not part of the file.",
+        description: "Read numbered lines of text files, with their version. Read before you edit: changes of \
+others are noticed then. The number and the tab are not part of a line.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: true,
@@ -25,7 +35,15 @@ The number and the tab before each line are not part of the file.",
 
 impl Tool for ReadFile {
     fn answer(call: &Call<'_>, given: Given<'_, Self>) -> Result<Answer, Unanswered> {
-        let answer = given.read().map_err(NotDone::from).and_then(|asked| read(call, &asked));
+        let schema = given.schema();
+        let asked = given.read().and_then(|mut asked| Ok((asked.several()?, asked)));
+        let answer = asked.map_err(NotDone::from).and_then(|(several, asked)| match several {
+            Some(several) => read_several(call, schema, several),
+            None => {
+                let (text, facts) = read(call, &asked, reading::BYTES)?;
+                Ok(success(text, &facts))
+            }
+        });
         answer.or_else(|why| match why {
             NotDone::NotQuick => Err(Unanswered::NotQuick),
             NotDone::Refused(problem) => Ok(Answer::reading(Err(problem))),
@@ -33,17 +51,72 @@ impl Tool for ReadFile {
     }
 }
 
-fn read(call: &Call<'_>, asked: &ReadFile) -> Result<Answer, NotDone> {
-    let (name, snapshot) = call.workspace.files().read_within(&asked.path, call.effort)?;
-    let shown = crate::reading::show(&name, &snapshot.text, asked.offset, asked.limit)?;
-    let readings = call.caller.readings();
-    readings.lock().saw(&name, &snapshot, shown.shown, shown.total);
-    let mut result = CallToolResult::success(vec![ContentBlock::text(shown.text)]);
+/// Reads a part of one file, in so many bytes.
+fn read(call: &Call<'_>, asked: &ReadFile, room: usize) -> Result<(String, Value), NotDone> {
+    let (path, part) = asked.part()?;
+    let (name, snapshot) = call.workspace.files().read_within(path, call.effort)?;
+    if call.effort == Effort::Quick && reading::is_long(&snapshot.text, part) {
+        return Err(NotDone::NotQuick);
+    }
+    let shown = reading::show(&name, &snapshot.text, part, room)?;
+    call.caller.readings().lock().saw(&name, &snapshot, shown.shown, shown.total);
     let facts = json!({
         "emend/path": name,
         "emend/version": snapshot.text.version().short(),
         "emend/lines": shown.total,
     });
+    Ok((shown.text, facts))
+}
+
+/// Reads parts of several files. What cannot be read has the reason in its place.
+fn read_several(call: &Call<'_>, schema: &JsonObject, several: Vec<JsonObject>) -> Result<Answer, NotDone> {
+    let mut text = String::new();
+    let mut files = Vec::new();
+    let mut refused = 0;
+    for (at, arguments) in several.into_iter().enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        let room = reading::BYTES.saturating_sub(text.len());
+        let asked = match arguments::read::<ReadFile>(schema, arguments) {
+            Ok(ReadFile { files: Some(_), .. }) => Err(one_alone()),
+            asked => asked,
+        };
+        let name = asked
+            .as_ref()
+            .ok()
+            .and_then(|asked| asked.path.clone())
+            .unwrap_or_else(|| format!("files[{at}]"));
+        if room < LEAST {
+            let _ = writeln!(text, "{name} was not read: this answer is full.");
+            continue;
+        }
+        match asked.map_err(NotDone::from).and_then(|asked| read(call, &asked, room)) {
+            Ok((shown, facts)) => {
+                text.push_str(&shown);
+                files.push(facts);
+            }
+            Err(NotDone::NotQuick) => return Err(NotDone::NotQuick),
+            Err(NotDone::Refused(problem)) => {
+                let message = refusal::fitted(&message(&problem, Audience::Model), REASON);
+                let _ = writeln!(text, "{name} was not read. {message}\n[{}]", problem.code());
+                refused += 1;
+            }
+        }
+    }
+    if files.is_empty() && refused > 0 {
+        return Ok(Answer::Text(Box::new(CallToolResult::error(vec![ContentBlock::text(text.trim_end())]))));
+    }
+    Ok(success(text, &json!({"emend/files": files})))
+}
+
+fn one_alone() -> Problem {
+    let message = "it belongs beside no other argument".into();
+    Problem::new(Kind::InvalidArgument { name: "files".into(), message })
+}
+
+fn success(text: String, facts: &Value) -> Answer {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.meta = facts.as_object().cloned().map(MetaObject);
-    Ok(Answer::Text(Box::new(result)))
+    Answer::Text(Box::new(result))
 }

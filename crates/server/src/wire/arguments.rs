@@ -8,28 +8,73 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::reading::Part;
+
 /// Arguments of `read_file`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFile {
-    /// The file, relative to the workspace or absolute inside it.
-    pub path: String,
-    /// First line to show, from 1.
+    /// The file, from the workspace or absolute.
+    pub path: Option<String>,
+    /// First line, from 1.
     pub offset: Option<usize>,
-    /// How many lines to show (default 2000).
+    /// Lines (default 2000).
     pub limit: Option<usize>,
+    /// Or a definition: its name or path (Class.method).
+    pub symbol: Option<String>,
+    /// Several readings, each with these arguments.
+    pub files: Option<Vec<JsonObject>>,
+}
+
+impl ReadFile {
+    /// Takes out the several readings, if these are given; then nothing else may be.
+    pub fn several(&mut self) -> Result<Option<Vec<JsonObject>>, Problem> {
+        let own = [
+            ("path", self.path.is_some()),
+            ("offset", self.offset.is_some()),
+            ("limit", self.limit.is_some()),
+            ("symbol", self.symbol.is_some()),
+        ];
+        let files = self.files.take();
+        match own.into_iter().find(|(_, is_given)| files.is_some() && *is_given) {
+            Some((name, _)) => Err(invalid(name, "with files, it belongs into each of them")),
+            None => Ok(files),
+        }
+    }
+
+    /// Returns the file and the part of it that one reading shows.
+    pub fn part(&self) -> Result<(&str, Part<'_>), Problem> {
+        let Some(path) = &self.path else {
+            return Err(invalid("path", "it is required, or a list of files"));
+        };
+        let part = match (&self.symbol, self.offset, self.limit) {
+            (Some(symbol), None, None) => Part::Symbol(symbol),
+            (Some(_), ..) => {
+                return Err(invalid("symbol", "give either symbol, or offset and limit").at(path));
+            }
+            (None, None, None) => Part::Whole,
+            (None, offset, limit) => Part::Lines(offset, limit),
+        };
+        Ok((path, part))
+    }
+}
+
+fn invalid(name: &str, message: &str) -> Problem {
+    Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
 }
 
 /// Arguments of `list_files`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListFiles {
-    /// The folder (default: the workspace).
+    /// The folder or file (default: all).
     pub path: Option<String>,
-    /// Only files of this name (*.rs) or path (src/**/*.ts); ! before it means all others.
+    /// Files of this name (*.rs) or path (src/**/*.ts); ! before it: all others.
     pub glob: Option<String>,
-    /// How many folders deep, from 1 (default: as deep as fits).
+    /// Folders deep, from 1 (default: what fits).
     pub depth: Option<usize>,
+    /// What each file defines, by lines.
+    pub outline: Option<bool>,
 }
 
 /// Arguments of `search_text`.
@@ -88,7 +133,7 @@ pub struct OneEdit {
 
 impl OneEdit {
     fn change(self) -> Result<Change, Problem> {
-        let invalid = |name: &str, message: &str| Err(invalid_argument(name, message));
+        let invalid = |name: &str, message: &str| Err(invalid(name, message));
         // A client that has to send every argument sends empty texts.
         let lines = |text: Option<String>| text.filter(|text| !text.is_empty());
         let (side, text) = match (lines(self.insert_before), lines(self.insert_after)) {
@@ -129,14 +174,9 @@ fn literal_lines(text: &str) -> Vec<String> {
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect()
 }
 
-fn invalid_argument(name: &str, message: &str) -> Problem {
-    Problem::new(Kind::InvalidArgument { name: name.into(), message: message.into() })
-}
-
 impl StrReplace {
     /// Takes out the replacements, in whichever form they were given.
     pub fn changes(&mut self) -> Result<Vec<Change>, Problem> {
-        let invalid = invalid_argument;
         let edits = self.edits.take();
         // A client that has to send every argument sends empty texts beside edits.
         let is_meant = |text: &String| edits.is_none() || !text.is_empty();
@@ -211,7 +251,7 @@ pub struct ReplaceLines {
 impl ReplaceLines {
     /// Converts the arguments into a change of a range of lines.
     pub fn change(self) -> Result<NumberedChange, Problem> {
-        let invalid = |name: &str, message: &str| Err(invalid_argument(name, message).at(&self.path));
+        let invalid = |name: &str, message: &str| Err(invalid(name, message).at(&self.path));
         if self.start_line == 0 {
             return invalid("start_line", "lines are counted from 1");
         }

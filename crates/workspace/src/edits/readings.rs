@@ -162,15 +162,14 @@ impl Readings {
         };
         insert_range(&mut seen, shown);
         let reading = self.reading(snapshot, seen, true, lines);
-        self.remember_numbers(&reading);
+        self.remember_numbers(reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
 
-    /// Records that a search showed lines of this text with their numbers. That is no reading of the file.
+    /// Records that line numbers of this text were shown. It counts as no reading of the file.
     pub fn saw_numbers(&mut self, text: &Arc<Text>) {
-        if let Some(content) = Remembered::of(text, &self.shared) {
-            self.remember_numbered(text.version(), content);
-        }
+        let content = Remembered::of(text, &self.shared);
+        self.remember_numbers(text.version(), content.as_ref());
     }
 
     /// Records that the client's edit was committed. `whole` means that the client gave the whole content, which is as
@@ -197,7 +196,7 @@ impl Readings {
         let is_read = whole || was_read;
         let is_change_only = !whole && self.of(name).is_some_and(|reading| reading.is_change_only);
         let reading = Reading { version: after, stat, seen, is_read, is_change_only, lines, content };
-        self.remember_numbers(&reading);
+        self.remember_numbers(reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
 
@@ -232,15 +231,10 @@ impl Readings {
     }
 
     /// Remembers the content of a version of which the client knows the line numbers.
-    fn remember_numbers(&mut self, reading: &Reading) {
-        if let Some(content) = &reading.content {
-            self.remember_numbered(reading.version, content.clone());
-        }
-    }
-
-    fn remember_numbered(&mut self, version: Version, content: Remembered) {
+    fn remember_numbers(&mut self, version: Version, content: Option<&Remembered>) {
+        let Some(content) = content else { return };
         self.numbered.retain(|(known, _)| *known != version);
-        self.numbered.push_back((version, content));
+        self.numbered.push_back((version, content.clone()));
         let bytes = |numbered: &VecDeque<(Version, Remembered)>| {
             numbered.iter().map(|(_, content)| content.bytes).sum::<usize>()
         };
@@ -615,6 +609,16 @@ mod tests {
         assert!(readings.of("a.txt").unwrap().is_change_only());
         write(&mut readings, &now, "one\n", true);
         assert!(!readings.of("a.txt").unwrap().is_change_only());
+    }
+
+    #[test]
+    fn line_numbers_that_were_shown_are_known_without_a_reading() {
+        let (shown, mut readings) = (snapshot("1\n2\n"), Readings::default());
+        let version = shown.text.version().short();
+        assert!(readings.named_content(&version).is_none());
+        readings.saw_numbers(&shown.text);
+        assert_eq!(readings.named_content(&version).unwrap().bytes(), b"1\n2\n");
+        assert!(readings.of("a.txt").is_none() && readings.check_read("a.txt", &shown, None).is_err());
     }
 
     #[test]
