@@ -453,10 +453,17 @@ fn a_call_that_is_cancelled_while_it_writes_is_completed_and_the_next_answer_say
         }
     }
     client.cancel();
-    // The turn is free again when it is written.
-    let next = client.call("write_file", json!({"path": "next.txt", "content": "next\n"})).ok();
+    // The turn is free again when it is written, which takes a slow machine longer than an edit waits.
+    let mut said = String::new();
+    loop {
+        let next = client.call("write_file", json!({"path": "next.txt", "content": "next\n"}));
+        said.push_str(&next.text);
+        if !next.is_error {
+            break;
+        }
+        next.refused("busy");
+    }
     assert!((0..2_000).all(|n| folder.has(&format!("f{n}.txt"))));
-    let mut said = next.text;
     for _ in 0..1_000 {
         if said.contains("apply_patch call that was cancelled") {
             return;
