@@ -98,6 +98,8 @@ pub enum Change {
     Range(RangeChange),
     /// Lines by the numbers that they have in a version of the file.
     Numbered(NumberedChange),
+    /// A text where a search has found it, and its replacement.
+    Place(PlaceChange),
 }
 
 /// A text and its replacement.
@@ -194,6 +196,17 @@ pub struct NumberedChange {
     pub version: String,
     /// The lines, by its numbers.
     pub range: RangeChange,
+}
+
+/// A text where a search has found it, and its replacement. It is only safe for the version that was searched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceChange {
+    /// The offset of the text in the file's view.
+    pub offset: usize,
+    /// The text that stands there.
+    pub old: String,
+    /// The text that replaces it, literally.
+    pub new: String,
 }
 
 /// One line of a [`LineChange`], without its ending.
@@ -314,6 +327,7 @@ impl Operation {
                     Change::Range(change) | Change::Numbered(NumberedChange { range: change, .. }) => {
                         change.lines.iter().map(String::len).sum()
                     }
+                    Change::Place(change) => change.old.len() + change.new.len(),
                 };
                 hunks.iter().map(text).sum()
             }
@@ -354,6 +368,21 @@ impl Patch {
     pub fn replace_range(path: &str, change: NumberedChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Numbered(change) }];
         Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
+    }
+
+    /// Makes a patch that replaces texts in files, each where a search has found it. The places are its hunks, in order.
+    #[must_use]
+    pub fn replace_places(files: impl IntoIterator<Item = (String, Vec<PlaceChange>)>) -> Self {
+        let mut number = 0;
+        let mut hunk = |change| {
+            number += 1;
+            Hunk { number, change: Change::Place(change) }
+        };
+        let mut section = |(path, places): (String, Vec<PlaceChange>)| {
+            let hunks = places.into_iter().map(&mut hunk).collect();
+            Section::new(&path, Operation::Update { hunks, move_to: None })
+        };
+        Self { sections: files.into_iter().map(&mut section).collect() }
     }
 
     /// Makes a patch that renames one file.

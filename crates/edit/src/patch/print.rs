@@ -138,7 +138,11 @@ fn unified_section(section: &Section) -> Option<String> {
                 match &hunk.change {
                     Change::Lines(change) => text.push_str(&unified_hunk(change)?),
                     Change::Range(change) => text.push_str(&insertion(change)?),
-                    Change::Text(_) | Change::Insertion(_) | Change::Block(_) | Change::Numbered(_) => {
+                    Change::Text(_)
+                    | Change::Insertion(_)
+                    | Change::Block(_)
+                    | Change::Numbered(_)
+                    | Change::Place(_) => {
                         return None;
                     }
                 }

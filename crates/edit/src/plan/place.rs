@@ -65,13 +65,14 @@ pub(super) fn hunks(
             &hunk.change
         };
         let placed = match change {
-            Change::Range(_) if moved => Err(Kind::MovedNumbers),
+            Change::Range(_) | Change::Place(_) if moved => Err(Kind::MovedNumbers),
             Change::Text(change) => placer.text(hunk.number, change),
             Change::Insertion(insertion) => placer.insertion(hunk.number, insertion),
             Change::Lines(change) => placer.lines(hunk.number, change),
             Change::Block(change) => placer.block(hunk.number, change),
             Change::Range(change) => placer.range(hunk.number, change),
             Change::Numbered(change) => placer.numbered(hunk.number, change, numbering),
+            Change::Place(change) => placer.known_place(hunk.number, change),
         };
         if let Err(kind) = placed {
             let spent = matches!(kind, Kind::WorkLimit { .. });
@@ -500,7 +501,8 @@ fn without_hints(change: &Change) -> Change {
         | Change::Text(_)
         | Change::Insertion(_)
         | Change::Range(_)
-        | Change::Numbered(_) => {}
+        | Change::Numbered(_)
+        | Change::Place(_) => {}
     }
     change
 }

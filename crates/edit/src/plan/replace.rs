@@ -13,7 +13,7 @@ use super::splice::is_telling;
 use super::suspect;
 use super::words::{check_words, is_word};
 use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents};
-use crate::patch::{Line, TextChange};
+use crate::patch::{Line, PlaceChange, TextChange};
 use crate::problem::{Kind, NoChange};
 use crate::text::{LineEnding, LineEndings, split_lines, with_endings};
 
@@ -79,6 +79,26 @@ impl Placer<'_> {
             _ => Vec::new(),
         };
         self.record(number, &first.range, first.layer, lines, matches.len(), forgiven);
+        Ok(())
+    }
+
+    /// Replaces a text at a place that is known already.
+    pub(super) fn known_place(&mut self, number: usize, change: &PlaceChange) -> Result<(), Kind> {
+        let (old, new) = (change.old.as_bytes(), change.new.as_bytes());
+        let place = change.offset..change.offset.saturating_add(old.len());
+        if old.is_empty() || self.bytes().get(place.clone()) != Some(old) {
+            return Err(Kind::MovedNumbers);
+        }
+        let lines = |text| str::lines(text).collect::<Vec<_>>();
+        let loses = || suspect::loses(&lines(&change.old), &lines(&change.new));
+        suspect::check(&self.haystack, &added_lines(&change.old, &change.new), loses)?;
+        self.check_last_line(&place, old, new)?;
+        let endings = if new.contains(&b'\n') { self.haystack.endings() } else { LineEndings::None };
+        self.builder.claim(number, place.clone());
+        for (range, text) in carry(self.bytes(), endings, &place, old, new) {
+            self.builder.replace(number, range, text);
+        }
+        self.record(number, &place, Layer::Exact, split_lines(old).count(), 1, Vec::new());
         Ok(())
     }
 

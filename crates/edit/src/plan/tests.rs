@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::Version;
-use crate::patch::{NumberedChange, RangeChange, v4a};
+use crate::patch::{NumberedChange, PlaceChange, RangeChange, v4a};
 
 /// The plan of these sections for a file of six lines, one of two, and no third.
 fn planned(sections: &str) -> Plan {
@@ -135,4 +135,38 @@ fn lines_that_are_named_by_their_numbers_must_be_there() {
             (planned, _) => panic!("{first}, {count}: {planned:?}"),
         }
     }
+}
+
+fn place(offset: usize, old: &str, new: &str) -> PlaceChange {
+    PlaceChange { offset, old: old.into(), new: new.into() }
+}
+
+#[test]
+fn places_of_several_files_are_hunks_of_one_plan() {
+    let six = ("six".into(), [place(2, "2", "two"), place(4, "3\n4", "3, 4"), place(7, "\n", "")].to_vec());
+    let two = ("two".into(), [place(0, "a", "aa")].to_vec());
+    let patch = Patch::replace_places([six, two]);
+    let plan = build(&patch, &sources(), &FindLimits::default()).unwrap();
+    assert_eq!(
+        outcome(&plan),
+        [
+            ("six", Some("1\ntwo\n3, 45\n6\n".into()), [(1, 2, 1), (2, 3, 2), (3, 4, 1)].to_vec()),
+            ("two", Some("aa\nb\n".into()), [(4, 1, 1)].to_vec()),
+        ]
+    );
+    let (part, _) = plan.only(&[2]).unwrap();
+    assert_eq!(outcome(&part)[0].1.as_deref(), Some("1\n2\n3, 4\n5\n6\n"));
+}
+
+#[test]
+fn a_place_that_does_not_hold_its_text_is_no_place() {
+    let edited = |places| Patch::replace_places([("two".into(), places)]);
+    for wrong in [place(0, "b", "x"), place(1, "", "x"), place(4, "b", "x"), place(usize::MAX, "b", "x")] {
+        let problems = build(&edited([wrong].into()), &sources(), &FindLimits::default()).unwrap_err();
+        assert_eq!(*problems[0].kind, Kind::MovedNumbers);
+    }
+    // After another edit nothing is where it was, even if the same text is there.
+    let patch = Patch::join([edited([place(0, "a", "b")].into()), edited([place(2, "b", "c")].into())]);
+    let problems = build(&patch, &sources(), &FindLimits::default()).unwrap_err();
+    assert_eq!(*problems[0].kind, Kind::MovedNumbers);
 }
