@@ -3,14 +3,12 @@
 //! Files that are not text or too large to be read are skipped. Matches are counted up to a limit and shown as far as
 //! there is room, with a share for each file, so that one file with many matches does not hide the others.
 
+mod files;
 mod view;
 
-use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use cap_std::fs::Dir;
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{
@@ -20,12 +18,11 @@ use grep_searcher::{
 use emend_edit::text::split_ending;
 use emend_edit::{Text, Version};
 
-use crate::disk::{Disk, FileKind};
-use crate::files::roots::{Root, Roots, Start};
-use crate::files::snapshot::ForbiddenFiles;
-use crate::files::walk::{self, Unseen, Walk, WalkScope, Within};
+use self::files::{Reader, ScopedFile, Searched};
+use crate::disk::Disk;
+use crate::files::roots::Roots;
+use crate::files::walk::{self, Unseen, WalkScope};
 use crate::problem::{Kind, Problem};
-use view::{PEEKED, View, is_binary};
 
 /// The number of bytes that a pattern may have.
 const PATTERN: usize = 4096;
@@ -150,47 +147,17 @@ pub(crate) fn search(
     limits: &SearchLimits,
 ) -> Result<SearchResults, Problem> {
     let matcher = matcher(query.pattern)?;
-    let within = Within::new(scope, roots)?;
-    let disk = &**roots.disk();
-    let mut walk = Walk::new(disk, scope.cancelled, limits.walk);
     let context = query.context.min(limits.context);
-    let mut search = Search::new(disk, matcher, context, *limits);
+    let mut search = Search::new(&**roots.disk(), matcher, context, *limits);
     search.found.context = (query.context > context).then_some(context);
-    for start in &within.starts {
-        match start {
-            Start::Folder(root, names) => walk.start(root, &names.iter().collect::<PathBuf>(), 0),
-            Start::File(path) => {
-                search.found.taken += 1;
-                search.file(&path.root, &path.place.dir, &path.place.names, &|| path.name.clone());
-            }
-        }
-    }
-    while let Some(folder) = walk.next()? {
-        for (name, kind) in &folder.entries {
-            match kind {
-                FileKind::Dir => walk.enter(&folder, name, 0),
-                FileKind::File => {
-                    let path = folder.path.join(name);
-                    if within.takes(&path) {
-                        search.found.taken += 1;
-                        let names: Vec<OsString> = path.iter().map(OsString::from).collect();
-                        let called = || roots.called_at(&folder.root, &path);
-                        search.file(&folder.root, &folder.dir, &names, &called);
-                    }
-                }
-                FileKind::Link | FileKind::Other(_) => {}
-            }
-            if (scope.cancelled)() {
-                return Err(Problem::new(Kind::Cancelled));
-            }
-        }
-        if search.is_enough {
-            break;
-        }
-    }
+    let unseen = files::visit(roots, scope, limits.walk, |file| {
+        search.found.taken += 1;
+        search.file(file);
+        !search.is_enough
+    })?;
     let mut found = search.found;
-    found.unseen.unreadable += walk.unseen.unreadable;
-    found.unseen.rest |= walk.unseen.rest || search.is_enough;
+    found.unseen.unreadable += unseen.unreadable;
+    found.unseen.rest |= unseen.rest;
     Ok(found)
 }
 
@@ -216,15 +183,13 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
 
 /// A running search.
 struct Search<'a> {
-    disk: &'a dyn Disk,
+    reader: Reader<'a>,
     matcher: RegexMatcher,
     searcher: Searcher,
     limits: SearchLimits,
     /// The matching lines, and the bytes of lines, that may still be shown.
     room: (usize, usize),
-    bytes: u64,
     is_enough: bool,
-    forbidden: ForbiddenFiles,
     found: SearchResults,
 }
 
@@ -235,20 +200,23 @@ impl<'a> Search<'a> {
         builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
         builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
         let searcher = builder.before_context(context).after_context(context).build();
-        let room = (limits.shown, limits.bytes);
-        let (forbidden, found) = Default::default();
-        Self { disk, matcher, searcher, limits, room, bytes: 0, is_enough: false, forbidden, found }
+        let (reader, room) = (Reader::new(disk, limits.searched), (limits.shown, limits.bytes));
+        Self { reader, matcher, searcher, limits, room, is_enough: false, found: SearchResults::default() }
     }
 
     /// Searches a file. One that is gone or not text has no matches.
-    fn file(&mut self, root: &Root, dir: &Dir, names: &[OsString], called: &dyn Fn() -> String) {
-        if self.is_enough {
-            return;
-        }
-        let view = match self.view(root, dir, names) {
-            Ok(Some(view)) => view,
-            Ok(None) => return,
-            Err(error) if is_gone(&error) => return,
+    fn file(&mut self, file: &ScopedFile<'_>) {
+        let view = match self.reader.read(file) {
+            Ok(Searched::Text(view)) => view,
+            Ok(Searched::Nothing | Searched::Binary) => return,
+            Ok(Searched::TooLarge) => {
+                self.found.too_large += 1;
+                return;
+            }
+            Ok(Searched::Enough) => {
+                self.is_enough = true;
+                return;
+            }
             Err(_) => {
                 self.found.unseen.unreadable += 1;
                 return;
@@ -259,7 +227,7 @@ impl<'a> Search<'a> {
             matcher: &self.matcher,
             limits: &self.limits,
             // An estimate of the shown name, whichever root it is in.
-            beside: names.iter().map(|name| name.len() + 1).sum::<usize>() + BESIDE,
+            beside: file.names.iter().map(|name| name.len() + 1).sum::<usize>() + BESIDE,
             room: &mut self.room,
             shown: Vec::new(),
             shown_matches: 0,
@@ -279,48 +247,10 @@ impl<'a> Search<'a> {
                 let version = text.as_ref().map(Text::version);
                 let text = text.filter(|text| text.footprint() <= self.limits.kept);
                 self.limits.kept -= text.as_ref().map_or(0, Text::footprint);
-                let text = text.map(Arc::new);
-                self.found.files.push(FileMatches { name: called(), version, text, lines: shown, more });
+                let (name, text) = ((file.called)(), text.map(Arc::new));
+                self.found.files.push(FileMatches { name, version, text, lines: shown, more });
             }
         }
-    }
-
-    /// Returns the text that a reading of the file would show, if there is one.
-    fn view(&mut self, root: &Root, dir: &Dir, names: &[OsString]) -> io::Result<Option<View>> {
-        let Some(name) = names.last() else { return Ok(None) };
-        let file = self.disk.open_file(dir, name)?;
-        let stat = self.disk.stat_file(&file)?;
-        if stat.kind != FileKind::File {
-            return Ok(None);
-        }
-        if stat.links > 1 && self.forbidden.by_other_name(self.disk, root, names, &stat)?.is_some() {
-            return Ok(None);
-        }
-        let largest = root.policy.terms().max_file_bytes;
-        if stat.size > largest {
-            self.found.too_large += 1;
-            return Ok(None);
-        }
-        if self.bytes + stat.size > self.limits.searched {
-            self.is_enough = true;
-            return Ok(None);
-        }
-        self.bytes += stat.size;
-        let mut bytes = Vec::new();
-        if stat.size > PEEKED * 16 {
-            // Most large files are binary, and their first bytes show it.
-            bytes = self.disk.read(&file, PEEKED - 1, &mut |_| {})?;
-            if is_binary(&bytes) {
-                return Ok(None);
-            }
-        }
-        let rest = self.disk.read(&file, largest, &mut |_| {})?;
-        if bytes.is_empty() {
-            bytes = rest;
-        } else {
-            bytes.extend_from_slice(&rest);
-        }
-        Ok(View::of(bytes))
     }
 }
 
@@ -400,14 +330,6 @@ fn part(line: &[u8], at: usize, limit: usize) -> String {
     let cut = |is_cut: bool| if is_cut { "..." } else { "" };
     let shown = String::from_utf8_lossy(&line[start..end]);
     format!("{}{shown}{} ({} bytes)", cut(start > 0), cut(end < line.len()), line.len())
-}
-
-fn is_gone(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
-    #[cfg(not(unix))]
-    let is_link = false;
-    is_link || error.kind() == io::ErrorKind::NotFound
 }
 
 #[cfg(test)]
