@@ -76,8 +76,10 @@ fn check_plain(at: &str, schema: &Value) {
     match keywords.get("additionalProperties") {
         // An object is either a record, which is closed, or a map.
         Some(values @ Value::Object(_)) => check_plain(&format!("{at}.*"), values),
-        // The edits of several tools are of several kinds. One of several readings takes what one alone takes.
-        Some(Value::Bool(true)) if at.ends_with(".edits[]") || at == "read_file.files[]" => {}
+        // The edits of several tools are of several kinds, and so is a previewed one. One of several readings takes what one
+        // alone takes.
+        Some(Value::Bool(true))
+            if at.ends_with(".edits[]") || matches!(at, "edit_preview" | "read_file.files[]") => {}
         _ if kind != "object" => {}
         other => assert!(other == Some(&json!(false)) && keywords.contains_key("properties"), "{at} is open"),
     }
@@ -87,27 +89,27 @@ fn check_plain(at: &str, schema: &Value) {
 }
 
 #[test]
-fn every_input_is_one_flat_closed_object() {
+fn every_input_is_one_flat_object_and_closed_unless_it_takes_those_of_other_tools() {
     for tool in serve(&Folder::new()).tools() {
         let schema = &tool["inputSchema"];
         assert_eq!(schema["type"], "object");
-        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema["additionalProperties"], tool["name"] == "edit_preview");
         check_plain(tool["name"].as_str().unwrap(), schema);
     }
 }
 
 #[test]
-fn a_preview_takes_every_argument_of_every_tool_that_it_previews() {
-    let tools = serve(&Folder::new()).tools();
-    let properties = |name: &str| {
-        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
-        tool["inputSchema"]["properties"].as_object().unwrap().clone()
-    };
-    let preview = properties("edit_preview");
-    for previewed in preview["tool"]["enum"].as_array().unwrap() {
-        for argument in properties(previewed.as_str().unwrap()).keys() {
-            assert!(preview.contains_key(argument), "{previewed} takes {argument}, its preview does not");
-        }
+fn a_preview_checks_the_arguments_of_the_tool_that_it_previews() {
+    let folder = Folder::with([("a.txt", "a\n")]);
+    let mut client = serve(&folder);
+    let mut refused =
+        |tool: &str, arguments: Value| client.preview(tool, arguments).code().map(str::to_owned);
+    let unknown = json!({"path": "a.txt", "old_sting": "a", "new_string": "b"});
+    assert_eq!(refused("str_replace", unknown).as_deref(), Some("unknown-argument"));
+    let of_another = json!({"path": "a.txt", "old_string": "a", "new_string": "b", "patch": "x"});
+    assert_eq!(refused("str_replace", of_another).as_deref(), Some("unknown-argument"));
+    for tool in ["edit_preview", "read_file", "none"] {
+        assert_eq!(refused(tool, json!({"path": "a.txt"})).as_deref(), Some("invalid-argument"), "{tool}");
     }
 }
 

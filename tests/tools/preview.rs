@@ -311,18 +311,3 @@ fn where_edits_are_only_shown_no_handle_promises_more() {
     assert!(!shown.text.contains("apply_preview"), "{}", shown.text);
     assert!(shown.text.contains("+two"));
 }
-
-#[test]
-fn arguments_of_other_tools_that_are_empty_are_not_given() {
-    let folder = Folder::with([("a.txt", "one\n")]);
-    let mut client = serve(&folder);
-    let every = json!({
-        "path": "a.txt", "old_string": "one", "new_string": "two", "content": "", "patch": null, "version": "",
-        "start_line": 0, "edits": [], "versions": {}, "validate_only": false, "from": "",
-    });
-    let handle = client.preview("str_replace", every).ok().handle();
-    client.call("apply_preview", json!({"preview": handle})).ok();
-    assert_eq!(folder.text("a.txt"), "two\n");
-    let other = json!({"path": "a.txt", "old_string": "two", "new_string": "3", "content": "x"});
-    client.preview("str_replace", other).refused("unknown-argument");
-}

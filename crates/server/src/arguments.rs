@@ -78,18 +78,6 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
     Ok(checked)
 }
 
-/// Returns whether an argument belongs only to other edit tools and is unset: null, empty or false. The schema of
-/// `edit_preview` has the arguments of all edit tools, and some clients send every one.
-pub(crate) fn is_unset_of_another(this: &JsonObject, all: &JsonObject, name: &str, value: &Value) -> bool {
-    let of = |schema: &'_ JsonObject| schema.get("properties").and_then(|all| all.get(name)).cloned();
-    match (of(this), of(all)) {
-        (None, Some(property)) => {
-            value.is_null() || is_empty(&property, value) || *value == Value::Bool(false)
-        }
-        _ => false,
-    }
-}
-
 /// Returns whether a value is the empty one of its type.
 fn is_empty(property: &Value, value: &Value) -> bool {
     match (property.get("type").and_then(Value::as_str), value) {

@@ -60,28 +60,6 @@ pub fn generate_for_answer<T: JsonSchema>() -> JsonObject {
     schema
 }
 
-/// Adds the fields of other schemas to `base`, as optional fields without a description.
-#[must_use]
-pub fn union(mut base: JsonObject, others: &[&JsonObject]) -> JsonObject {
-    for other in others {
-        let Some(Value::Object(fields)) = other.get("properties") else { continue };
-        if let Some(Value::Object(properties)) = base.get_mut("properties") {
-            for (name, mut field) in without_descriptions(fields.clone()) {
-                // What is allowed is said where the field is described.
-                if let Some(field) = field.as_object_mut() {
-                    field.remove("enum");
-                }
-                let known = properties.entry(name).or_insert_with(|| field.clone());
-                // Lists of different things: what these are is said there too.
-                if known.get("items") != field.get("items") {
-                    known["items"] = serde_json::json!({"type": "object", "additionalProperties": true});
-                }
-            }
-        }
-    }
-    base
-}
-
 fn make_plain(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

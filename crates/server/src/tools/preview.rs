@@ -1,7 +1,5 @@
 //! The tools `edit_preview` and `apply_preview`: an edit that stops before the commit, and its continuation.
 
-use rmcp::model::JsonObject;
-
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Effort, Mode, NotCommitted, Origin};
 
@@ -11,7 +9,6 @@ use crate::answer::{Answer, Unanswered};
 use crate::previews::PreviewState;
 use crate::render::Tense;
 use crate::wire::{ApplyPreview, EditPreview, Outcome};
-use crate::{arguments, schema};
 
 impl ToolArguments for EditPreview {
     const ABOUT: About = About {
@@ -23,17 +20,6 @@ handle for apply_preview.",
         is_idempotent: false,
         is_core: false,
     };
-
-    /// The name of an edit tool, and the arguments of all edit tools.
-    fn schema() -> JsonObject {
-        let mut own = schema::generate::<Self>();
-        let tools = edit::tools();
-        if let Some(tool) = own.get_mut("properties").and_then(|all| all.get_mut("tool")) {
-            tool["enum"] = tools.iter().map(|tool| tool.about.name).collect();
-        }
-        let others: Vec<&JsonObject> = tools.iter().map(|tool| &*tool.input).collect();
-        schema::union(own, &others)
-    }
 }
 
 impl Tool for EditPreview {
@@ -46,15 +32,12 @@ impl Tool for EditPreview {
 }
 
 fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotCommitted> {
-    let (own, mut arguments) = given.split("tool");
-    let all = own.schema();
-    let own = own.read()?;
-    let other = find(&own.tool).and_then(|tool| Some((tool, tool.as_edit?)));
-    let Some((tool, as_edit)) = other else {
-        let message = "it must be the name of a tool that edits".into();
+    let EditPreview { tool, arguments } = given.read()?;
+    let Some((tool, as_edit)) = find(&tool).and_then(|tool| Some((tool, tool.as_edit?))) else {
+        let known: Vec<&str> = edit::tools().iter().map(|tool| tool.about.name).collect();
+        let message = format!("it must be the name of a tool that edits: {}", known.join(", "));
         return Err(Problem::new(Kind::InvalidArgument { name: "tool".into(), message }).into());
     };
-    arguments.retain(|name, value| !arguments::is_unset_of_another(&tool.input, all, name, value));
     let asked = as_edit(tool, call, arguments)?;
     let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
     let mut outcome = Outcome::success(preview.report());

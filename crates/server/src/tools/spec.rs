@@ -92,13 +92,6 @@ impl<'a, T: ToolArguments> Given<'a, T> {
     pub(super) fn schema(&self) -> &'a JsonObject {
         self.schema
     }
-
-    /// Splits off the argument of this name from all others.
-    pub(super) fn split(mut self, name: &str) -> (Self, JsonObject) {
-        let own = self.arguments.remove_entry(name).into_iter().collect();
-        let others = std::mem::replace(&mut self.arguments, own);
-        (self, others)
-    }
 }
 
 type Run = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<Answer, Unanswered>;

@@ -322,12 +322,14 @@ pub struct DeleteFile {
     pub version: Option<String>,
 }
 
-/// The argument of `edit_preview` that is its own; the others are those of the tool.
+/// Arguments of `edit_preview`.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct EditPreview {
     /// The tool whose edit to preview; give its arguments beside this.
     pub tool: String,
+    /// The arguments of that tool.
+    #[serde(flatten)]
+    pub(crate) arguments: JsonObject,
 }
 
 /// Arguments of `apply_preview`.
