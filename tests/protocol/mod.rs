@@ -21,11 +21,12 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 15] = [
+const TOOLS: [&str; 16] = [
     "read_file",
     "list_files",
     "search_text",
     "str_replace",
+    "replace_in_files",
     "replace_lines",
     "apply_patch",
     "write_file",

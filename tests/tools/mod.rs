@@ -13,6 +13,7 @@ mod outline;
 mod preview;
 mod reading;
 mod repeated;
+mod replace_in_files;
 mod replace_lines;
 mod search_text;
 mod stale;

@@ -47,7 +47,7 @@ const MODERN_METHODS: [&str; 1] = ["subscriptions/listen"];
 const INSTRUCTIONS: &str = "Emend edits files so that every edit lands exactly where it was meant, whole, or \
 nothing changes and the answer says how to mend the call.\n\
 - Find files with list_files and search_text; read a file with read_file before editing it. Small change in one file: str_replace. Several places or \
-files, or moves and deletions: one apply_patch. New file: write_file.\n\
+files, or moves and deletions: one apply_patch. One text in many files: replace_in_files. New file: write_file.\n\
 - Every answer gives the file's new version; edits in a row need no new reading.\n\
 - If a call is refused, nothing was changed. The answer shows the real lines or all the places: mend the \
 call from it instead of sending the same one again. stale-file means that somebody else changed the file; \

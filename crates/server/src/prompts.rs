@@ -16,6 +16,7 @@ const LOOP: &str = "Edit files with the tools of Emend, in this order:\n\
 1. Find: list_files and search_text say where things are. Do not guess paths.\n\
 2. Read: read_file, before you change a file. Its numbered lines are what your edit must match.\n\
 3. Edit with the tool that says the least: str_replace for one place, its edits for several places of one file, \
+replace_in_files for the same text in many files, \
 replace_lines with the version of your reading for lines that you know by number, apply_patch for several files or \
 for moves and deletions together with changes, write_file for a new file, move_file and delete_file; edit_files makes several of these as one. Copy old text \
 from the reading as it stands there, with its indentation.\n\

@@ -73,6 +73,10 @@ impl Outcome {
     #[must_use]
     pub fn failure_in_full(problems: &[Problem], audience: Audience) -> Self {
         let stale = problems.iter().any(|problem| problem.code() == Code::StaleFile);
+        let preview = problems.iter().find_map(|problem| match &*problem.kind {
+            Kind::UnexpectedPlaces(found) => found.preview.as_deref(),
+            _ => None,
+        });
         let problems: Vec<WireProblem> =
             problems.iter().map(|problem| WireProblem::from_problem(problem, audience)).collect();
         Self {
@@ -80,6 +84,7 @@ impl Outcome {
                 .first()
                 .map(|first| ErrorInfo { code: first.code.clone(), message: first.message.clone() }),
             mtime_check_passed: stale.then_some(false),
+            preview: preview.map(str::to_owned),
             problems: Some(problems),
             ..Self::default()
         }

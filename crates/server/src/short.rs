@@ -91,6 +91,9 @@ fn file_line(file: &WireFile) -> String {
     if let Some(version) = &file.version_after {
         let _ = write!(line, " {version}");
     }
+    if let Some(places) = file.places {
+        let _ = write!(line, ", {places} places");
+    }
     for hunk in &file.hunks {
         if let Some(places) = hunk.places {
             let _ = write!(line, ", {places} places");

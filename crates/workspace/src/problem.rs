@@ -5,6 +5,7 @@
 //! (`docs/ERRORS.md` has a row for each). Callers render its facts as text for their audience.
 
 mod nearest;
+mod places;
 mod reasons;
 
 use std::fmt;
@@ -14,6 +15,7 @@ use emend_edit::problem::write_place;
 pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind, LinesNow, LostLines, WhyLost};
 
 pub use nearest::nearest;
+pub use places::{Expected, LeftOut, NumberedPlace, PlacesOfFile, UnexpectedPlaces};
 pub use reasons::{NotUndone, SincePlanned};
 
 /// One expected failure, and where in the request it arose.
@@ -164,6 +166,14 @@ pub enum Kind {
         /// The formatters that undid the edit.
         by: String,
     },
+    /// A replacement in many files finds its text nowhere.
+    NoPlaces {
+        /// The number of files searched.
+        searched: usize,
+        left_out: LeftOut,
+    },
+    /// A replacement in many files finds its text in other or more places than the call accepts.
+    UnexpectedPlaces(Box<UnexpectedPlaces>),
 
     // Files.
     /// Another program created the file while the edit was being made.
@@ -452,6 +462,11 @@ impl Kind {
             Self::UnknownArgument { .. } => Code::UnknownArgument,
             Self::InvalidArgument { .. } | Self::KeyOfAnother { .. } => Code::InvalidArgument,
             Self::EmptyRequest | Self::FormattedBack { .. } | Self::AlreadyBack => Code::NoOp,
+            Self::NoPlaces { .. } => Code::SearchNotFound,
+            Self::UnexpectedPlaces(found) => match found.expected {
+                Expected::Count(_) | Expected::Files(_) => Code::AmbiguousMatch,
+                Expected::AtMost { .. } => Code::WorkLimit,
+            },
             Self::CameBetween => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,
             Self::NotRead { .. } | Self::NumbersNeedVersion { .. } | Self::MustRead { .. } => Code::NotRead,

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 NEEDED = {
-    "read_file", "list_files", "search_text", "str_replace", "replace_lines", "apply_patch", "write_file", "move_file",
-    "delete_file", "edit_files", "edit_preview", "apply_preview", "undo_edit", "edit_history",
+    "read_file", "list_files", "search_text", "str_replace", "replace_in_files", "replace_lines",
+    "apply_patch", "write_file", "move_file", "delete_file", "edit_files", "edit_preview", "apply_preview", "undo_edit", "edit_history",
 }  # fmt: skip
 
 NOTES = b"# Notes\n\n- tea\n- cake\n"

@@ -6,7 +6,7 @@ use emend_workspace::history;
 use emend_workspace::problem::{Kind, NotUndone, SincePlanned};
 
 use super::seen::{self, Stale};
-use super::{Audience, Message, approval, editing};
+use super::{Audience, Message, approval, editing, places};
 
 pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let path = message.path();
@@ -26,6 +26,8 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             write!(f, " This tool takes: {}.", known.join(", "))
         }
         Kind::InvalidArgument { name, message: said } => write!(f, "Argument '{name}': {said}."),
+        Kind::NoPlaces { searched, left_out } => places::write_none(*searched, left_out, f),
+        Kind::UnexpectedPlaces(found) => places::write_unexpected(found, f),
         Kind::EmptyRequest => f.write_str("Nothing would change: the request names no file."),
         Kind::StaleFile { claimed, current, diff, by, again } => {
             let (diff, by) = (diff.as_deref(), by.as_deref());
@@ -140,8 +142,8 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             write!(
                 f,
                 "This very call was made {ago}, as edit {edit}, and {path} was written again since where that edit was, or by \
-                 another program. Nothing was changed by this call. Read the file; if you mean the call once more, send it \
-                 with "
+                 another program. Nothing was changed by this call. Read the file; if you mean the call once more, make it by \
+                 edit_preview and apply_preview, or send it with "
             )?;
             f.write_str(if *has_key { "another idempotency key." } else { "the version that you read." })
         }

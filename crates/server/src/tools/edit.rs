@@ -13,14 +13,17 @@ use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
 use super::{Call, wrapper};
 use crate::schema;
-use crate::wire::{ApplyPatch, DeleteFile, EditFiles, MoveFile, ReplaceLines, StrReplace, WriteFile};
+use crate::wire::{
+    ApplyPatch, DeleteFile, EditFiles, MoveFile, ReplaceInFiles, ReplaceLines, StrReplace, WriteFile,
+};
 
 /// Returns the edit tools in the order of the list of tools.
 pub(super) fn tools() -> &'static [ToolSpec] {
-    static TOOLS: OnceLock<[ToolSpec; 7]> = OnceLock::new();
+    static TOOLS: OnceLock<[ToolSpec; 8]> = OnceLock::new();
     TOOLS.get_or_init(|| {
         [
             ToolSpec::for_edit::<StrReplace>(),
+            ToolSpec::for_edit::<ReplaceInFiles>(),
             ToolSpec::for_edit::<ReplaceLines>(),
             ToolSpec::for_edit::<ApplyPatch>(),
             ToolSpec::for_edit::<WriteFile>(),
@@ -122,11 +125,11 @@ impl EditTool for ApplyPatch {
             Some(_) => Origin { call: origin.call.with_content(&text), ..origin },
             None => origin,
         };
+        let patch = parse_patch(&text, &self)?;
         Ok(EditRequest {
-            patch: parse_patch(&text, &self)?,
             versions: self.versions.unwrap_or_default(),
             validate_only: self.validate_only.unwrap_or(false),
-            origin,
+            ..EditRequest::new(patch, origin)
         })
     }
 }

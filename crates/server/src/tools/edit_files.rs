@@ -72,7 +72,7 @@ impl EditTool for EditFiles {
         if patches.is_empty() {
             return Err(one(invalid("edits", "the list is empty")).into());
         }
-        Ok(EditRequest { patch: Patch::join(patches), versions, validate_only: false, origin })
+        Ok(EditRequest { versions, ..EditRequest::new(Patch::join(patches), origin) })
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use emend_edit::patch::Patch;
-use emend_workspace::problem::Problem;
-use emend_workspace::{NotCommitted, NotDone, Origin, Request};
+use emend_workspace::problem::{Again, Kind, Problem};
+use emend_workspace::{Mode, NotCommitted, NotDone, Origin, Preview, Request};
 
 use super::Call;
 use crate::answer::{Answer, Unanswered};
@@ -15,22 +15,114 @@ use crate::wire::Outcome;
 pub(super) struct EditRequest {
     pub(super) patch: Patch,
     pub(super) versions: BTreeMap<String, String>,
+    /// Whether the places and versions are those that a search of the tool has found.
+    pub(super) places_are_found: bool,
     /// Whether the edit is only checked.
     pub(super) validate_only: bool,
+    /// Why the edit is not made, if it is not the one that the call expects.
+    pub(super) refusal: Option<Problem>,
+    /// Notes for its reader.
+    pub(super) notes: Vec<String>,
     pub(super) origin: Origin,
 }
 
 impl EditRequest {
+    /// Creates a request that names no versions.
+    pub(super) fn new(patch: Patch, origin: Origin) -> Self {
+        Self {
+            patch,
+            versions: BTreeMap::new(),
+            places_are_found: false,
+            validate_only: false,
+            refusal: None,
+            notes: Vec::new(),
+            origin,
+        }
+    }
+
     /// Creates a request for one file, with the version that the call names, if any.
     pub(super) fn for_file(patch: Patch, path: &str, version: Option<String>, origin: Origin) -> Self {
         let versions = version.into_iter().map(|version| (path.to_owned(), version)).collect();
-        Self { patch, versions, validate_only: false, origin }
+        Self { versions, ..Self::new(patch, origin) }
     }
 
     /// Returns the request to the workspace.
-    pub(super) fn request(&self) -> Request<'_> {
+    fn request(&self) -> Request<'_> {
         Request { patch: &self.patch, versions: &self.versions }
     }
+
+    /// Plans the edit without making it, and keeps the plan for `apply_preview`. In preview mode no edit is ever applied, so
+    /// there is no handle.
+    pub(super) fn preview(mut self, call: &Call<'_>) -> Result<Outcome, NotCommitted> {
+        if let Some(refusal) = self.refusal.take() {
+            return Err(self.refused(call, refusal));
+        }
+        let preview = call.workspace.preview(&self.request(), &call.context(&self.origin))?;
+        let mut outcome = Outcome::success(preview.report());
+        outcome.preview = kept(call, preview)?;
+        Ok(with_notes(outcome, self.notes))
+    }
+
+    /// Makes the edit.
+    fn make(mut self, call: &Call<'_>) -> Result<Outcome, NotCommitted> {
+        let context = call.context(&self.origin);
+        if let Some(refusal) = self.refusal.take() {
+            // If the same call was made before, what it expects is not there any more.
+            call.workspace.check_not_made(&context)?;
+            return Err(self.refused(call, refusal));
+        }
+        let report = call.workspace.edit(&self.request(), &context);
+        let report = report.map_err(|why| if self.places_are_found { to_be_retried(why) } else { why })?;
+        let mut outcome = call.done(&report);
+        if self.places_are_found {
+            count_places(&mut outcome);
+        }
+        Ok(with_notes(outcome, self.notes))
+    }
+
+    /// Returns why the edit is not made, with a preview of what it would have done.
+    fn refused(&self, call: &Call<'_>, mut refusal: Problem) -> NotCommitted {
+        if let Kind::UnexpectedPlaces(found) = &mut *refusal.kind {
+            let preview = call.workspace.preview(&self.request(), &call.context(&self.origin));
+            match preview.and_then(|preview| Ok(kept(call, preview)?)) {
+                Ok(handle) => found.preview = handle,
+                Err(why) => return why,
+            }
+        }
+        refusal.into()
+    }
+}
+
+/// Keeps a preview under a handle.
+fn kept(call: &Call<'_>, preview: Preview) -> Result<Option<String>, Problem> {
+    let is_kept = call.workspace.mode() != Mode::Preview;
+    is_kept.then(|| call.previews.keep(call.caller.owner(), preview)).transpose()
+}
+
+fn with_notes(mut outcome: Outcome, notes: Vec<String>) -> Outcome {
+    if !notes.is_empty() {
+        outcome.notes.get_or_insert_default().extend(notes);
+    }
+    outcome
+}
+
+/// Counts the places of each file, which its caller does not know.
+fn count_places(outcome: &mut Outcome) {
+    for file in outcome.files.iter_mut().flatten() {
+        file.places = Some(file.hunks.len()).filter(|places| *places > 1);
+    }
+}
+
+/// Says of a file that is not what was found that another program wrote it meanwhile: the caller named no version of it.
+fn to_be_retried(mut why: NotCommitted) -> NotCommitted {
+    if let NotCommitted::Problems(problems) = &mut why {
+        for problem in problems {
+            if let Kind::StaleFile { again: again @ Again::NewVersion, .. } = &mut *problem.kind {
+                *again = Again::Retry;
+            }
+        }
+    }
+    why
 }
 
 /// Makes the edit that `understand` reads from a call.
@@ -49,11 +141,9 @@ fn edit(
     understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
 ) -> Result<(Outcome, Tense), NotCommitted> {
     let asked = understand()?;
-    let (request, context) = (asked.request(), call.context(&asked.origin));
     if asked.validate_only {
-        let preview = call.workspace.preview(&request, &context)?;
+        let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
         return Ok((Outcome::success(preview.report()), Tense::Validated));
     }
-    let report = call.workspace.edit(&request, &context)?;
-    Ok((call.done(&report), Tense::Done))
+    Ok((asked.make(call)?, Tense::Done))
 }

@@ -8,6 +8,7 @@ mod history;
 mod list;
 mod preview;
 mod read;
+mod replace_in_files;
 mod search;
 mod spec;
 mod wrapper;

@@ -1,7 +1,7 @@
 //! The tools `edit_preview` and `apply_preview`: an edit that stops before the commit, and its continuation.
 
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{Effort, Mode, NotCommitted, Origin};
+use emend_workspace::{Effort, NotCommitted, Origin};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
 use super::{Call, edit, find};
@@ -33,19 +33,14 @@ impl Tool for EditPreview {
 
 fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotCommitted> {
     let EditPreview { tool, arguments } = given.read()?;
-    let Some((tool, as_edit)) = find(&tool).and_then(|tool| Some((tool, tool.as_edit?))) else {
-        let known: Vec<&str> = edit::tools().iter().map(|tool| tool.about.name).collect();
-        let message = format!("it must be the name of a tool that edits: {}", known.join(", "));
-        return Err(Problem::new(Kind::InvalidArgument { name: "tool".into(), message }).into());
-    };
-    let asked = as_edit(tool, call, arguments)?;
-    let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
-    let mut outcome = Outcome::success(preview.report());
-    // In preview mode no edit is ever applied, so there is no handle.
-    if call.workspace.mode() != Mode::Preview {
-        outcome.preview = Some(call.previews.keep(call.caller.owner(), preview)?);
+    match find(&tool).and_then(|tool| Some((tool, tool.as_edit?))) {
+        Some((tool, as_edit)) => as_edit(tool, call, arguments)?.preview(call),
+        None => {
+            let known: Vec<&str> = edit::tools().iter().map(|tool| tool.about.name).collect();
+            let message = format!("it must be the name of a tool that edits: {}", known.join(", "));
+            Err(Problem::new(Kind::InvalidArgument { name: "tool".into(), message }).into())
+        }
     }
-    Ok(outcome)
 }
 
 impl ToolArguments for ApplyPreview {

@@ -270,6 +270,30 @@ impl ReplaceLines {
     }
 }
 
+/// Arguments of `replace_in_files`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaceInFiles {
+    /// The text to replace, or a regular expression.
+    pub old_string: String,
+    /// What to put in its place. Empty deletes.
+    pub new_string: String,
+    /// Whether `old_string` is a regular expression for one line, and `$1` in `new_string` stands for a group.
+    pub regex: Option<bool>,
+    /// Whether only whole words are replaced.
+    pub whole_words: Option<bool>,
+    /// Whether upper and lower case are the same.
+    pub ignore_case: Option<bool>,
+    /// The folder or file (default: the workspace).
+    pub path: Option<String>,
+    /// Only files that it takes, as in list_files.
+    pub glob: Option<String>,
+    /// Refuse unless there are exactly so many places.
+    pub expected_count: Option<usize>,
+    /// Refuse unless they are in exactly so many files.
+    pub expected_files: Option<usize>,
+}
+
 /// Arguments of `edit_files`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,7 +8,8 @@ mod past;
 
 pub use arguments::{
     ApplyPatch, ApplyPreview, DeleteFile, Diagnostics, EditFiles, EditHistory, EditOfSeveral, EditPreview,
-    ListFiles, MoveFile, OneEdit, ReadFile, ReplaceLines, SearchText, StrReplace, UndoEdit, WriteFile,
+    ListFiles, MoveFile, OneEdit, ReadFile, ReplaceInFiles, ReplaceLines, SearchText, StrReplace, UndoEdit,
+    WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::{PastEdit, PastFile};

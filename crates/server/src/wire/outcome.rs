@@ -145,6 +145,9 @@ pub struct WireFile {
     /// Lines removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<usize>,
+    /// Places that a search has found, if several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub places: Option<usize>,
     /// Where each hunk landed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<WireHunk>,
@@ -196,6 +199,9 @@ impl Outcome {
                     ". If you mean it a second time, send it with \"versions\": {}",
                     serde_json::json!({ name: now })
                 );
+            }
+            ("replace_in_files", _) => {
+                note += ". If you mean it a second time, preview it with edit_preview and apply that";
             }
             (_, Some((_, now))) => {
                 note += &format!(". If you mean it a second time, send it with \"version\": \"{now}\"");
@@ -276,6 +282,7 @@ impl WireFile {
             version_after: file.after.clone(),
             added: Some(file.added),
             removed: Some(file.removed),
+            places: None,
             hunks: Vec::new(),
         }
     }
@@ -298,6 +305,7 @@ impl WireFile {
             version_after: file.after.map(|version| version.short()),
             added: Some(added),
             removed: Some(removed),
+            places: None,
             hunks: file.hunks.iter().map(hunk).collect(),
         }
     }

@@ -4,6 +4,8 @@
 //! there is room, with a share for each file, so that one file with many matches does not hide the others.
 
 mod files;
+mod pattern;
+pub(crate) mod places;
 mod view;
 
 use std::io;
@@ -23,6 +25,9 @@ use crate::disk::Disk;
 use crate::files::roots::Roots;
 use crate::files::walk::{self, Unseen, WalkScope};
 use crate::problem::{Kind, Problem};
+
+pub use self::pattern::Replacement;
+pub use self::places::{FoundInFile, FoundPlaces};
 
 /// The number of bytes that a pattern may have.
 const PATTERN: usize = 4096;
@@ -150,14 +155,14 @@ pub(crate) fn search(
     let context = query.context.min(limits.context);
     let mut search = Search::new(&**roots.disk(), matcher, context, *limits);
     search.found.context = (query.context > context).then_some(context);
-    let unseen = files::visit(roots, scope, limits.walk, |file| {
+    let not_visited = files::visit(roots, scope, limits.walk, |file| {
         search.found.taken += 1;
         search.file(file);
         !search.is_enough
     })?;
     let mut found = search.found;
-    found.unseen.unreadable += unseen.unreadable;
-    found.unseen.rest |= unseen.rest;
+    found.unseen.unreadable += not_visited.unseen.unreadable;
+    found.unseen.rest |= not_visited.unseen.rest;
     Ok(found)
 }
 
@@ -181,6 +186,15 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
     })
 }
 
+/// Makes a searcher that shows so many lines around each match.
+fn searcher(context: usize) -> Searcher {
+    let mut builder = SearcherBuilder::new();
+    // The searched text is already decoded to UTF-8.
+    builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
+    builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
+    builder.before_context(context).after_context(context).build()
+}
+
 /// A running search.
 struct Search<'a> {
     reader: Reader<'a>,
@@ -195,11 +209,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: SearchLimits) -> Self {
-        let mut builder = SearcherBuilder::new();
-        // The searched text is already decoded to UTF-8.
-        builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
-        builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
-        let searcher = builder.before_context(context).after_context(context).build();
+        let searcher = searcher(context);
         let (reader, room) = (Reader::new(disk, limits.searched), (limits.shown, limits.bytes));
         Self { reader, matcher, searcher, limits, room, is_enough: false, found: SearchResults::default() }
     }

@@ -12,7 +12,7 @@ use crate::files::fingerprint::{self, Fingerprint};
 use crate::files::list::{self, Listing};
 use crate::files::meant;
 use crate::files::roots::{Roots, WorkspacePath};
-use crate::files::search::{self, Query, SearchResults};
+use crate::files::search::{self, FoundPlaces, Query, Replacement, SearchResults, places};
 use crate::files::snapshot::{self, Snapshot};
 use crate::files::walk::WalkScope;
 
@@ -68,6 +68,16 @@ impl<'a> Files<'a> {
     /// Searches the files in the scope for lines that match.
     pub fn search(self, scope: &WalkScope<'_>, query: &Query<'_>) -> Result<SearchResults, Problem> {
         search::search(self.roots, scope, query, &search::SearchLimits::default())
+            .map_err(|problem| self.name_meant(problem, meant::Meaning::Any, scope.cancelled))
+    }
+
+    /// Finds the places of a replacement in the files of the scope.
+    pub fn places(
+        self,
+        scope: &WalkScope<'_>,
+        replacement: &Replacement<'_>,
+    ) -> Result<FoundPlaces, Problem> {
+        places::find(self.roots, scope, replacement, &places::PlaceLimits::default())
             .map_err(|problem| self.name_meant(problem, meant::Meaning::Any, scope.cancelled))
     }
 

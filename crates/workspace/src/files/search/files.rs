@@ -24,16 +24,26 @@ pub(super) struct ScopedFile<'a> {
     pub(super) called: &'a dyn Fn() -> String,
 }
 
-/// Calls `visit` for each file of the scope, those nearest to the start first, as long as it returns true. Returns what was
-/// not visited.
+/// What a visit of all files has left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NotVisited {
+    pub(super) unseen: Unseen,
+    /// The number of ignored files that the scope would take.
+    pub(super) ignored_files: usize,
+    /// The number of ignored folders, which were not entered.
+    pub(super) ignored_folders: usize,
+}
+
+/// Calls `visit` for each file of the scope, those nearest to the start first, as long as it returns true.
 pub(super) fn visit(
     roots: &Roots,
     scope: &WalkScope<'_>,
     limits: WalkLimits,
     mut visit: impl FnMut(&ScopedFile<'_>) -> bool,
-) -> Result<Unseen, Problem> {
+) -> Result<NotVisited, Problem> {
     let within = Within::new(scope, roots)?;
     let mut walk = Walk::new(&**roots.disk(), scope.cancelled, limits);
+    let mut left_out = NotVisited::default();
     let mut goes_on = true;
     for start in &within.starts {
         match start {
@@ -45,6 +55,13 @@ pub(super) fn visit(
         }
     }
     while goes_on && let Some(folder) = walk.next()? {
+        for (name, kind) in &folder.ignored_entries {
+            match kind {
+                FileKind::Dir => left_out.ignored_folders += 1,
+                FileKind::File if within.takes(&folder.path.join(name)) => left_out.ignored_files += 1,
+                FileKind::File | FileKind::Link | FileKind::Other(_) => {}
+            }
+        }
         for (name, kind) in &folder.entries {
             match kind {
                 FileKind::Dir => walk.enter(&folder, name, 0),
@@ -69,9 +86,9 @@ pub(super) fn visit(
             }
         }
     }
-    let mut unseen = walk.unseen;
-    unseen.rest |= !goes_on;
-    Ok(unseen)
+    left_out.unseen = walk.unseen;
+    left_out.unseen.rest |= !goes_on;
+    Ok(left_out)
 }
 
 /// The result of reading a file for a search.

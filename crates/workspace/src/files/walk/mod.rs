@@ -85,6 +85,8 @@ pub(crate) struct Folder {
     /// The caller's tag, given on entering.
     pub(crate) tag: usize,
     pub(crate) entries: Vec<(OsString, FileKind)>,
+    /// The entries that are ignored, and so not among those.
+    pub(crate) ignored_entries: Vec<(OsString, FileKind)>,
     ignored: Option<Arc<Ignored>>,
 }
 
@@ -165,12 +167,17 @@ impl<'a> Walk<'a> {
                 |name: &str| entries.binary_search_by(|(other, _)| (**other).cmp(name.as_ref())).is_ok();
             let ignored = Ignored::within(self.disk, &dir, &path, above, &has, &mut self.limits.ignored);
             retain_admitted(&root.policy, &path, &mut entries, self.cancelled)?;
+            let mut ignored_entries = Vec::new();
             if let Some(ignored) = &ignored {
                 retain(&mut entries, self.cancelled, |name, kind| {
-                    !ignored.leaves_out(&path.join(name), kind == FileKind::Dir)
+                    let is_ignored = ignored.leaves_out(&path.join(name), kind == FileKind::Dir);
+                    if is_ignored {
+                        ignored_entries.push((name.clone(), kind));
+                    }
+                    !is_ignored
                 })?;
             }
-            return Ok(Some(Folder { root, dir, path, depth, tag, entries, ignored }));
+            return Ok(Some(Folder { root, dir, path, depth, tag, entries, ignored_entries, ignored }));
         }
         Ok(None)
     }

@@ -1,0 +1,324 @@
+//! `replace_in_files`: one replacement in many files, as one edit.
+
+use emend_testkit::{Answer, Client, Folder};
+use serde_json::{Value, json};
+
+use crate::{launch, serve};
+
+fn replace(client: &mut Client, arguments: Value) -> Answer {
+    client.call("replace_in_files", arguments)
+}
+
+fn apply(client: &mut Client, handle: &str, hunks: Option<&[usize]>) -> Answer {
+    let mut arguments = json!({"preview": handle});
+    if let Some(hunks) = hunks {
+        arguments["hunks"] = json!(hunks);
+    }
+    client.call("apply_preview", arguments)
+}
+
+/// Replaces in one file of these bytes.
+#[track_caller]
+fn check(before: impl AsRef<[u8]>, arguments: Value, after: impl AsRef<[u8]>) {
+    let folder = Folder::new();
+    folder.write("a.txt", before);
+    replace(&mut serve(&folder), arguments).ok();
+    let (is, expected) = (folder.read("a.txt"), after.as_ref());
+    assert!(is == expected, "{:?}", String::from_utf8_lossy(&is));
+}
+
+fn regex(old: &str, new: &str) -> Value {
+    json!({"old_string": old, "new_string": new, "regex": true})
+}
+
+fn text(old: &str, new: &str) -> Value {
+    json!({"old_string": old, "new_string": new})
+}
+
+fn with(mut arguments: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    arguments
+}
+
+fn utf_16(text: &str) -> Vec<u8> {
+    format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+#[test]
+fn a_rename_in_many_files_is_one_call_and_one_undo() {
+    let folder = Folder::new();
+    let name = |at: usize| format!("d{}/f{at}.rs", at % 3);
+    let content = |at: usize| format!("fn f{at}() {{\n    old_name({at});\n    old_name(old_names);\n}}\n");
+    (0..14).for_each(|at| folder.write(&name(at), content(at)));
+    folder.write("other.md", "old_name\n");
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    let arguments = with(
+        text("old_name", "new_name"),
+        &json!({"glob": "*.rs", "whole_words": true, "expected_count": 28, "expected_files": 14}),
+    );
+    let answer = replace(&mut client, arguments).ok();
+    for at in 0..14 {
+        assert_eq!(folder.text(&name(at)), content(at).replace("old_name(", "new_name("));
+    }
+    assert_eq!(folder.text("other.md"), "old_name\n");
+    let files = answer.structured["files"].as_array().unwrap();
+    assert!(files.len() == 14 && files.iter().all(|file| file["places"] == 2), "{}", answer.structured);
+    assert!(answer.text.lines().nth(1).unwrap().ends_with(", 2 places"), "{}", answer.text);
+    assert!(answer.text.chars().count() <= 1_600, "{}", answer.text);
+    client.call("undo_edit", json!({})).ok();
+    assert_eq!(folder.tree(), before);
+}
+
+#[test]
+fn a_text_is_taken_as_it_is_and_an_expression_has_groups() {
+    check("a.b axb $1\n", text("a.b", "$1$$"), "$1$$ axb $1\n");
+    check("f(1, 2) f(3, 4)\n", regex(r"f\((\w+), (\w+)\)", "g($2, ${1}0) $$1"), "g(2, 10) $1 g(4, 30) $1\n");
+    check("key = 1\nkey2 = 2\n", regex(r"^(?<name>\w+) = (\d)$", "$name: $2"), "key: 1\nkey2: 2\n");
+    check("cat concat Cat\n", with(text("cat", "dog"), &json!({"whole_words": true})), "dog concat Cat\n");
+    check("cat CAT\n", with(text("cat", "dog"), &json!({"ignore_case": true})), "dog dog\n");
+    check(
+        "cat\ncat\n",
+        with(regex("CAT", "dog"), &json!({"ignore_case": true, "expected_count": 2})),
+        "dog\ndog\n",
+    );
+    check("a, b, \n", text(", ", ""), "ab\n");
+}
+
+#[test]
+fn the_bytes_around_a_place_stay() {
+    check("a\r\nb\nc x\r\nx", regex("x$", "y"), "a\r\nb\nc y\r\ny");
+    check("one\r\ntwo\r\nthree\r\n", text("one\ntwo", "1\n2\n3"), "1\r\n2\r\n3\r\nthree\r\n");
+    check("x\nlast x", text("x", "yy"), "yy\nlast yy");
+    check("\u{feff}x = 1\n", regex("^x", "y"), "\u{feff}y = 1\n");
+    check(utf_16("x\r\nné x\r\n"), text("né", "été"), utf_16("x\r\nété x\r\n"));
+    check(b"caf\xe9 x\r\nth\xe9\n", text("x", "\u{e9}"), b"caf\xe9 \xe9\r\nth\xe9\n");
+    check(
+        b"x \xff in \xc3\xa9t\xc3\xa9 \xc3\xa9t\xc3\xa9 \xc3\xa9t\xc3\xa9\n",
+        regex("(?-u:x) ", "y "),
+        b"y \xff in \xc3\xa9t\xc3\xa9 \xc3\xa9t\xc3\xa9 \xc3\xa9t\xc3\xa9\n",
+    );
+}
+
+#[test]
+fn what_a_search_shows_is_what_is_replaced() {
+    let lines = "a\tb\r\nab\r\n a b\nend a\u{2028}b\na.b";
+    let folder = Folder::with([("a.txt", lines)]);
+    let mut client = serve(&folder);
+    for pattern in [r"a\sb", "a.b", r"a[^x]b", r"^\s*a", r"b$", r"\ba\b"] {
+        let found = client.call("search_text", json!({"pattern": pattern})).ok();
+        let found = found.text.split_whitespace().next().unwrap().to_owned();
+        let refused = replace(&mut client, with(regex(pattern, "!"), &json!({"expected_count": 1_000})));
+        let refused = refused.refused("ambiguous-match");
+        assert!(refused.text.starts_with(&format!("There are {found} place")), "{pattern}: {}", refused.text);
+    }
+}
+
+#[test]
+fn ignored_and_binary_files_are_left_out_and_counted_and_forbidden_ones_are_not() {
+    let folder = Folder::with([
+        ("a.txt", "x\n"),
+        (".gitignore", "out/\n*.log\n"),
+        ("out/b.txt", "x\n"),
+        ("c.log", "x\n"),
+        ("d.bin", "x\0x\n"),
+        (".env", "x\n"),
+        (".git/config", "x\n"),
+    ]);
+    let mut client = serve(&folder);
+    let answer = replace(&mut client, text("x", "y")).ok();
+    assert_eq!(answer.structured["changed_files"], json!(["a.txt"]));
+    let left_out = "Left out: 1 ignored file, 1 ignored folder, 1 binary file";
+    assert_eq!(answer.structured["notes"], json!([left_out]));
+    assert!(answer.text.contains(left_out), "{}", answer.text);
+    for (name, content) in [("out/b.txt", "x\n"), ("c.log", "x\n"), ("d.bin", "x\0x\n"), (".env", "x\n")] {
+        assert_eq!(folder.text(name), content);
+    }
+    let answer = replace(&mut client, text("xx", "y")).refused("search-not-found");
+    assert!(answer.text.contains("in the 2 files searched"), "{}", answer.text);
+    assert!(answer.text.contains(left_out), "{}", answer.text);
+    // Naming the folder means its files.
+    let answer = replace(&mut client, with(text("x", "z"), &json!({"path": "out"}))).ok();
+    assert_eq!(answer.structured["changed_files"], json!(["out/b.txt"]));
+    replace(&mut client, with(text("x", "z"), &json!({"path": ".env"}))).refused("path-forbidden");
+    let none =
+        replace(&mut client, with(text("x", "z"), &json!({"glob": "*.rs"}))).refused("search-not-found");
+    assert!(none.text.starts_with("No file was searched"), "{}", none.text);
+}
+
+#[test]
+fn a_count_that_is_not_as_expected_numbers_the_places_and_some_are_taken_by_number() {
+    let folder = Folder::with([("a.txt", "x 1\nx x\n"), ("b.txt", "x\n"), ("c.txt", "y\n")]);
+    let before = folder.tree();
+    let mut client = serve(&folder);
+    for expected in [
+        json!({"expected_count": 3}),
+        json!({"expected_files": 3}),
+        json!({"expected_count": 4, "expected_files": 1}),
+    ] {
+        let answer = replace(&mut client, with(text("x", "z"), &expected)).refused("ambiguous-match");
+        assert!(answer.text.starts_with("There are 4 places in 2 files, and expected_"), "{}", answer.text);
+        let shown = "\na.txt: 3 (numbers 1-3)\nb.txt: 1 (number 4)\n\n1. a.txt:1: x 1\n2. a.txt:2: x x\n3. a.txt:2: x x\n4. b.txt:1: x\n";
+        assert!(answer.text.contains(shown), "{}", answer.text);
+        assert!(answer.text.contains(&answer.handle()), "{}", answer.text);
+        assert_eq!(folder.tree(), before);
+    }
+    let refused =
+        replace(&mut client, with(text("x", "z"), &json!({"expected_count": 5}))).refused("ambiguous-match");
+    apply(&mut client, &refused.handle(), Some(&[5])).refused("invalid-argument");
+    let done = apply(&mut client, &refused.handle(), Some(&[1, 3, 4])).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("z 1\nx z\n".into(), "z\n".into()));
+    client.call("undo_edit", json!({"edit": done.structured["edit"]})).ok();
+    assert_eq!(folder.tree(), before);
+    let refused =
+        replace(&mut client, with(text("x", "z"), &json!({"expected_count": 6}))).refused("ambiguous-match");
+    apply(&mut client, &refused.handle(), None).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("z 1\nz z\n".into(), "z\n".into()));
+}
+
+#[test]
+fn the_places_of_a_refusal_are_not_taken_in_a_file_that_has_changed() {
+    let folder = Folder::with([("a.txt", "x\n"), ("b.txt", "x\n")]);
+    let mut client = serve(&folder);
+    let refused =
+        replace(&mut client, with(text("x", "z"), &json!({"expected_count": 1}))).refused("ambiguous-match");
+    folder.write("b.txt", "new\nx\n");
+    apply(&mut client, &refused.handle(), None).refused("stale-preview");
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("x\n".into(), "new\nx\n".into()));
+}
+
+#[test]
+fn many_places_or_files_are_only_changed_by_a_call_that_says_how_many() {
+    let folder = Folder::with([("a.txt", &"x\n".repeat(1_001))]);
+    let mut client = serve(&folder);
+    let refused = replace(&mut client, text("x", "y")).refused("work-limit");
+    assert!(refused.text.starts_with("There are 1001 places in 1 file."), "{}", refused.text);
+    assert!(refused.text.chars().count() <= 8_000);
+    replace(&mut client, with(text("x", "y"), &json!({"expected_count": 1_001}))).ok();
+    assert_eq!(folder.text("a.txt"), "y\n".repeat(1_001));
+    (0..101).for_each(|at| folder.write(&format!("f/{at}.txt"), "z\n"));
+    let refused = replace(&mut client, text("z", "Z")).refused("work-limit");
+    assert!(refused.text.starts_with("There are 101 places in 101 files."), "{}", refused.text);
+    apply(&mut client, &refused.handle(), None).ok();
+    replace(&mut client, with(text("Z", "z"), &json!({"expected_files": 101}))).ok();
+    assert!((0..101).all(|at| folder.text(&format!("f/{at}.txt")) == "z\n"));
+    // What is still too much is refused whatever the call says.
+    folder.write("a.txt", "y\n".repeat(20_001));
+    replace(&mut client, with(text("y", "x"), &json!({"expected_count": 20_001})))
+        .refused("invalid-argument");
+}
+
+#[test]
+fn a_replacement_that_is_sent_again_is_made_once() {
+    let folder = Folder::with([("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = serve(&folder);
+    // The second time, the text is found again in the new one, or not at all, or the count is another.
+    let more = |arguments, count: usize| with(arguments, &json!({"expected_count": count}));
+    for (arguments, after) in [
+        (text("a", "ab"), "ab\n"),
+        (text("ab", "c"), "c\n"),
+        (more(with(text("c", "cc"), &json!({"path": "a.txt"})), 1), "cc\n"),
+    ] {
+        let first = replace(&mut client, arguments.clone()).ok();
+        assert_eq!(folder.text("a.txt"), after);
+        let again = replace(&mut client, arguments).ok();
+        assert!(again.is_repeated(), "{}", again.text);
+        assert_eq!(again.structured["edit"], first.structured["edit"]);
+        assert!(again.text.contains("preview it with edit_preview and apply that"), "{}", again.text);
+        assert_eq!(folder.text("a.txt"), after);
+    }
+    // Who means it a second time can say so.
+    let meant = client.preview("replace_in_files", text("ab", "c"));
+    meant.refused("search-not-found");
+    let meant =
+        client.preview("replace_in_files", more(with(text("c", "cc"), &json!({"path": "a.txt"})), 2)).ok();
+    apply(&mut client, &meant.handle(), None).ok();
+    assert_eq!(folder.text("a.txt"), "cccc\n");
+}
+
+#[test]
+fn a_replacement_that_cannot_be_meant_is_refused() {
+    let folder = Folder::with([("a.txt", "ab aaa\n")]);
+    let mut client = serve(&folder);
+    for (arguments, code) in [
+        (text("", "x"), "invalid-argument"),
+        (text("a", "a"), "no-op"),
+        (regex("x*", "y"), "invalid-argument"),
+        (regex("(", "y"), "invalid-argument"),
+        (regex("(a)", "$2"), "invalid-argument"),
+        (regex("(a)", "$1b"), "invalid-argument"),
+        (regex(r"a\nb", "x"), "invalid-argument"),
+        (text("aa", "b"), "invalid-argument"),
+        (with(text("a", "b"), &json!({"glob": "{"})), "invalid-argument"),
+        (with(text("a", "b"), &json!({"path": "nowhere"})), "missing-original"),
+        (with(text("a", "b"), &json!({"path": ".."})), "path-outside-workspace"),
+        (with(text("a", "b"), &json!({"replace_all": true})), "unknown-argument"),
+        (json!({"old_string": "a"}), "invalid-argument"),
+        (text("a", "a\0"), "not-text"),
+    ] {
+        let answer = replace(&mut client, arguments.clone());
+        assert_eq!(answer.code(), Some(code), "{arguments}: {}", answer.text);
+        assert_eq!(folder.text("a.txt"), "ab aaa\n");
+    }
+    let empty = replace(&mut client, regex("x*", "y"));
+    assert!(empty.text.contains("(a.txt, line 1)"), "{}", empty.text);
+}
+
+#[test]
+fn all_files_or_none_are_changed_where_a_rule_protects_one() {
+    let folder =
+        Folder::with([("a.txt", "x\n"), ("b.md", "x\n"), (".emend.toml", "read_only = [\"*.md\"]\n")]);
+    let mut client = serve(&folder);
+    replace(&mut client, text("x", "y")).refused("read-only");
+    assert_eq!(folder.text("a.txt"), "x\n");
+    replace(&mut client, with(text("x", "y"), &json!({"glob": "!*.md"}))).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.md")), ("y\n".into(), "x\n".into()));
+    let folder = Folder::with([("a.txt", "x\n"), (".vscode/tasks.json", "x\n")]);
+    let refused = replace(&mut serve(&folder), text("x", "y"));
+    assert_eq!(refused.code(), Some("approval-needed"), "{}", refused.text);
+    assert_eq!((folder.text("a.txt"), folder.text(".vscode/tasks.json")), ("x\n".into(), "x\n".into()));
+}
+
+#[test]
+fn it_counts_as_a_reading_of_what_is_there_now() {
+    let folder = Folder::with([("a.txt", "x\n"), ("b.txt", "x\n")]);
+    let mut client = launch(&folder).argument("--require-read=always").legacy();
+    client.read("a.txt");
+    folder.write("a.txt", "x\nchanged x\n");
+    replace(&mut client, text("x", "y")).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("y\nchanged y\n".into(), "y\n".into()));
+}
+
+#[test]
+fn it_is_previewed_as_any_other_edit() {
+    let folder = Folder::with([("a.txt", "x\n"), ("b.txt", "x\n")]);
+    let mut client = serve(&folder);
+    let shown = client.preview("replace_in_files", text("x", "y")).ok();
+    assert_eq!(folder.text("a.txt"), "x\n");
+    apply(&mut client, &shown.handle(), Some(&[2])).ok();
+    assert_eq!((folder.text("a.txt"), folder.text("b.txt")), ("x\n".into(), "y\n".into()));
+    let refused = client.preview("replace_in_files", with(text("x", "z"), &json!({"expected_count": 2})));
+    apply(&mut client, &refused.refused("ambiguous-match").handle(), None).ok();
+    assert_eq!(folder.text("a.txt"), "z\n");
+    let mut client = launch(&folder).argument("--mode=preview").legacy();
+    let refused = replace(&mut client, with(text("z", "x"), &json!({"expected_count": 2})));
+    let refused = refused.refused("ambiguous-match");
+    assert!(
+        refused.structured.get("preview").is_none() && !refused.text.contains("apply_preview"),
+        "{}",
+        refused.text
+    );
+}
+
+#[test]
+fn one_call_changes_files_of_one_root() {
+    let folder = Folder::with([("one/a.txt", "x\n"), ("two/a.txt", "x\n")]);
+    let launch =
+        emend_testkit::Launch::new(crate::EMEND).workspace(folder.at("one")).workspace(folder.at("two"));
+    let mut client = launch.state(folder.state()).legacy();
+    replace(&mut client, text("x", "y")).refused("several-roots");
+    replace(&mut client, with(text("x", "y"), &json!({"path": "one:a.txt"}))).ok();
+    assert_eq!((folder.text("one/a.txt"), folder.text("two/a.txt")), ("y\n".into(), "x\n".into()));
+}
