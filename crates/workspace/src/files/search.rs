@@ -375,8 +375,9 @@ mod tests {
         check(limits, 8, 32, 32, true);
         check(SearchLimits { shown: 10, ..limits }, 8, 32, 10, true);
         check(SearchLimits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
-        // Each line has five bytes, the four of "1/a:", and `BESIDE`.
-        check(SearchLimits { bytes: 6 * (5 + 4 + BESIDE), ..limits }, 8, 32, 6, true);
+        // Each line has five bytes, the four of "1/a:", and `BESIDE`; above those of a file stand its name and version.
+        let bytes = 6 * (5 + 4 + BESIDE) + 2 * (4 + BESIDE + VERSION);
+        check(SearchLimits { bytes, ..limits }, 8, 32, 6, true);
         check(SearchLimits { counted: 10, ..limits }, 3, 10, 10, false);
         check(SearchLimits { searched: 100, ..limits }, 4, 16, 16, false);
         // The names of the root, of the first two folders, and one of the third.
