@@ -180,4 +180,4 @@ def found(answer: Answer, field: str, pattern: str) -> str:
 
 def edit_of(answer: Answer) -> str:
     """The id of the edit."""
-    return found(answer, "edit", r"This is edit (\S+);")
+    return found(answer, "edit", r"(?:Success\. E|as e)dit ([0-9a-f]+)")
