@@ -30,7 +30,7 @@ pub(crate) fn success(mut outcome: Outcome) -> (String, Outcome) {
     let diagnostics = outcome.diagnostics.take();
     outcome.diff.clear();
 
-    let head = head(&outcome, &notes);
+    let head = head(&outcome, &notes, &files);
     let lines: Vec<String> = files.iter().map(file_line).collect();
     outcome.files = Some(files.into_iter().map(short_file).collect());
     let diffs = shown(diffs, room(&outcome, &head, &lines));
@@ -72,13 +72,22 @@ pub(crate) fn refusal(mut outcome: Outcome) -> Outcome {
 }
 
 /// Returns the first line, with the edit's id. Of a call that was made before, the first note says so.
-fn head(outcome: &Outcome, notes: &[String]) -> String {
+fn head(outcome: &Outcome, notes: &[String], files: &[WireFile]) -> String {
     if let Some(note) = notes.first().filter(|_| outcome.is_repeated) {
         return format!("{note}.\n");
     }
     let edit = outcome.edit.as_deref().unwrap_or_default();
     let kept = if outcome.can_be_undone { "" } else { ", not in the history" };
-    format!("Success. Edit {edit}{kept}:\n")
+    format!("Success. Edit {edit}{kept}{}:\n", total(files))
+}
+
+/// Says how many places a search has found in several files.
+fn total(files: &[WireFile]) -> String {
+    if files.len() == 1 || files.iter().all(|file| file.places.is_none()) {
+        return String::new();
+    }
+    let places: usize = files.iter().map(|file| file.places.unwrap_or(1)).sum();
+    format!(", {places} places in {} files", files.len())
 }
 
 /// Returns the line of a file: `M src/b.rs from src/a.rs 0123456789ab, 12 places`. Of lines that have other numbers by now
@@ -164,7 +173,7 @@ fn notice(outcome: &Outcome, left_out: usize) -> String {
         count => format!("{count} changed lines are left out"),
     };
     match outcome.edit.as_ref().filter(|_| outcome.can_be_undone) {
-        Some(edit) => format!("\\ {what}; all of it: {}\n", uri::for_edit(edit)),
+        Some(edit) => format!("\\ {what}; all of it: edit_history or {}\n", uri::for_edit(edit)),
         None => format!("\\ {what}\n"),
     }
 }

@@ -74,8 +74,8 @@ impl ToolArguments for ReplaceLines {
     const ABOUT: About = About {
         name: "replace_lines",
         title: "Replace lines by number",
-        description: "Replace, delete or insert whole lines by the numbers of a version. If the file changed \
-since, they are followed, or refused with what is there now: keep the numbers of your reading.",
+        description: "Replace, delete or insert whole lines by the numbers of a version. If the file changed since, \
+they are followed, or refused with what is there now.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -95,7 +95,7 @@ impl ToolArguments for ApplyPatch {
         name: "apply_patch",
         title: "Apply a patch to several files",
         description: concat!(
-            "Change, create, move or delete several files at once: all of it happens or nothing. The patch:\n",
+            "Change, create, move or delete files at once, all or none. The patch:\n",
             "*** Begin Patch\n",
             "*** Update File: src/a.py\n",
             "@@ def f():\n",
@@ -106,11 +106,10 @@ impl ToolArguments for ApplyPatch {
             "+print('new')\n",
             "*** Delete File: old.py\n",
             "*** End Patch\n",
-            "Every line of a change starts with a space (unchanged), - (removed) or + (added), then the line of the \
-     file with its own indentation. No line numbers: give about three unchanged lines around each change, and \
-     an @@ line with the enclosing function or class where they are not unique. '*** Move to: path' after an \
-     Update header renames. Deleting needs a full reading or the version. Unified and git diffs and \
-     SEARCH/REPLACE blocks are taken too.",
+            "Every line of a change starts with a space (kept), - (removed) or + (added), then the line of the file with \
+     its own indentation. No line numbers: give about three kept lines around each change, and an @@ line with the \
+     enclosing function or class where they are not unique. '*** Move to: path' after an Update header renames. \
+     Deleting needs a full reading or the version. Unified and git diffs and SEARCH/REPLACE blocks are taken too.",
         ),
         effect: Effect::Edits,
         is_idempotent: true,
@@ -138,9 +137,8 @@ impl ToolArguments for WriteFile {
     const ABOUT: About = About {
         name: "write_file",
         title: "Write a whole file",
-        description: "Create a file, or replace the whole of one. Folders are made as needed. To replace \
-an existing file, read all of it first or send its current version; for a part of it, str_replace is \
-shorter and safer.",
+        description: "Create a file with its folders, or replace the whole of one: read all of it first, or send \
+its version. For a part of a file, str_replace is shorter and safer.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -33,7 +33,7 @@ impl ToolArguments for EditFiles {
     const ABOUT: About = About {
         name: "edit_files",
         title: "Make several edits at once",
-        description: "Make edits of several tools, in one file or many, as one edit: all or none. Each sees \
+        description: "Make edits of several tools as one edit: all or none. Each sees \
 the result of those before it; line numbers stay those of the version that is named.",
         effect: Effect::Edits,
         is_idempotent: true,

@@ -27,8 +27,8 @@ impl ToolArguments for UndoEdit {
     const ABOUT: About = About {
         name: "undo_edit",
         title: "Take an edit back",
-        description: "Take an edit back, with all of its files, by its id from the answer or from edit_history; \
-without one, the newest of this session. Refused if a file changed since. To have it again, undo the undo.",
+        description: "Take an edit back in all of its files: the one of this id, or the newest of this session. \
+Refused if a file changed since. To have it again, undo the undo.",
         effect: Effect::Edits,
         is_idempotent: false,
         is_core: true,
@@ -68,8 +68,7 @@ impl ToolArguments for EditHistory {
     const ABOUT: About = About {
         name: "edit_history",
         title: "Show past edits",
-        description: "What was edited, the newest first: id, time, client, files. With edit: that one's diff \
-and original request. With net: one diff over all of your edits in this session.",
+        description: "List past edits, the newest first: id, time, client, files; or show one of them.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: false,

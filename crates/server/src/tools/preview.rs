@@ -14,7 +14,7 @@ impl ToolArguments for EditPreview {
     const ABOUT: About = About {
         name: "edit_preview",
         title: "Preview an edit",
-        description: "Show what an edit would do without doing it: the diff, numbered hunks, and a \
+        description: "Show what an edit would do: the diff, numbered hunks, and a \
 handle for apply_preview.",
         effect: Effect::Shows,
         is_idempotent: false,

@@ -26,8 +26,9 @@ impl ToolArguments for ReplaceInFiles {
     const ABOUT: About = About {
         name: "replace_in_files",
         title: "Replace in files",
-        description: "Replace a text, or a regex for one line ($1), in all files that glob takes, as one \
-edit. A wrong count is refused with all places.",
+        description: "Replace a text in all files that path and glob take (*.py: in subfolders too), as one edit. With \
+regex, old_string is an expression for one line, and $1 in new_string its group. A wrong expected_count is refused with \
+all places by number.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,

@@ -109,8 +109,9 @@ pub struct StrReplace {
     pub expected_count: Option<usize>,
     /// The version you read; refuse if it is another by now.
     pub version: Option<String>,
-    /// Several replacements, all found in the same text. For new_string, one may have insert_before or insert_after:
-    /// lines to put above or below those of old_string; without old_string, at the start or end of the file.
+    /// Several replacements, all found in the same text. For new_string, one may have insert_before or insert_after: lines
+    /// to put above or below those of old_string (an empty last line is a blank one); without it, at the start or end of the
+    /// file.
     pub edits: Option<Vec<OneEdit>>,
 }
 
@@ -321,7 +322,7 @@ pub struct WriteFile {
     pub path: String,
     /// The whole new content.
     pub content: String,
-    /// Its current version; needed unless you have read it in full.
+    /// Its version; needed unless you have read all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -342,14 +343,14 @@ pub struct MoveFile {
 pub struct DeleteFile {
     /// The file to delete.
     pub path: String,
-    /// Its current version; needed unless you have read it in full.
+    /// Its version; needed unless you have read all of it.
     pub version: Option<String>,
 }
 
 /// Arguments of `edit_preview`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct EditPreview {
-    /// The tool whose edit to preview; give its arguments beside this.
+    /// An edit tool; its arguments stand beside this.
     pub tool: String,
     /// The arguments of that tool.
     #[serde(flatten)]
@@ -390,9 +391,9 @@ pub struct UndoEdit {
 pub struct EditHistory {
     /// Only edits of this file.
     pub path: Option<String>,
-    /// This edit in full.
+    /// This edit: its diff and its request.
     pub edit: Option<String>,
-    /// One diff over all of your edits.
+    /// One diff over all of yours in this session.
     pub net: Option<bool>,
     /// How many to list (default 20).
     pub limit: Option<usize>,

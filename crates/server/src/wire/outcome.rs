@@ -46,14 +46,18 @@ pub struct Outcome {
     #[schemars(skip)]
     pub is_repeated: bool,
     /// Bytes removed plus bytes added.
+    #[schemars(skip)]
     pub bytes_changed: usize,
     /// Whether the files were still what you read.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub mtime_check_passed: Option<bool>,
     /// What else happened after the edit.
+    #[schemars(skip)]
     pub side_effects_fired: Vec<String>,
     /// The first problem; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub error: Option<ErrorInfo>,
     /// The problems; absent on success.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +89,7 @@ pub struct Outcome {
 }
 
 /// A stable code and a message.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ErrorInfo {
     /// Stable code.
     pub code: String,
