@@ -59,7 +59,14 @@ impl Numbering<'_> {
             None => return Err(self.lost(change, base, WhyLost::Unknown, named.within(base.lines().len()))),
         };
         let before = match follow::follow(named, steps.iter().copied(), base.lines().len()) {
-            Followed::Kept(lines) => lines,
+            Followed::Kept(lines) if steps.iter().all(|step| Self::agrees(*step, named, lines)) => lines,
+            Followed::Kept(_) => {
+                let then = steps.first().and_then(|step| match step {
+                    Step::Compared { then, .. } => Self::about_there(then, base, named),
+                    Step::Edited(_) => None,
+                });
+                return Err(self.lost(change, base, WhyLost::Changed { is_certain: false }, then));
+            }
             Followed::Missing { total } => return Err(missing(total)),
             Followed::Several(places) => {
                 let lines = places.iter().map(|place| place.first() + 1).collect();
@@ -84,8 +91,20 @@ impl Numbering<'_> {
             None => Step::Compared { then: base, now: self.now },
         };
         match follow::follow(before.named(), [step], total) {
-            Followed::Kept(lines) => Ok(lines),
+            Followed::Kept(lines) if Self::agrees(step, before.named(), lines) => Ok(lines),
             _ => Err(self.lost(change, base, WhyLost::Overwritten, None)),
+        }
+    }
+
+    /// Whether the comparison of both contents as a whole has the lines at this place too. Lines that stand once in each may
+    /// be others all the same: those that are meant were changed, and their like was written elsewhere.
+    fn agrees(step: Step<'_>, named: NamedLines, lines: CurrentLines) -> bool {
+        match step {
+            Step::Edited(_) => true,
+            Step::Compared { then, now } => {
+                let map = LineMap::from_spans(then, &whole::rewrite(then, now.bytes()));
+                follow::follow(named, [Step::Edited(&map)], now.lines().len()) == Followed::Kept(lines)
+            }
         }
     }
 
