@@ -401,6 +401,8 @@ pub struct EditBuilder {
     spans: Vec<Span>,
     /// The ranges that each hunk relies on: those that it matched.
     claims: Vec<(usize, Range<usize>)>,
+    /// The hunks that insert whole lines, where, and where the line above begins.
+    insertions: Vec<(usize, usize, usize)>,
 }
 
 /// A conflict of two hunks over the same bytes.
@@ -424,6 +426,7 @@ impl EditBuilder {
             encoding: text.encoding(),
             spans: Vec::new(),
             claims: Vec::new(),
+            insertions: Vec::new(),
         }
     }
 
@@ -438,6 +441,11 @@ impl EditBuilder {
         self.spans.push(Span { range, new, hunk });
     }
 
+    /// Records that `hunk` inserts lines at this offset, where a line must begin; `above` is where the line above begins.
+    pub fn claim_line_start(&mut self, hunk: usize, at: usize, above: usize) {
+        self.insertions.push((hunk, at, above));
+    }
+
     /// Returns the ranges that a hunk replaces, as far as they were recorded.
     pub(crate) fn ranges_of(&self, hunk: usize) -> impl Iterator<Item = Range<usize>> {
         self.spans.iter().filter(move |span| span.hunk == hunk).map(|span| span.range.clone())
@@ -450,6 +458,18 @@ impl EditBuilder {
         for pair in self.spans.windows(2) {
             if pair[0].range.end > pair[1].range.start {
                 return Err(overlap(pair[0].hunk, pair[1].hunk, pair[1].range.start));
+            }
+        }
+        for (hunk, at, above) in &self.insertions {
+            // The spans that end there, of which one may have taken the line break away.
+            let ending = self.spans.partition_point(|span| span.range.start < *at);
+            let glues = |span: &&Span| {
+                let keeps_break =
+                    span.new.ends_with(b"\n") || span.new.is_empty() && span.range.start == *above;
+                span.range.end == *at && span.hunk != *hunk && !keeps_break
+            };
+            if let Some(span) = self.spans[..ending].last().filter(glues) {
+                return Err(overlap(*hunk, span.hunk, *at));
             }
         }
         self.claims.sort_by_key(|(_, range)| (range.start, range.end));

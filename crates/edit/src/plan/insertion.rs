@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
     use crate::find::FindLimits;
-    use crate::patch::{Change, Patch};
+    use crate::patch::{Change, Patch, TextChange};
     use crate::plan::{Source, Sources, build};
     use crate::problem::Code;
     use crate::text::Text;
@@ -198,6 +198,24 @@ mod tests {
         ] {
             assert_eq!(made("a\n  b(1)\nc\n", vec![change.clone()]).as_deref(), Ok(result), "{change:?}");
         }
+    }
+
+    #[test]
+    fn lines_are_not_glued_to_one_that_another_edit_changes() {
+        let text = |old: &str, new: &str| {
+            Change::Text(TextChange { old: old.into(), new: new.into(), all: false, expected: None })
+        };
+        for changes in [
+            vec![text("x;\n", "y;"), at_end("// end")],
+            vec![text(" [\n", " ["), above("  1,", "  # first")],
+            vec![text(" [\n", ""), above("  1,", "  # first")],
+        ] {
+            assert_eq!(made("a = [\n  1,\n]\nx;\n", changes), Err(Code::OverlappingEdits));
+        }
+        let whole = vec![text("a = [\n", "b = [\n"), above("  1,", "  0,")];
+        assert_eq!(made("a = [\n  1,\n]\n", whole).as_deref(), Ok("b = [\n  0,\n  1,\n]\n"));
+        let gone = vec![text("a\n", ""), above("b", "x")];
+        assert_eq!(made("a\nb\n", gone).as_deref(), Ok("x\nb\n"));
     }
 
     #[test]

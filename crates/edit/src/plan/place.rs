@@ -453,6 +453,8 @@ impl Placer<'_> {
         if let Some(last) = lines.len().checked_sub(1).filter(|_| is_below_unended) {
             // The new lines begin with the ending that the last line lacks, so the last line must stay.
             self.builder.claim(number, lines.with_ending(last));
+        } else if let Some(above) = line.checked_sub(1) {
+            self.builder.claim_line_start(number, range.start, lines.start(above));
         }
         self.builder.replace(number, range, text);
     }
