@@ -161,6 +161,42 @@ fn lines_are_followed_past_the_change_of_another_program_where_they_stand_once()
 }
 
 #[test]
+fn a_line_that_was_changed_is_not_taken_for_its_like_that_was_written_elsewhere() {
+    let before = "fn a() {\n    x();\n    return result;\n}\n\nfn b() {\n    y();\n}\n";
+    let after = "fn a() {\n    x();\n    Ok(result)\n}\n\nfn b() {\n    y();\n    return result;\n}\n";
+    let folder = Folder::with([("a.rs", before)]);
+    let mut client = serve(&folder);
+    let version = client.call("read_file", json!({"path": "a.rs"})).ok().version();
+    folder.write("a.rs", after);
+    let edit = |start: usize, end: usize| {
+        let new = "    return a_result;\n";
+        json!({"path": "a.rs", "version": version, "start_line": start, "end_line": end, "new_text": new})
+    };
+    for (start, end) in [(3, 3), (4, 3)] {
+        client.call("replace_lines", edit(start, end)).refused("stale-file");
+        assert_eq!(folder.text("a.rs"), after);
+    }
+    let whole = json!({"tool": "write_file", "path": "b.rs", "content": after});
+    folder.write("b.rs", before);
+    let version = client.call("read_file", json!({"path": "b.rs"})).ok().version();
+    let line = json!({"tool": "replace_lines", "path": "b.rs", "version": version, "start_line": 3, "end_line": 3, "new_text": "x\n"});
+    client.call("edit_files", json!({"edits": [whole, line]})).refused("overlapping-edits");
+    assert_eq!(folder.text("b.rs"), before);
+}
+
+#[test]
+fn the_line_numbers_of_one_file_are_not_those_of_another() {
+    let folder = Folder::with([("en.txt", "a\nb\nc\n"), ("de.txt", "x\na\nb\nc\n")]);
+    let mut client = serve(&folder);
+    let version = client.call("read_file", json!({"path": "en.txt"})).ok().version();
+    client.call("read_file", json!({"path": "de.txt"})).ok();
+    let edit =
+        json!({"path": "de.txt", "version": version, "start_line": 2, "end_line": 2, "new_text": "B\n"});
+    client.call("replace_lines", edit).refused("stale-file");
+    assert_eq!(folder.text("de.txt"), "x\na\nb\nc\n");
+}
+
+#[test]
 fn lines_that_stand_twice_by_now_are_refused_with_their_places() {
     let folder = Folder::with([("a.txt", "a\nb\nc\n")]);
     let (mut client, version) = reader(&folder);

@@ -127,7 +127,7 @@ fn outline(call: &Call<'_>, entry: &Entry) -> Option<(Outline, String)> {
     }
     let (name, snapshot) = call.workspace.files().read(&entry.name).ok()?;
     let outline = outlines::outline(&name, &snapshot.text).ok()?;
-    call.caller.readings().lock().saw_numbers(&snapshot.text);
+    call.caller.readings().lock().saw_numbers(&name, &snapshot.text);
     Some((outline, snapshot.text.version().short()))
 }
 

@@ -40,7 +40,9 @@ fn search(call: &Call<'_>, asked: &SearchText) -> Result<String, Problem> {
     let query = Query { pattern: &asked.pattern, context: asked.context.unwrap_or(0) };
     let found = call.workspace.files().search(&scope, &query)?;
     let mut readings = call.caller.readings().lock();
-    found.files.iter().filter_map(|file| file.text.as_ref()).for_each(|text| readings.saw_numbers(text));
+    for file in &found.files {
+        file.text.iter().for_each(|text| readings.saw_numbers(&file.name, text));
+    }
     drop(readings);
     let mut text = header(&found, asked);
     for (number, file) in found.files.iter().enumerate() {

@@ -49,8 +49,8 @@ impl Gathered {
                 }
                 // A history that cannot be read tells nothing.
                 let history = vaults.history(roots, &path.root).ok().flatten();
-                let content = || context.readings.lock().named_content(version);
-                let kept = || history.as_ref()?.named_content(version);
+                let content = || context.readings.lock().named_content(name, version);
+                let kept = || history.as_ref()?.named_content(name, version);
                 since_then = (history.as_ref().and_then(since))
                     .or_else(|| content().or_else(kept).map(Since::Content));
             }

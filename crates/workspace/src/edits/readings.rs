@@ -38,7 +38,7 @@ pub struct Readings {
     contents: VecDeque<String>,
     remembered: usize,
     /// Versions that the client knows the line numbers of, with their contents, oldest first.
-    numbered: VecDeque<(Version, Remembered)>,
+    numbered: VecDeque<(Box<str>, Version, Remembered)>,
     /// The number of files read for the first time.
     arrivals: u64,
 }
@@ -162,14 +162,14 @@ impl Readings {
         };
         insert_range(&mut seen, shown);
         let reading = self.reading(snapshot, seen, true, lines);
-        self.remember_numbers(reading.version, reading.content.as_ref());
+        self.remember_numbers(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
 
     /// Records that line numbers of this text were shown. It counts as no reading of the file.
-    pub fn saw_numbers(&mut self, text: &Arc<Text>) {
+    pub fn saw_numbers(&mut self, name: &str, text: &Arc<Text>) {
         let content = Remembered::of(text, &self.shared);
-        self.remember_numbers(text.version(), content.as_ref());
+        self.remember_numbers(name, text.version(), content.as_ref());
     }
 
     /// Records that the client's edit was committed. `whole` means that the client gave the whole content, which is as
@@ -194,9 +194,12 @@ impl Readings {
         let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
         let content = text.and_then(|text| Remembered::of(&text, &self.shared));
         let is_read = whole || was_read;
-        let is_change_only = !whole && self.of(name).is_some_and(|reading| reading.is_change_only);
+        // What another program changed since the reading is in the edited version, and not in what the client knows.
+        let base = action.base().map(|base| base.version());
+        let is_unknown = |reading: &Reading| reading.is_change_only || Some(reading.version) != base;
+        let is_change_only = !whole && self.of(name).is_some_and(is_unknown);
         let reading = Reading { version: after, stat, seen, is_read, is_change_only, lines, content };
-        self.remember_numbers(reading.version, reading.content.as_ref());
+        self.remember_numbers(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
 
@@ -205,6 +208,11 @@ impl Readings {
         if let Some(reading) = self.files.get(from).cloned() {
             self.removed(from);
             self.put(to, reading);
+        }
+        for (file, ..) in &mut self.numbered {
+            if **file == *from {
+                *file = to.into();
+            }
         }
     }
 
@@ -231,22 +239,22 @@ impl Readings {
     }
 
     /// Remembers the content of a version of which the client knows the line numbers.
-    fn remember_numbers(&mut self, version: Version, content: Option<&Remembered>) {
+    fn remember_numbers(&mut self, name: &str, version: Version, content: Option<&Remembered>) {
         let Some(content) = content else { return };
-        self.numbered.retain(|(known, _)| *known != version);
-        self.numbered.push_back((version, content.clone()));
-        let bytes = |numbered: &VecDeque<(Version, Remembered)>| {
-            numbered.iter().map(|(_, content)| content.bytes).sum::<usize>()
+        self.numbered.retain(|(file, known, _)| **file != *name || *known != version);
+        self.numbered.push_back((name.into(), version, content.clone()));
+        let bytes = |numbered: &VecDeque<(Box<str>, Version, Remembered)>| {
+            numbered.iter().map(|(_, _, content)| content.bytes).sum::<usize>()
         };
         while self.numbered.len() > NUMBERED_VERSIONS || bytes(&self.numbered) > NUMBERED {
             self.numbered.pop_front();
         }
     }
 
-    /// Returns the content of a version that the client names, if the client has had its line numbers.
-    pub(crate) fn named_content(&self, claimed: &str) -> Option<Arc<Text>> {
+    /// Returns the content of a version of a file that the client names, if the client has had its line numbers.
+    pub(crate) fn named_content(&self, name: &str, claimed: &str) -> Option<Arc<Text>> {
         let mut known = self.numbered.iter().rev();
-        known.find(|(version, _)| version.is_named_by(claimed))?.1.content.text()
+        known.find(|(file, version, _)| **file == *name && version.is_named_by(claimed))?.2.content.text()
     }
 
     fn forget_content(&mut self, name: &str) {
@@ -584,6 +592,10 @@ mod tests {
         let other = snapshot("other\n");
         let now = write(&mut readings, &other, "one\n", false);
         assert!(!readings.of("a.txt").unwrap().is_read());
+        assert!(
+            readings.of("a.txt").unwrap().is_change_only(),
+            "its line numbers are not those that were read"
+        );
         assert!(readings.check_read("a.txt", &now, None).is_err());
         assert!(readings.versions().is_empty() && readings.read_after(None).next().is_none());
     }
@@ -615,9 +627,10 @@ mod tests {
     fn line_numbers_that_were_shown_are_known_without_a_reading() {
         let (shown, mut readings) = (snapshot("1\n2\n"), Readings::default());
         let version = shown.text.version().short();
-        assert!(readings.named_content(&version).is_none());
-        readings.saw_numbers(&shown.text);
-        assert_eq!(readings.named_content(&version).unwrap().bytes(), b"1\n2\n");
+        assert!(readings.named_content("a.txt", &version).is_none());
+        readings.saw_numbers("a.txt", &shown.text);
+        assert_eq!(readings.named_content("a.txt", &version).unwrap().bytes(), b"1\n2\n");
+        assert!(readings.named_content("b.txt", &version).is_none(), "the numbers are those of one file");
         assert!(readings.of("a.txt").is_none() && readings.check_read("a.txt", &shown, None).is_err());
     }
 

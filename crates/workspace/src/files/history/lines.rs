@@ -29,12 +29,16 @@ impl History<'_> {
         None
     }
 
-    /// Returns the content of a version that a caller names, if a later edit displaced it.
-    pub(crate) fn named_content(&self, claimed: &str) -> Option<Arc<Text>> {
+    /// Returns the content of a version of a file that a caller names, if a later edit displaced it.
+    pub(crate) fn named_content(&self, name: &str, claimed: &str) -> Option<Arc<Text>> {
         let files = self.records.iter().flat_map(|record| &record.files);
         let has_it = |file: &&super::RecordedFile| {
             let is_it = |base: &String| Version::is_prefix(claimed, base);
-            file.entry.base.as_ref().is_some_and(is_it) && file.kept.is_some() && self.may_show(file)
+            let is_of_file = self.old_name(file).unwrap_or_else(|| self.name(file)) == name;
+            is_of_file
+                && file.entry.base.as_ref().is_some_and(is_it)
+                && file.kept.is_some()
+                && self.may_show(file)
         };
         files.filter(has_it).find_map(|file| self.kept(file).ok()).map(|(_, text)| text)
     }
