@@ -50,6 +50,22 @@ fn one_edit_that_fails_leaves_all_unmade_and_is_named() {
 }
 
 #[test]
+fn a_patch_in_a_file_is_another_edit_once_the_file_is_another() {
+    let patch = |old: &str, new: &str| {
+        format!("*** Begin Patch\n*** Update File: a.txt\n-{old}\n+{new}\n*** End Patch\n")
+    };
+    let folder = Folder::with([("a.txt", "a\nb\n"), ("p.patch", &patch("a", "A"))]);
+    let mut client = serve(&folder);
+    let edits = json!({"edits": [{"tool": "apply_patch", "patch_path": "p.patch"}]});
+    client.call("edit_files", edits.clone()).ok();
+    let again = client.call("edit_files", edits.clone()).ok();
+    assert!(again.structured["is_repeated"] == true && again.text.contains("edit_preview"), "{}", again.text);
+    folder.write("p.patch", patch("b", "B"));
+    client.call("edit_files", edits).ok();
+    assert_eq!(folder.text("a.txt"), "A\nB\n");
+}
+
+#[test]
 fn what_is_wrong_with_the_arguments_of_an_edit_names_it() {
     let folder = Folder::with([("a.txt", "a\n")]);
     let mut client = serve(&folder);

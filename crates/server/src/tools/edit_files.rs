@@ -7,7 +7,7 @@ use rmcp::model::JsonObject;
 
 use emend_edit::patch::Patch;
 use emend_workspace::problem::{Kind, Problem};
-use emend_workspace::{NotDone, Origin};
+use emend_workspace::{CallIdentity, NotDone, Origin};
 
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments};
@@ -68,10 +68,12 @@ impl EditTool for EditFiles {
         if !problems.is_empty() {
             return Err(problems.into());
         }
-        let JoinedEdits { patches, versions } = joined;
+        let JoinedEdits { patches, versions, calls } = joined;
         if patches.is_empty() {
             return Err(one(invalid("edits", "the list is empty")).into());
         }
+        let call = calls.into_iter().fold(origin.call, CallIdentity::with_part);
+        let origin = Origin { call, ..origin };
         Ok(EditRequest { versions, ..EditRequest::new(Patch::join(patches), origin) })
     }
 }
@@ -92,6 +94,8 @@ impl EditOfSeveral {
 struct JoinedEdits {
     patches: Vec<Patch>,
     versions: BTreeMap<String, String>,
+    /// What each is known by: its arguments may name a file with a patch, whose content counts.
+    calls: Vec<CallIdentity>,
 }
 
 impl JoinedEdits {
@@ -107,6 +111,7 @@ impl JoinedEdits {
             }
         }
         self.patches.push(asked.patch);
+        self.calls.push(asked.origin.call);
         Ok(())
     }
 }

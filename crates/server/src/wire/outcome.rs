@@ -204,7 +204,7 @@ impl Outcome {
                     serde_json::json!({ name: now })
                 );
             }
-            ("replace_in_files", _) => {
+            ("replace_in_files" | "edit_files", _) => {
                 note += ". If you mean it a second time, preview it with edit_preview and apply that";
             }
             (_, Some((_, now))) => {

@@ -74,6 +74,13 @@ impl CallIdentity {
         Self { call: self.call.map(add), ..self }
     }
 
+    /// Returns the identity of the same call, of which this other one is a part.
+    #[must_use]
+    pub fn with_part(self, part: Self) -> Self {
+        let join = |call, part| CallDigest::new("part", &[&String::from(call), &String::from(part)]);
+        Self { call: self.call.zip(part.call).map(|(call, part)| join(call, part)), ..self }
+    }
+
     /// Returns the identity of a call whose arguments do not say what it does: only its key makes it known again.
     #[must_use]
     pub fn by_key_alone(self) -> Self {
