@@ -327,3 +327,12 @@ fn one_call_changes_files_of_one_root() {
     replace(&mut client, with(text("x", "y"), &json!({"path": "one:a.txt"}))).ok();
     assert_eq!((folder.text("one/a.txt"), folder.text("two/a.txt")), ("y\n".into(), "x\n".into()));
 }
+
+#[test]
+fn each_line_is_matched_as_if_there_were_no_other() {
+    for expression in ["foo\\z|bar", "(?-m)foo$|bar"] {
+        let folder = Folder::with([("a.txt", "foo\nbar foo\nbar foo\n")]);
+        replace(&mut serve(&folder), regex(expression, "Q")).ok();
+        assert_eq!(folder.text("a.txt"), "Q\nQ Q\nQ Q\n", "{expression}");
+    }
+}

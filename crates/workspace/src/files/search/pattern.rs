@@ -69,7 +69,7 @@ impl Pattern {
         if !is_regex && lines_of(old).eq(lines_of(new)) {
             return Err(EditKind::NoOp { why: NoChange::SameText }.into());
         }
-        let by_line = is_regex || !old.contains('\n');
+        let by_line = is_regex || !old.contains(['\r', '\n']);
         let mut builder = RegexMatcherBuilder::new();
         builder.size_limit(COMPILED).dfa_size_limit(COMPILED);
         builder.multi_line(true).crlf(by_line).word(whole_words).case_insensitive(ignore_case);
@@ -134,9 +134,12 @@ impl Pattern {
     }
 }
 
-/// Returns the lines of a text, whatever their endings.
+/// Returns the lines of a text, whatever their endings. A CR that no LF follows ends no line.
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line))
+    let lines = text.split_inclusive('\n');
+    let lines =
+        lines.map(|line| line.strip_suffix("\r\n").or_else(|| line.strip_suffix('\n')).unwrap_or(line));
+    lines.chain(text.ends_with('\n').then_some(""))
 }
 
 /// Returns an expression that matches this text with any line endings.
@@ -257,6 +260,14 @@ mod tests {
         check(replacement("(?<first>\\w)(\\w)", "$2${first}"), "ab", "ba");
         check(replacement("\\w", "$0$0"), "ab", "aabb");
         check(replacement("(a)", "${1}x$$1 $ ${1"), "a", "ax$1 $ ${1");
+    }
+
+    #[test]
+    fn a_carriage_return_that_ends_no_line_is_text() {
+        let literal = |old, new| Replacement { is_regex: false, ..replacement(old, new) };
+        check(literal("foo\r", "bar"), "foo\rx foo\n", "barx foo\n");
+        check(literal("foo\r", "foo"), "foo\rx\n", "foox\n");
+        check(literal("a\nb", "c"), "a\r\nb a\nb", "c c");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::io;
 
 use emend_edit::Version;
 use emend_edit::patch::PlaceChange;
-use emend_edit::text::split_ending;
-use grep_searcher::{Searcher, Sink, SinkMatch};
+use emend_edit::text::{split_ending, split_lines};
+use grep_matcher::Matcher;
 
 use crate::files::roots::Roots;
 use crate::files::walk::{WalkLimits, WalkScope};
@@ -17,7 +17,7 @@ use crate::problem::{Kind, LeftOut, Problem};
 use super::files::{self, Reader, ScopedFile, Searched};
 use super::pattern::{Pattern, Replaced};
 use super::view::View;
-use super::{Replacement, SearchLimits, invalid, part, searcher};
+use super::{Replacement, SearchLimits, invalid, part};
 
 /// The limits of a replacement in many files.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,6 @@ pub(crate) fn find(
     let mut search = PlaceSearch {
         reader: Reader::new(&**roots.disk(), limits.searched),
         pattern: Pattern::new(replacement)?,
-        searcher: searcher(0),
         limits,
         left: (limits.places, limits.bytes),
         found: FoundPlaces::default(),
@@ -119,7 +118,6 @@ fn too_much(what: &str) -> Problem {
 struct PlaceSearch<'a> {
     reader: Reader<'a>,
     pattern: Pattern,
-    searcher: Searcher,
     limits: &'a PlaceLimits,
     /// The places, and the bytes of old and new texts, that there may still be.
     left: (usize, usize),
@@ -157,8 +155,7 @@ impl PlaceSearch<'_> {
             refused: None,
         };
         if self.pattern.by_line {
-            // Only the sink could fail, and it does not.
-            let _ = self.searcher.search_slice(&self.pattern.matcher, view.body(), &mut places);
+            places.lines(view.body());
         } else {
             places.whole(view.body());
         }
@@ -206,6 +203,22 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
+    /// Adds the places of each line, as if there were no other: a search of the whole would take the end of the file for
+    /// that of a line.
+    fn lines(&mut self, body: &[u8]) {
+        let mut offset = 0;
+        for (at, line) in split_lines(body).enumerate() {
+            let content = split_ending(line).0;
+            if self.pattern.matcher.is_match(content).unwrap_or(true) {
+                self.line(at + 1, content, offset);
+            }
+            if self.refused.is_some() {
+                return;
+            }
+            offset += line.len();
+        }
+    }
+
     /// Adds the places of one line without its ending.
     fn line(&mut self, number: usize, line: &[u8], offset: usize) {
         let pattern = self.pattern;
@@ -248,15 +261,5 @@ impl Places<'_> {
         }
         self.places.push(PlaceChange { offset: offset + range.start, old, new });
         Ok(())
-    }
-}
-
-impl Sink for Places<'_> {
-    type Error = io::Error;
-
-    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        let offset = usize::try_from(found.absolute_byte_offset()).unwrap_or(usize::MAX);
-        self.line(found.line_number().unwrap_or(0) as usize, split_ending(found.bytes()).0, offset);
-        Ok(self.refused.is_none())
     }
 }
