@@ -28,8 +28,8 @@ pub fn from_text(text: &str) -> Vec<Diff> {
             diffs.last_mut().into_iter().for_each(|diff| diff.hunks.push(hunk.clone()));
         } else if let Some(names) = line.strip_prefix("diff --git a/") {
             // Both are the same, and `b/` with a blank stands between them.
-            let name = &names[..names.trim_end().len().saturating_sub(3) / 2];
-            awaited = Some(name.into());
+            let names = names.strip_suffix('\n').unwrap_or(names);
+            awaited = Some(names.get(..names.len().saturating_sub(3) / 2).unwrap_or(names).into());
             diffs.push(Diff::default());
         } else if line.contains(" mode ") && awaited.is_some() {
             diffs.last_mut().into_iter().for_each(|diff| diff.modes.push_str(line));
@@ -80,6 +80,19 @@ mod tests {
     use super::*;
     use crate::diff::between;
     use crate::text::Text;
+
+    #[test]
+    fn a_name_may_end_in_any_white_space() {
+        for name in ["a\u{e9}\u{3000}", "a ", "a"] {
+            let mode = Diff {
+                old_name: Some(name.into()),
+                new_name: Some(name.into()),
+                modes: "old mode 100644\nnew mode 100755\n".into(),
+                ..Diff::default()
+            };
+            assert_eq!(from_text(&mode.text())[0].modes, mode.modes);
+        }
+    }
 
     #[test]
     fn a_diff_that_was_kept_is_shown_as_it_was_at_first() {
