@@ -3,7 +3,8 @@
 //!
 //! Two things tell where lines went. A [`LineMap`] says which lines an edit kept and which it wrote anew, so it is exact
 //! however often a text recurs. Where only the two contents are known, the lines must stand once in each, together with
-//! as many of their neighbours as make them unique, and beside at least one of these.
+//! as many of their neighbours as make them unique, and beside at least one of these; and the comparison of the two as a
+//! whole must have them there too.
 //!
 //! [`NamedLines`] are numbers of a version that a request names and say nothing of any other. [`CurrentLines`] are lines
 //! of the text at hand, and only [`follow`] and [`NamedLines::within`] make them.
@@ -119,6 +120,8 @@ pub enum Step<'a> {
         then: &'a Text,
         /// The content afterwards.
         now: &'a Text,
+        /// What a comparison of the two as a whole takes for the changed lines. It may be wrong, so it only has a veto.
+        map: &'a LineMap,
     },
 }
 
@@ -144,10 +147,12 @@ pub fn follow<'a>(named: NamedLines, steps: impl IntoIterator<Item = Step<'a>>, 
                     changed = Some(changed.unwrap_or(true) && is_tight);
                 }
             },
-            Step::Compared { then, now } => match compare(then, now, &at) {
+            Step::Compared { then, now, map } => match compare(then, now, &at) {
                 _ if changed.is_some() => return Followed::Changed(None),
-                Standing::Once(kept) => at = kept,
-                Standing::Nowhere => return Followed::Changed(None),
+                // Lines that stand once in each may be others: those that are meant were changed, and their like was
+                // written elsewhere.
+                Standing::Once(kept) if map.step(&at).as_ref() == Ok(&kept) => at = kept,
+                Standing::Once(_) | Standing::Nowhere => return Followed::Changed(None),
                 Standing::Several(places) => {
                     return Followed::Several(places.into_iter().map(CurrentLines::of).collect());
                 }
@@ -205,7 +210,7 @@ impl LineMap {
     }
 
     /// The same of any edit, though which of several equal lines it has kept may be a guess.
-    pub(crate) fn from_spans(base: &Text, edit: &Edit) -> Self {
+    fn from_spans(base: &Text, edit: &Edit) -> Self {
         let blocks = blocks(base, edit);
         let old = base.lines().len();
         let new = blocks.iter().fold(old, |lines, block| lines + block.came - block.gone);

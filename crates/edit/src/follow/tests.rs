@@ -107,11 +107,17 @@ fn spans_touch_the_lines_that_they_change_and_no_others() {
     check_blocks("\u{feff}a\nb\n", &[(3..4, "A")], &[(1, 1, 1)]);
 }
 
+/// What a comparison takes for the changed lines.
+fn compared(then: &Text, now: &Text) -> LineMap {
+    crate::plan::changed_lines(then, now).unwrap()
+}
+
 /// Where these lines of `then` are in `now`, by what they hold.
 fn by_content(then: &str, now: &str, from: usize, to: usize) -> Followed {
     let (then, now) = (text(then), text(now));
     let named = NamedLines::new(from, to + 1 - from).unwrap();
-    follow(named, [Step::Compared { then: &then, now: &now }], now.lines().len())
+    let map = compared(&then, &now);
+    follow(named, [Step::Compared { then: &then, now: &now, map: &map }], now.lines().len())
 }
 
 fn kept(first: usize, count: usize) -> Followed {
@@ -143,6 +149,9 @@ fn lines_that_stand_several_times_need_neighbours_that_tell_them_apart() {
 #[test]
 fn a_line_that_none_of_its_neighbours_has_gone_with_is_not_followed() {
     assert_eq!(by_content("a\nb\nc\nd\n", "a\nB\nc\nd\nb\nx\n", 2, 2), Followed::Changed(None));
+    // A bracket is no company: the line of one block was changed, and its like was written into the other.
+    let (then, now) = ("f {\n x\n}\ng {\n y\n}\n", "f {\n z\n}\ng {\n y\n x\n}\n");
+    assert_eq!(by_content(then, now, 2, 2), Followed::Changed(None));
 }
 
 #[test]
@@ -159,7 +168,9 @@ fn a_place_by_content_needs_both_neighbours_side_by_side() {
 fn steps_follow_each_other() {
     let [then, now] = ["a\nb\nc\n", "0\na\nb\nc\n"].map(text);
     let map = LineMap::from_edit(&now, &edited(&now, &[(0..2, "")])).unwrap();
-    let steps = |named| follow(named, [Step::Compared { then: &then, now: &now }, Step::Edited(&map)], 3);
+    let whole = compared(&then, &now);
+    let first = Step::Compared { then: &then, now: &now, map: &whole };
+    let steps = |named| follow(named, [first, Step::Edited(&map)], 3);
     assert_eq!(steps(NamedLines::new(2, 1).unwrap()), kept(2, 1));
     // What was changed stays so, and what took its place is followed.
     let maps = [lines_map(4, &[(2, 1, 2)]), lines_map(5, &[(1, 0, 1)])];
@@ -175,7 +186,8 @@ fn many_equal_lines_are_soon_refused() {
     let [then, now] =
         ["x\n".repeat(200_000), format!("{}y\n", "x\n".repeat(200_000))].map(|content| text(&content));
     let named = NamedLines::new(50_000, 50_000).unwrap();
-    let found = follow(named, [Step::Compared { then: &then, now: &now }], 200_001);
+    let map = compared(&then, &now);
+    let found = follow(named, [Step::Compared { then: &then, now: &now, map: &map }], 200_001);
     assert!(matches!(found, Followed::Several(_)), "{found:?}");
 }
 
@@ -416,8 +428,9 @@ fn hostile(seed: u64) -> bool {
         later.push(file.edit(&mut random));
         stood_later &= is_there(&file.lines).is_some();
     }
+    let whole = self::compared(&then, &compared);
     let steps: Vec<Step<'_>> = match by_others {
-        true => vec![Step::Compared { then: &then, now: &compared }],
+        true => vec![Step::Compared { then: &then, now: &compared, map: &whole }],
         false => maps.iter().map(Step::Edited).collect(),
     };
     let named = NamedLines::new(range.start + 1, range.len()).unwrap();

@@ -36,6 +36,8 @@ pub use self::note::PlanNote;
 pub use self::numbering::Since;
 use self::overlay::{Overlay, OverlayFile};
 pub use self::undo::{UndoneFile, undo};
+#[cfg(test)]
+pub(crate) use self::whole::changed_lines;
 use crate::edit::Edit;
 use crate::encoding::Encoding;
 use crate::find::{FindLimits, Layer};

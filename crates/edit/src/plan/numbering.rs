@@ -52,21 +52,20 @@ impl Numbering<'_> {
         let named = named.ok_or_else(|| missing(total))?;
         let Some(base) = self.base else { return Err(self.lost(change, self.now, WhyLost::Unknown, None)) };
         let since = (self.since)(version);
+        let map = match since {
+            Some(Since::Content(then)) => whole::changed_lines(then, base),
+            _ => None,
+        };
         let steps: Vec<Step<'_>> = match since {
             _ if base.version().is_named_by(version) => Vec::new(),
             Some(Since::Edits(maps)) => maps.iter().map(Step::Edited).collect(),
-            Some(Since::Content(then)) => alloc::vec![Step::Compared { then, now: base }],
+            Some(Since::Content(then)) => {
+                map.iter().map(|map| Step::Compared { then, now: base, map }).collect()
+            }
             None => return Err(self.lost(change, base, WhyLost::Unknown, named.within(base.lines().len()))),
         };
         let before = match follow::follow(named, steps.iter().copied(), base.lines().len()) {
-            Followed::Kept(lines) if steps.iter().all(|step| Self::agrees(*step, named, lines)) => lines,
-            Followed::Kept(_) => {
-                let then = steps.first().and_then(|step| match step {
-                    Step::Compared { then, .. } => Self::about_there(then, base, named),
-                    Step::Edited(_) => None,
-                });
-                return Err(self.lost(change, base, WhyLost::Changed { is_certain: false }, then));
-            }
+            Followed::Kept(lines) => lines,
             Followed::Missing { total } => return Err(missing(total)),
             Followed::Several(places) => {
                 let lines = places.iter().map(|place| place.first() + 1).collect();
@@ -74,44 +73,28 @@ impl Numbering<'_> {
             }
             Followed::Changed(remains) => {
                 let why = WhyLost::Changed { is_certain: remains.is_some_and(|remains| remains.is_tight) };
-                let lines = remains.map(|remains| remains.lines).or_else(|| match since {
-                    Some(Since::Content(then)) => Self::about_there(then, base, named),
-                    _ => None,
-                });
+                let about = || Self::about_there(map.as_ref()?, named, base.lines().len());
+                let lines = remains.map(|remains| remains.lines).or_else(about);
                 return Err(self.lost(change, base, why, lines));
             }
         };
         let Some(edit) = self.edit else { return Ok(before) };
-        let map;
-        let step = match LineMap::from_edit(base, edit) {
-            Some(known) => {
-                map = known;
-                Step::Edited(&map)
-            }
-            None => Step::Compared { then: base, now: self.now },
+        let known = LineMap::from_edit(base, edit);
+        let compared = if known.is_none() { whole::changed_lines(base, self.now) } else { None };
+        let step = match (&known, &compared) {
+            (Some(map), _) => Step::Edited(map),
+            (None, Some(map)) => Step::Compared { then: base, now: self.now, map },
+            (None, None) => return Err(self.lost(change, base, WhyLost::Overwritten, None)),
         };
         match follow::follow(before.named(), [step], total) {
-            Followed::Kept(lines) if Self::agrees(step, before.named(), lines) => Ok(lines),
+            Followed::Kept(lines) => Ok(lines),
             _ => Err(self.lost(change, base, WhyLost::Overwritten, None)),
         }
     }
 
-    /// Whether the comparison of both contents as a whole has the lines at this place too. Lines that stand once in each may
-    /// be others all the same: those that are meant were changed, and their like was written elsewhere.
-    fn agrees(step: Step<'_>, named: NamedLines, lines: CurrentLines) -> bool {
-        match step {
-            Step::Edited(_) => true,
-            Step::Compared { then, now } => {
-                let map = LineMap::from_spans(then, &whole::rewrite(then, now.bytes()));
-                follow::follow(named, [Step::Edited(&map)], now.lines().len()) == Followed::Kept(lines)
-            }
-        }
-    }
-
     /// About where lines are that cannot be followed for certain: only to be shown.
-    fn about_there(then: &Text, now: &Text, named: NamedLines) -> Option<CurrentLines> {
-        let map = LineMap::from_spans(then, &whole::rewrite(then, now.bytes()));
-        match follow::follow(named, [Step::Edited(&map)], now.lines().len()) {
+    fn about_there(map: &LineMap, named: NamedLines, total: usize) -> Option<CurrentLines> {
+        match follow::follow(named, [Step::Edited(map)], total) {
             Followed::Kept(lines) => Some(lines),
             Followed::Changed(remains) => remains.map(|remains| remains.lines),
             _ => None,

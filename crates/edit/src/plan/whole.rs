@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::edit::{Edit, EditBuilder};
+use crate::follow::{LineBlock, LineMap};
 use crate::text::{LineEnding, LineEndings, Text, split_ending, split_lines, with_endings};
 
 /// The number of line pairs above which the middle is replaced as one block: it would be a rewrite anyway.
@@ -72,6 +73,21 @@ pub(super) fn rewrite(text: &Text, wanted: &[u8]) -> Edit {
     }
     // The pieces of one comparison are disjoint by construction.
     builder.finish().unwrap_or_else(|_| Edit::empty(text)).into_compared()
+}
+
+/// Returns which lines a comparison of two contents takes for changed. Line endings do not count.
+pub(crate) fn changed_lines(old: &Text, new: &Text) -> Option<LineMap> {
+    let contents = |text: &Text| -> Vec<Vec<u8>> {
+        split_lines(&text.bytes()[text.body()]).map(|line| split_ending(line).0.to_vec()).collect()
+    };
+    let (old, new) = (contents(old), contents(new));
+    let is_changed = |op: &DiffOp| !matches!(op, DiffOp::Equal { .. });
+    let block = |op: DiffOp| {
+        let (gone, came) = (op.old_range(), op.new_range().len());
+        LineBlock { first: gone.start, gone: gone.len(), came }
+    };
+    let blocks = difference(&old, &new).into_iter().filter(is_changed).map(block).collect();
+    LineMap::from_blocks(old.len(), new.len(), blocks)
 }
 
 /// Returns the difference of two lists of lines, as operations that cover both sides.
