@@ -10,6 +10,7 @@ mod prompts;
 mod resources;
 mod roots;
 mod schemas;
+mod skills;
 mod subscriptions;
 mod unread;
 mod watching;
@@ -324,6 +325,7 @@ fn a_request_that_cannot_be_understood_says_whether_its_method_or_its_parameters
         ("tools/call", json!({"name": "read_file", "arguments": [1]}), -32602),
         ("tools/call", json!([]), -32602),
         ("resources/read", json!({}), -32602),
+        ("skills/get", json!({}), -32602),
         ("resources/subscribe", json!({}), -32602),
         ("subscriptions/listen", json!({"notifications": 1}), -32601),
     ] {

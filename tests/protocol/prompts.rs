@@ -25,7 +25,7 @@ fn the_prompt_is_listed_and_filled_in_in_both_eras() {
         let filled = client.request("prompts/get", json!({"name": "edit", "arguments": arguments})).unwrap();
         let (plain, filled) = (text(&plain), text(&filled));
         assert!(filled.starts_with(&plain) && filled.contains("src/main.rs") && filled.contains("say hello"));
-        assert!(plain.len() < 2_048);
+        assert!(plain.len() < 4_096);
     }
 }
 

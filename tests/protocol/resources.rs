@@ -64,6 +64,7 @@ fn files_are_listed_and_each_can_be_read() {
         };
         let all: Vec<Value> = resources.iter().map(about).collect();
         let expected = [
+            json!(["skill://emend/SKILL.md", "emend", "text/markdown", resources[0]["size"]]),
             json!(["emend://history", "history", "text/plain", null]),
             json!(["emend://readings", "readings", "text/plain", null]),
             json!(["emend://session", "session", "application/json", null]),
@@ -106,7 +107,7 @@ fn a_long_list_comes_in_pages() {
     let mut uris: Vec<&str> = resources.iter().filter_map(|resource| resource["uri"].as_str()).collect();
     uris.sort_unstable();
     uris.dedup();
-    assert_eq!((uris.len(), pages), (453, 3));
+    assert_eq!((uris.len(), pages), (454, 3));
     for cursor in ["x", "emend://history", "file:///elsewhere"] {
         let error = client.request("resources/list", json!({"cursor": cursor})).unwrap_err();
         assert_eq!(error["code"], -32602, "{cursor}");
@@ -121,7 +122,7 @@ fn several_roots_are_one_list_and_a_template_each() {
     let mut client = launch.state(one.state()).legacy();
     let (resources, _) = listed(&mut client);
     let names: Vec<&str> = resources.iter().filter_map(|resource| resource["name"].as_str()).collect();
-    assert_eq!(names, ["history", "readings", "session", "one:a.txt", "other:a.txt"]);
+    assert_eq!(names, ["emend", "history", "readings", "session", "one:a.txt", "other:a.txt"]);
     assert_eq!(read(&mut client, &uri(&other, "a.txt")).unwrap()["text"], "other\n");
     let templates = client.request("resources/templates/list", json!({})).unwrap();
     let templates: Vec<&str> = templates["resourceTemplates"]

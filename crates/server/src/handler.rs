@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicUsize;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
+    GetSkillResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -27,17 +27,17 @@ use crate::previews::Previews;
 use crate::running_calls::RunningCalls;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
-use crate::{completions, prompts, resources, tools};
+use crate::{completions, prompts, resources, skills, tools};
 
-/// The time that a client may cache the lists of tools and prompts, which never change while a server runs.
+/// The time that a client may cache the lists of tools, prompts and skills, which never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
 
 /// The characters of a client's name that are kept.
 const LONGEST_NAME: usize = 200;
 
 /// The methods with parameters. If those are malformed, rmcp takes the request for a custom one.
-const METHODS: [&str; 5] =
-    ["tools/list", "tools/call", "prompts/get", "resources/read", "completion/complete"];
+const METHODS: [&str; 6] =
+    ["tools/list", "tools/call", "prompts/get", "resources/read", "skills/get", "completion/complete"];
 /// The methods with parameters that only clients of 2025 use.
 const LEGACY_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 /// The methods with parameters that only clients of 2026 use.
@@ -54,7 +54,8 @@ call from it instead of sending the same one again. stale-file means that somebo
 the answer shows what.\n\
 - Unsure about a large edit: edit_preview, look at the diff, then apply_preview. An edit that was a mistake: \
 undo_edit.\n\
-- Paths are relative to the workspace; line endings, encodings and file modes are kept for you.";
+- Paths are relative to the workspace; line endings, encodings and file modes are kept for you.\n\
+- More, with examples: the resource skill://emend/SKILL.md.";
 
 /// The MCP server, as one session sees it. A cheap handle: clones share everything.
 #[derive(Clone, Debug)]
@@ -156,7 +157,8 @@ impl ServerHandler for Emend {
             .enable_resources_list_changed()
             .enable_resources_subscribe()
             .enable_prompts()
-            .enable_completions();
+            .enable_completions()
+            .enable_skills();
         ServerConfig::new(capabilities.build())
             .with_instructions(instructions(self.shared.mode()))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
@@ -291,6 +293,26 @@ impl ServerHandler for Emend {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         prompts::get(&request.name, &request.arguments.unwrap_or_default()).map(Into::into)
+    }
+
+    async fn list_skills(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let skills = if skills::are_offered(self.shared.mode()) { skills::all() } else { Vec::new() };
+        Ok(ListSkillsResult::with_all_items(skills)
+            .with_ttl_ms(LISTS_FRESH_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let skill = GetSkillResult::new(skills::get(&request.uri)?);
+        Ok(skill.with_ttl_ms(LISTS_FRESH_MS).with_cache_scope(CacheScope::Public))
     }
 
     /// Answers a request with an unknown method or with malformed parameters.

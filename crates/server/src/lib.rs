@@ -56,6 +56,7 @@ mod editors;
 pub mod local;
 mod prompts;
 mod resources;
+mod skills;
 mod subscriptions;
 mod uri;
 mod watch;

@@ -1,4 +1,4 @@
-//! Resources: the files of the workspace, the history, what the client has read, and the diffs of edits.
+//! Resources: the files of the workspace, the skill, the history, what the client has read, and the diffs of edits.
 //!
 //! Reading a resource does not count as a reading for the edit tools: a client may read one without any model seeing
 //! it. A file that may not be read is reported as missing.
@@ -23,6 +23,7 @@ use crate::effects::Effects;
 use crate::events;
 use crate::messages::{Audience, message};
 use crate::session::Caller;
+use crate::skills;
 use crate::tools;
 use crate::uri::{self, DIAGNOSTICS, EVENTS, HISTORY, READINGS, SESSION, Uri};
 
@@ -49,6 +50,7 @@ pub(crate) fn list(
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut resources = Vec::new();
     if cursor.is_none() {
+        resources.extend(skills::are_offered(workspace.mode()).then(skills::resource));
         resources.push(text_resource(HISTORY, "history", "Past edits", "What was edited, the newest first."));
         if workspace.roots().any(|terms| terms.notify_lsp) {
             let about = "What language servers find wrong in the files that were edited lately.";
@@ -121,6 +123,7 @@ pub(crate) fn read(
             meta = Some(facts);
             (text, mime_type(Path::new(&path)))
         }
+        Uri::Skill => (skills::text().to_owned(), skills::MARKDOWN),
         Uri::History => {
             let listed = tools::recent_edits(workspace, caller).map_err(|problem| read_error(&problem))?;
             (listed, "text/plain")

@@ -1,4 +1,5 @@
-//! The URIs of resources: `file://` with the absolute path of a file, and `emend://` for Emend's own resources.
+//! The URIs of resources: `file://` with the absolute path of a file, `emend://` for Emend's own resources, and `skill://`
+//! for the skill.
 //!
 //! Writing percent-encodes everything but letters, digits and `-._~/`. Reading gives a meaning to `%` alone: a file has
 //! neither query nor fragment, and clients that fill in a template leave `?` and `#` as they are.
@@ -15,6 +16,8 @@ use serde_json::json;
 /// The characters that are percent-encoded in the path of a URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
+/// The URI of the text of the skill.
+pub(crate) const SKILL: &str = "skill://emend/SKILL.md";
 /// The URI of the history.
 pub(crate) const HISTORY: &str = "emend://history";
 /// The URI of the diagnostics of language servers.
@@ -38,6 +41,8 @@ const LONGEST_SHOWN: usize = 200;
 pub(crate) enum Uri {
     /// The file of this absolute path.
     File(String),
+    /// The text of the skill.
+    Skill,
     /// The history, as `edit_history` lists it.
     History,
     /// The diagnostics of the files that were edited lately.
@@ -63,6 +68,7 @@ impl Uri {
         }
         let edit = || uri.strip_prefix(EDIT.0)?.strip_suffix(EDIT.1);
         Ok(match uri {
+            SKILL => Some(Self::Skill),
             HISTORY => Some(Self::History),
             DIAGNOSTICS => Some(Self::Diagnostics),
             READINGS => Some(Self::Readings),
@@ -114,8 +120,8 @@ pub(crate) fn unknown(workspace: &Workspace, uri: &str) -> ErrorData {
     let uri: String = uri.chars().take(LONGEST_SHOWN).collect();
     let roots = workspace.roots().all().iter().map(|root| file_template(root).replace("{+path}", "PATH"));
     let message = format!(
-        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {HISTORY}, {DIAGNOSTICS}, \
-         {READINGS}, {SESSION}, {EVENTS} (with ?after=NUMBER), and emend://edit/ID.diff for the diff of an edit; list_files \
+        "There is no resource '{uri}' that can be read. Resources are the files of the workspace ({}), {SKILL}, {HISTORY}, \
+         {DIAGNOSTICS}, {READINGS}, {SESSION}, {EVENTS} (with ?after=NUMBER), and emend://edit/ID.diff for the diff of an edit; list_files \
          shows which files there are.",
         roots.collect::<Vec<_>>().join(", ")
     );
@@ -204,11 +210,17 @@ mod tests {
         ] {
             assert!(Uri::parse(malformed).is_err(), "{malformed}");
         }
-        for unknown in
-            ["http://x/a", "emend://x", "emend://edit/", "emend://edit/.diff", "emend://edit/../a.diff"]
-        {
+        for unknown in [
+            "http://x/a",
+            "skill://x/SKILL.md",
+            "emend://x",
+            "emend://edit/",
+            "emend://edit/.diff",
+            "emend://edit/../a.diff",
+        ] {
             assert_eq!(Uri::parse(unknown), Ok(None), "{unknown}");
         }
+        assert_eq!(Uri::parse(SKILL), Ok(Some(Uri::Skill)));
         assert_eq!(Uri::parse(HISTORY), Ok(Some(Uri::History)));
         assert_eq!(Uri::parse(EVENTS), Ok(Some(Uri::Events(None))));
         assert_eq!(Uri::parse("emend://events?after=12"), Ok(Some(Uri::Events(Some(12)))));

@@ -121,7 +121,7 @@ pub(super) enum Subject {
     Readings,
     Session,
     Events,
-    /// The diff of an edit never changes.
+    /// The diff of an edit and the skill never change.
     Fixed,
 }
 
