@@ -5,8 +5,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use emend_testkit::{Folder, Launch};
-use serde_json::json;
+use emend_testkit::{Folder, Http, HttpServer, Launch};
+use serde_json::{Value, json};
 
 use crate::policy::{check_held_back, check_only_readable, serve_with};
 use crate::{EMEND, launch, serve};
@@ -50,6 +50,30 @@ fn the_file_is_found_where_people_keep_theirs_and_another_can_be_left_out() {
     let launch = launch(&folder).variable("EMEND_CONFIG", &named);
     launch.clone().configured().legacy().replace("a.txt", "a", "b").refused("approval-needed");
     launch.legacy().replace("a.txt", "a", "b").ok();
+}
+
+#[test]
+fn each_client_is_listed_the_tools_that_its_name_stands_for() {
+    let folder =
+        Folder::with([("a.txt", "a\n"), (".emend.toml", "tools = 'core'\ntools_for = { zed = 'core' }\n")]);
+    let number = |listed: &Value| listed["tools"].as_array().unwrap().len();
+    let ask = |launch: &Launch| {
+        let listed = [launch.legacy(), launch.modern()]
+            .map(|mut client| client.request("tools/list", json!({})).unwrap());
+        assert_eq!(listed[1]["cacheScope"], "private", "another client may have another list");
+        listed.map(|listed| number(&listed))
+    };
+    let all = launch(&folder).legacy().tools().len();
+    assert_eq!(ask(&configured(&folder, "tools = 'core'\ntools_for = { testkit = 'all' }")), [all, all]);
+    let few = configured(&folder, "tools_for = { TestKit = 'core' }");
+    assert_eq!(ask(&few), [5, 5]);
+    let server = HttpServer::start(&few);
+    let listed = |client: Http| number(&client.request("tools/list", json!({})).unwrap());
+    let client = |name: &str| server.client().called(name);
+    assert_eq!((listed(client("testkit")), listed(client("testkit").legacy())), (5, 5));
+    assert_eq!((listed(client("zed")), listed(client("zed").legacy())), (all, all));
+    let flag = launch(&folder).argument("--tools-for").argument("testkit=core");
+    assert_eq!(ask(&flag), [5, 5]);
 }
 
 #[test]

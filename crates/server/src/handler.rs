@@ -175,15 +175,18 @@ impl ServerHandler for Emend {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mode = self.shared.mode();
         let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
-        let choice = self.shared.workspace.as_ref().map_or(ListedTools::All, |workspace| workspace.tools());
+        let workspace = self.shared.workspace.as_ref().ok();
+        let choice =
+            workspace.map_or(ListedTools::All, |workspace| workspace.tools_for(&client_name(&context)));
         let listed = offered.filter(|tool| tool.is_listed(choice)).map(tools::ToolSpec::listed).collect();
+        let is_same_for_all = !workspace.is_some_and(|workspace| workspace.has_tools_for_clients());
         Ok(ListToolsResult::with_all_items(listed)
             .with_ttl_ms(LISTS_FRESH_MS)
-            .with_cache_scope(CacheScope::Public))
+            .with_cache_scope(if is_same_for_all { CacheScope::Public } else { CacheScope::Private }))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

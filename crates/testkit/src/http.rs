@@ -107,6 +107,8 @@ pub struct Http {
     /// The id of the newest request.
     last_id: Arc<AtomicU64>,
     can_ask: bool,
+    /// The name that it gives itself.
+    name: String,
 }
 
 /// A complete response.
@@ -133,7 +135,8 @@ impl Http {
     /// A client for the server at this address.
     #[must_use]
     pub fn new(address: SocketAddr, token: &str) -> Self {
-        Self { address, token: token.into(), session: None, last_id: Arc::default(), can_ask: false }
+        let name = "testkit".to_owned();
+        Self { address, token: token.into(), session: None, last_id: Arc::default(), can_ask: false, name }
     }
 
     /// A client in the same session with another token.
@@ -149,6 +152,13 @@ impl Http {
         self
     }
 
+    /// Makes the client give itself this name.
+    #[must_use]
+    pub fn called(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
+    }
+
     fn capabilities(&self) -> Value {
         if self.can_ask { json!({"elicitation": {}}) } else { json!({}) }
     }
@@ -156,7 +166,7 @@ impl Http {
     /// Opens a session as clients of 2025 do.
     #[must_use]
     pub fn legacy(mut self) -> Self {
-        let client = json!({"name": "testkit", "version": "0"});
+        let client = json!({"name": self.name, "version": "0"});
         let opening = json!({"protocolVersion": "2025-11-25", "capabilities": self.capabilities(), "clientInfo": client});
         let message = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": opening});
         let reply = self.post(&message).finish();
@@ -262,7 +272,7 @@ impl Http {
             let meta = &mut parameters["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
             meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities();
-            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "testkit", "version": "0"});
+            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": self.name, "version": "0"});
         }
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters})

@@ -104,11 +104,18 @@ impl Workspace {
         modes.min().unwrap_or(Mode::ReadOnly)
     }
 
-    /// Returns which tools are listed to models.
+    /// Returns which tools are listed to the models of the client of this name.
     #[must_use]
-    pub fn tools(&self) -> ListedTools {
-        let tools = self.roots.all().iter().map(|root| root.policy.terms().tools);
+    pub fn tools_for(&self, client: &str) -> ListedTools {
+        let policies = self.roots.all().iter().map(|root| &root.policy);
+        let tools = policies.map(|policy| policy.tools_for().get(client).unwrap_or(policy.terms().tools));
         tools.max().unwrap_or(ListedTools::All)
+    }
+
+    /// Returns whether the tools that are listed depend on the client.
+    #[must_use]
+    pub fn has_tools_for_clients(&self) -> bool {
+        self.roots.all().iter().any(|root| !root.policy.tools_for().is_empty())
     }
 
     /// Returns how much the answers to edits say.

@@ -99,7 +99,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::policy::settings::{Extensions, Folders, Seconds};
+    use crate::policy::settings::{Extensions, Folders, Seconds, ToolsFor};
     use crate::policy::{Answers, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
 
     #[test]
@@ -110,6 +110,7 @@ forbidden_paths = ["x/", "!y"]
 read_only = ["gen/"]
 approve = ["*.sql"]
 allowed_extensions = ["rs"]
+tools_for = { cursor = "core" }
 max_file_bytes = 1_048_576
 mode = "ask"
 require_mtime_check = false
@@ -126,6 +127,8 @@ tools = "core"
 answers = "full"
 diagnostics_wait = 0.5
 "#;
+        let mut tools_for = ToolsFor::default();
+        tools_for.set("cursor", ListedTools::Core).unwrap();
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let expected = Settings {
             workspace: Folders(words(&["a=/a", "/b"])),
@@ -133,6 +136,7 @@ diagnostics_wait = 0.5
             read_only: words(&["gen/"]),
             approve: words(&["*.sql"]),
             allowed_extensions: Some(Extensions(words(&["rs"]))),
+            tools_for,
             max_file_bytes: Some(1 << 20),
             mode: Some(Mode::Ask),
             require_mtime_check: Some(false),
@@ -167,6 +171,8 @@ diagnostics_wait = 0.5
             ("\n\nmode = \"never\"", 3, "read-only"),
             ("mode = 1", 1, "a string"),
             ("read_only = \"x\"", 1, "a list"),
+            ("tools_for = \"core\"", 1, "tools_for: it must be a table"),
+            ("\n[tools_for]\ncursor = \"few\"", 2, "one of core, all"),
             ("read_only = [\"x\", 1]", 1, "a list"),
             ("max_file_bytes = -1", 1, "0 or more"),
             ("max_file_bytes = \"1\"", 1, "whole number"),

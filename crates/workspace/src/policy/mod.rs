@@ -31,7 +31,7 @@ pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
     Answers, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May, Mode, OnChange, RequireRead,
-    Seconds, Setting, Settings, SyntaxGuard, Terms, reference_table,
+    Seconds, Setting, Settings, SyntaxGuard, Terms, ToolsFor, reference_table,
 };
 
 /// The name of Emend's own folder in a workspace.
@@ -62,6 +62,7 @@ pub struct Policy {
     git_here: Vec<Folded>,
     /// The reason why this root's own file could not be applied.
     broken: Option<String>,
+    tools_for: ToolsFor,
     terms: Terms,
 }
 
@@ -100,6 +101,7 @@ impl Policy {
             own_here: Vec::new(),
             git_here: Vec::new(),
             broken: None,
+            tools_for: settings.tools_for.clone(),
             terms: Terms::decided(settings),
         })
     }
@@ -116,6 +118,12 @@ impl Policy {
     #[must_use]
     pub fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// Returns which tools are listed to some clients.
+    #[must_use]
+    pub fn tools_for(&self) -> &ToolsFor {
+        &self.tools_for
     }
 
     /// Returns the reason why nothing may be read or changed at all, if there is one.

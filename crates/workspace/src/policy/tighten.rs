@@ -135,6 +135,7 @@ mod tests {
                 ["1", "2", "['/a']", "['/b', '/a']", "['rs']", "['rs', 'md']", "['!.env', '!.mcp.json']"]
                     .map(String::from)
                     .to_vec();
+            values.extend(["{x = 'core'}", "{x = 'all', y = 'core'}"].map(String::from));
         }
         let lines = values.iter().map(|value| format!("{} = {value}\n", setting.key));
         let is_understood =
@@ -168,6 +169,7 @@ mod tests {
                 match setting.folder {
                     May::Nothing(_) => {
                         assert_eq!(both.terms, person.terms, "{held}{said}");
+                        assert_eq!(both.tools_for, person.tools_for, "{held}{said}");
                         assert!(held == said || !ignored.is_empty(), "{held}{said}");
                     }
                     // The stricter one counts, whoever sets it; so one of them must be the stricter.

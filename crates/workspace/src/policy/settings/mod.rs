@@ -4,6 +4,7 @@
 //! There are three sources of settings: the command line, the user's configuration file, and the file of a workspace.
 //! What one source leaves out, another decides.
 
+mod by_client;
 mod declare;
 mod lists;
 mod reference;
@@ -19,6 +20,7 @@ use self::declare::settings;
 use self::values::{Said, Value, Wrong};
 use super::programs::Programs;
 
+pub use self::by_client::ToolsFor;
 pub use self::lists::{Extensions, Folders};
 pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
@@ -68,6 +70,15 @@ settings! {
             flag: Flag::with_value("--allow-extension", "EXT"),
             folder: May::Lower,
             client: May::Lower,
+        }
+
+        /// Which tools are listed to the client of this name, where that differs from `tools`. In the file it is a table:
+        /// `{ cursor = "core" }`. Clients name themselves; `emend log` shows how. The flag may be given several times.
+        tools_for: ToolsFor {
+            default: "none",
+            flag: Flag::with_value("--tools-for", "CLIENT=WHICH"),
+            folder: May::Nothing("which tools are listed"),
+            client: May::Set,
         }
     }
 
