@@ -127,6 +127,23 @@ fn another_sessions_edit_is_not_taken_back_unasked_nor_once_its_process_has_ende
 }
 
 #[test]
+fn an_undo_by_path_that_finds_no_own_edit_names_those_of_that_file_alone() {
+    let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
+    let mut earlier = serve(&folder);
+    let of_a = id(earlier.replace("a.txt", "0", "1"));
+    let of_b: Vec<String> =
+        (0..6).map(|at| id(earlier.replace("b.txt", &at.to_string(), &(at + 1).to_string()))).collect();
+    earlier.close();
+    let mut client = serve(&folder);
+    let mut refused = |path| client.call("undo_edit", json!({"path": path})).refused("unknown-edit").text;
+    let text = refused("a.txt");
+    assert!(text.contains(&of_a) && !of_b.iter().any(|edit| text.contains(edit)), "{text}");
+    let text = refused("c.txt");
+    assert!(text.contains("c.txt") && !text.contains(&of_a), "{text}");
+    assert!(!of_b.iter().any(|edit| text.contains(edit)), "{text}");
+}
+
+#[test]
 fn what_moved_on_since_is_shown_and_nothing_is_changed() {
     let folder = Folder::with([("a.txt", "0\n"), ("b.txt", "0\n")]);
     let mut client = serve(&folder);
