@@ -194,5 +194,5 @@ fn summary(edit: &Edited, files: usize, output: Output) -> String {
 }
 
 fn none_yet() -> Problem {
-    Problem::new(Kind::UnknownEdit { edit: None, recent: Vec::new() })
+    Problem::new(Kind::UnknownEdit { edit: None, path: None, recent: Vec::new() })
 }

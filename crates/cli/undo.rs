@@ -91,5 +91,5 @@ fn newest(workspace: &Workspace) -> Result<(String, Vec<Edited>), Stop> {
         passed.push(edit.clone());
     }
     let recent = edits.iter().take(5).map(Edited::line).collect();
-    Err(Problem::new(Kind::UnknownEdit { edit: None, recent }).into())
+    Err(Problem::new(Kind::UnknownEdit { edit: None, path: None, recent }).into())
 }

@@ -270,7 +270,9 @@ pub enum Kind {
     UnknownEdit {
         /// The edit that the request names, if any.
         edit: Option<String>,
-        /// The newest edits, one line each.
+        /// The file whose newest edit it asks for, if any.
+        path: Option<String>,
+        /// The newest edits, of that file if there is one, one line each.
         recent: Vec<String>,
     },
     UndoConflict {

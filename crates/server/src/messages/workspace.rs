@@ -136,7 +136,10 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         Kind::NoHistory => f.write_str(
             "No edit can be taken back: the history is off here (track_history). Make the opposite edit instead.",
         ),
-        Kind::UnknownEdit { edit, recent } => write_unknown(message.audience, edit.as_deref(), recent, f),
+        Kind::UnknownEdit { path: Some(path), recent, .. } => write_unknown_of_file(path, recent, f),
+        Kind::UnknownEdit { edit, recent, .. } => {
+            write_unknown(message.audience, edit.as_deref(), recent, f)
+        }
         Kind::MaybeRepeated { edit, has_key } => {
             let ago = history::ago_of(edit);
             write!(
@@ -211,6 +214,22 @@ fn write_not_undone(path: &str, why: &NotUndone, f: &mut fmt::Formatter<'_>) -> 
 }
 
 /// Writes the message about an edit that is not in the history, or about there being none to undo.
+/// Writes that a session has no edit of a file to take back. Only a model asks for one by its file.
+fn write_unknown_of_file(path: &str, recent: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if recent.is_empty() {
+        return write!(
+            f,
+            "There is no edit of {path} in the history. edit_history lists the edits of all files."
+        );
+    }
+    let newest = recent.join("\n  ");
+    write!(
+        f,
+        "This session has no edit of {path} that could be taken back. Name one with \"edit\"; the newest of this file \
+         are:\n  {newest}"
+    )
+}
+
 fn write_unknown(
     audience: Audience,
     edit: Option<&str>,

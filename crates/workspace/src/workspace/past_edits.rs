@@ -57,7 +57,7 @@ impl<'a> PastEdits<'a> {
     pub fn find(self, id: &str, session: &str) -> Result<Edited, Problem> {
         let histories = self.vaults.histories(self.roots)?;
         let found = histories.iter().find_map(|history| history.edit(id, session));
-        found.ok_or_else(|| history::unknown(Some(id), recent(&histories, session)))
+        found.ok_or_else(|| history::unknown(Some(id), recent(&histories, None, session)))
     }
 
     /// Returns one diff over all edits of a session, or over those of one file, and the files for which there can be
@@ -88,7 +88,10 @@ impl<'a> PastEdits<'a> {
             .filter_map(|history| Some((history, history.choose(self.roots, &undo, session)?)));
         match chosen.max_by_key(|(_, id)| id.to_owned()) {
             Some((history, id)) => Ok((Arc::clone(history.root()), id.to_owned())),
-            None => Err(history::unknown(undo.edit, recent(&histories, session))),
+            None => {
+                let recent = recent(&histories, undo.path, session);
+                Err(Problem::new(Kind::UnknownEdit { edit: undo.edit.map(str::to_owned), path, recent }))
+            }
         }
     }
 
@@ -97,7 +100,7 @@ impl<'a> PastEdits<'a> {
         let histories = self.vaults.histories(self.roots).map_err(|problem| vec![problem])?;
         let history = histories.iter().find(|history| history.edit(id, &origin.session).is_some());
         let Some(history) = history else {
-            return Err(vec![history::unknown(Some(id), recent(&histories, &origin.session))]);
+            return Err(vec![history::unknown(Some(id), recent(&histories, None, &origin.session))]);
         };
         let source = UndoSource { roots: self.roots, vaults: self.vaults, root: history.root(), id, origin };
         Ok(source.plan_undo()?.report)
@@ -116,6 +119,6 @@ impl<'a> PastEdits<'a> {
     }
 }
 
-fn recent(histories: &[History<'_>], session: &str) -> Vec<String> {
-    histories.iter().flat_map(|history| history.recent(session)).collect()
+fn recent(histories: &[History<'_>], path: Option<&str>, session: &str) -> Vec<String> {
+    histories.iter().flat_map(|history| history.recent(path, session)).collect()
 }

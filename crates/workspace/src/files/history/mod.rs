@@ -312,9 +312,9 @@ impl<'a> History<'a> {
         with_it.find_map(|file| self.kept(file).ok()).map(|(_, text)| text)
     }
 
-    /// Returns the newest edits, one line each, for a caller that must name one.
-    pub(crate) fn recent(&self, session: &str) -> Vec<String> {
-        let shown = self.edits(&HistoryQuery { path: None, limit: 5 }, session);
+    /// Returns the newest edits, or those of one file, one line each, for a caller that must name one.
+    pub(crate) fn recent(&self, path: Option<&str>, session: &str) -> Vec<String> {
+        let shown = self.edits(&HistoryQuery { path, limit: 5 }, session);
         shown.iter().map(Edited::line).collect()
     }
 }
@@ -394,5 +394,5 @@ fn reconstruct(disk: &dyn Disk, vault: &Vault, id: &str, name: &str) -> Option<R
 
 /// Returns the problem of an unknown edit.
 pub(crate) fn unknown(edit: Option<&str>, recent: Vec<String>) -> Problem {
-    Problem::new(Kind::UnknownEdit { edit: edit.map(str::to_owned), recent })
+    Problem::new(Kind::UnknownEdit { edit: edit.map(str::to_owned), path: None, recent })
 }

@@ -70,7 +70,7 @@ impl History<'_> {
 
     /// Returns how to undo this edit, or every reason why it cannot be undone.
     pub(crate) fn undoable(&self, roots: &Roots, id: &str, session: &str) -> Result<Undoable, Vec<Problem>> {
-        let record = self.record(id).ok_or_else(|| vec![unknown(Some(id), self.recent(session))])?;
+        let record = self.record(id).ok_or_else(|| vec![unknown(Some(id), self.recent(None, session))])?;
         if let Some(by) = self.undone.get(id) {
             let why = NotUndone::UndoneBy(by.clone());
             return Err(vec![Problem::new(Kind::UndoConflict { edit: id.into(), why })]);
