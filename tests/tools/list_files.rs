@@ -258,7 +258,7 @@ mod links {
                             "search_text",
                             json!({"pattern": "classified", "path": format!("{i:02}/x")}),
                         );
-                        assert!(!found.text.contains("outside.txt:"), "{}", found.text);
+                        assert!(!found.text.contains("outside.txt · version"), "{}", found.text);
                     }
                 }
             });

@@ -16,8 +16,8 @@ impl ToolArguments for SearchText {
     const ABOUT: About = About {
         name: "search_text",
         title: "Search text in files",
-        description: "Find lines in files by a regular expression. Answers path:line: text below each file's version, \
-for replace_lines. Ignored and binary files are left out. No reading of a file.",
+        description: "Find lines in files by a regular expression. Answers number: text below each file's path and \
+version, for replace_lines. Ignored and binary files are left out. Not a reading.",
         effect: Effect::Reads,
         is_idempotent: false,
         is_core: true,
@@ -84,10 +84,11 @@ fn header(found: &SearchResults, asked: &SearchText) -> String {
 }
 
 fn lines(text: &mut String, file: &FileMatches) {
-    let name = plain(&file.name);
+    text.push_str(&plain(&file.name));
     if let Some(version) = file.version {
-        let _ = writeln!(text, "{name} · version {}", version.short());
+        let _ = write!(text, " · version {}", version.short());
     }
+    text.push('\n');
     let mut last = None;
     // Without context, the line numbers alone show that lines between two matches are left out.
     let has_context = file.lines.iter().any(|line| !line.matches);
@@ -97,9 +98,9 @@ fn lines(text: &mut String, file: &FileMatches) {
         }
         last = Some(line.number);
         let mark = if line.matches { ':' } else { '-' };
-        let _ = writeln!(text, "{name}{mark}{}{mark} {}", line.number, line.text);
+        let _ = writeln!(text, "{}{mark} {}", line.number, line.text);
     }
     if file.more > 0 {
-        let _ = writeln!(text, "... and {} more in {name}", counted(file.more));
+        let _ = writeln!(text, "... and {} more in this file", counted(file.more));
     }
 }

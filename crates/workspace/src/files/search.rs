@@ -35,11 +35,11 @@ const PATTERN: usize = 4096;
 /// The number of bytes that a compiled pattern may have: repetitions such as `(\w{1000}){10}` are expanded.
 const COMPILED: usize = 4 * 1024 * 1024;
 
-/// The room that a shown line takes besides its text and file name, for its number and marks.
+/// The room that a shown line takes besides its text, for its number and marks.
 const BESIDE: usize = 8;
 
-/// The room that the version of a file takes.
-const VERSION: usize = 24;
+/// The room that a file takes above its lines besides its name, for its version.
+const ABOVE: usize = 24;
 
 /// A search query.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct SearchLimits {
     pub(crate) shown: usize,
     /// The number of these from one file.
     pub(crate) shown_of_file: usize,
-    /// The number of bytes of shown lines, including the file name of each.
+    /// The number of bytes of shown lines, including the file names above them.
     pub(crate) bytes: usize,
     /// The number of bytes of one shown line.
     pub(crate) line: usize,
@@ -237,7 +237,7 @@ impl<'a> Search<'a> {
             matcher: &self.matcher,
             limits: &self.limits,
             // An estimate of the shown name, whichever root it is in.
-            beside: file.names.iter().map(|name| name.len() + 1).sum::<usize>() + BESIDE,
+            above: file.names.iter().map(|name| name.len() + 1).sum::<usize>() + ABOVE,
             room: &mut self.room,
             shown: Vec::new(),
             shown_matches: 0,
@@ -268,8 +268,8 @@ impl<'a> Search<'a> {
 struct Lines<'a> {
     matcher: &'a RegexMatcher,
     limits: &'a SearchLimits,
-    /// The number of bytes that each line takes besides its text.
-    beside: usize,
+    /// The number of bytes above the first line.
+    above: usize,
     room: &'a mut (usize, usize),
     shown: Vec<MatchedLine>,
     shown_matches: usize,
@@ -290,9 +290,8 @@ impl Lines<'_> {
             _ => 0,
         };
         let text = part(line, at, self.limits.line);
-        // The name of the file stands above its lines too, with the version.
-        let above = if self.shown.is_empty() { self.beside + VERSION } else { 0 };
-        self.room.1 = self.room.1.saturating_sub(above + self.beside + text.len());
+        let above = if self.shown.is_empty() { self.above } else { 0 };
+        self.room.1 = self.room.1.saturating_sub(above + BESIDE + text.len());
         self.shown.push(MatchedLine { number: number.unwrap_or(0) as usize, matches, text });
     }
 }
@@ -375,8 +374,8 @@ mod tests {
         check(limits, 8, 32, 32, true);
         check(SearchLimits { shown: 10, ..limits }, 8, 32, 10, true);
         check(SearchLimits { shown_of_file: 3, ..limits }, 8, 32, 24, true);
-        // Each line has five bytes, the four of "1/a:", and `BESIDE`; above those of a file stand its name and version.
-        let bytes = 6 * (5 + 4 + BESIDE) + 2 * (4 + BESIDE + VERSION);
+        // Each line has five bytes; above those of a file stand the four of "1/a ", and its version.
+        let bytes = 6 * (5 + BESIDE) + 2 * (4 + ABOVE);
         check(SearchLimits { bytes, ..limits }, 8, 32, 6, true);
         check(SearchLimits { counted: 10, ..limits }, 3, 10, 10, false);
         check(SearchLimits { searched: 100, ..limits }, 4, 16, 16, false);
