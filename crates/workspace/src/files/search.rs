@@ -186,15 +186,6 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, Problem> {
     })
 }
 
-/// Makes a searcher that shows so many lines around each match.
-fn searcher(context: usize) -> Searcher {
-    let mut builder = SearcherBuilder::new();
-    // The searched text is already decoded to UTF-8.
-    builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
-    builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
-    builder.before_context(context).after_context(context).build()
-}
-
 /// A running search.
 struct Search<'a> {
     reader: Reader<'a>,
@@ -209,7 +200,11 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(disk: &'a dyn Disk, matcher: RegexMatcher, context: usize, limits: SearchLimits) -> Self {
-        let searcher = searcher(context);
+        let mut builder = SearcherBuilder::new();
+        // The searched text is already decoded to UTF-8.
+        builder.binary_detection(BinaryDetection::none()).bom_sniffing(false);
+        builder.line_terminator(grep_matcher::LineTerminator::crlf()).line_number(true);
+        let searcher = builder.before_context(context).after_context(context).build();
         let (reader, room) = (Reader::new(disk, limits.searched), (limits.shown, limits.bytes));
         Self { reader, matcher, searcher, limits, room, is_enough: false, found: SearchResults::default() }
     }
