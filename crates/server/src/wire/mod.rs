@@ -12,4 +12,4 @@ pub use arguments::{
     WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
-pub use past::{PastEdit, PastFile};
+pub use past::PastEdit;

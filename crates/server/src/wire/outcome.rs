@@ -6,11 +6,10 @@ use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
 use emend_edit::plan::{PlacedHunk, Renumbered};
 use emend_workspace::history::{self, EditedFile};
-use emend_workspace::{FileReport, Repeat, Report};
+use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::past::change;
 use crate::messages::{self, forgiven};
 use crate::server_diagnostics::DiagnosticsReport;
 
@@ -277,7 +276,7 @@ fn nothing_changed(edit: &str) -> String {
 }
 
 impl WireFile {
-    fn from_past(file: &EditedFile) -> Self {
+    pub(super) fn from_past(file: &EditedFile) -> Self {
         Self {
             path: file.name.clone(),
             change: change(file.change).into(),
@@ -321,6 +320,16 @@ impl WireFile {
             "delete" => 'D',
             _ => 'M',
         }
+    }
+}
+
+/// Returns the word for what happened to a file.
+fn change(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Create => "create",
+        ChangeKind::Modify => "modify",
+        ChangeKind::Delete => "delete",
+        ChangeKind::Move => "move",
     }
 }
 

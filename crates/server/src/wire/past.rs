@@ -1,9 +1,10 @@
 //! The edits of the past, in documents of the command line.
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use emend_workspace::ChangeKind;
-use emend_workspace::history::{Edited, EditedFile};
+use emend_workspace::history::Edited;
 use serde::Serialize;
+
+use super::outcome::WireFile;
 
 /// An edit of the past, in a document of the command line.
 #[derive(Clone, Debug, Serialize)]
@@ -25,7 +26,7 @@ pub struct PastEdit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<String>,
     /// Each file.
-    pub files: Vec<PastFile>,
+    pub files: Vec<WireFile>,
     /// The call's arguments, word for word; left out in a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
@@ -34,41 +35,10 @@ pub struct PastEdit {
     pub diff: Option<String>,
 }
 
-/// What an edit of the past did to a file.
-#[derive(Clone, Debug, Serialize)]
-pub struct PastFile {
-    /// The file.
-    pub path: String,
-    /// create, modify, delete or move.
-    pub change: &'static str,
-    /// Its old path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub moved_from: Option<String>,
-    /// Version before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version_before: Option<String>,
-    /// Version after.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version_after: Option<String>,
-    /// Lines added.
-    pub added: usize,
-    /// Lines removed.
-    pub removed: usize,
-}
-
 impl PastEdit {
     /// Converts an edit of the history.
     #[must_use]
     pub fn from_edit(edit: &Edited) -> Self {
-        let file = |file: &EditedFile| PastFile {
-            path: file.name.clone(),
-            change: change(file.change),
-            moved_from: file.moved_from.clone(),
-            version_before: file.before.clone(),
-            version_after: file.after.clone(),
-            added: file.added,
-            removed: file.removed,
-        };
         Self {
             edit: edit.id.clone(),
             time: DateTime::<Utc>::from(edit.time).to_rfc3339_opts(SecondsFormat::Millis, true),
@@ -77,19 +47,9 @@ impl PastEdit {
             tool: edit.tool.clone(),
             undoes: edit.undoes.clone(),
             undone_by: edit.undone_by.clone(),
-            files: edit.files.iter().map(file).collect(),
+            files: edit.files.iter().map(WireFile::from_past).collect(),
             request: edit.request.clone(),
             diff: edit.diff.clone(),
         }
-    }
-}
-
-/// Returns the word for what happened to a file.
-pub(super) fn change(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Create => "create",
-        ChangeKind::Modify => "modify",
-        ChangeKind::Delete => "delete",
-        ChangeKind::Move => "move",
     }
 }
