@@ -12,6 +12,9 @@ use emend_threads::Mutex;
 /// The number of bytes remembered for all clients of a process.
 const REMEMBERED: usize = 128 * 1024 * 1024;
 
+/// The size up to which the content of a file is remembered, to show changes later.
+pub(crate) const REMEMBERED_FILE: usize = 1024 * 1024;
+
 /// The content of files that clients have read, shared by all of them.
 #[derive(Debug)]
 pub struct Contents {
@@ -119,6 +122,26 @@ impl Drop for Content {
         if shared.holders == 0 {
             known.forget(self.number);
         }
+    }
+}
+
+/// The remembered content of a file, and the part of the client's share that it takes.
+#[derive(Clone, Debug)]
+pub(crate) struct Remembered {
+    content: Content,
+    pub(crate) bytes: usize,
+}
+
+impl Remembered {
+    /// Remembers the text, unless it is too large.
+    pub(crate) fn of(text: &Arc<Text>, contents: &Arc<Contents>) -> Option<Self> {
+        let bytes = text.footprint();
+        (bytes <= REMEMBERED_FILE).then(|| Self { content: contents.remember(text), bytes })
+    }
+
+    /// Returns the content, if there is still room for it.
+    pub(crate) fn text(&self) -> Option<Arc<Text>> {
+        self.content.text()
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod request;
 pub mod contents;
 pub(crate) mod gather;
 mod merge;
+pub(crate) mod numbered_versions;
 pub mod readings;
 
 pub mod approval;

@@ -2,7 +2,9 @@
 //! that the file is unchanged.
 //!
 //! The content always decides: a touched but identical file is not stale. Time, size and inode only select the files
-//! that may have changed.
+//! that may have changed. What a client may edit because of its readings is decided in `check`.
+
+mod check;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::{Bound, Range};
@@ -12,21 +14,13 @@ use emend_edit::plan::Action;
 use emend_edit::{Text, Version};
 
 use crate::disk::Stat;
-use crate::edits::contents::{Content, Contents};
+use crate::edits::contents::{self, Contents, Remembered};
+use crate::edits::numbered_versions::NumberedVersions;
 use crate::files::report::short_diff;
 use crate::files::snapshot::Snapshot;
-use crate::problem::{Again, Kind, Problem, Seen};
 
-/// The size up to which the content of a file is remembered, to show changes later.
-const REMEMBERED_FILE: usize = 1024 * 1024;
 /// The number of bytes of content remembered for one client; the oldest is forgotten first.
 const REMEMBERED: usize = 32 * 1024 * 1024;
-
-/// The number of bytes of content remembered for line numbers that the client may still use; the oldest is forgotten
-/// first.
-const NUMBERED: usize = 16 * 1024 * 1024;
-/// And of so many versions.
-const NUMBERED_VERSIONS: usize = 256;
 
 /// The readings of one client.
 #[derive(Debug, Default)]
@@ -37,8 +31,8 @@ pub struct Readings {
     /// The files whose content is remembered, oldest first.
     contents: VecDeque<String>,
     remembered: usize,
-    /// Versions that the client knows the line numbers of, with their contents, oldest first.
-    numbered: VecDeque<(Box<str>, Version, Remembered)>,
+    /// The versions of which the client knows the line numbers.
+    numbered: NumberedVersions,
     /// The number of files read for the first time.
     arrivals: u64,
 }
@@ -61,25 +55,10 @@ pub struct Reading {
     content: Option<Remembered>,
 }
 
-/// The remembered content of a file, and the part of the client's share that it takes.
-#[derive(Clone, Debug)]
-struct Remembered {
-    content: Content,
-    bytes: usize,
-}
-
-impl Remembered {
-    /// Remembers the text, unless it is too large.
-    fn of(text: &Arc<Text>, contents: &Arc<Contents>) -> Option<Self> {
-        let bytes = text.footprint();
-        (bytes <= REMEMBERED_FILE).then(|| Self { content: contents.remember(text), bytes })
-    }
-}
-
 impl Reading {
     /// Returns the text that was read, if it is still remembered.
     fn text(&self) -> Option<Arc<Text>> {
-        self.content.as_ref()?.content.text()
+        self.content.as_ref()?.text()
     }
 
     /// Returns whether the client saw only the change since its last reading.
@@ -162,14 +141,19 @@ impl Readings {
         };
         insert_range(&mut seen, shown);
         let reading = self.reading(snapshot, seen, true, lines);
-        self.remember_numbers(name, reading.version, reading.content.as_ref());
+        self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
 
     /// Records that line numbers of this text were shown. It counts as no reading of the file.
     pub fn saw_numbers(&mut self, name: &str, text: &Arc<Text>) {
         let content = Remembered::of(text, &self.shared);
-        self.remember_numbers(name, text.version(), content.as_ref());
+        self.numbered.remember(name, text.version(), content.as_ref());
+    }
+
+    /// Returns the content of a version of a file that the client names, if the client has had its line numbers.
+    pub(crate) fn named_content(&self, name: &str, claimed: &str) -> Option<Arc<Text>> {
+        self.numbered.content(name, claimed)
     }
 
     /// Records that the client's edit was committed. `whole` means that the client gave the whole content, which is as
@@ -191,7 +175,11 @@ impl Readings {
         let lines = newlines + usize::from(!ended);
         let size: usize = pieces.iter().map(|piece| piece.len()).sum();
         let seen = if whole || was_full { vec![0..lines] } else { Vec::new() };
-        let text = if size <= REMEMBERED_FILE { Text::new(pieces.concat()).ok().map(Arc::new) } else { None };
+        let text = if size <= contents::REMEMBERED_FILE {
+            Text::new(pieces.concat()).ok().map(Arc::new)
+        } else {
+            None
+        };
         let content = text.and_then(|text| Remembered::of(&text, &self.shared));
         let is_read = whole || was_read;
         // What another program changed since the reading is in the edited version, and not in what the client knows.
@@ -199,7 +187,7 @@ impl Readings {
         let is_unknown = |reading: &Reading| reading.is_change_only || Some(reading.version) != base;
         let is_change_only = !whole && self.of(name).is_some_and(is_unknown);
         let reading = Reading { version: after, stat, seen, is_read, is_change_only, lines, content };
-        self.remember_numbers(name, reading.version, reading.content.as_ref());
+        self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
 
@@ -209,11 +197,7 @@ impl Readings {
             self.removed(from);
             self.put(to, reading);
         }
-        for (file, ..) in &mut self.numbered {
-            if **file == *from {
-                *file = to.into();
-            }
-        }
+        self.numbered.moved(from, to);
     }
 
     /// Removes the reading of a file that this client deleted.
@@ -238,103 +222,11 @@ impl Readings {
         }
     }
 
-    /// Remembers the content of a version of which the client knows the line numbers.
-    fn remember_numbers(&mut self, name: &str, version: Version, content: Option<&Remembered>) {
-        let Some(content) = content else { return };
-        self.numbered.retain(|(file, known, _)| **file != *name || *known != version);
-        self.numbered.push_back((name.into(), version, content.clone()));
-        let bytes = |numbered: &VecDeque<(Box<str>, Version, Remembered)>| {
-            numbered.iter().map(|(_, _, content)| content.bytes).sum::<usize>()
-        };
-        while self.numbered.len() > NUMBERED_VERSIONS || bytes(&self.numbered) > NUMBERED {
-            self.numbered.pop_front();
-        }
-    }
-
-    /// Returns the content of a version of a file that the client names, if the client has had its line numbers.
-    pub(crate) fn named_content(&self, name: &str, claimed: &str) -> Option<Arc<Text>> {
-        let mut known = self.numbered.iter().rev();
-        known.find(|(file, version, _)| **file == *name && version.is_named_by(claimed))?.2.content.text()
-    }
-
     fn forget_content(&mut self, name: &str) {
         if let Some(content) = self.files.get_mut(name).and_then(|reading| reading.content.take()) {
             self.remembered -= content.bytes;
             self.contents.retain(|other| other != name);
         }
-    }
-
-    /// Checks that this client may edit the file by match, given the version that the call names, if any. Returns
-    /// `Ok(false)` if there was nothing to check against.
-    ///
-    /// `again` is what the caller may do after a refusal if the call names no version.
-    ///
-    /// A file that changed since it was read is refused once, with the change; after that the client knows the change,
-    /// but has not read the file.
-    pub(crate) fn check(
-        &mut self,
-        name: &str,
-        current: Option<&Snapshot>,
-        claimed: Option<&str>,
-        again: Again,
-    ) -> Result<bool, Problem> {
-        let version = current.map(|snapshot| snapshot.text.version());
-        if let Some(claimed) = claimed {
-            if version.is_some_and(|version| version.is_named_by(claimed)) {
-                return Ok(true);
-            }
-            let diff = self.files.get(name).filter(|reading| reading.version.is_named_by(claimed));
-            let diff = diff.and_then(|reading| what_changed(name, reading, current));
-            self.record_change(name, current, diff.is_some());
-            let (claimed, again) = (claimed.into(), Again::NewVersion);
-            let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
-            return Err(Problem::new(kind).at(name));
-        }
-        let Some(reading) = self.files.get(name) else { return Ok(false) };
-        if version == Some(reading.version) {
-            return Ok(true);
-        }
-        let claimed = reading.version.short();
-        let diff = what_changed(name, reading, current);
-        self.record_change(name, current, diff.is_some());
-        let kind = Kind::StaleFile { claimed, current: version, diff, by: None, again };
-        Err(Problem::new(kind).at(name))
-    }
-
-    /// Checks that this client may replace or delete the whole file: it named the current version, or has read all of
-    /// it.
-    pub(crate) fn check_whole(
-        &self,
-        name: &str,
-        current: &Snapshot,
-        claimed: Option<&str>,
-    ) -> Result<(), Problem> {
-        let version = current.text.version();
-        if claimed.is_some_and(|claimed| version.is_named_by(claimed)) {
-            return Ok(());
-        }
-        match self.files.get(name) {
-            Some(reading) if reading.version == version && reading.is_full() => Ok(()),
-            reading => {
-                let seen = if reading.is_some() { Seen::Part } else { Seen::Nothing };
-                Err(Problem::new(Kind::NotRead { current: version, seen }).at(name))
-            }
-        }
-    }
-
-    /// Checks that this client has read some of the file and knows its current version, or the changes to it.
-    pub(crate) fn check_read(
-        &self,
-        name: &str,
-        current: &Snapshot,
-        claimed: Option<&str>,
-    ) -> Result<(), Problem> {
-        let version = current.text.version();
-        let is_read = |reading: &Reading| reading.is_read && reading.version == version;
-        if claimed.is_some_and(|claimed| version.is_named_by(claimed)) || self.of(name).is_some_and(is_read) {
-            return Ok(());
-        }
-        Err(Problem::new(Kind::MustRead { current: version }).at(name))
     }
 
     /// Returns the remembered content that this client has read, if the file has changed since.
@@ -387,8 +279,10 @@ fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {
 mod tests {
     use super::*;
     use crate::disk::FileKind;
+    use crate::edits::contents::REMEMBERED_FILE;
+    use crate::problem::Again;
 
-    fn snapshot(content: &str) -> Snapshot {
+    pub(super) fn snapshot(content: &str) -> Snapshot {
         let stat = Stat {
             kind: FileKind::File,
             size: content.len() as u64,
@@ -430,7 +324,7 @@ mod tests {
     }
 
     /// Returns a client that has read these lines of a file of five lines.
-    fn reader(shown: &[Range<usize>]) -> (Readings, Snapshot) {
+    pub(super) fn reader(shown: &[Range<usize>]) -> (Readings, Snapshot) {
         let (mut readings, read) = (Readings::default(), snapshot("1\n2\n3\n4\n5\n"));
         shown.iter().for_each(|shown| readings.saw("a.txt", &read, shown.clone(), 5));
         (readings, read)
@@ -477,62 +371,6 @@ mod tests {
             insert_range(&mut ranges, new);
             assert_eq!(ranges, expected);
         }
-    }
-
-    #[test]
-    fn a_file_that_changed_since_it_was_read_is_refused_once_and_then_known_in_its_change_alone() {
-        let (mut readings, read) = reader(&[0..5]);
-        let now = snapshot("1\n2\n3\n4\nfive\n");
-        assert!(matches!(readings.check("a.txt", Some(&read), None, Again::SameCall), Ok(true)));
-        assert!(matches!(readings.check("b.txt", Some(&now), None, Again::SameCall), Ok(false)));
-        let stale = readings.check("a.txt", Some(&now), None, Again::SameCall).unwrap_err();
-        let Kind::StaleFile { claimed, current, diff: Some(diff), again: Again::SameCall, .. } = &*stale.kind
-        else {
-            panic!("{stale:?}")
-        };
-        assert_eq!((claimed, *current), (&read.text.version().short(), Some(now.text.version())));
-        assert!(diff.contains("+five"), "{diff}");
-        assert!(matches!(readings.check("a.txt", Some(&now), None, Again::SameCall), Ok(true)));
-        let reading = readings.of("a.txt").unwrap();
-        assert!(reading.is_read() && reading.is_change_only() && !reading.is_full());
-        assert!(readings.check_whole("a.txt", &now, None).is_err());
-        assert!(readings.check_read("a.txt", &now, None).is_ok());
-        // After reading it again, the client knows it.
-        readings.saw("a.txt", &now, 0..5, 5);
-        assert!(!readings.of("a.txt").unwrap().is_change_only());
-        // A deleted file is refused once too, and then forgotten.
-        assert!(readings.check("a.txt", None, None, Again::SameCall).is_err());
-        assert!(matches!(readings.check("a.txt", None, None, Again::SameCall), Ok(false)));
-        assert!(readings.of("a.txt").is_none());
-    }
-
-    #[test]
-    fn a_named_version_counts_more_than_what_was_read() {
-        let (mut readings, read) = reader(&[0..1]);
-        let now = snapshot("1\n2\n3\n4\nfive\n");
-        let named = |snapshot: &Snapshot| snapshot.text.version().short();
-        assert!(matches!(readings.check("a.txt", Some(&now), Some(&named(&now)), Again::SameCall), Ok(true)));
-        assert!(readings.check_whole("a.txt", &now, Some(&named(&now))).is_ok());
-        assert!(readings.check_read("a.txt", &now, Some(&named(&now))).is_ok());
-        assert!(readings.check_whole("a.txt", &now, Some(&named(&read))).is_err());
-        assert!(readings.check_read("a.txt", &now, Some(&named(&read))).is_err());
-        let stale = readings.check("a.txt", Some(&now), Some(&named(&read)), Again::SameCall).unwrap_err();
-        assert!(
-            matches!(*stale.kind, Kind::StaleFile { again: Again::NewVersion, diff: Some(_), .. }),
-            "{stale:?}"
-        );
-        // A version that was never read cannot be shown.
-        let other = named(&snapshot("other"));
-        let stale = readings.check("a.txt", Some(&read), Some(&other), Again::SameCall).unwrap_err();
-        assert!(matches!(*stale.kind, Kind::StaleFile { diff: None, .. }), "{stale:?}");
-    }
-
-    #[test]
-    fn an_old_version_that_is_named_does_not_undo_what_was_read() {
-        let (mut readings, now) = reader(&[0..5]);
-        let old = snapshot("old\n").text.version().short();
-        assert!(readings.check("a.txt", Some(&now), Some(&old), Again::SameCall).is_err());
-        assert!(readings.check_whole("a.txt", &now, None).is_ok());
     }
 
     #[test]
