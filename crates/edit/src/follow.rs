@@ -16,13 +16,13 @@ use core::ops::Range;
 use crate::edit::Edit;
 use crate::text::{Text, split_lines};
 
-/// How many comparisons finding lines by their content may take.
+/// The number of comparisons that finding lines by their content may take.
 const WORK: usize = 50_000_000;
-/// How many places are told where lines stand in several.
+/// The number of places that are told where lines stand in several.
 const TOLD: usize = 5;
 
-/// Lines by the numbers that they have in a version which a request names: so many from the first on, or none and the
-/// place before it.
+/// Lines by the numbers that they have in a version which a request names. Without any, it is the place before the
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedLines {
     /// Counted from 0.
@@ -39,8 +39,8 @@ pub struct CurrentLines {
 }
 
 impl NamedLines {
-    /// Takes the number of the first line, counted from 1, and how many there are; `None` if the number is 0 or one of
-    /// them has none.
+    /// Creates `count` lines from the number of the first, counted from 1. Returns `None` if that is 0, or if the number
+    /// of the last is too large.
     #[must_use]
     pub fn new(first: usize, count: usize) -> Option<Self> {
         let before = first.checked_sub(1)?;
@@ -48,7 +48,7 @@ impl NamedLines {
         Some(Self { first: before, count })
     }
 
-    /// These lines of a text of so many lines that is the version which the request names; `None` if it has fewer.
+    /// Returns these lines of a text that is the version which the request names, or `None` if its `total` is smaller.
     #[must_use]
     pub fn within(self, total: usize) -> Option<CurrentLines> {
         let Self { first, count } = self;
@@ -65,19 +65,19 @@ impl CurrentLines {
         Self { first: range.start, count: range.len() }
     }
 
-    /// The first of them, counted from 0; without any, the line that follows the place.
+    /// Returns the index of the first line, or without any of the line that follows the place.
     #[must_use]
     pub fn first(self) -> usize {
         self.first
     }
 
-    /// How many there are.
+    /// Returns the number of lines.
     #[must_use]
     pub fn count(self) -> usize {
         self.count
     }
 
-    /// Their numbers, as those of a version: the text at hand is to be followed on.
+    /// Returns the lines by their numbers in the text at hand, from which they can be followed on.
     #[must_use]
     pub fn named(self) -> NamedLines {
         NamedLines { first: self.first, count: self.count }
@@ -87,15 +87,15 @@ impl CurrentLines {
 /// What became of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Followed {
-    /// They are there as they were, and together.
+    /// The lines are there as they were, and together.
     Kept(CurrentLines),
-    /// They are not, or not together.
+    /// The lines are not there as they were, or not together.
     Changed(Option<Remains>),
-    /// Their text stands in several places, these among them, and nothing tells which is meant.
+    /// The text of the lines stands in several places, these among them, and nothing tells which is meant.
     Several(Vec<CurrentLines>),
     /// The version that is named has only so many lines.
     Missing {
-        /// How many it has.
+        /// The number of lines that it has.
         total: usize,
     },
 }
@@ -105,28 +105,28 @@ pub enum Followed {
 pub struct Remains {
     /// The lines.
     pub lines: CurrentLines,
-    /// Whether they take the place of these lines alone, and not of others beside them too.
+    /// Whether they take the place of the changed lines alone, and not of others beside them too.
     pub is_tight: bool,
 }
 
 /// A step from one version to the next.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// What an edit did is known.
+    /// An edit, of which is known what it did.
     Edited(&'a LineMap),
-    /// Only what was there before and afterwards is known.
+    /// A change of which only the content before and afterwards is known.
     Compared {
         /// The content before.
         then: &'a Text,
         /// The content afterwards.
         now: &'a Text,
-        /// What a comparison of the two as a whole takes for the changed lines. It may be wrong, so it only has a veto.
+        /// The lines that a comparison of the two as a whole takes for changed. It may be wrong, so it only has a veto.
         map: &'a LineMap,
     },
 }
 
-/// Follows lines from the version that has their numbers, step by step. Without a step they are those of the text itself,
-/// which has so many lines.
+/// Follows lines from the version that has their numbers, step by step, to a text of `total` lines. Without a step that
+/// text is the version.
 #[must_use]
 pub fn follow<'a>(named: NamedLines, steps: impl IntoIterator<Item = Step<'a>>, total: usize) -> Followed {
     let mut at = named.range();
@@ -175,24 +175,24 @@ impl Step<'_> {
     }
 }
 
-/// Which lines an edit has written anew; all others are as they were.
+/// The lines that an edit has written anew; all others are as they were.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineMap {
-    /// How many lines there were, and how many there are.
+    /// The number of lines before and after the edit.
     old: usize,
     new: usize,
     /// Sorted and disjoint.
     blocks: Vec<LineBlock>,
 }
 
-/// Old lines that went, and how many came in their place.
+/// Old lines that an edit has removed, and the number of new ones in their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineBlock {
-    /// The first that went, counted from 0; without any, the one before which the new ones came.
+    /// The index of the first removed line, or without any of the one before which the new ones came.
     pub first: usize,
-    /// How many went.
+    /// The number of removed lines.
     pub gone: usize,
-    /// How many came.
+    /// The number of new lines.
     pub came: usize,
 }
 
@@ -203,13 +203,13 @@ impl LineBlock {
 }
 
 impl LineMap {
-    /// What an edit of this text does to its lines; `None` where that was itself found by comparing two contents.
+    /// Creates the map of an edit of this text. Returns `None` if the edit was itself found by comparing two contents.
     #[must_use]
     pub fn from_edit(base: &Text, edit: &Edit) -> Option<Self> {
         (!edit.is_compared()).then(|| Self::from_spans(base, edit))
     }
 
-    /// The same of any edit, though which of several equal lines it has kept may be a guess.
+    /// Creates the map of any edit, though which of several equal lines that has kept may be a guess.
     fn from_spans(base: &Text, edit: &Edit) -> Self {
         let blocks = blocks(base, edit);
         let old = base.lines().len();
@@ -217,7 +217,8 @@ impl LineMap {
         Self { old, new, blocks }
     }
 
-    /// The map of these blocks, where a text of `old` lines came to have `new`; `None` if they do not fit together.
+    /// Creates a map of these blocks, which make a text of `new` lines of one of `old`. Returns `None` if they do not
+    /// fit together.
     #[must_use]
     pub fn from_blocks(old: usize, new: usize, blocks: Vec<LineBlock>) -> Option<Self> {
         let (mut at, mut came, mut gone) = (0, 0usize, 0usize);
@@ -232,26 +233,26 @@ impl LineMap {
         (old.checked_add(came)?.checked_sub(gone)? == new).then_some(Self { old, new, blocks })
     }
 
-    /// How many lines there were.
+    /// Returns the number of lines before the edit.
     #[must_use]
     pub fn lines_before(&self) -> usize {
         self.old
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines after the edit.
     #[must_use]
     pub fn lines_after(&self) -> usize {
         self.new
     }
 
-    /// The blocks, in order.
+    /// Returns the blocks, in order.
     #[must_use]
     pub fn blocks(&self) -> &[LineBlock] {
         &self.blocks
     }
 
-    /// Where lines are afterwards; or else what stands in their place, and whether it does so for them alone. A place
-    /// between two lines is only kept while both are, and are neighbours.
+    /// Returns where lines are afterwards; or as an error what stands in their place, and whether it does so for them
+    /// alone. A place between two lines is only kept while both are, and are neighbours.
     fn step(&self, at: &Range<usize>) -> Result<Range<usize>, (Range<usize>, bool)> {
         let is_before = |block: &&LineBlock| match at.is_empty() {
             true => block.end() < at.start,
@@ -275,12 +276,12 @@ impl LineMap {
     }
 }
 
-/// How many lines came and went in these blocks.
+/// Returns the numbers of new and of removed lines in these blocks.
 fn moved(blocks: &[LineBlock]) -> (usize, usize) {
     blocks.iter().fold((0, 0), |(came, gone), block| (came + block.came, gone + block.gone))
 }
 
-/// The lines that the spans of an edit touch, and how many they leave.
+/// Returns the blocks of lines that the spans of an edit touch.
 fn blocks(base: &Text, edit: &Edit) -> Vec<LineBlock> {
     let (bytes, lines) = (base.bytes(), base.lines());
     let (len, end_of_body) = (lines.len(), base.body().end);
@@ -337,18 +338,18 @@ fn blocks(base: &Text, edit: &Edit) -> Vec<LineBlock> {
     done
 }
 
-/// What follows the line ending at the beginning of a text, if it begins with one.
+/// Returns what follows the line ending at the beginning of a text, if it begins with one.
 fn after_ending(new: &[u8]) -> Option<&[u8]> {
     new.strip_prefix(b"\n").or_else(|| new.strip_prefix(b"\r\n"))
 }
 
-/// Lines that are touched, with what becomes of them so far.
+/// A block of touched lines, with what becomes of them so far.
 struct OpenBlock {
     first: usize,
     end: usize,
-    /// Up to here the old bytes are dealt with.
+    /// The offset up to which the old bytes are dealt with.
     until: usize,
-    /// Where its last line ends.
+    /// The offset at which its last line ends.
     ends_at: usize,
     content: Vec<u8>,
 }
@@ -361,7 +362,7 @@ impl OpenBlock {
     }
 }
 
-/// Where some lines of an older content stand in a newer one.
+/// The places of some lines of an older content in a newer one.
 #[derive(Debug, PartialEq, Eq)]
 enum Standing {
     Once(Range<usize>),
@@ -369,7 +370,7 @@ enum Standing {
     Several(Vec<Range<usize>>),
 }
 
-/// Finds lines by what they hold.
+/// Finds lines of an older content in a newer one by their text.
 fn compare(then: &Text, now: &Text, at: &Range<usize>) -> Standing {
     let mut known = BTreeMap::new();
     let (then, now) = (Numbered::new(then, &mut known), Numbered::new(now, &mut known));
@@ -417,7 +418,7 @@ fn told(places: &[usize], count: usize) -> Standing {
     Standing::Several(places.iter().take(TOLD).map(|place| place - 1..place - 1 + count).collect())
 }
 
-/// The lines of a text, each as a number that is the same for the same line, between two that stand for its edges.
+/// The lines of a text as numbers, equal for equal lines, between two that stand for its edges.
 struct Numbered(Vec<u32>);
 
 /// The numbers of the edges.
@@ -435,7 +436,7 @@ impl Numbered {
         Self(numbers)
     }
 
-    /// Every place of these lines, but for those beyond the edges; `None` if that is too much work.
+    /// Returns every place of these lines, but for those beyond the edges, or `None` if that is too much work.
     fn places(&self, wanted: &[u32], work: &mut usize) -> Option<Vec<usize>> {
         let mut places = Vec::new();
         for at in 1..self.0.len() - wanted.len().min(self.0.len() - 1) {
