@@ -31,18 +31,14 @@
     declarator: (init_declarator
       declarator: [
         (identifier) @name
-        (array_declarator declarator: (identifier) @name)
-        (pointer_declarator declarator: (identifier) @name)
-        (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
-        (array_declarator declarator: (array_declarator declarator: (identifier) @name))
+        (_ declarator: (identifier) @name)
+        (_ declarator: (_ declarator: (identifier) @name))
       ])) @definition.variable)
 (preproc_ifdef
   (declaration
     declarator: (init_declarator
       declarator: [
         (identifier) @name
-        (array_declarator declarator: (identifier) @name)
-        (pointer_declarator declarator: (identifier) @name)
-        (pointer_declarator declarator: (array_declarator declarator: (identifier) @name))
-        (array_declarator declarator: (array_declarator declarator: (identifier) @name))
+        (_ declarator: (identifier) @name)
+        (_ declarator: (_ declarator: (identifier) @name))
       ])) @definition.variable)

@@ -435,7 +435,9 @@ static inline int first(void)
 char *second(int a) {
     return 0;
 }
+static char **words = 0;
 #endif
+int grid[2][2] = {{0}};
 ";
     check(
         "a.h",
@@ -453,6 +455,8 @@ char *second(int a) {
             "prototype second 20-20",
             "function first 22-27 @23",
             "function second 29-31",
+            "variable words 32-32",
+            "variable grid 34-34",
         ],
     );
 }
