@@ -1,0 +1,167 @@
+//! Locks among processes, waited for until a deadline: of a whole file or folder, and of single bytes of a file.
+//!
+//! The kernel keeps the queue and wakes who is next at once; nothing polls. A wait that ends without the lock leaves
+//! nothing behind, neither a thread nor a place in the queue. A lock belongs to the open handle: it is released when the
+//! handle is closed or its process ends, and two handles of one process exclude each other as two processes do.
+//!
+//! ```
+//! use std::fs::File;
+//! use std::time::Instant;
+//! use emend_filelock::{Hold, lock, unlock};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let (mine, other) = (File::open(folder.path())?, File::open(folder.path())?);
+//! assert!(lock(&mine, Hold::Alone, Instant::now())?);
+//! assert!(!lock(&other, Hold::Shared, Instant::now())?);
+//! unlock(&mine)?;
+//! assert!(lock(&other, Hold::Shared, Instant::now())?);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! The locks are advisory: they order those who ask for them and nobody else.
+
+use std::fs::File;
+use std::io;
+use std::time::Instant;
+
+/// The way in which a file or folder is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Together with others that share it.
+    Shared,
+    /// With nobody else.
+    Alone,
+}
+
+/// Whether the system has locks of single bytes that belong to a handle ([`lock_byte`]).
+pub const HAS_BYTE_LOCKS: bool = cfg!(target_os = "linux");
+
+/// Locks a whole file or folder. Returns false if that was not possible until then.
+pub fn lock(file: &File, hold: Hold, until: Instant) -> io::Result<bool> {
+    system::lock(file, hold, until)
+}
+
+/// Releases the lock of a whole file or folder.
+pub fn unlock(file: &File) -> io::Result<()> {
+    file.unlock()
+}
+
+/// Locks one byte of a file that is open for writing, which need not exist. Returns false if that was not possible until
+/// then.
+pub fn lock_byte(file: &File, at: u32, until: Instant) -> io::Result<bool> {
+    system::lock_byte(file, at, until)
+}
+
+/// Releases the lock of one byte.
+pub fn unlock_byte(file: &File, at: u32) -> io::Result<()> {
+    system::unlock_byte(file, at)
+}
+
+#[cfg(target_os = "linux")]
+mod deadline;
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::time::Instant;
+
+    use libc::{F_OFD_SETLK, F_OFD_SETLKW, F_UNLCK, F_WRLCK, LOCK_EX, LOCK_NB, LOCK_SH, c_int, c_short};
+
+    use super::Hold;
+    use super::deadline;
+
+    pub(super) fn lock(file: &File, hold: Hold, until: Instant) -> io::Result<bool> {
+        let how = match hold {
+            Hold::Shared => LOCK_SH,
+            Hold::Alone => LOCK_EX,
+        };
+        or_wait(until, || flock(file, how | LOCK_NB), || flock(file, how))
+    }
+
+    pub(super) fn lock_byte(file: &File, at: u32, until: Instant) -> io::Result<bool> {
+        let set = |command| set_byte(file, command, F_WRLCK, at);
+        or_wait(until, || set(F_OFD_SETLK), || set(F_OFD_SETLKW))
+    }
+
+    pub(super) fn unlock_byte(file: &File, at: u32) -> io::Result<()> {
+        set_byte(file, F_OFD_SETLK, F_UNLCK, at)
+    }
+
+    /// Tries without waiting, and then with.
+    fn or_wait(
+        until: Instant,
+        now: impl Fn() -> io::Result<()>,
+        wait: impl Fn() -> io::Result<()>,
+    ) -> io::Result<bool> {
+        match now() {
+            Ok(()) => return Ok(true),
+            // Some file systems answer EACCES.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => {}
+            Err(error) => return Err(error),
+        }
+        deadline::wait_until(until, wait)
+    }
+
+    #[allow(unsafe_code, reason = "std's locks know no deadline")]
+    fn flock(file: &File, operation: c_int) -> io::Result<()> {
+        // SAFETY: the handle is open, and the call takes no pointer.
+        check(unsafe { libc::flock(file.as_raw_fd(), operation) })
+    }
+
+    #[allow(unsafe_code, reason = "no crate wraps the locks of an open handle's bytes")]
+    fn set_byte(file: &File, command: c_int, kind: c_int, at: u32) -> io::Result<()> {
+        // SAFETY: the structure is plain numbers, of which zero is a valid value for each.
+        let mut range: libc::flock = unsafe { std::mem::zeroed() };
+        range.l_type = kind as c_short;
+        range.l_whence = libc::SEEK_SET as c_short;
+        range.l_start = at.into();
+        range.l_len = 1;
+        // SAFETY: the handle is open, and the pointer is to a structure that lives as long as the call.
+        check(unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const range) })
+    }
+
+    fn check(result: c_int) -> io::Result<()> {
+        if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::fs::{File, TryLockError};
+    use std::io;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::Hold;
+
+    /// How long a waiting thread sleeps between two tries: these systems have no wait with a deadline.
+    const PAUSE: Duration = Duration::from_millis(1);
+
+    pub(super) fn lock(file: &File, hold: Hold, until: Instant) -> io::Result<bool> {
+        loop {
+            let locked = match hold {
+                Hold::Shared => file.try_lock_shared(),
+                Hold::Alone => file.try_lock(),
+            };
+            match locked {
+                Ok(()) => return Ok(true),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return Ok(false),
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn lock_byte(_file: &File, _at: u32, _until: Instant) -> io::Result<bool> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn unlock_byte(_file: &File, _at: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+mod tests;
