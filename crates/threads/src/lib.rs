@@ -1,9 +1,11 @@
-//! Threading tools: locks that stay usable after a panic ([`Mutex`], [`Condvar`]), and background jobs
-//! ([`Background`]).
+//! Threading tools: locks that stay usable after a panic ([`Mutex`], [`Condvar`]), waiting in line ([`Lines`]), and
+//! background jobs ([`Background`]).
 
 mod lock;
 
 mod background;
+mod line;
 
 pub use background::{Background, Waiting};
+pub use line::{Lines, Turn};
 pub use lock::{Condvar, Mutex};

@@ -1,0 +1,140 @@
+//! Waiting in line: one thread at a time, in the order in which they came, each only until its deadline.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::thread::{self, Thread};
+use std::time::Instant;
+
+use crate::Mutex;
+
+/// Lines of threads, one for each key. The first thread of each has its turn until it leaves.
+#[derive(Debug)]
+pub struct Lines<K>(Mutex<State<K>>);
+
+#[derive(Debug)]
+struct State<K> {
+    /// Without those in which nobody is.
+    lines: BTreeMap<K, VecDeque<(u64, Thread)>>,
+    /// The number of threads that ever came.
+    came: u64,
+}
+
+/// The turn of a thread, which ends on drop.
+#[derive(Debug)]
+pub struct Turn<'a, K: Ord> {
+    lines: &'a Lines<K>,
+    key: K,
+    number: u64,
+}
+
+impl<K> Default for Lines<K> {
+    fn default() -> Self {
+        Self(Mutex::new(State { lines: BTreeMap::new(), came: 0 }))
+    }
+}
+
+impl<K: Ord + Clone> Lines<K> {
+    /// Waits for the turn of this thread. Returns `None`, and leaves the line, if it does not come until then.
+    pub fn wait(&self, key: K, until: Instant) -> Option<Turn<'_, K>> {
+        let mut state = self.0.lock();
+        state.came += 1;
+        let number = state.came;
+        state.lines.entry(key.clone()).or_default().push_back((number, thread::current()));
+        while !state.is_first(&key, number) {
+            let Some(left) = until.checked_duration_since(Instant::now()) else {
+                state.leave(&key, number);
+                return None;
+            };
+            drop(state);
+            thread::park_timeout(left);
+            state = self.0.lock();
+        }
+        Some(Turn { lines: self, key, number })
+    }
+}
+
+impl<K: Ord> Lines<K> {
+    /// Returns the number of threads that have their turn in this line or wait for it.
+    pub fn length(&self, key: &K) -> usize {
+        self.0.lock().lines.get(key).map_or(0, VecDeque::len)
+    }
+}
+
+impl<K: Ord> State<K> {
+    fn is_first(&self, key: &K, number: u64) -> bool {
+        self.lines.get(key).and_then(VecDeque::front).is_some_and(|(first, _)| *first == number)
+    }
+
+    /// Takes a thread out of its line, and wakes the one whose turn comes by that.
+    fn leave(&mut self, key: &K, number: u64) {
+        let was_first = self.is_first(key, number);
+        let Some(line) = self.lines.get_mut(key) else { return };
+        line.retain(|(other, _)| *other != number);
+        match line.front() {
+            Some((_, next)) if was_first => next.unpark(),
+            Some(_) => {}
+            None => _ = self.lines.remove(key),
+        }
+    }
+}
+
+impl<K: Ord> Drop for Turn<'_, K> {
+    fn drop(&mut self) {
+        self.lines.0.lock().leave(&self.key, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Waits until so many threads are in line.
+    fn until_there_are(lines: &Lines<u8>, threads: usize) {
+        let until = Instant::now() + LONG;
+        while lines.length(&7) != threads {
+            assert!(Instant::now() < until);
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn turns_come_in_the_order_of_arrival() {
+        let (lines, served) = (Arc::new(Lines::default()), Arc::new(Mutex::new(Vec::new())));
+        let first = lines.wait(7, Instant::now()).expect("nobody is there");
+        let threads: Vec<_> = (0..5)
+            .map(|number| {
+                until_there_are(&lines, number + 1);
+                let (lines, served) = (Arc::clone(&lines), Arc::clone(&served));
+                thread::spawn(move || {
+                    let _turn = lines.wait(7, Instant::now() + LONG).expect("its turn comes");
+                    served.lock().push(number);
+                })
+            })
+            .collect();
+        until_there_are(&lines, 6);
+        drop(first);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(*served.lock(), [0, 1, 2, 3, 4]);
+        assert!(lines.0.lock().lines.is_empty());
+    }
+
+    #[test]
+    fn who_gives_up_leaves_the_line_and_holds_nobody_up() {
+        let lines = Arc::new(Lines::default());
+        let first = lines.wait(7, Instant::now()).expect("nobody is there");
+        assert!(lines.wait(7, Instant::now() + Duration::from_millis(5)).is_none());
+        assert!(lines.wait(8, Instant::now()).is_some(), "another line");
+        until_there_are(&lines, 1);
+        let next = thread::spawn({
+            let lines = Arc::clone(&lines);
+            move || lines.wait(7, Instant::now() + LONG).is_some()
+        });
+        until_there_are(&lines, 2);
+        drop(first);
+        assert!(next.join().unwrap());
+    }
+}
