@@ -32,6 +32,7 @@ pub struct FailingDisk {
     mount: Option<u64>,
     errno: i32,
     meddlers: Mutex<VecDeque<Meddler>>,
+    sync_meddlers: Mutex<VecDeque<Meddler>>,
 }
 
 impl fmt::Debug for FailingDisk {
@@ -58,6 +59,7 @@ impl FailingDisk {
             mount: None,
             errno,
             meddlers: Mutex::default(),
+            sync_meddlers: Mutex::default(),
         }
     }
 
@@ -134,6 +136,11 @@ impl FailingDisk {
     /// each.
     pub fn before_placing(&self, meddler: impl FnOnce() + Send + 'static) {
         self.meddlers.lock().unwrap_or_else(PoisonError::into_inner).push_back(Box::new(meddler));
+    }
+
+    /// Runs this function once, right before the next sync of a folder.
+    pub fn before_folder_sync(&self, meddler: impl FnOnce() + Send + 'static) {
+        self.sync_meddlers.lock().unwrap_or_else(PoisonError::into_inner).push_back(Box::new(meddler));
     }
 
     fn call(&self) -> io::Result<()> {
@@ -234,6 +241,10 @@ impl Disk for FailingDisk {
 
     fn sync_dir(&self, dir: &Dir) -> io::Result<()> {
         self.call()?;
+        let meddler = self.sync_meddlers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        if let Some(meddler) = meddler {
+            meddler();
+        }
         self.synced.fetch_add(1, Ordering::SeqCst);
         self.inner.sync_dir(dir)
     }

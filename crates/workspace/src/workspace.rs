@@ -4,9 +4,12 @@ pub(crate) mod files;
 mod making;
 pub(crate) mod past_edits;
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use emend_threads::Background;
 
 use crate::problem::Problem;
 
@@ -26,13 +29,13 @@ use crate::edits::running_commits::RunningCommits;
 use crate::edits::stages::kept_preview::KeptPreview;
 use crate::edits::stages::plan_request::{RequestSource, plan_request, root_of};
 use crate::edits::stages::plan_undo::UndoSource;
-use crate::edits::vault_access::VaultAccess;
+use crate::edits::vault_access::{Reach, VaultAccess};
 use crate::files::effort::Effort;
 use crate::files::history::undo::Undo;
 use crate::files::lock::PATIENCE;
 use crate::files::meant;
 use crate::files::report::Report;
-use crate::files::roots::{RootSpec, Roots};
+use crate::files::roots::{Root, RootSpec, Roots};
 use crate::policy::programs::Programs;
 use crate::policy::{Answers, ListedTools, Mode, Policy};
 
@@ -40,7 +43,9 @@ use crate::policy::{Answers, ListedTools, Mode, Policy};
 #[derive(Debug)]
 pub struct Workspace {
     roots: Roots,
-    vaults: VaultAccess,
+    vaults: Arc<VaultAccess>,
+    /// Removes the oldest entries of vaults, after the answers to the edits that made them crowded.
+    tidying: Background<VecDeque<Arc<Root>>>,
     patience: Duration,
     /// The command by which a person approves a waiting plan, without the id.
     approve: String,
@@ -48,6 +53,15 @@ pub struct Workspace {
     running_commits: RunningCommits,
     hooks: Hooks,
     guard: Guard,
+}
+
+/// The time for which a workspace that is closed waits until its vaults are tidied.
+const TIDYING: Duration = Duration::from_secs(5);
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        self.tidying.wait(TIDYING);
+    }
 }
 
 impl Workspace {
@@ -64,11 +78,16 @@ impl Workspace {
         policy: &Policy,
     ) -> Result<Self, Problem> {
         let roots = Roots::open(disk, specs, policy)?;
-        let vaults = VaultAccess::new(Arc::clone(roots.disk()), state);
+        let vaults = Arc::new(VaultAccess::new(Arc::clone(roots.disk()), state));
         vaults.recover_all(&roots);
+        let tidying = {
+            let vaults = Arc::clone(&vaults);
+            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| vaults.lock_and_tidy(&root))
+        };
         Ok(Self {
             roots,
             vaults,
+            tidying,
             patience: PATIENCE,
             approve: "emend approve".into(),
             observers: Observers::default(),
@@ -218,7 +237,8 @@ impl Workspace {
             return Ok(());
         }
         for root in self.roots.all() {
-            let _locked = self.vaults.lock(root, context.effort.patience(self.patience))?;
+            let patience = context.effort.patience(self.patience);
+            let _locked = self.vaults.lock(root, &Reach::Whole, patience)?;
             check_not_repeated(&self.roots, &self.vaults, root, context)?;
         }
         Ok(())

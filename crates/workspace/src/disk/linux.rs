@@ -168,7 +168,13 @@ impl Disk for Linux {
     }
 
     fn names(&self, dir: &Dir) -> io::Result<Vec<OsString>> {
-        super::portable::names(dir)
+        // cap-std opens the folder twice.
+        let entries = fs::Dir::read_from(dir)?;
+        let name = |entry: rustix::io::Result<fs::DirEntry>| {
+            let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
+            Ok((name != "." && name != "..").then_some(name))
+        };
+        entries.map(name).filter_map(io::Result::transpose).collect()
     }
 
     fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {

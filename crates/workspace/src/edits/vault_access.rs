@@ -15,12 +15,13 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::files::call::CallIdentity;
 use crate::files::commit::Committed;
 use crate::files::effort::NotDone;
+use crate::files::file_locks::{FileKey, LockedFiles};
 use crate::files::history::History;
 use crate::files::history::calls::{CallIndex, Earlier};
 use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile, RecordedLines};
-use crate::files::lock::Locked;
+use crate::files::lock::{Alone, Deadline, PATIENCE, Shared};
 use crate::files::recovery::{self, RecoveryFindings};
-use crate::files::roots::{Root, Roots};
+use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::seal::Seal;
 use crate::files::vault::{self, Vault};
 use crate::policy::Mode;
@@ -41,17 +42,41 @@ pub(crate) struct VaultAccess {
     calls: Mutex<HashMap<PathBuf, CallIndex>>,
 }
 
-/// A root locked against edits of others, with all interrupted edits recovered.
+/// What an edit locks of a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The files with these keys.
+    Files(BTreeSet<FileKey>),
+    /// Everything.
+    Whole,
+}
+
+/// A root of which something is locked against edits of others, with what interrupted edits have left of that recovered.
 #[derive(Debug)]
 pub(crate) struct LockedRoot<'a> {
     root: &'a Arc<Root>,
-    _lock: Locked<'a>,
+    lock: Lock<'a>,
+}
+
+#[derive(Debug)]
+enum Lock<'a> {
+    Files(LockedFiles<'a>, #[expect(dead_code, reason = "it ends when it is dropped")] Shared<'a>),
+    Whole(#[expect(dead_code, reason = "it ends when it is dropped")] Alone<'a>),
 }
 
 impl LockedRoot<'_> {
-    /// Returns whether the lock is of this root.
-    pub(crate) fn is_of(&self, root: &Arc<Root>) -> bool {
-        Arc::ptr_eq(self.root, root)
+    /// Returns whether all of the root is locked.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.lock, Lock::Whole(_))
+    }
+
+    /// Returns whether every file of this plan is locked.
+    pub(crate) fn covers(&self, plan: &CheckedPlan) -> bool {
+        let is_locked = |path: &WorkspacePath| match &self.lock {
+            Lock::Files(files, _) => files.has(FileKey::new(&path.place.names)),
+            Lock::Whole(_) => true,
+        };
+        Arc::ptr_eq(self.root, &plan.context.root) && plan.files.values().all(|(path, _)| is_locked(path))
     }
 }
 
@@ -72,15 +97,45 @@ impl VaultAccess {
         &*self.disk
     }
 
-    /// Locks a root, waiting at most `patience`, and recovers interrupted edits in it.
+    /// Locks what an edit reaches of a root, waiting at most `patience`. Interrupted edits of that are recovered, for which
+    /// the whole root is locked.
     pub(crate) fn lock<'a>(
         &self,
         root: &'a Arc<Root>,
+        reach: &Reach,
         patience: Duration,
     ) -> Result<LockedRoot<'a>, NotDone> {
-        let lock = root.lock(patience)?;
+        let deadline = Deadline::after(patience);
+        if let Reach::Files(keys) = reach
+            && let Some(lock) = self.lock_files(root, keys, deadline)?
+        {
+            return Ok(LockedRoot { root, lock });
+        }
+        let lock = self.lock_whole(root, deadline)?;
         self.recover(root)?;
-        Ok(LockedRoot { root, _lock: lock })
+        Ok(LockedRoot { root, lock: Lock::Whole(lock) })
+    }
+
+    /// Locks some files of a root. `None` means that all of it must be locked: it has no vault yet, single files cannot be
+    /// locked there, or an interrupted edit of one is to be recovered.
+    fn lock_files<'a>(
+        &self,
+        root: &'a Arc<Root>,
+        keys: &BTreeSet<FileKey>,
+        deadline: Deadline,
+    ) -> Result<Option<Lock<'a>>, NotDone> {
+        let Some(vault) = root.vault.opened(self.disk()) else { return Ok(None) };
+        let Some(files) = vault.lock_files(self.disk()) else { return Ok(None) };
+        let (files, shared) = root.lock_files(files, keys, deadline)?;
+        let has_left = recovery::has_left(self.disk(), &vault, keys);
+        let has_left = has_left.map_err(|error| looking_failed(root, &error))?;
+        Ok((!has_left).then_some(Lock::Files(files, shared)))
+    }
+
+    fn lock_whole<'a>(&self, root: &'a Root, deadline: Deadline) -> Result<Alone<'a>, NotDone> {
+        let vault = root.vault.opened(self.disk());
+        let files = vault.and_then(|vault| vault.lock_files(self.disk()));
+        root.lock(files.as_ref().map(|files| &files.gate), deadline)
     }
 
     /// Returns the user's state folder.
@@ -94,16 +149,24 @@ impl VaultAccess {
         if let (None, Some(state)) = (root.vault.opened(disk), &self.state) {
             seal.keep(state);
         }
-        let vault = root.vault.get(disk, root.folder(), self.state.as_deref(), seal)?;
-        self.tidy(&vault);
-        Ok(vault)
+        root.vault.get(disk, root.folder(), self.state.as_deref(), seal)
     }
 
-    /// Removes the oldest entries of a crowded vault. A failure does no harm.
+    /// Removes the oldest entries of a crowded vault, whose root is locked as a whole: nobody may write to the log while
+    /// another takes its place. A failure does no harm.
     pub(crate) fn tidy(&self, vault: &Vault) {
         if vault.take_crowded() {
             vault.prune(self.disk());
             let _ = self.prune_log(vault);
+        }
+    }
+
+    /// Locks the root and tidies its vault.
+    pub(crate) fn lock_and_tidy(&self, root: &Root) {
+        if let Some(vault) = root.vault.opened(self.disk())
+            && let Ok(_locked) = self.lock_whole(root, Deadline::after(PATIENCE))
+        {
+            self.tidy(&vault);
         }
     }
 
@@ -122,7 +185,7 @@ impl VaultAccess {
         for root in roots.all() {
             // A process that may not edit leaves recovery to those that may.
             if root.policy.terms().mode != Mode::ReadOnly
-                && let Ok(_locked) = root.lock(AT_START)
+                && let Ok(_locked) = self.lock_whole(root, Deadline::after(AT_START))
                 && let Err(problem) = self.recover(root)
             {
                 self.tell(vec![problem.to_string()]);
@@ -130,16 +193,10 @@ impl VaultAccess {
         }
     }
 
-    /// Recovers interrupted edits in a root, whose lock must be held.
+    /// Recovers interrupted edits in a root, which must be locked as a whole.
     fn recover(&self, root: &Root) -> Result<(), Problem> {
         let disk = self.disk();
-        let failed = |error: io::Error| {
-            let what = format!(
-                "Emend cannot look for interrupted edits of {}: {error}. Nothing was changed.",
-                root.path.display()
-            );
-            Problem::new(Kind::RecoveryNeeded { what })
-        };
+        let failed = |error: io::Error| looking_failed(root, &error);
         let mut findings = RecoveryFindings::default();
         if let Some(vault) = root.vault.opened(disk) {
             findings = recovery::recover(disk, root, &vault).map_err(failed)?;
@@ -294,8 +351,10 @@ impl VaultAccess {
 
     /// Writes a record, and knows its call from then on.
     fn write(&self, vault: &Vault, record: Record, details: &Details) -> io::Result<()> {
+        // Edits of this process write one after the other, so that none has to read what another wrote.
+        let mut calls = self.calls.lock();
         let length = record.write(self.disk(), vault, details)?;
-        if let Some(index) = self.calls.lock().get_mut(&vault.log_path()) {
+        if let Some(index) = calls.get_mut(&vault.log_path()) {
             // If that fails, the record is read with the others.
             let _ = index.add_written(self.disk(), vault, record, length);
         }
@@ -330,6 +389,14 @@ impl VaultAccess {
         }
         Ok(self.seal.get().expect("it was set"))
     }
+}
+
+fn looking_failed(root: &Root, error: &io::Error) -> Problem {
+    let what = format!(
+        "Emend cannot look for interrupted edits of {}: {error}. Nothing was changed.",
+        root.path.display()
+    );
+    Problem::new(Kind::RecoveryNeeded { what })
 }
 
 fn reading_failed(error: &io::Error) -> Problem {

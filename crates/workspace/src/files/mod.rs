@@ -20,6 +20,7 @@ pub mod search;
 pub(crate) mod walk;
 
 pub mod commit;
+pub(crate) mod file_locks;
 pub mod lock;
 pub(crate) mod recovery;
 pub(crate) mod seal;

@@ -6,8 +6,11 @@
 //! ([`restore`](mod@crate::files::commit::restore)), which moves nothing away that is not known to be ours and deletes
 //! nothing of unknown content. It may be killed at any moment, and run again.
 //!
-//! The root's lock is held, so nothing found here belongs to a running transaction.
+//! The root is locked as a whole, so nothing found here belongs to a running transaction. An edit that locks some files
+//! only looks whether anything is left that concerns them ([`has_left`]): what is left of other files harms it as little as
+//! a running edit of those does.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +25,7 @@ use crate::disk::{Disk, FileKind, HELPER};
 use crate::files::commit::journal::{self, COMMITTED, Change, Entry, Journal, NamedFile, PREPARED, STAGING};
 use crate::files::commit::restore::{self, Folder, Site};
 use crate::files::commit::tidy::{self, Tx};
+use crate::files::file_locks::FileKey;
 use crate::files::history::Over;
 use crate::files::history::record::{Details, Record};
 use crate::files::roots::Root;
@@ -66,6 +70,44 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
             .push(format!("What an interrupted edit displaced is kept in {}.", vault.shown_open(name)));
     }
     Ok(findings)
+}
+
+/// Returns whether an open transaction concerns one of these files. They must be locked, so it is not running.
+pub(crate) fn has_left(disk: &dyn Disk, vault: &Vault, keys: &BTreeSet<FileKey>) -> io::Result<bool> {
+    let concerns = |entry: &Entry| {
+        let mut trails = std::iter::once(&entry.path).chain(&entry.from);
+        trails.any(|trail| keys.contains(&FileKey::new(trail.names())))
+    };
+    for name in disk.names(&vault.open)? {
+        let written = name.to_string_lossy();
+        let is_left = match journal::entry_of_file(vault, &written) {
+            // Of which file it is a helper is not in its name.
+            _ if written.starts_with(HELPER) => true,
+            Some(file) => concerns(&file.entry),
+            None => match journal::id_of_folder(vault, &written) {
+                Some(id) => {
+                    journals(disk, vault, &name, &id)?.iter().any(|left| left.files.iter().any(concerns))
+                }
+                None => false,
+            },
+        };
+        if is_left {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads what is written down of a transaction with a folder, as far as it can be read.
+fn journals(disk: &dyn Disk, vault: &Vault, name: &OsStr, id: &str) -> io::Result<Vec<Journal>> {
+    let home = match disk.open_dir(&vault.open, Path::new(name)) {
+        Ok(home) => home,
+        // It has ended meanwhile.
+        Err(error) if is_absent(&error) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let read = |name| Journal::read(disk, vault, &home, name, id).ok().flatten();
+    Ok([STAGING, PREPARED, COMMITTED].into_iter().filter_map(read).collect())
 }
 
 struct Recovery<'a> {

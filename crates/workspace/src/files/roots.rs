@@ -3,11 +3,12 @@
 //! A root is an open handle. Comparing path strings only decides which root is meant and what a message says; the
 //! kernel decides, beneath the handle, whether a file is inside.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -17,7 +18,8 @@ use emend_edit::find::FindLimits;
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
 use crate::files::effort::NotDone;
-use crate::files::lock::{Locked, Turn, lock};
+use crate::files::file_locks::{FileKey, FileLocks, LockFiles, LockedFiles};
+use crate::files::lock::{Alone, Deadline, RootLock, Shared};
 use crate::files::resolve::{Place, Refusal, resolve};
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
@@ -72,8 +74,8 @@ pub struct Root {
     pub(crate) warnings: Vec<String>,
     /// The vault for its transactions and displaced files.
     pub(crate) vault: VaultCell,
-    /// The lock among the threads of this process.
-    pub(crate) turn: Turn,
+    lock: RootLock,
+    file_locks: FileLocks,
 }
 
 /// The device and inode of a folder.
@@ -112,9 +114,20 @@ impl Root {
         FindLimits { file_bytes: self.policy.terms().max_file_bytes as usize, ..FindLimits::default() }
     }
 
-    /// Locks it for changes, waiting at most `patience`.
-    pub(crate) fn lock(&self, patience: Duration) -> Result<Locked<'_>, NotDone> {
-        lock(&self.turn, &self.dir, patience)
+    /// Locks all of it for changes.
+    pub(crate) fn lock(&self, gate: Option<&File>, deadline: Deadline) -> Result<Alone<'_>, NotDone> {
+        self.lock.alone(&self.dir, gate, deadline)
+    }
+
+    /// Locks some of its files for changes.
+    pub(crate) fn lock_files(
+        &self,
+        files: Arc<LockFiles>,
+        keys: &BTreeSet<FileKey>,
+        deadline: Deadline,
+    ) -> Result<(LockedFiles<'_>, Shared<'_>), NotDone> {
+        let shared = self.lock.share(&self.dir, &files.gate, deadline)?;
+        Ok((self.file_locks.lock(files, keys, deadline)?, shared))
     }
 
     /// Returns the folder as its vault needs it.
@@ -526,8 +539,8 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
         None => name_of(&path),
     };
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
-    let (vault, turn) = (VaultCell::default(), Turn::default());
-    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, turn })
+    let (vault, lock, file_locks) = Default::default();
+    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, lock, file_locks })
 }
 
 /// Returns the default name of a folder.

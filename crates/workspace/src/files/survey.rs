@@ -12,6 +12,7 @@ use cap_std::fs::Dir;
 use crate::problem::Problem;
 
 use crate::disk::Disk;
+use crate::files::lock::Deadline;
 use crate::files::roots::{Root, RootSpec, Roots};
 use crate::files::seal;
 use crate::files::vault::{self, Census};
@@ -88,7 +89,7 @@ fn look(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Survey {
         vaults: homes.iter().map(kept).collect(),
         fits_state: state.is_some_and(|state| fits(disk, root, state)),
         foreign,
-        is_busy: root.lock(Duration::ZERO).is_err(),
+        is_busy: root.lock(None, Deadline::after(Duration::ZERO)).is_err(),
     }
 }
 

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -24,6 +24,7 @@ use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
+use crate::files::file_locks::LockFiles;
 use crate::files::seal::{Seal, make_private};
 use crate::policy::OWN_FOLDER;
 use crate::problem::{Kind, Problem};
@@ -118,6 +119,8 @@ pub(crate) struct Vault {
     bytes: AtomicU64,
     /// Whether the oldest transactions should be pruned.
     is_crowded: AtomicBool,
+    /// The files that serve as locks, opened on first use.
+    locks: OnceLock<Option<Arc<LockFiles>>>,
 }
 
 /// The vault of a root, opened on first use.
@@ -144,6 +147,8 @@ impl VaultCell {
             .map_err(|error| io_problem("Opening the folder for staged files", &error))?;
         let vault = Arc::new(vault);
         vault.is_crowded.store(true, Ordering::Relaxed);
+        // Now, so that no call that changes nothing makes them.
+        vault.lock_files(disk);
         *self.0.lock() = Some(Arc::clone(&vault));
         Ok(vault)
     }
@@ -197,6 +202,10 @@ const FINISHED: &str = "history";
 const LONGEST_LOG: u64 = 512 * 1024 * 1024;
 /// The name of the log of edits.
 const LOG: &str = "log";
+/// The name of the file that is the gate to the root.
+const GATE: &str = "gate";
+/// The name of the file whose bytes are the locks of files.
+const LOCKS: &str = "locks";
 /// The name of the folder of quarantined transactions.
 const QUARANTINE: &str = "aside";
 
@@ -218,7 +227,16 @@ impl Vault {
             commits: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             is_crowded: AtomicBool::new(false),
+            locks: OnceLock::new(),
         })
+    }
+
+    /// Returns the files that serve as locks; `None` where single files cannot be locked.
+    pub(crate) fn lock_files(&self, disk: &dyn Disk) -> Option<Arc<LockFiles>> {
+        let open = |name: &str| disk.open_to_append(&self.home, OsStr::new(name)).ok();
+        let both = || Some(Arc::new(LockFiles { gate: open(GATE)?, bytes: open(LOCKS)? }));
+        let both = || both().filter(|_| emend_filelock::HAS_BYTE_LOCKS);
+        self.locks.get_or_init(both).clone()
     }
 
     /// Returns the mark of content written for this root.
@@ -296,15 +314,16 @@ impl Vault {
         }
     }
 
-    /// Reads the last `bytes` bytes of the log, in which the first record may be cut off.
-    pub(crate) fn end_of_log(&self, disk: &dyn Disk, bytes: u64) -> io::Result<Vec<u8>> {
+    /// Reads the log from a byte on, which is chosen by its size. The first record may be cut off.
+    pub(crate) fn part_of_log(&self, disk: &dyn Disk, start: impl FnOnce(u64) -> u64) -> io::Result<Vec<u8>> {
         let mut log = disk.open_file(&self.home, OsStr::new(LOG))?;
         let stat = disk.stat_file(&log)?;
         if stat.kind != FileKind::File || stat.size > LONGEST_LOG {
             return Ok(Vec::new());
         }
-        log.seek(io::SeekFrom::Start(stat.size.saturating_sub(bytes)))?;
-        disk.read(&log, bytes, &mut |_| {})
+        let start = start(stat.size);
+        log.seek(io::SeekFrom::Start(start))?;
+        disk.read(&log, stat.size.saturating_sub(start), &mut |_| {})
     }
 
     /// Appends to the log.
@@ -335,6 +354,11 @@ impl Vault {
         if commits >= PRUNE_EVERY || total >= PRUNE_EVERY_BYTES {
             self.is_crowded.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Returns whether the oldest transactions should be pruned.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.is_crowded.load(Ordering::Relaxed)
     }
 
     /// Returns whether the oldest transactions should be pruned, and resets the flag.

@@ -14,7 +14,7 @@ use crate::edits::stages::ask::AskedPlan;
 use crate::edits::stages::look_again::{CurrentPlan, NotCurrent};
 use crate::edits::stages::permit::PermittedPlan;
 use crate::edits::stages::source::{PlanSource, Refused};
-use crate::edits::vault_access::LockedRoot;
+use crate::edits::vault_access::{LockedRoot, Reach};
 use crate::files::effort::{Effort, NotDone};
 use crate::files::report::Report;
 use crate::files::roots::Roots;
@@ -32,13 +32,20 @@ impl Workspace {
         context: &EditContext<'_>,
     ) -> Result<Report, NotCommitted> {
         let root = Arc::clone(source.root());
-        let lock = || self.vaults.lock(&root, context.effort.patience(self.patience));
+        let mut reach = source.reach();
         let (mut turn, mut moved) = (None, 0);
         while moved < TRIES {
+            let lock = || self.vaults.lock(&root, &reach, context.effort.patience(self.patience));
             context.check_wanted()?;
             let first = lock()?;
             check_not_repeated(&self.roots, &self.vaults, &root, context)?;
             let mut plan = source.plan(&first)?;
+            if !first.covers(&plan) {
+                // A path leads to another file than it did when the locks were chosen.
+                source.take_back(plan);
+                reach = Reach::Whole;
+                continue;
+            }
             let mut locked = Some(first);
             if self.hooks.would_run_before(&plan) {
                 locked = None;
@@ -95,6 +102,9 @@ impl Workspace {
         let report = spans::within(&span, |span| {
             let written = permitted.write(&self.vaults, &self.guard, &self.running_commits, context, span)?;
             let recorded = written.warn(context).record(&self.vaults, context);
+            if let Some(root) = recorded.crowded_root() {
+                self.tidying.push(|waiting| waiting.push_back(root));
+            }
             Ok::<_, Problem>(recorded.remember(context).tell(&self.observers))
         });
         Ok(report?)
@@ -251,7 +261,7 @@ mod tests {
                 assert!(Instant::now() < until, "the hook is not run");
                 std::thread::yield_now();
             }
-            assert!(workspace.roots.all()[0].lock(Duration::ZERO).is_ok());
+            assert!(workspace.vaults.lock(&workspace.roots.all()[0], &Reach::Whole, Duration::ZERO).is_ok());
             fs::write(folder.path().join("go"), "").unwrap();
             made.join().unwrap().unwrap();
         });

@@ -16,10 +16,12 @@ use emend_testkit::{Tree, folder};
 use emend_workspace::disk::Disk;
 use emend_workspace::{EditContext, Mutex, Origin, Policy, Request, RootSpec, Settings, Workspace};
 
-use crate::{Scene, edit, many_files, native, one_file, portable, versions};
+use crate::{Scene, edit, make_first_edit, many_files, native, one_file, portable, versions};
 
 /// What the victim does: in which folder, which edit, on which disk, and before which call it dies.
 const ORDER: &str = "EMEND_VICTIM";
+/// What the name of an edit begins with that is not the first one of its victim.
+const WARM: &str = "warm ";
 
 #[test]
 fn victim() {
@@ -35,6 +37,9 @@ fn victim() {
     let roots = [RootSpec { name: None, path: workspace.into() }];
     let disk_of_all = Arc::clone(&disk) as Arc<dyn Disk>;
     let opened = Workspace::open_with_policy(disk_of_all, &roots, Some(state.into()), &in_place()).unwrap();
+    if which.starts_with(WARM) {
+        make_first_edit(&opened);
+    }
     let Some(patch) = patch_of(which) else { return };
     disk.kill_before_call(call);
     let request = Request { patch: &patch, versions: &versions_of(which) };
@@ -46,10 +51,15 @@ fn in_place() -> Policy {
     Policy::new(&Settings { write_in_place: Some(true), ..Settings::default() }).unwrap()
 }
 
+/// The edit, whether or not it is the first one.
+fn edit_of(which: &str) -> &str {
+    which.strip_prefix(WARM).unwrap_or(which)
+}
+
 /// The files for an edit.
 pub(crate) fn scene_of(which: &str, inner: Arc<dyn Disk>) -> Scene {
     let scene = Scene::new(inner, 5);
-    if which == "linked" {
+    if edit_of(which) == "linked" {
         scene.folder.write("linked.txt", "one\ntwo\nthree\n");
         std::fs::hard_link(scene.folder.at("linked.txt"), scene.folder.at("other.txt")).unwrap();
     }
@@ -63,7 +73,7 @@ pub(crate) fn opened(scene: &Scene) -> Workspace {
 }
 
 fn patch_of(which: &str) -> Option<Patch> {
-    match which {
+    match edit_of(which) {
         "one" => Some(one_file()),
         "many" => Some(many_files()),
         "create" => Some(Patch::write("n.txt", "new\n".into())),
@@ -81,7 +91,7 @@ fn patch_of(which: &str) -> Option<Patch> {
 }
 
 fn versions_of(which: &str) -> BTreeMap<String, String> {
-    if matches!(which, "many" | "delete") { versions() } else { BTreeMap::new() }
+    if matches!(edit_of(which), "many" | "delete") { versions() } else { BTreeMap::new() }
 }
 
 /// Starts a victim and waits for its end. Yields whether it was killed.
@@ -174,26 +184,27 @@ fn kill_everywhere(which: &str, disk: &str) {
 #[test]
 fn one_file_is_old_or_new_wherever_the_process_is_killed() {
     kill_everywhere("one", "native");
+    kill_everywhere("warm one", "native");
     kill_everywhere("one", "portable");
 }
 
 #[test]
 fn a_new_and_a_deleted_file_are_old_or_new_wherever_the_process_is_killed() {
-    for disk in ["native", "portable"] {
-        kill_everywhere("create", disk);
-        kill_everywhere("folder", disk);
-        kill_everywhere("delete", disk);
+    for (warm, disk) in [("", "portable"), (WARM, "native")] {
+        for which in ["create", "folder", "delete"] {
+            kill_everywhere(&format!("{warm}{which}"), disk);
+        }
     }
 }
 
 #[test]
 fn a_file_that_is_written_in_place_is_old_or_new_once_recovery_has_run() {
-    kill_everywhere("linked", "native");
+    kill_everywhere("warm linked", "native");
 }
 
 #[test]
 fn many_files_are_all_old_or_all_new_wherever_the_process_is_killed() {
-    kill_everywhere("many", "native");
+    kill_everywhere("warm many", "native");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod crashes;
+mod locks;
 mod many;
 mod mounts;
 mod recovery;
@@ -45,16 +46,38 @@ impl Scene {
     }
 
     pub(crate) fn workspace(&self) -> Workspace {
+        self.workspace_on(Arc::clone(&self.disk) as Arc<dyn Disk>)
+    }
+
+    pub(crate) fn workspace_on(&self, disk: Arc<dyn Disk>) -> Workspace {
         let roots = [RootSpec { name: None, path: self.folder.path().to_path_buf() }];
-        let disk: Arc<dyn Disk> = Arc::clone(&self.disk) as Arc<dyn Disk>;
         Workspace::open(disk, &roots, Some(self.folder.state())).unwrap()
     }
 
+    /// A workspace that has made an edit already: its vault is open, and it locks files one by one.
+    pub(crate) fn warm_workspace(&self) -> Workspace {
+        let workspace = self.workspace();
+        make_first_edit(&workspace);
+        workspace
+    }
+
+    /// The files, without that of the first edit.
     pub(crate) fn tree(&self) -> Tree {
         // Where the state folder fails, Emend keeps its own things in .emend.
-        self.folder.tree().into_iter().filter(|(name, _)| !name.starts_with(".emend")).collect()
+        let is_other = |name: &str| !name.starts_with(".emend") && name != FIRST;
+        self.folder.tree().into_iter().filter(|(name, _)| is_other(name)).collect()
     }
 }
+
+/// The file of an edit that is made before those that are tested.
+const FIRST: &str = "first.txt";
+
+pub(crate) fn make_first_edit(workspace: &Workspace) {
+    edit(workspace, &Patch::write(FIRST, "warm\n".into()), &BTreeMap::new()).unwrap();
+}
+
+/// How a workspace is opened for a test.
+type Opening = fn(&Scene) -> Workspace;
 
 pub(crate) fn edit(
     workspace: &Workspace,
@@ -86,7 +109,7 @@ pub(crate) fn versions() -> BTreeMap<String, String> {
 
 /// Fails call after call until one run needs fewer calls; every run ends all-old or all-new.
 fn fail_every_call(
-    inner: fn() -> Arc<dyn Disk>,
+    (inner, open): (fn() -> Arc<dyn Disk>, Opening),
     errno: i32,
     patch: &Patch,
     versions: &BTreeMap<String, String>,
@@ -100,7 +123,7 @@ fn fail_every_call(
     for n in 1.. {
         let scene = Scene::new(inner(), errno);
         let old = scene.tree();
-        let workspace = scene.workspace();
+        let workspace = open(&scene);
         scene.disk.fail_call(n);
         let outcome = edit(&workspace, patch, versions);
         let made = scene.disk.calls();
@@ -139,17 +162,19 @@ pub(crate) fn portable() -> Arc<dyn Disk> {
 #[test]
 fn one_file_is_old_or_new_whichever_call_fails() {
     for errno in [EIO, ENOSPC, EACCES, EROFS, EXDEV] {
-        fail_every_call(native, errno, &one_file(), &BTreeMap::new());
+        fail_every_call((native, Scene::workspace), errno, &one_file(), &BTreeMap::new());
+        fail_every_call((native, Scene::warm_workspace), errno, &one_file(), &BTreeMap::new());
     }
-    fail_every_call(portable, EIO, &one_file(), &BTreeMap::new());
+    fail_every_call((portable, Scene::warm_workspace), EIO, &one_file(), &BTreeMap::new());
 }
 
 #[test]
 fn many_files_are_all_old_or_all_new_whichever_call_fails() {
     for errno in [EIO, ENOSPC, EACCES, EROFS, EXDEV] {
-        fail_every_call(native, errno, &many_files(), &versions());
+        fail_every_call((native, Scene::warm_workspace), errno, &many_files(), &versions());
     }
-    fail_every_call(portable, EIO, &many_files(), &versions());
+    fail_every_call((native, Scene::workspace), EIO, &many_files(), &versions());
+    fail_every_call((portable, Scene::warm_workspace), EIO, &many_files(), &versions());
 }
 
 #[test]
@@ -193,7 +218,11 @@ fn a_file_that_is_written_over_is_old_or_new_with_its_mode_whichever_call_fails(
 
 /// From some call on, the disk fails for good, as one that is unplugged. What the answer says of each file is true, and
 /// once the disk is back, everything is old or everything is new.
-fn fail_for_good(inner: fn() -> Arc<dyn Disk>, patch: &Patch, versions: &BTreeMap<String, String>) {
+fn fail_for_good(
+    (inner, open): (fn() -> Arc<dyn Disk>, Opening),
+    patch: &Patch,
+    versions: &BTreeMap<String, String>,
+) {
     let new = {
         let scene = Scene::new(inner(), EIO);
         edit(&scene.workspace(), patch, versions).unwrap();
@@ -203,7 +232,7 @@ fn fail_for_good(inner: fn() -> Arc<dyn Disk>, patch: &Patch, versions: &BTreeMa
     for n in 1.. {
         let scene = Scene::new(inner(), EIO);
         let old = scene.tree();
-        let workspace = scene.workspace();
+        let workspace = open(&scene);
         scene.disk.fail_from_call(n);
         let outcome = edit(&workspace, patch, versions);
         let made = scene.disk.calls();
@@ -247,9 +276,10 @@ fn fail_for_good(inner: fn() -> Arc<dyn Disk>, patch: &Patch, versions: &BTreeMa
 
 #[test]
 fn a_disk_that_fails_for_good_is_told_truly_and_mended_by_the_next_start() {
-    fail_for_good(native, &many_files(), &versions());
-    fail_for_good(native, &one_file(), &BTreeMap::new());
-    fail_for_good(portable, &many_files(), &versions());
+    fail_for_good((native, Scene::warm_workspace), &many_files(), &versions());
+    fail_for_good((native, Scene::workspace), &one_file(), &BTreeMap::new());
+    fail_for_good((native, Scene::warm_workspace), &one_file(), &BTreeMap::new());
+    fail_for_good((portable, Scene::workspace), &many_files(), &versions());
 }
 
 /// Runs the edit of one file while somebody else does this right before the exchange.

@@ -1,6 +1,10 @@
 //! Applying a preview, or some of its hunks: exactly what was shown, and nothing else.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use emend_edit::Version;
 
 use crate::problem::{Kind, Problem};
 
@@ -9,8 +13,9 @@ use super::source::PlanSource;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
 use crate::edits::preview::{Preview, Whole};
-use crate::edits::vault_access::LockedRoot;
+use crate::edits::vault_access::{LockedRoot, Reach};
 use crate::files::effort::NotDone;
+use crate::files::file_locks::FileKey;
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
 
@@ -56,6 +61,16 @@ impl<'a> KeptPreview<'a> {
 impl PlanSource for KeptPreview<'_> {
     fn root(&self) -> &Arc<Root> {
         &self.root
+    }
+
+    fn reach(&self) -> Reach {
+        let key = |(path, _): &(PathBuf, Option<Version>)| {
+            let names: Vec<OsString> =
+                path.strip_prefix(&self.root.path).ok()?.iter().map(OsString::from).collect();
+            Some(FileKey::new(&names))
+        };
+        let keys = self.preview.iter().flat_map(|preview| preview.files.values()).map(key);
+        keys.collect::<Option<_>>().map_or(Reach::Whole, Reach::Files)
     }
 
     fn plan(&mut self, _under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {

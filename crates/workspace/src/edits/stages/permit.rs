@@ -23,7 +23,7 @@ impl<'a> CurrentPlan<'a> {
         context: &EditContext<'_>,
     ) -> Result<PermittedPlan<'a>, Box<Refused>> {
         let Self { plan, lock } = self;
-        debug_assert!(lock.is_of(&plan.context.root), "a plan is committed under the lock of its own root");
+        debug_assert!(lock.covers(&plan), "a plan is committed while its files are locked");
         if let Err(cancelled) = context.check_wanted() {
             return Err(Refused::new(plan, cancelled));
         }

@@ -12,13 +12,17 @@ use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::edits::context::EditContext;
 use crate::edits::gather::gather;
 use crate::edits::request::Request;
-use crate::edits::vault_access::{LockedRoot, VaultAccess};
+use crate::edits::vault_access::{LockedRoot, Reach, VaultAccess};
 use crate::files::commit;
 use crate::files::effort::{Effort, NotDone};
+use crate::files::file_locks::FileKey;
 use crate::files::report::Report;
 use crate::files::roots::{Root, Roots};
 use crate::problem::{Code, Kind, Problem};
 use crate::spans;
+
+/// The most files of a request that are locked one by one.
+const LOCKED_ONE_BY_ONE: usize = 8;
 
 /// A request as the source of an edit. It is planned for the current files, and again if they change.
 #[derive(Clone, Copy)]
@@ -34,6 +38,19 @@ pub(crate) struct RequestSource<'a> {
 impl PlanSource for RequestSource<'_> {
     fn root(&self) -> &Arc<Root> {
         self.root
+    }
+
+    fn reach(&self) -> Reach {
+        let written: BTreeSet<&str> = self.request.patch.paths().take(LOCKED_ONE_BY_ONE + 1).collect();
+        if written.len() > LOCKED_ONE_BY_ONE {
+            return Reach::Whole;
+        }
+        let key = |path: &str| {
+            let admitted = self.roots.admit(path).ok().filter(|path| Arc::ptr_eq(&path.root, self.root))?;
+            Some(FileKey::new(&admitted.place.names))
+        };
+        // Planning tells what is wrong with a path.
+        written.into_iter().map(key).collect::<Option<_>>().map_or(Reach::Whole, Reach::Files)
     }
 
     fn plan(&mut self, _under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {

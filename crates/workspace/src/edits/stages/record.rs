@@ -1,5 +1,7 @@
 //! The stages after a commit: the edit is recorded in the history and in the readings, then the observers are notified.
 
+use std::sync::Arc;
+
 use emend_edit::plan::Action;
 
 use super::write::WrittenEdit;
@@ -8,6 +10,7 @@ use crate::edits::context::EditContext;
 use crate::edits::vault_access::VaultAccess;
 use crate::files::note::Note;
 use crate::files::report::Report;
+use crate::files::roots::Root;
 use crate::files::vault;
 
 /// An edit that is on the disk and, if there is one, in the history.
@@ -17,7 +20,7 @@ pub(crate) struct RecordedEdit<'a>(WrittenEdit<'a>);
 impl<'a> WrittenEdit<'a> {
     /// Records the edit in the history. If there is no history, records its call alone, and drops what an undo would need.
     pub(crate) fn record(mut self, vaults: &VaultAccess, context: &EditContext<'_>) -> RecordedEdit<'a> {
-        let Self { id, plan, vault, committed, report, .. } = &mut self;
+        let Self { id, plan, vault, committed, report, lock, .. } = &mut self;
         let is_tracked = plan.context.root.policy.terms().track_history;
         let is_written = vaults.record(vault, id, plan, committed, context.origin.call).is_ok();
         committed.keep(vaults.disk(), vault);
@@ -27,13 +30,21 @@ impl<'a> WrittenEdit<'a> {
             report.notes.push(Note::NotRecorded);
         }
         report.is_recorded = is_tracked && is_written;
-        vaults.tidy(vault);
+        if lock.is_whole() {
+            vaults.tidy(vault);
+        }
         report.notes.extend(vaults.news().into_iter().map(Note::Recovery));
         RecordedEdit(self)
     }
 }
 
 impl RecordedEdit<'_> {
+    /// Returns the root if its vault is to be tidied once it can be locked as a whole.
+    pub(crate) fn crowded_root(&self) -> Option<Arc<Root>> {
+        let WrittenEdit { vault, plan, .. } = &self.0;
+        vault.is_crowded().then(|| Arc::clone(&plan.context.root))
+    }
+
     /// Updates the client's readings of the edited files.
     pub(crate) fn remember(self, context: &EditContext<'_>) -> Self {
         let WrittenEdit { plan, committed, .. } = &self.0;

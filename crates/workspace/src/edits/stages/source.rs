@@ -6,7 +6,7 @@ use crate::problem::Problem;
 
 use crate::edits::approval::NotCommitted;
 use crate::edits::checked_plan::CheckedPlan;
-use crate::edits::vault_access::LockedRoot;
+use crate::edits::vault_access::{LockedRoot, Reach};
 use crate::files::effort::NotDone;
 use crate::files::roots::Root;
 
@@ -14,6 +14,11 @@ use crate::files::roots::Root;
 pub(crate) trait PlanSource {
     /// Returns the root of all of its files.
     fn root(&self) -> &Arc<Root>;
+
+    /// Returns what has to be locked for the edit, as far as that is known without a plan.
+    fn reach(&self) -> Reach {
+        Reach::Whole
+    }
 
     /// Plans the edit for the current files under this lock.
     fn plan(&mut self, under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>>;

@@ -33,8 +33,8 @@ pub(crate) struct WrittenEdit<'a> {
     look: Option<Look>,
     /// Keeps the edit counted as running until its observers are notified.
     _running: Running<'a>,
-    /// Keeps others from editing in the root.
-    _lock: LockedRoot<'a>,
+    /// Keeps others from editing its files.
+    pub(crate) lock: LockedRoot<'a>,
 }
 
 impl<'a> PermittedPlan<'a> {
@@ -60,7 +60,7 @@ impl<'a> PermittedPlan<'a> {
         let mut report = plan.report.clone();
         report.edit = Some(id.clone());
         report.notes.extend(open_note(&committed.open));
-        Ok(WrittenEdit { id, plan, vault, committed, report, look, _running: running, _lock: lock })
+        Ok(WrittenEdit { id, plan, vault, committed, report, look, _running: running, lock })
     }
 }
 

@@ -25,10 +25,11 @@ pub(crate) enum Earlier {
     KeyOfAnother(String),
 }
 
-/// The calls in the log of a vault, as far as this process has read it. The caller must hold the root's lock.
+/// The calls in the log of a vault, as far as this process has read it. The caller must have the root locked, at least in
+/// part, so that nobody puts another log in its place.
 #[derive(Debug, Default)]
 pub(crate) struct CallIndex {
-    /// The inode of the log that was read, and the offset up to which it was.
+    /// The inode of the log that was read, and the end of the last record that was complete.
     read: Option<(u64, u64)>,
     /// From the digest of a call to the newest edit that came of it.
     calls: HashMap<CallDigest, Arc<Record>>,
@@ -59,19 +60,21 @@ impl CallIndex {
         if self.read.is_some() && self.read == now {
             return Ok(());
         }
-        let log = match (self.read, now) {
+        let (start, log) = match (self.read, now) {
             (Some((log, end)), Some((now, size))) if log == now && end <= size => {
-                Log::read_last(disk, vault, size - end)?
+                (end, Log::read_from(disk, vault, end)?)
             }
             _ => {
                 *self = Self::default();
                 let log = Log::read(disk, vault)?;
                 self.add_unlogged(disk, vault, &log)?;
-                log
+                (0, log)
             }
         };
-        log.records(vault).into_iter().for_each(|logged| self.add(logged.record));
-        self.read = now;
+        let records = log.records(vault);
+        // Another edit may be writing its record.
+        self.read = now.map(|(inode, _)| (inode, start + log.complete(&records)));
+        records.into_iter().for_each(|logged| self.add(logged.record));
         Ok(())
     }
 
@@ -100,6 +103,7 @@ impl CallIndex {
         vault: &Vault,
         now: SystemTime,
     ) -> io::Result<()> {
+        // Nobody else writes to it now.
         self.read = end_of_log(disk, vault)?;
         self.calls.retain(|_, made| made.is_recent(now));
         for known in [&mut self.calls, &mut self.keys] {

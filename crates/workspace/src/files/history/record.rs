@@ -185,12 +185,18 @@ impl Log {
 
     /// Reads the end of the log: the newest records, without those too long for it.
     pub(super) fn read_end(disk: &dyn Disk, vault: &Vault) -> io::Result<Self> {
-        Self::read_last(disk, vault, END)
+        vault.part_of_log(disk, |size| size.saturating_sub(END)).map(Self)
     }
 
-    /// Reads the last `bytes` bytes of the log.
-    pub(super) fn read_last(disk: &dyn Disk, vault: &Vault, bytes: u64) -> io::Result<Self> {
-        vault.end_of_log(disk, bytes).map(Self)
+    /// Reads the log from this byte on.
+    pub(super) fn read_from(disk: &dyn Disk, vault: &Vault, start: u64) -> io::Result<Self> {
+        vault.part_of_log(disk, |_| start).map(Self)
+    }
+
+    /// Returns the length up to the end of its last complete record. What follows may be written at this moment.
+    pub(super) fn complete(&self, records: &[Logged<'_>]) -> u64 {
+        let end = |last: &Logged<'_>| last.whole.as_ptr_range().end as usize - self.0.as_ptr() as usize;
+        records.last().map_or(0, end) as u64
     }
 
     /// Returns every complete record of ours, oldest first. Damaged ones are skipped.

@@ -1,0 +1,132 @@
+//! The locks of files: edits of different files share their root, and those of the same file follow each other.
+//!
+//! A file is locked by name, since the commit puts another file in its place: by one byte of a file in the vault, whose
+//! number is a hash of the name. Names that some disk takes for the same have the same number. Other names of one file,
+//! and users with vaults of their own, do not exclude each other; there the commit's verification finds the other edit,
+//! as it finds that of any program.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::sync::Arc;
+
+use emend_threads::{Lines, Turn};
+
+use crate::files::effort::NotDone;
+use crate::files::lock::Deadline;
+use crate::policy::folded::Folded;
+
+/// The name of a file as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FileKey(u32);
+
+impl FileKey {
+    /// Returns the key of the file with these names from the root on.
+    pub(crate) fn new(names: &[OsString]) -> Self {
+        let folded = Folded::new(names);
+        let name = folded.spellings().last().unwrap_or_default();
+        let [a, b, c, d, ..] = *blake3::hash(name.as_bytes()).as_bytes();
+        Self(u32::from_le_bytes([a, b, c, d]))
+    }
+}
+
+/// The files in a vault that serve as locks.
+#[derive(Debug)]
+pub(crate) struct LockFiles {
+    /// The gate to the root.
+    pub(crate) gate: File,
+    /// The file whose bytes are locked, open for writing.
+    pub(crate) bytes: File,
+}
+
+/// The locks of the files of a root among the threads of this process.
+#[derive(Debug, Default)]
+pub(crate) struct FileLocks(Lines<FileKey>);
+
+/// Some files, locked among all threads and processes until it is dropped.
+#[derive(Debug)]
+pub(crate) struct LockedFiles<'a> {
+    files: Arc<LockFiles>,
+    held: Vec<(FileKey, Turn<'a, FileKey>)>,
+}
+
+impl FileLocks {
+    /// Locks the files with these keys.
+    pub(crate) fn lock(
+        &self,
+        files: Arc<LockFiles>,
+        keys: &BTreeSet<FileKey>,
+        deadline: Deadline,
+    ) -> Result<LockedFiles<'_>, NotDone> {
+        let mut locked = LockedFiles { files, held: Vec::with_capacity(keys.len()) };
+        // All edits lock in this order, so no two wait for each other.
+        for &key in keys {
+            let turn = self.0.wait(key, deadline.until).ok_or_else(|| deadline.passed())?;
+            deadline.check(emend_filelock::lock_byte(&locked.files.bytes, key.0, deadline.until))?;
+            locked.held.push((key, turn));
+        }
+        Ok(locked)
+    }
+}
+
+impl LockedFiles<'_> {
+    /// Returns whether the file with this key is among them.
+    pub(crate) fn has(&self, key: FileKey) -> bool {
+        self.held.iter().any(|(held, _)| *held == key)
+    }
+}
+
+impl Drop for LockedFiles<'_> {
+    fn drop(&mut self) {
+        for (key, _turn) in self.held.drain(..) {
+            // Closing the handle would release it too; this cannot fail for a lock that is held.
+            let _ = emend_filelock::unlock_byte(&self.files.bytes, key.0);
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn key(path: &str) -> FileKey {
+        FileKey::new(&path.split('/').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_that_a_disk_may_take_for_the_same_have_one_key() {
+        for (one, other) in
+            [("a/B.txt", "A/b.TXT"), ("a.", "a"), ("e\u{301}", "\u{e9}"), ("stra\u{df}e", "STRASSE")]
+        {
+            assert_eq!(key(one), key(other), "{one} {other}");
+        }
+        assert!(key("a/b") != key("ab") && key("a") != key("b"));
+    }
+
+    #[test]
+    fn a_file_is_locked_among_threads_and_processes_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let process = || {
+            let open =
+                || File::options().write(true).create(true).truncate(false).open(folder.path().join("f"));
+            (FileLocks::default(), Arc::new(LockFiles { gate: open().unwrap(), bytes: open().unwrap() }))
+        };
+        let (one, two) = (process(), process());
+        let now = || Deadline::after(Duration::ZERO);
+        let keys = |names: &[&str]| names.iter().map(|name| key(name)).collect::<BTreeSet<_>>();
+        let held = one.0.lock(Arc::clone(&one.1), &keys(&["a", "b"]), now()).unwrap();
+        assert!(held.has(key("a")) && !held.has(key("c")));
+        for (locks, files) in [&one, &two] {
+            let lock = |names: &[&str]| locks.lock(Arc::clone(files), &keys(names), now());
+            assert!(matches!(lock(&["b"]), Err(NotDone::NotQuick)));
+            // What it got before the one that it did not get is free again.
+            assert!(lock(&["b", "c", "d"]).is_err());
+            drop(lock(&["c", "d"]).unwrap());
+        }
+        drop(held);
+        drop(two.0.lock(Arc::clone(&two.1), &keys(&["a", "b"]), now()).unwrap());
+    }
+}
