@@ -128,41 +128,13 @@ fn what_changes_nothing_says_so() {
     }
 }
 
-/// As much of JSON Schema as the outcome uses. The schema names only what most answers have.
-fn check_conforms(at: &str, value: &Value, schema: &Value) {
-    let fits = match schema["type"].as_str().unwrap_or_else(|| panic!("{at}: no type in {schema}")) {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "integer" => value.is_u64(),
-        "boolean" => value.is_boolean(),
-        other => panic!("{at}: {other}"),
-    };
-    assert!(fits, "{at}: {value} does not fit {schema}");
-    // A record without named fields is open.
-    if let (Some(fields), Some(properties)) = (value.as_object(), schema.get("properties")) {
-        for (name, value) in fields {
-            let Some(property) = properties.get(name) else { continue };
-            check_conforms(&format!("{at}.{name}"), value, property);
-        }
-    }
-    for required in schema["required"].as_array().into_iter().flatten() {
-        assert!(value.get(required.as_str().unwrap()).is_some(), "{at}: {required} is missing");
-    }
-    // What is in a list may be left open.
-    let items = schema.get("items");
-    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
-        items.into_iter().for_each(|items| check_conforms(&format!("{at}[{i}]"), item, items));
-    }
-}
-
 #[test]
 fn success_and_failure_have_the_one_schema_that_is_listed() {
     let folder = Folder::with([("a.txt", "x\ny\nx\n"), ("b.txt", "z\n")]);
     let mut client = serve(&folder);
     let schemas: Vec<Value> =
         client.tools().iter().filter_map(|tool| tool.get("outputSchema").cloned()).collect();
-    assert!(schemas.windows(2).all(|pair| pair[0] == pair[1]), "all tools that edit have one outcome");
+    assert!(schemas.iter().all(|schema| *schema == json!({"type": "object"})), "{schemas:?}");
     let preview =
         client.preview("str_replace", json!({"path": "b.txt", "old_string": "z", "new_string": "Z"}));
     let handle = preview.handle();
@@ -186,6 +158,6 @@ fn success_and_failure_have_the_one_schema_that_is_listed() {
     ];
     assert!(answers.iter().any(|answer| !answer.is_error) && answers.iter().any(|answer| answer.is_error));
     for answer in &answers {
-        check_conforms("outcome", &answer.structured, &schemas[0]);
+        assert!(answer.structured.is_object(), "{}", answer.structured);
     }
 }

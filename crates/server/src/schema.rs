@@ -46,20 +46,6 @@ pub fn without_descriptions(schema: JsonObject) -> JsonObject {
     }
 }
 
-/// Generates the schema of an answer: its fields and their types. The contents of lists and objects are left out, since
-/// the list of tools repeats this schema for each tool.
-#[must_use]
-pub fn generate_for_answer<T: JsonSchema>() -> JsonObject {
-    let mut schema = generate::<T>();
-    // What a client relies on is there in each answer; saying it for each tool would be long.
-    schema.remove("required");
-    for (_, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-        let Value::Object(field) = field else { continue };
-        field.retain(|keyword, _| keyword == "type");
-    }
-    schema
-}
-
 fn make_plain(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
