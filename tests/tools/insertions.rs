@@ -29,6 +29,43 @@ fn lines_are_inserted_beside_a_text_and_at_the_ends() {
 }
 
 #[test]
+fn one_insertion_needs_no_list_of_edits() {
+    for (arguments, after) in [
+        (
+            json!({"old_string": "import cups", "insert_after": "import leaves"}),
+            FILE.replace("cups\n", "cups\nimport leaves\n"),
+        ),
+        (
+            json!({"old_string": "def boil(", "insert_before": "@timed\n", "new_string": ""}),
+            FILE.replace("def", "@timed\ndef"),
+        ),
+        (json!({"insert_before": "# Tea."}), format!("# Tea.\n{FILE}")),
+        (json!({"insert_after": "    pour()", "old_string": "", "edits": []}), format!("{FILE}    pour()\n")),
+    ] {
+        let folder = Folder::with([("a.py", FILE)]);
+        let mut arguments = arguments;
+        arguments["path"] = "a.py".into();
+        serve(&folder).call("str_replace", arguments).ok();
+        assert_eq!(folder.text("a.py"), after);
+    }
+    for (arguments, argument) in [
+        (json!({"old_string": "import cups", "insert_after": "x", "new_string": "y"}), "new_string"),
+        (json!({"old_string": "import cups", "insert_after": "x", "replace_all": true}), "replace_all"),
+        (json!({"old_string": "import cups", "insert_after": "x", "expected_count": 2}), "replace_all"),
+        (json!({"insert_after": "x", "edits": [{"insert_after": "y"}]}), "edits"),
+        (json!({"old_string": "import cups"}), "new_string"),
+        (json!({}), "old_string"),
+    ] {
+        let folder = Folder::with([("a.py", FILE)]);
+        let mut arguments = arguments;
+        arguments["path"] = "a.py".into();
+        let answer = serve(&folder).call("str_replace", arguments).refused("invalid-argument");
+        assert!(answer.text.contains(&format!("'{argument}'")), "{}", answer.text);
+        assert_eq!(folder.text("a.py"), FILE);
+    }
+}
+
+#[test]
 fn empty_arguments_count_as_absent_beside_lines_to_insert() {
     let all = json!([{"old_string": "import cups", "new_string": "", "insert_before": "",
         "insert_after": "import leaves", "replace_all": false}]);

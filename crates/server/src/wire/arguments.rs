@@ -103,15 +103,17 @@ pub struct StrReplace {
     pub old_string: Option<String>,
     /// What to put in its place, literally. Empty deletes.
     pub new_string: Option<String>,
+    /// Or lines to put below those of old_string (an empty last line is a blank one); without it, at the end of the file.
+    pub insert_after: Option<String>,
+    /// Or lines to put above them, or at the start.
+    pub insert_before: Option<String>,
     /// Replace every occurrence.
     pub replace_all: Option<bool>,
     /// Replace all, if there are exactly so many.
     pub expected_count: Option<usize>,
     /// The version you read; refuse if it is another by now.
     pub version: Option<String>,
-    /// Several replacements, all found in the same text. For new_string, one may have insert_before or insert_after: lines
-    /// to put above or below those of old_string (an empty last line is a blank one); without it, at the start or end of the
-    /// file.
+    /// Several of these, all found in the same text.
     pub edits: Option<Vec<OneEdit>>,
 }
 
@@ -133,7 +135,8 @@ pub struct OneEdit {
 }
 
 impl OneEdit {
-    fn change(self) -> Result<Change, Problem> {
+    /// Converts the edit, which replaces all if there are `expected`.
+    fn change(self, expected: Option<usize>) -> Result<Change, Problem> {
         let invalid = |name: &str, message: &str| Err(invalid(name, message));
         // A client that has to send every argument sends empty texts.
         let lines = |text: Option<String>| text.filter(|text| !text.is_empty());
@@ -142,13 +145,16 @@ impl OneEdit {
                 return match (self.old_string, self.new_string) {
                     (Some(old), Some(new)) => {
                         let all = self.replace_all.unwrap_or(false);
-                        Ok(Change::Text(TextChange { old, new, all, expected: None }))
+                        Ok(Change::Text(TextChange { old, new, all, expected }))
                     }
                     (Some(_), None) => invalid(
                         "new_string",
                         "it is required (empty to delete), or insert_before or insert_after",
                     ),
-                    (None, _) => invalid("old_string", "it is required where new_string takes its place"),
+                    (None, Some(_)) => {
+                        invalid("old_string", "it is required where new_string takes its place")
+                    }
+                    (None, None) => invalid("old_string", "it is required, or a list of edits"),
                 };
             }
             (Some(text), None) => (Side::Before, text),
@@ -161,7 +167,7 @@ impl OneEdit {
                 "lines that are inserted leave old_string as it is; leave new_string out",
             );
         }
-        if self.replace_all == Some(true) {
+        if self.replace_all == Some(true) || expected.is_some_and(|count| count != 1) {
             return invalid("replace_all", "lines are inserted at one place");
         }
         let beside = lines(self.old_string);
@@ -178,33 +184,31 @@ fn literal_lines(text: &str) -> Vec<String> {
 impl StrReplace {
     /// Takes out the replacements, in whichever form they were given.
     pub fn changes(&mut self) -> Result<Vec<Change>, Problem> {
-        let edits = self.edits.take();
+        let own = OneEdit {
+            old_string: self.old_string.take(),
+            new_string: self.new_string.take(),
+            insert_before: self.insert_before.take(),
+            insert_after: self.insert_after.take(),
+            replace_all: self.replace_all,
+        };
+        let Some(edits) = self.edits.take() else {
+            return Ok(vec![own.change(self.expected_count)?]);
+        };
         // A client that has to send every argument sends empty texts beside edits.
-        let is_meant = |text: &String| edits.is_none() || !text.is_empty();
-        let (old, new) = (self.old_string.take().filter(is_meant), self.new_string.take().filter(is_meant));
-        match (edits, old, new) {
-            (None, Some(old), Some(new)) => Ok(vec![Change::Text(TextChange {
-                old,
-                new,
-                all: self.replace_all.unwrap_or(false),
-                expected: self.expected_count,
-            })]),
-            (None, Some(_), None) => Err(invalid("new_string", "it is required (empty to delete)")),
-            (None, None, _) => Err(invalid("old_string", "it is required, or a list of edits")),
-            (Some(edits), None, None) => {
-                if edits.is_empty() {
-                    return Err(invalid("edits", "the list is empty"));
-                }
-                if self.replace_all == Some(true) || self.expected_count.is_some() {
-                    return Err(invalid("replace_all", "with edits, it belongs into each of them"));
-                }
-                let change = |(i, edit): (usize, OneEdit)| {
-                    edit.change().map_err(|problem| problem.at(&self.path).in_hunk(i + 1))
-                };
-                edits.into_iter().enumerate().map(change).collect()
-            }
-            (Some(_), ..) => Err(invalid("edits", "give either edits or old_string and new_string")),
+        let texts = [&own.old_string, &own.new_string, &own.insert_before, &own.insert_after];
+        if texts.into_iter().flatten().any(|text| !text.is_empty()) {
+            return Err(invalid("edits", "give either edits or old_string and new_string"));
         }
+        if edits.is_empty() {
+            return Err(invalid("edits", "the list is empty"));
+        }
+        if self.replace_all == Some(true) || self.expected_count.is_some() {
+            return Err(invalid("replace_all", "with edits, it belongs into each of them"));
+        }
+        let change = |(i, edit): (usize, OneEdit)| {
+            edit.change(None).map_err(|problem| problem.at(&self.path).in_hunk(i + 1))
+        };
+        edits.into_iter().enumerate().map(change).collect()
     }
 }
 
