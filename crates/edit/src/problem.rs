@@ -254,6 +254,20 @@ pub enum Kind {
     /// The caller has refused this source, and knows why.
     NoSource,
 
+    // Copying and moving lines.
+    /// A line cannot be taken to its new place as it is asked.
+    CannotTake {
+        line: usize,
+        why: CannotTake,
+    },
+    /// Lines are to be moved to a place inside or around themselves.
+    MovedIntoItself {
+        first: usize,
+        count: usize,
+    },
+    /// Lines are to make up a new file, and the file exists: the place in it was not named.
+    NoPlace,
+
     // Taking a part of a plan.
     /// Only one half of a move was taken: its source without its target, or the reverse.
     HalfMove {
@@ -289,6 +303,27 @@ impl fmt::Display for Kind {
     }
 }
 
+/// The reason why a line cannot be copied or moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotTake {
+    /// It is to be shifted to the left by more than its indentation, which has so many characters.
+    LessIndented {
+        /// How many.
+        has: usize,
+    },
+    /// It is to be shifted, and what it is indented with is not one kind of white space.
+    MixedIndentation,
+    /// The characters that its bytes stand for are a guess, and would be written in another encoding.
+    Uncertain {
+        /// The encoding that is guessed.
+        encoding: &'static str,
+        /// The other encoding.
+        into: &'static str,
+    },
+    /// It ends with a carriage return that is no part of its ending, and would become one.
+    CarriageReturn,
+}
+
 /// The reason why nothing would change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoChange {
@@ -304,6 +339,8 @@ pub enum NoChange {
     SameLines,
     /// The file would be moved to where it is.
     SamePath,
+    /// The lines would be moved to where they are.
+    SamePlace,
     /// The hunk has only context lines.
     OnlyContext,
     /// The selected hunks change nothing without the others.
@@ -407,6 +444,13 @@ impl Kind {
             | Self::LineEndingLost { .. }
             | Self::HalfMove { .. }
             | Self::InseparableHunks { .. } => Code::InvalidArgument,
+            Self::MovedIntoItself { .. } => Code::OverlappingEdits,
+            Self::CannotTake { why, .. } => match why {
+                CannotTake::LessIndented { .. } | CannotTake::MixedIndentation => Code::IndentationMismatch,
+                CannotTake::Uncertain { .. } => Code::NotText,
+                CannotTake::CarriageReturn => Code::NotEncodable,
+            },
+            Self::NoPlace => Code::AlreadyExists,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
             Self::EscapedText { .. } => Code::EscapedText,
             Self::IndentationMismatch { .. } => Code::IndentationMismatch,

@@ -10,7 +10,8 @@ use emend_edit::edit::Edit;
 use emend_edit::find::{FindLimits, Layer, contents};
 use emend_edit::patch::recognise;
 use emend_edit::patch::{
-    Change, Hunk, Insertion, Line, NumberedChange, Operation, Patch, RangeChange, Side, TextChange,
+    Change, Hunk, Insertion, Line, NewLines, NumberedChange, NumberedLines, Operation, Patch, Side,
+    TakenLines, TextChange,
 };
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
 use emend_edit::problem::Kind;
@@ -31,6 +32,8 @@ enum Request {
     Replace(&'static str, Vec<(String, String, bool, Option<usize>)>),
     Insert(&'static str, Insertion),
     Lines(&'static str, usize, usize, Vec<String>),
+    /// Lines of another file in the place of lines of the first, or as a new file.
+    Take(&'static str, Option<(usize, usize)>, TakenLines),
     Write(&'static str, String),
     Text(String),
 }
@@ -46,7 +49,20 @@ impl<'a> Arbitrary<'a> for Input {
         }
         let name = *u.choose(NAMES)?;
         let view = views.get(name).cloned().unwrap_or_default();
-        let request = match u.int_in_range(0..=10)? {
+        let request = match u.int_in_range(0..=11)? {
+            11 => {
+                let path = *u.choose(NAMES)?;
+                let (first, count) = (u.int_in_range(0..=18)?, u.int_in_range(0..=4)?);
+                let at = numbered(&files, path, first, count);
+                let (is_moved, shift) = (u.arbitrary()?, u.int_in_range(-2..=2)?);
+                let lines = TakenLines { path: path.into(), at, is_moved, shift };
+                let place = if u.ratio(3, 4)? {
+                    Some((u.int_in_range(0..=18)?, u.int_in_range(0..=4)?))
+                } else {
+                    None
+                };
+                Request::Take(name, place, lines)
+            }
             10 => {
                 let beside = if u.ratio(5, 6)? { Some(crate::finder::part(u, &view)?) } else { None };
                 let side = *u.choose(&[Side::Before, Side::After])?;
@@ -76,6 +92,17 @@ impl<'a> Arbitrary<'a> for Input {
         };
         Ok(Self { files, request })
     }
+}
+
+/// Lines of a file by the numbers of the version that it has.
+fn numbered(
+    files: &BTreeMap<&'static str, Vec<u8>>,
+    name: &str,
+    first: usize,
+    count: usize,
+) -> NumberedLines {
+    let bytes = files.get(name).map_or(&[][..], Vec::as_slice);
+    NumberedLines { version: Version::hash(bytes).short(), first, count }
 }
 
 fn several(u: &mut Unstructured<'_>) -> Result<Vec<String>> {
@@ -203,11 +230,16 @@ impl Input {
                 Patch::replace(name, vec![Change::Insertion(insertion.clone())]).ok()
             }
             Request::Lines(name, first, count, lines) => {
-                let change = RangeChange { first: *first, count: *count, lines: lines.clone() };
-                let bytes = self.files.get(name).map_or(&[][..], Vec::as_slice);
-                let version = Version::hash(bytes).short();
-                Some(Patch::replace_range(name, NumberedChange { version, range: change }))
+                let at = numbered(&self.files, name, *first, *count);
+                let new = NewLines::Given(lines.clone());
+                Some(Patch::replace_range(name, NumberedChange { at, new }))
             }
+            Request::Take(name, Some((first, count)), lines) => {
+                let at = numbered(&self.files, name, *first, *count);
+                let new = NewLines::Taken(lines.clone());
+                Some(Patch::replace_range(name, NumberedChange { at, new }))
+            }
+            Request::Take(name, None, lines) => Some(Patch::take(name, lines.clone())),
             Request::Write(name, content) => Some(Patch::write(name, content.clone())),
             Request::Text(text) => recognise::parse(text, None, Some("a")).ok(),
         }
@@ -230,6 +262,11 @@ pub fn check(input: &Input) {
     match plan::build(&patch, &sources, &limits) {
         Ok(plan) => {
             made(&patch, &plan);
+            if let Request::Take(name, place, lines) = &input.request
+                && lines.shift == 0
+            {
+                kept(input, name, *place, lines, &plan);
+            }
             let first: Vec<usize> =
                 plan.files().iter().flat_map(|file| &file.hunks).map(|h| h.number).take(1).collect();
             if plan.can_take(&first).is_ok()
@@ -289,6 +326,38 @@ fn made(patch: &Patch, plan: &Plan) {
         });
         assert_eq!(naive, ours, "the naive one left, ours right: {hunks:?} {:?}", file.hunks);
     }
+}
+
+/// All lines of all files stay, but for those in whose place others come; what is copied is there once more.
+fn kept(input: &Input, target: &str, place: Option<(usize, usize)>, taken: &TakenLines, plan: &Plan) {
+    let lines = |view: &[u8]| -> Vec<Vec<u8>> {
+        let view = view.strip_prefix(b"\xef\xbb\xbf").unwrap_or(view);
+        contents(view).into_iter().map(<[u8]>::to_vec).collect()
+    };
+    let view = |name: &str| Text::new(input.files.get(name)?.clone()).ok();
+    let before = |name: &str| view(name).map_or_else(Vec::new, |text| lines(text.bytes()));
+    let part = |name: &str, (first, count): (usize, usize)| -> Vec<Vec<u8>> {
+        before(name).into_iter().skip(first - 1).take(count).collect()
+    };
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    for name in NAMES {
+        let file = plan.files().iter().find(|file| file.name == *name);
+        expected.extend(before(name));
+        found.extend(match file.and_then(|file| file.action.view()) {
+            Some(view) => lines(&view.concat()),
+            None => before(name),
+        });
+    }
+    for gone in place.map_or_else(Vec::new, |place| part(target, place)) {
+        let at = expected.iter().position(|line| *line == gone).expect("it was there");
+        expected.remove(at);
+    }
+    if !taken.is_moved {
+        expected.extend(part(&taken.path, (taken.at.first, taken.at.count)));
+    }
+    expected.sort();
+    found.sort();
+    assert_eq!(expected, found);
 }
 
 /// All lines of the file stay, and those that are inserted stand together.

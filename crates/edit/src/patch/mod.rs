@@ -20,16 +20,19 @@ mod envelope;
 mod git;
 mod lines;
 mod names;
+mod taken;
 mod target;
 
 pub mod print;
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+pub use self::taken::{NewLines, TakenLines};
 use crate::problem::{Kind, NoChange, Problem};
 
 /// A parsed request.
@@ -60,6 +63,13 @@ pub enum Operation {
     Write(String),
     /// Give it this content; it must exist, since the request's name for it may be no file name at all.
     Replace(String),
+    /// Create it with lines of a file; it must not exist.
+    Take {
+        /// The number of the hunk that this counts as.
+        number: usize,
+        /// The lines.
+        lines: TakenLines,
+    },
     /// Delete it.
     Delete {
         /// The content that the file must have, if the request gives it.
@@ -189,13 +199,24 @@ pub struct RangeChange {
     pub lines: Vec<String>,
 }
 
-/// Lines by the numbers that they have in a version of the file, which need not be that of today.
+/// Lines by the numbers that they have in a version of their file, which need not be that of today.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NumberedChange {
+pub struct NumberedLines {
     /// The version, as the caller names it.
     pub version: String,
-    /// The lines, by its numbers.
-    pub range: RangeChange,
+    /// The first line, counted from 1; without any, the one before which others come.
+    pub first: usize,
+    /// How many lines there are.
+    pub count: usize,
+}
+
+/// A replacement of numbered lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NumberedChange {
+    /// The lines that go.
+    pub at: NumberedLines,
+    /// The lines that come.
+    pub new: NewLines,
 }
 
 /// A text where a search has found it, and its replacement. It is only safe for the version that was searched.
@@ -288,17 +309,53 @@ impl Section {
     /// Returns whether it names all that it changes by the line numbers of a version.
     #[must_use]
     pub fn is_numbered(&self) -> bool {
-        let hunks = hunks_of(self);
-        !hunks.is_empty() && hunks.iter().all(|hunk| matches!(hunk.change, Change::Numbered(_)))
+        let hunks = self.hunks();
+        let all_are =
+            !hunks.is_empty() && hunks.iter().all(|hunk| matches!(hunk.change, Change::Numbered(_)));
+        all_are || matches!(self.operation, Operation::Take { .. })
     }
 
     /// Returns the paths that it names.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.own_paths().chain(self.taken().map(|lines| lines.path.as_str()))
+    }
+
+    /// Returns the paths of the file, of which an update may name two.
+    fn own_paths(&self) -> impl Iterator<Item = &str> {
         let target = match &self.operation {
             Operation::Update { move_to, .. } => move_to.as_deref(),
             _ => None,
         };
         core::iter::once(self.path.as_str()).chain(target)
+    }
+
+    /// Returns the lines that it takes from files.
+    fn taken(&self) -> impl Iterator<Item = &TakenLines> {
+        let whole = match &self.operation {
+            Operation::Take { lines, .. } => Some(lines),
+            _ => None,
+        };
+        let of_hunks = self.hunks().iter().filter_map(|hunk| match &hunk.change {
+            Change::Numbered(NumberedChange { new: NewLines::Taken(lines), .. }) => Some(lines),
+            _ => None,
+        });
+        whole.into_iter().chain(of_hunks)
+    }
+
+    fn hunks(&self) -> &[Hunk] {
+        match &self.operation {
+            Operation::Update { hunks, .. } => hunks,
+            _ => &[],
+        }
+    }
+
+    /// Returns how many numbers of hunks it takes.
+    fn numbers(&self) -> usize {
+        match &self.operation {
+            Operation::Update { hunks, .. } => hunks.len(),
+            Operation::Take { .. } => 1,
+            _ => 0,
+        }
     }
 }
 
@@ -308,6 +365,7 @@ impl Operation {
         match self {
             Self::Add(content) | Self::Write(content) | Self::Replace(content) => content.len(),
             Self::Delete { content } => content.as_ref().map_or(0, String::len),
+            Self::Take { .. } => 0,
             Self::Update { hunks, .. } => {
                 let text = |hunk: &Hunk| match &hunk.change {
                     Change::Text(change) => change.old.len() + change.new.len(),
@@ -324,9 +382,8 @@ impl Operation {
                     Change::Block(change) => {
                         change.pieces.iter().map(|piece| piece.old.len() + piece.new.len()).sum()
                     }
-                    Change::Range(change) | Change::Numbered(NumberedChange { range: change, .. }) => {
-                        change.lines.iter().map(String::len).sum()
-                    }
+                    Change::Range(change) => change.lines.iter().map(String::len).sum(),
+                    Change::Numbered(change) => change.new.bytes(),
                     Change::Place(change) => change.old.len() + change.new.len(),
                 };
                 hunks.iter().map(text).sum()
@@ -368,6 +425,12 @@ impl Patch {
     pub fn replace_range(path: &str, change: NumberedChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Numbered(change) }];
         Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
+    }
+
+    /// Makes a patch that creates one file with lines of another.
+    #[must_use]
+    pub fn take(path: &str, lines: TakenLines) -> Self {
+        Self { sections: vec![Section::new(path, Operation::Take { number: 1, lines })] }
     }
 
     /// Makes a patch that replaces texts in files, each where a search has found it. The places are its hunks, in order.
@@ -415,11 +478,7 @@ impl Patch {
     /// Returns the number of hunks.
     #[must_use]
     pub fn hunks(&self) -> usize {
-        let of = |section: &Section| match &section.operation {
-            Operation::Update { hunks, .. } => hunks.len(),
-            _ => 0,
-        };
-        self.sections.iter().map(of).sum()
+        self.sections.iter().map(Section::numbers).sum()
     }
 
     /// Returns whether this is an everyday request: few files, few hunks, little text.
@@ -443,7 +502,7 @@ impl Patch {
         self.sections.iter().filter(|section| section.path == path).any(|section| match &section.operation {
             Operation::Delete { .. } => true,
             Operation::Update { move_to, .. } => move_to.is_some(),
-            Operation::Add(_) | Operation::Write(_) | Operation::Replace(_) => false,
+            Operation::Add(_) | Operation::Write(_) | Operation::Replace(_) | Operation::Take { .. } => false,
         })
     }
 
@@ -455,8 +514,10 @@ impl Patch {
         for (i, edit) in edits.into_iter().enumerate() {
             let hunks = edit.hunks();
             for mut section in edit.sections {
-                if let Operation::Update { hunks, .. } = &mut section.operation {
-                    hunks.iter_mut().for_each(|hunk| hunk.number += taken);
+                match &mut section.operation {
+                    Operation::Update { hunks, .. } => hunks.iter_mut().for_each(|hunk| hunk.number += taken),
+                    Operation::Take { number, .. } => *number += taken,
+                    _ => {}
                 }
                 sections.push(Section { edit: Some(i + 1), ..section });
             }
@@ -468,11 +529,27 @@ impl Patch {
     /// Returns the versions whose line numbers the request gives, each with the path of its file.
     pub fn numbered_versions(&self) -> impl Iterator<Item = (&str, &str)> {
         self.sections.iter().flat_map(|section| {
-            hunks_of(section).iter().filter_map(|hunk| match &hunk.change {
-                Change::Numbered(change) => Some((section.path.as_str(), change.version.as_str())),
+            let own = section.hunks().iter().filter_map(|hunk| match &hunk.change {
+                Change::Numbered(change) => Some((section.path.as_str(), change.at.version.as_str())),
                 _ => None,
-            })
+            });
+            own.chain(section.taken().map(|lines| (lines.path.as_str(), lines.at.version.as_str())))
         })
+    }
+
+    /// Returns the paths of the files from which the request copies lines, and that it does not change.
+    #[must_use]
+    pub fn only_read(&self) -> BTreeSet<&str> {
+        let copied = self.sections.iter().flat_map(Section::taken).filter(|lines| !lines.is_moved);
+        let mut only_read: BTreeSet<&str> = copied.map(|lines| lines.path.as_str()).collect();
+        if !only_read.is_empty() {
+            let moved = self.sections.iter().flat_map(Section::taken).filter(|lines| lines.is_moved);
+            let changed = self.sections.iter().flat_map(Section::own_paths);
+            for path in changed.chain(moved.map(|lines| lines.path.as_str())) {
+                only_read.remove(path);
+            }
+        }
+        only_read
     }
 
     /// Returns the paths of the files that the request addresses by line number. The caller must give their versions,
@@ -488,12 +565,5 @@ impl Patch {
     /// Returns every path that the request names, in order; some more than once.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.sections.iter().flat_map(Section::paths)
-    }
-}
-
-fn hunks_of(section: &Section) -> &[Hunk] {
-    match &section.operation {
-        Operation::Update { hunks, .. } => hunks,
-        _ => &[],
     }
 }

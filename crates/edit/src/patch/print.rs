@@ -90,7 +90,7 @@ fn unified_section(section: &Section) -> Option<String> {
     let mut text = format!("diff --git {old} {new}\n");
     let mode = section.executable.map(|executable| if executable { "100755" } else { "100644" });
     match &section.operation {
-        Operation::Write(_) | Operation::Replace(_) => return None,
+        Operation::Write(_) | Operation::Replace(_) | Operation::Take { .. } => return None,
         Operation::Add(content) => {
             match mode {
                 Some(mode) => text.push_str(&format!("new file mode {mode}\n")),

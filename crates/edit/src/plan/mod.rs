@@ -19,6 +19,7 @@ mod place;
 mod replace;
 mod splice;
 mod suspect;
+mod taken;
 mod undo;
 mod whole;
 mod words;
@@ -35,6 +36,7 @@ pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
 pub use self::numbering::Since;
 use self::overlay::{Overlay, OverlayFile};
+pub use self::taken::{Origin, Taken};
 pub use self::undo::{UndoneFile, undo};
 #[cfg(test)]
 pub(crate) use self::whole::changed_lines;
@@ -108,9 +110,9 @@ impl Sources {
         self.since.entry(name.into()).or_default().insert(version.into(), since);
     }
 
-    /// Returns how the file called `name` came from this version to what is on disk, if that is known.
-    fn since(&self, name: &str, version: &str) -> Option<&Since> {
-        self.since.get(name)?.get(version)
+    /// Returns how the file called `name` came to what is on disk from each version of which that is known.
+    fn since(&self, name: &str) -> Option<&BTreeMap<String, Since>> {
+        self.since.get(name)
     }
 
     fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
@@ -253,6 +255,8 @@ pub struct PlacedHunk {
     pub forgiven: Vec<Forgiven>,
     /// The lines as the request names them, if they had other numbers in the version that it names.
     pub renumbered: Option<Renumbered>,
+    /// The other side, if it copies or moves lines. Both sides have the same number.
+    pub taken: Option<Taken>,
 }
 
 /// Lines as a request names them.
@@ -304,7 +308,27 @@ impl Plan {
                 return Err(Kind::InseparableHunks { name: file.name.clone() });
             }
         }
-        Ok(())
+        let all = self.files.iter().flat_map(|file| &file.hunks).all(|hunk| hunks.contains(&hunk.number));
+        match self.moved_on().filter(|_| !all) {
+            Some(name) => Err(Kind::InseparableHunks { name: name.into() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a file from which lines are moved, if they are not simply where they were moved to: a later change of the same
+    /// request has moved them on, so that a part of the plan could lose them.
+    fn moved_on(&self) -> Option<&str> {
+        let is_there = |number: usize, target: &str| {
+            let mut hunks = self.files.iter().filter(|file| file.name == target).flat_map(|file| &file.hunks);
+            hunks.any(|hunk| hunk.number == number && matches!(hunk.taken, Some(Taken::From(_))))
+        };
+        self.files.iter().find_map(|file| {
+            let is_lost = |hunk: &PlacedHunk| match &hunk.taken {
+                Some(Taken::To(target)) => !is_there(hunk.number, target),
+                _ => false,
+            };
+            file.hunks.iter().any(is_lost).then_some(file.name.as_str())
+        })
     }
 
     /// Returns the plan of these hunks alone, and the [`Rest`] from which the whole plan can be restored. A creation,
@@ -470,6 +494,7 @@ fn number_whole_files(files: &mut [FilePlan]) {
             places: 1,
             forgiven: Vec::new(),
             renumbered: None,
+            taken: None,
         });
         if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
             edit.renumber(number);

@@ -5,6 +5,7 @@
 //! is refused, with what stands there now.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,7 +14,7 @@ use super::whole;
 use crate::edit::Edit;
 use crate::excerpt::around;
 use crate::follow::{self, CurrentLines, Followed, LineMap, NamedLines, Step};
-use crate::patch::NumberedChange;
+use crate::patch::NumberedLines;
 use crate::problem::{Kind, LinesNow, LostLines, WhyLost};
 use crate::text::Text;
 
@@ -38,20 +39,20 @@ pub(super) struct Numbering<'a> {
     pub(super) edit: Option<&'a Edit>,
     /// What it is by now.
     pub(super) now: &'a Text,
-    /// How it came to what it is on the disk from the version that is asked for.
-    pub(super) since: &'a dyn Fn(&str) -> Option<&'a Since>,
+    /// How it came to what it is on the disk, by older versions.
+    pub(super) since: Option<&'a BTreeMap<String, Since>>,
 }
 
 impl Numbering<'_> {
-    /// The lines that a change names, and whether they had other numbers in the version that it names.
-    pub(super) fn lines(&self, change: &NumberedChange) -> Result<CurrentLines, Kind> {
-        let NumberedChange { version, range } = change;
-        let named = NamedLines::new(range.first, range.count);
+    /// The lines that a request names.
+    pub(super) fn lines(&self, lines: &NumberedLines) -> Result<CurrentLines, Kind> {
+        let &NumberedLines { ref version, first, count } = lines;
+        let named = NamedLines::new(first, count);
         let total = self.now.lines().len();
-        let missing = |total| Kind::NoSuchLines { first: range.first, count: range.count, total };
+        let missing = |total| Kind::NoSuchLines { first, count, total };
         let named = named.ok_or_else(|| missing(total))?;
-        let Some(base) = self.base else { return Err(self.lost(change, self.now, WhyLost::Unknown, None)) };
-        let since = (self.since)(version);
+        let Some(base) = self.base else { return Err(self.lost(lines, self.now, WhyLost::Unknown, None)) };
+        let since = self.since.and_then(|since| since.get(version));
         let map = match since {
             Some(Since::Content(then)) => whole::changed_lines(then, base),
             _ => None,
@@ -62,20 +63,21 @@ impl Numbering<'_> {
             Some(Since::Content(then)) => {
                 map.iter().map(|map| Step::Compared { then, now: base, map }).collect()
             }
-            None => return Err(self.lost(change, base, WhyLost::Unknown, named.within(base.lines().len()))),
+            None => return Err(self.lost(lines, base, WhyLost::Unknown, named.within(base.lines().len()))),
         };
         let before = match follow::follow(named, steps.iter().copied(), base.lines().len()) {
             Followed::Kept(lines) => lines,
             Followed::Missing { total } => return Err(missing(total)),
             Followed::Several(places) => {
-                let lines = places.iter().map(|place| place.first() + 1).collect();
-                return Err(self.lost(change, base, WhyLost::Several { lines }, places.first().copied()));
+                let starts = places.iter().map(|place| place.first() + 1).collect();
+                let why = WhyLost::Several { lines: starts };
+                return Err(self.lost(lines, base, why, places.first().copied()));
             }
             Followed::Changed(remains) => {
                 let why = WhyLost::Changed { is_certain: remains.is_some_and(|remains| remains.is_tight) };
                 let about = || Self::about_there(map.as_ref()?, named, base.lines().len());
-                let lines = remains.map(|remains| remains.lines).or_else(about);
-                return Err(self.lost(change, base, why, lines));
+                let now = remains.map(|remains| remains.lines).or_else(about);
+                return Err(self.lost(lines, base, why, now));
             }
         };
         let Some(edit) = self.edit else { return Ok(before) };
@@ -84,11 +86,11 @@ impl Numbering<'_> {
         let step = match (&known, &compared) {
             (Some(map), _) => Step::Edited(map),
             (None, Some(map)) => Step::Compared { then: base, now: self.now, map },
-            (None, None) => return Err(self.lost(change, base, WhyLost::Overwritten, None)),
+            (None, None) => return Err(self.lost(lines, base, WhyLost::Overwritten, None)),
         };
         match follow::follow(before.named(), [step], total) {
             Followed::Kept(lines) => Ok(lines),
-            _ => Err(self.lost(change, base, WhyLost::Overwritten, None)),
+            _ => Err(self.lost(lines, base, WhyLost::Overwritten, None)),
         }
     }
 
@@ -101,8 +103,8 @@ impl Numbering<'_> {
         }
     }
 
-    fn lost(&self, change: &NumberedChange, base: &Text, why: WhyLost, now: Option<CurrentLines>) -> Kind {
-        let NumberedChange { version, range } = change;
+    fn lost(&self, lines: &NumberedLines, base: &Text, why: WhyLost, now: Option<CurrentLines>) -> Kind {
+        let &NumberedLines { ref version, first, count } = lines;
         let now = now.map(|lines| LinesNow {
             first: lines.first() + 1,
             count: lines.count(),
@@ -111,8 +113,8 @@ impl Numbering<'_> {
         Kind::LostLines(Box::new(LostLines {
             claimed: version.clone(),
             current: base.version(),
-            first: range.first,
-            count: range.count,
+            first,
+            count,
             why,
             now,
         }))

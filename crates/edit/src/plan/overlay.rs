@@ -6,10 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::numbering::Numbering;
+use super::taken::{self, Origin, Taken, TakenText};
 use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, suspect, whole};
 use crate::edit::Edit;
 use crate::find::{Budget, FindLimits, Haystack};
-use crate::patch::{Operation, Section};
+use crate::patch::{Change, Hunk, NewLines, Operation, Section, TakenLines};
 use crate::problem::{Kind, NotText, Problem};
 use crate::text::Text;
 
@@ -114,6 +115,7 @@ impl<'a> Overlay<'a> {
                 self.discard(at);
                 self.edit(at, new, Vec::new())
             }
+            Operation::Take { number, lines } => self.create_of(at, name, *number, lines),
             Operation::Delete { content } => {
                 let Some(text) = self.text(at) else { return Err(one(self.missing(name))) };
                 match content {
@@ -132,25 +134,155 @@ impl<'a> Overlay<'a> {
                 // Line numbers are those that the caller saw; a section or another program may have moved them.
                 let renumbered = self.sources.renumbered.contains(name);
                 let moved = renumbered || !matches!(self.files[at].now, CurrentState::Untouched);
-                let (origin, base, edit) = match &self.files[at].now {
-                    CurrentState::Untouched => (name, self.files[at].before.as_deref(), None),
-                    CurrentState::Edited { from, base, edit } => (from.as_str(), Some(&**base), Some(edit)),
-                    CurrentState::New(_) | CurrentState::Gone => (name, None, None),
-                };
-                let since = |version: &str| self.sources.since(origin, version);
-                let numbering = Numbering { base, edit, now: &text, since: &since };
-                let found = place::hunks(&text, hunks, moved, &numbering, self.limits, &self.budget)
+                let taken = self.take_all(at, &text, hunks)?;
+                let numbering = self.numbering(at, &text);
+                let found = place::hunks(&text, hunks, &taken, moved, &numbering, self.limits, &self.budget)
                     .map_err(|problems| {
                         problems.into_iter().map(|problem| problem.at(name)).collect::<Vec<_>>()
                     })?;
                 self.notes.extend(found.notes);
                 self.edit(at, found.edit, found.hunks)?;
+                for (number, lines) in taken_lines(hunks) {
+                    if let Some(text) = taken.get(&number) {
+                        self.remove(number, lines, text, name)?;
+                    }
+                }
                 match move_to {
                     Some(target) => self.rename(at, target).map_err(one),
                     None => Ok(()),
                 }
             }
         }
+    }
+
+    /// Returns what the line numbers of a file mean, of which this is the current content.
+    fn numbering<'t>(&'t self, at: usize, now: &'t Text) -> Numbering<'t> {
+        let file = &self.files[at];
+        let (origin, base, edit) = match &file.now {
+            CurrentState::Untouched => (&file.name, file.before.as_deref(), None),
+            CurrentState::Edited { from, base, edit } => (from, Some(&**base), Some(edit)),
+            CurrentState::New(_) | CurrentState::Gone => (&file.name, None, None),
+        };
+        Numbering { base, edit, now, since: self.sources.since(origin) }
+    }
+
+    /// Takes the lines of which these hunks make others in the file with this content.
+    fn take_all(
+        &mut self,
+        at: usize,
+        target: &Text,
+        hunks: &[Hunk],
+    ) -> Result<BTreeMap<usize, TakenText>, Vec<Problem>> {
+        let (mut taken, mut problems) = (BTreeMap::new(), Vec::new());
+        for (number, lines) in taken_lines(hunks) {
+            match self.take(lines, Some((at, target))) {
+                Ok((_, text)) => drop(taken.insert(number, text)),
+                Err(problem) => problems.push(problem.in_hunk(number)),
+            }
+        }
+        if problems.is_empty() { Ok(taken) } else { Err(problems) }
+    }
+
+    /// Takes lines of a file, for a target that is there or for a new file. Also returns the content of the file.
+    fn take(
+        &mut self,
+        lines: &TakenLines,
+        target: Option<(usize, &Text)>,
+    ) -> Result<(Arc<Text>, TakenText), Problem> {
+        let name = String::from(self.sources.resolve(&lines.path)?);
+        let of_file = |kind: Kind| Problem::new(kind).at(&name);
+        let from = self.file(&name);
+        self.charge(from).map_err(of_file)?;
+        let text = self.text(from).ok_or_else(|| self.missing(&name))?;
+        let at = self.numbering(from, &text).lines(&lines.at).map_err(of_file)?;
+        let grown = text.bytes().len().saturating_add(TakenText::growth(at, lines.shift));
+        self.limits.check_file(grown).map_err(of_file)?;
+        let origin = Origin {
+            name: name.clone(),
+            first: at.first() + 1,
+            count: at.count(),
+            is_moved: lines.is_moved,
+            renumbered: place::renumbered(&lines.at, at),
+        };
+        let into = target.map_or(&*text, |(_, into)| into);
+        let mut taken = TakenText::new(&text, at, origin, lines.shift, into).map_err(of_file)?;
+        if let Some((target, into)) = target {
+            taken.check_characters(&text, into).map_err(of_file)?;
+            taken.here = (target == from).then_some(at);
+        }
+        Ok((text, taken))
+    }
+
+    /// Creates a file with lines of another.
+    fn create_of(
+        &mut self,
+        at: usize,
+        name: &str,
+        number: usize,
+        lines: &TakenLines,
+    ) -> Result<(), Vec<Problem>> {
+        let of_file = |kind: Kind| alloc::vec![Problem::new(kind).at(name)];
+        if self.text(at).is_some() {
+            return Err(of_file(Kind::NoPlace));
+        }
+        let (from, taken) = self.take(lines, None).map_err(|problem| alloc::vec![problem.in_hunk(number)])?;
+        let view = taken.content(&from);
+        self.limits.check_file(view.len()).map_err(of_file)?;
+        let lacks = |character| Kind::NotEncodable { character, encoding: from.encoding().name() };
+        let text = Text::with_encoding(view, from.encoding()).map_err(lacks).map_err(of_file)?;
+        // The next reading may take so few lines for another encoding. Their bytes are the same.
+        let again =
+            Text::new(text.raw().to_vec()).map_err(|_| of_file(Kind::NotText { why: NotText::AfterEdit }))?;
+        let is_same = again.bytes() == text.bytes();
+        if !is_same {
+            let (edited, looks) = (text.encoding().name(), again.encoding().name());
+            self.notes.push(PlanNote::LooksOtherwise { file: name.into(), edited, looks });
+        }
+        let hunk = PlacedHunk {
+            number,
+            line: 1,
+            lines: 0,
+            layer: None,
+            places: 1,
+            forgiven: Vec::new(),
+            renumbered: None,
+            taken: Some(Taken::From(taken.origin.clone())),
+        };
+        let file = &mut self.files[at];
+        file.now = CurrentState::New(Arc::new(if is_same { again } else { text }));
+        file.hunks.push(hunk);
+        self.remove(number, lines, &taken, name)
+    }
+
+    /// Removes lines that have come to stand in the file called `to`, unless they were only copied.
+    fn remove(
+        &mut self,
+        number: usize,
+        lines: &TakenLines,
+        taken: &TakenText,
+        to: &str,
+    ) -> Result<(), Vec<Problem>> {
+        let Origin { name, first, count, is_moved, .. } = &taken.origin;
+        if !is_moved {
+            return Ok(());
+        }
+        let of_file = |kind: Kind| alloc::vec![Problem::new(kind).at(name).in_hunk(number)];
+        let at = self.file(name);
+        self.charge(at).map_err(of_file)?;
+        let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };
+        let found = self.numbering(at, &text).lines(&lines.at).map_err(of_file)?;
+        let edit = taken::removal(&text, found, number).map_err(of_file)?;
+        let hunk = PlacedHunk {
+            number,
+            line: *first,
+            lines: *count,
+            layer: None,
+            places: 1,
+            forgiven: Vec::new(),
+            renumbered: None,
+            taken: Some(Taken::To(to.into())),
+        };
+        self.edit(at, edit, alloc::vec![hunk])
     }
 
     /// Returns the index of the file called `name`, which is added if need be.
@@ -296,6 +428,17 @@ impl<'a> Overlay<'a> {
         self.files[to].hunks.extend(hunks);
         Ok(())
     }
+}
+
+/// Returns the lines that hunks take from files, each with the hunk's number.
+fn taken_lines(hunks: &[Hunk]) -> impl Iterator<Item = (usize, &TakenLines)> {
+    hunks.iter().filter_map(|hunk| match &hunk.change {
+        Change::Numbered(change) => match &change.new {
+            NewLines::Taken(lines) => Some((hunk.number, lines)),
+            NewLines::Given(_) => None,
+        },
+        _ => None,
+    })
 }
 
 /// Refuses new content with a placeholder for some of the old content.

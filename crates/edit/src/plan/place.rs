@@ -1,21 +1,26 @@
 //! Placing of the hunks of a section: each is found in the same text, then all become one edit.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::carry::Replacement;
 use super::numbering::Numbering;
 use super::splice;
 use super::suspect;
-use super::{Forgiven, PlacedHunk, PlanNote, Renumbered, fitting, forgiven};
+use super::taken::TakenText;
+use super::{Forgiven, PlacedHunk, PlanNote, Renumbered, Taken, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
     contents,
 };
 use crate::follow::{CurrentLines, NamedLines};
-use crate::patch::{BlockChange, Change, Hunk, Line, LineChange, NumberedChange, Piece, RangeChange};
+use crate::patch::{
+    BlockChange, Change, Hunk, Line, LineChange, NewLines, NumberedChange, NumberedLines, Piece, RangeChange,
+};
 use crate::problem::{Kind, Near, NoChange, Problem};
 use crate::text::{Text, line_number};
 
@@ -35,10 +40,11 @@ pub(super) struct LocatedHunks {
 }
 
 /// Finds every hunk in `text`. All problems are reported, not only the first. If the lines have `moved`, line numbers
-/// are ignored.
+/// are ignored. `taken` has the lines that hunks take from files, by hunk.
 pub(super) fn hunks(
     text: &Text,
     hunks: &[Hunk],
+    taken: &BTreeMap<usize, TakenText>,
     moved: bool,
     numbering: &Numbering<'_>,
     limits: &FindLimits,
@@ -71,7 +77,7 @@ pub(super) fn hunks(
             Change::Lines(change) => placer.lines(hunk.number, change),
             Change::Block(change) => placer.block(hunk.number, change),
             Change::Range(change) => placer.range(hunk.number, change),
-            Change::Numbered(change) => placer.numbered(hunk.number, change, numbering),
+            Change::Numbered(change) => placer.numbered(hunk.number, change, numbering, taken),
             Change::Place(change) => placer.known_place(hunk.number, change),
         };
         if let Err(kind) = placed {
@@ -167,6 +173,7 @@ impl Placer<'_> {
                 places: 1,
                 forgiven: Vec::new(),
                 renumbered: None,
+                taken: None,
             });
             return Ok(());
         }
@@ -395,7 +402,10 @@ impl Placer<'_> {
             count: change.count,
             total,
         })?;
-        self.current_lines(number, lines, &change.lines, None)
+        let come: Vec<&str> = change.lines.iter().map(String::as_str).collect();
+        let replacement = self.given(lines, &come)?;
+        self.put(number, lines, replacement, None, None);
+        Ok(())
     }
 
     /// Places a replacement by the line numbers of a version.
@@ -404,32 +414,47 @@ impl Placer<'_> {
         number: usize,
         change: &NumberedChange,
         numbering: &Numbering<'_>,
+        taken: &BTreeMap<usize, TakenText>,
     ) -> Result<(), Kind> {
-        let lines = numbering.lines(change)?;
-        let NumberedChange { version, range: RangeChange { first, count, .. } } = change;
-        let is_moved = lines.first() + 1 != *first;
-        let renumbered =
-            is_moved.then(|| Renumbered { version: version.clone(), first: *first, count: *count });
-        self.current_lines(number, lines, &change.range.lines, renumbered)
+        let lines = numbering.lines(&change.at)?;
+        let renumbered = renumbered(&change.at, lines);
+        match (&change.new, taken.get(&number)) {
+            (NewLines::Given(new), _) => {
+                let come: Vec<&str> = new.iter().map(String::as_str).collect();
+                let replacement = self.given(lines, &come)?;
+                self.put(number, lines, replacement, renumbered, None);
+            }
+            (NewLines::Taken(_), Some(text)) => {
+                text.check_place(lines)?;
+                let origin = Taken::From(text.origin.clone());
+                self.put(number, lines, text.put(&self.haystack, lines), renumbered, Some(origin));
+            }
+            (NewLines::Taken(_), None) => return Err(Kind::NoSource),
+        }
+        Ok(())
     }
 
-    /// Replaces lines of this text.
-    fn current_lines(
-        &mut self,
-        number: usize,
-        at: CurrentLines,
-        new: &[String],
-        renumbered: Option<Renumbered>,
-    ) -> Result<(), Kind> {
-        let come: Vec<&str> = new.iter().map(String::as_str).collect();
+    /// Returns the replacement of lines of this text by those that the request gives.
+    fn given(&self, at: CurrentLines, come: &[&str]) -> Result<Replacement, Kind> {
         let loses = || {
             let gone = at.first()..at.first() + at.count();
             let gone = gone.map(|line| String::from_utf8_lossy(self.haystack.lines().content(line)));
             let gone: Vec<_> = gone.collect();
-            suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &come)
+            suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), come)
         };
         suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
-        let (range, text) = splice::lines(&self.haystack, at.first(), at.count(), come.iter().copied(), None);
+        Ok(splice::lines(&self.haystack, at.first(), at.count(), come.iter().copied(), None))
+    }
+
+    /// Replaces lines of this text.
+    fn put(
+        &mut self,
+        number: usize,
+        at: CurrentLines,
+        (range, text): Replacement,
+        renumbered: Option<Renumbered>,
+        taken: Option<Taken>,
+    ) {
         self.builder.claim(number, range.clone());
         self.builder.replace(number, range, text);
         let (line, lines) = (at.first() + 1, at.count());
@@ -441,8 +466,8 @@ impl Placer<'_> {
             places: 1,
             forgiven: Vec::new(),
             renumbered,
+            taken,
         });
-        Ok(())
     }
 
     /// Inserts lines before line `line`.
@@ -477,8 +502,16 @@ impl Placer<'_> {
             places,
             forgiven,
             renumbered: None,
+            taken: None,
         });
     }
+}
+
+/// Returns the lines as the request names them, if they have other numbers by now.
+pub(super) fn renumbered(named: &NumberedLines, now: CurrentLines) -> Option<Renumbered> {
+    let &NumberedLines { ref version, first, count } = named;
+    let is_moved = now.first() + 1 != first;
+    is_moved.then(|| Renumbered { version: version.clone(), first, count })
 }
 
 /// Joins pieces into one block of lines, with the elisions between them.

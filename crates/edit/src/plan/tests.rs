@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::Version;
-use crate::patch::{NumberedChange, PlaceChange, RangeChange, v4a};
+use crate::patch::{NewLines, NumberedChange, NumberedLines, PlaceChange, v4a};
 
 /// The plan of these sections for a file of six lines, one of two, and no third.
 fn planned(sections: &str) -> Plan {
@@ -124,9 +124,10 @@ fn lines_that_are_named_by_their_numbers_must_be_there() {
         (8, 0, None),
         (2, usize::MAX, None),
     ] {
-        let range = RangeChange { first, count, lines: alloc::vec!["x".into()] };
         let version = Version::hash(b"1\n2\n3\n4\n5\n6\n").short();
-        let patch = Patch::replace_range("six", NumberedChange { version, range });
+        let at = NumberedLines { version, first, count };
+        let new = NewLines::Given(alloc::vec!["x".into()]);
+        let patch = Patch::replace_range("six", NumberedChange { at, new });
         match (build(&patch, &sources(), &FindLimits::default()), expected) {
             (Ok(plan), Some(expected)) => assert_eq!(outcome(&plan)[0].1.as_deref(), Some(expected)),
             (Err(problems), None) => {

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use emend_edit::excerpt::around;
-use emend_edit::problem::{NoChange, NotText, Work};
+use emend_edit::problem::{CannotTake, NoChange, NotText, Work};
 use emend_workspace::problem::EditKind as Kind;
 
 use super::{Audience, Message, formats, lines, near, write_lines, write_numbers};
@@ -220,6 +220,28 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
                  which a person can raise). It was left as it is."
             )
         }
+        Kind::CannotTake { line, why } => {
+            write!(f, "Line {line} of {path} cannot be put there{hunk}: ")?;
+            cannot_take(*why, f)?;
+            f.write_str(" Nothing was changed.")
+        }
+        Kind::MovedIntoItself { first, count } => {
+            let (lines, are) = if *count == 1 { ("Line", "is") } else { ("Lines", "are") };
+            write!(f, "{lines} {first}")?;
+            if *count > 1 {
+                write!(f, " to {}", first.saturating_add(count - 1))?;
+            }
+            write!(
+                f,
+                " of {path} {are} to be moved to a place among, or around, what is moved. Nothing was changed. Name a \
+                 place outside of it; to put it in the place of lines around it, leave move out."
+            )
+        }
+        Kind::NoPlace => write!(
+            f,
+            "{path} already exists, and without a place in it a new file would be made of the lines. Nothing was \
+             changed. Name its version, with the start_line and end_line to replace (end_line = start_line - 1 inserts)."
+        ),
         Kind::HalfMove { from, to } => {
             write!(f, "Argument 'hunks': {to} comes from {from}; name the hunks of both.")
         }
@@ -231,6 +253,28 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
     }
 }
 
+fn cannot_take(why: CannotTake, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match why {
+        CannotTake::LessIndented { has } => {
+            let columns = if has == 1 { "column" } else { "columns" };
+            write!(f, "it is indented by {has} {columns}, which is less than indent takes away. Send a smaller one.")
+        }
+        CannotTake::MixedIndentation => f.write_str(
+            "indent shifts lines by one kind of white space, and spaces and tabs are both used there. Leave indent out, \
+             and correct the lines where they have come to.",
+        ),
+        CannotTake::Uncertain { encoding, into } => write!(
+            f,
+            "that it is in {encoding} is a guess, so its characters may be others, and the file where it would go is in \
+             {into}. Send the lines as new_text."
+        ),
+        CannotTake::CarriageReturn => f.write_str(
+            "it ends with a carriage return that is no part of its line ending, and would become a part of one. Send the \
+             lines as new_text.",
+        ),
+    }
+}
+
 fn no_change(why: NoChange) -> &'static str {
     match why {
         NoChange::AlreadyHeld => "the file already holds what the request asks for",
@@ -238,6 +282,7 @@ fn no_change(why: NoChange) -> &'static str {
         NoChange::AlreadyWrapped => "the file already has new_string at that place, around old_string",
         NoChange::SameText => "old_string and new_string are the same",
         NoChange::SameLines => "the old and the new lines are the same",
+        NoChange::SamePlace => "the lines are to be moved to where they are",
         NoChange::SamePath => "from and to are the same path",
         NoChange::OnlyContext => {
             "the hunk has only context lines. Mark those that go with - and those that come with +"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use emend_edit::patch::{Change, Insertion, NumberedChange, RangeChange, Side, TextChange};
+use emend_edit::patch::{Change, Insertion, NewLines, NumberedChange, NumberedLines, Side, TextChange};
 use emend_workspace::problem::{Kind, Problem};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -270,8 +270,8 @@ impl ReplaceLines {
             "" => Vec::new(),
             text => literal_lines(text),
         };
-        let range = RangeChange { first: self.start_line, count, lines };
-        Ok(NumberedChange { version: self.version, range })
+        let at = NumberedLines { version: self.version, first: self.start_line, count };
+        Ok(NumberedChange { at, new: NewLines::Given(lines) })
     }
 }
 
