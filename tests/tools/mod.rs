@@ -9,6 +9,7 @@ mod insertions;
 mod list_files;
 mod many_files;
 mod move_delete;
+mod moved_lines;
 mod outline;
 mod preview;
 mod reading;

@@ -20,9 +20,9 @@ const ALIASES: &[(&str, &str)] = &[
     ("input", "patch"),
 ];
 
-/// The arguments for which an empty value means something: the old and the new text of a replacement, and the list of
-/// hunks, where an empty one must be refused rather than taken for all hunks.
-const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "hunks"];
+/// The arguments for which an empty value means something: the old and the new text of a replacement, the line before the
+/// first, and the list of hunks, where an empty one must be refused rather than taken for all hunks.
+const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "new_text", "start_line", "end_line", "hunks"];
 
 /// Reads the arguments of a tool whose input has this schema.
 pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Problem> {
@@ -112,9 +112,16 @@ fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
         (Some("string"), value) => wrong("a string", &value),
         (Some("boolean"), value @ Value::Bool(_)) => Ok(value),
         (Some("boolean"), value) => wrong("true or false", &value),
-        (Some("integer"), value) => match value.as_u64() {
-            Some(_) => Ok(value),
+        (Some("integer"), value) => match property.get("minimum").and_then(Value::as_i64) {
+            None if value.is_u64() => Ok(value),
             None => wrong("a whole number, 0 or more", &value),
+            Some(least) => {
+                let most = property.get("maximum").and_then(Value::as_i64).unwrap_or(i64::MAX);
+                match value.as_i64().is_some_and(|number| (least..=most).contains(&number)) {
+                    true => Ok(value),
+                    false => wrong(&format!("a whole number from {least} to {most}"), &value),
+                }
+            }
         },
         (Some("array"), Value::Array(items)) => {
             let none = Value::Null;
@@ -132,7 +139,12 @@ fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
             Ok(Value::Array(items?))
         }
         (Some("array"), value) => wrong("a list", &value),
-        (Some("object"), value @ Value::Object(_)) => Ok(value),
+        (Some("object"), Value::Object(fields)) => match property.as_object() {
+            Some(schema) if schema.contains_key("properties") => {
+                check(schema, fields, &format!("{name}.")).map(Value::Object)
+            }
+            _ => Ok(Value::Object(fields)),
+        },
         (Some("object"), value) => wrong("an object", &value),
         (_, value) => Ok(value),
     }
@@ -182,8 +194,30 @@ mod tests {
         assert_eq!(read::<Value>(schema("apply_preview"), none.as_object().unwrap().clone()).unwrap(), none);
         let insertion = json!({"path": "a", "version": "", "start_line": 1, "end_line": 0, "new_text": ""});
         let lines = read::<Value>(schema("replace_lines"), insertion.as_object().unwrap().clone());
-        assert_eq!(lines.unwrap(), insertion, "what is required is taken as it is");
+        let meant = json!({"path": "a", "start_line": 1, "end_line": 0, "new_text": ""});
+        assert_eq!(lines.unwrap(), meant, "0 is the line before the first");
         assert!(refused(&json!({"path": "a", "edits": ""})).contains("it must be a list"));
+    }
+
+    #[test]
+    fn what_an_argument_holds_is_checked_too() {
+        let of = |from: Value| {
+            let schema = &tools::find("replace_lines").unwrap().input;
+            let arguments = json!({"path": "a", "from": from});
+            read::<Value>(schema, arguments.as_object().unwrap().clone())
+                .map_err(|problem| message(&problem, Audience::Model))
+        };
+        let lines = json!({"path": "b", "version": "0", "start_line": 1, "end_line": 1});
+        let with = |name: &str, value: i64| {
+            let mut lines = lines.clone();
+            lines[name] = value.into();
+            lines
+        };
+        assert!(of(with("indent", -4)).is_ok());
+        assert!(of(json!({"path": "b"})).unwrap_err().contains("'from.version'"));
+        assert!(of(with("ident", 4)).unwrap_err().contains("Did you mean 'indent'?"));
+        assert!(of(with("end_line", -4)).unwrap_err().contains("whole number, 0 or more"));
+        assert!(of(with("indent", 100)).unwrap_err().contains("from -99 to 99"));
     }
 
     #[test]

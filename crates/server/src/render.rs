@@ -117,6 +117,9 @@ fn file_line(file: &WireFile, tense: Tense) -> String {
         if let Some(moved) = &hunk.moved {
             let _ = write!(line, " ({moved})");
         }
+        if let Some(taken) = &hunk.taken {
+            let _ = write!(line, " ({taken})");
+        }
     }
     line
 }

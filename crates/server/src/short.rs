@@ -110,6 +110,9 @@ fn file_line(file: &WireFile) -> String {
         if let Some(moved) = &hunk.moved {
             let _ = write!(line, ", {moved}");
         }
+        if let Some(taken) = &hunk.taken {
+            let _ = write!(line, ", {taken}");
+        }
     }
     line
 }
@@ -117,7 +120,7 @@ fn file_line(file: &WireFile) -> String {
 /// Leaves out of a file what is said elsewhere in a short answer, or what its reader knows.
 fn short_file(file: WireFile) -> WireFile {
     let says_more = |hunk: &WireHunk| {
-        let is_elsewhere = hunk.places.is_some() || hunk.moved.is_some();
+        let is_elsewhere = hunk.places.is_some() || hunk.moved.is_some() || hunk.taken.is_some();
         is_elsewhere || hunk.layer.as_deref().is_some_and(|layer| layer != Layer::Exact.name())
     };
     WireFile {

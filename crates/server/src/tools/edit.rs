@@ -73,9 +73,9 @@ impl EditTool for StrReplace {
 impl ToolArguments for ReplaceLines {
     const ABOUT: About = About {
         name: "replace_lines",
-        title: "Replace lines by number",
-        description: "Replace, delete or insert whole lines by the numbers of a version. If the file changed since, \
-they are followed, or refused with what is there now.",
+        title: "Replace, move or copy lines",
+        description: "Replace, delete, insert, move or copy whole lines by the numbers of a version. If a file changed \
+since, they are followed, or refused with what is there now.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
@@ -84,9 +84,7 @@ they are followed, or refused with what is there now.",
 
 impl EditTool for ReplaceLines {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
-        let path = self.path.clone();
-        let patch = Patch::replace_range(&path, self.change().map_err(single_problem)?);
-        Ok(EditRequest::for_file(patch, &path, None, origin))
+        Ok(EditRequest::new(self.patch().map_err(single_problem)?, origin))
     }
 }
 

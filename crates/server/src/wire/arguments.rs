@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use emend_edit::patch::{Change, Insertion, NewLines, NumberedChange, NumberedLines, Side, TextChange};
+use emend_edit::patch::{
+    Change, Insertion, NewLines, NumberedChange, NumberedLines, Patch, Side, TakenLines, TextChange,
+};
 use emend_workspace::problem::{Kind, Problem};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
@@ -244,35 +246,96 @@ pub struct ReplaceLines {
     /// The file to edit.
     pub path: String,
     /// The version whose line numbers these are.
-    pub version: String,
+    pub version: Option<String>,
     /// The first line to replace, from 1.
-    pub start_line: usize,
+    pub start_line: Option<usize>,
     /// The last line to replace; start_line - 1 inserts before start_line.
-    pub end_line: usize,
+    pub end_line: Option<usize>,
     /// The lines to put there, literally. Empty deletes.
-    pub new_text: String,
+    pub new_text: Option<String>,
+    /// Instead of new_text: lines of a file, to copy or move. If only path stands beside it, they become a new file.
+    pub from: Option<LinesOfFile>,
+}
+
+/// Lines of a file that are copied or moved.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+#[serde(deny_unknown_fields)]
+pub struct LinesOfFile {
+    pub(crate) path: String,
+    pub(crate) version: String,
+    pub(crate) start_line: usize,
+    pub(crate) end_line: usize,
+    #[serde(rename = "move")]
+    pub(crate) is_moved: Option<bool>,
+    /// Columns to shift them by.
+    #[schemars(range(min = -99, max = 99))]
+    pub(crate) indent: Option<i8>,
 }
 
 impl ReplaceLines {
-    /// Converts the arguments into a change of a range of lines.
-    pub fn change(self) -> Result<NumberedChange, Problem> {
-        let invalid = |name: &str, message: &str| Err(invalid(name, message).at(&self.path));
-        if self.start_line == 0 {
-            return invalid("start_line", "lines are counted from 1");
-        }
-        let Some(count) = self.end_line.saturating_add(1).checked_sub(self.start_line) else {
-            return invalid("end_line", "it is before start_line; start_line - 1 inserts before start_line");
+    /// Converts the arguments into a patch.
+    pub fn patch(self) -> Result<Patch, Problem> {
+        let Self { path, version, start_line, end_line, new_text, from } = self;
+        let patch = || {
+            // A client that has to send every argument sends empty ones.
+            let has_place = version.is_some() || start_line.or(end_line).is_some_and(|line| line > 0);
+            let text = new_text.as_deref();
+            let new = match (from, text) {
+                (Some(_), Some(text)) if !text.is_empty() => {
+                    return Err(invalid(
+                        "new_text",
+                        "with from, its lines are put there; leave new_text out",
+                    ));
+                }
+                (Some(from), _) if !has_place => return Ok(Patch::take(&path, from.lines()?)),
+                (Some(from), _) => NewLines::Taken(from.lines()?),
+                (None, Some("")) => NewLines::Given(Vec::new()),
+                (None, Some(text)) => NewLines::Given(literal_lines(text)),
+                (None, None) => {
+                    return Err(invalid("new_text", "it is required (empty to delete), or from"));
+                }
+            };
+            let at = numbered_lines("", version, start_line, end_line)?;
+            if at.count == 0 && new == NewLines::default() {
+                return Err(invalid("new_text", "nothing is to be replaced and nothing to be inserted"));
+            }
+            Ok(Patch::replace_range(&path, NumberedChange { at, new }))
         };
-        if count == 0 && self.new_text.is_empty() {
-            return invalid("new_text", "nothing is to be replaced and nothing to be inserted");
-        }
-        let lines = match self.new_text.as_str() {
-            "" => Vec::new(),
-            text => literal_lines(text),
-        };
-        let at = NumberedLines { version: self.version, first: self.start_line, count };
-        Ok(NumberedChange { at, new: NewLines::Given(lines) })
+        patch().map_err(|problem| problem.at(&path))
     }
+}
+
+impl LinesOfFile {
+    fn lines(self) -> Result<TakenLines, Problem> {
+        let Self { path, version, start_line, end_line, is_moved, indent } = self;
+        let at = numbered_lines("from.", Some(version), Some(start_line), Some(end_line))?;
+        if at.count == 0 {
+            return Err(invalid("from.end_line", "it is before from.start_line"));
+        }
+        let (is_moved, shift) = (is_moved.unwrap_or(false), indent.map_or(0, isize::from));
+        Ok(TakenLines { path, at, is_moved, shift })
+    }
+}
+
+/// Returns the lines from one to another of a version, which the arguments with this prefix name.
+fn numbered_lines(
+    prefix: &str,
+    version: Option<String>,
+    start_line: Option<usize>,
+    end_line: Option<usize>,
+) -> Result<NumberedLines, Problem> {
+    let invalid = |name: &str, message: &str| invalid(&format!("{prefix}{name}"), message);
+    let version = version
+        .ok_or_else(|| invalid("version", "it is required, since line numbers are those of one version"))?;
+    let first = start_line.ok_or_else(|| invalid("start_line", "it is required"))?;
+    let last = end_line.ok_or_else(|| invalid("end_line", "it is required"))?;
+    if first == 0 {
+        return Err(invalid("start_line", "lines are counted from 1"));
+    }
+    let before = "it is before start_line; start_line - 1 inserts before start_line";
+    let count = last.saturating_add(1).checked_sub(first).ok_or_else(|| invalid("end_line", before))?;
+    Ok(NumberedLines { version, first, count })
 }
 
 /// Arguments of `replace_in_files`.

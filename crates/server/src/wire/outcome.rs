@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
-use emend_edit::plan::{PlacedHunk, Renumbered};
+use emend_edit::plan::{Origin, PlacedHunk, Renumbered, Taken};
 use emend_workspace::history::{self, EditedFile};
 use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 use schemars::JsonSchema;
@@ -174,6 +174,9 @@ pub struct WireHunk {
     /// The lines as the call named them, if they moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<String>,
+    /// Where its lines were taken from, if it copies or moves them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
 }
 
 impl Outcome {
@@ -194,8 +197,10 @@ impl Outcome {
         let Repeat { tool, edited, versions } = repeat;
         let mut note = nothing_changed(&edited.id);
         let now = versions.iter().find_map(|(name, version)| Some((name, (*version)?.short())));
+        let creates = tool == "replace_lines" && edited.files.iter().any(|file| file.before.is_none());
         match (tool.as_str(), now) {
             // What these do cannot be done a second time while it stands.
+            _ if creates => {}
             ("move_file" | "delete_file" | "undo_edit" | "apply_preview", _) | (_, None) => {}
             ("apply_patch", Some((name, now))) => {
                 note += &format!(
@@ -249,7 +254,7 @@ impl Outcome {
         Self {
             changed_files: report.files.iter().map(|file| file.name.clone()).collect(),
             diff,
-            short_diffs: report.files.iter().map(|file| file.diff.short()).collect(),
+            short_diffs: report.files.iter().map(short_diff).collect(),
             forgiven: report.files.iter().flat_map(|file| &file.hunks).filter_map(forgiven).collect(),
             can_be_undone: kept.is_some(),
             diff_goes_on: kept.is_some() && left_out > 0,
@@ -299,6 +304,10 @@ impl WireFile {
             layer: hunk.layer.map(|layer| layer.name().to_owned()),
             places: (hunk.places > 1).then_some(hunk.places),
             moved: hunk.renumbered.as_ref().map(|named| moved(named, hunk.line)),
+            taken: match &hunk.taken {
+                Some(Taken::From(origin)) => Some(taken(origin)),
+                Some(Taken::To(_)) | None => None,
+            },
         };
         Self {
             path: file.name.clone(),
@@ -333,16 +342,49 @@ fn change(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// Says where lines landed that have other numbers by now: `lines 4-6 of version 0123 are lines 7-9 now`.
-fn moved(named: &Renumbered, now: usize) -> String {
-    let Renumbered { version, first, count } = named;
-    let lines = |first: usize| match count {
+/// Returns the short form of a diff. Lines that were only moved to another file are shown there, so here it says where.
+fn short_diff(file: &FileReport) -> ShortDiff {
+    let away = file.hunks.iter().filter_map(|hunk| match &hunk.taken {
+        Some(Taken::To(target)) if *target != file.name => Some((hunk, target)),
+        _ => None,
+    });
+    let lines: usize = away.clone().map(|(hunk, _)| hunk.lines).sum();
+    // Formatters may have changed more of the file.
+    let is_all =
+        away.clone().count() == file.hunks.len() && file.diff.added == 0 && file.diff.removed == lines;
+    if lines == 0 || !is_all {
+        return file.diff.short();
+    }
+    let text =
+        away.map(|(hunk, target)| format!("\\ {} moved to {target}\n", lines_from(hunk.line, hunk.lines)));
+    ShortDiff { text: text.collect(), ..ShortDiff::default() }
+}
+
+/// Says where lines were taken from: `lines 4-6 moved from a.rs`.
+fn taken(origin: &Origin) -> String {
+    let Origin { name, first, count, is_moved, renumbered } = origin;
+    let what = if *is_moved { "moved" } else { "copied" };
+    let mut text = format!("{} {what} from {name}", lines_from(*first, *count));
+    if let Some(named) = renumbered {
+        text += &format!(" ({} of version {})", lines_from(named.first, named.count), named.version);
+    }
+    text
+}
+
+/// `line 4`, or `lines 4-6`; with none of them `before line 4`.
+fn lines_from(first: usize, count: usize) -> String {
+    match count {
         0 => format!("before line {first}"),
         1 => format!("line {first}"),
         _ => format!("lines {first}-{}", first + count - 1),
-    };
+    }
+}
+
+/// Says where lines landed that have other numbers by now: `lines 4-6 of version 0123 are lines 7-9 now`.
+fn moved(named: &Renumbered, now: usize) -> String {
+    let Renumbered { version, first, count } = named;
     let are = if *count > 1 { "are" } else { "is" };
-    format!("{} of version {version} {are} {} now", lines(*first), lines(now))
+    format!("{} of version {version} {are} {} now", lines_from(*first, *count), lines_from(now, *count))
 }
 
 /// Returns the beginning of a diff, and the number of lines that are left out.

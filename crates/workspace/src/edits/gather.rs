@@ -58,7 +58,7 @@ pub(crate) fn gather(
     let mut gathered = Gathered::default();
     let mut touched: BTreeMap<String, Arc<Root>> = BTreeMap::new();
     let mut dirs = Dirs::default();
-    let total = patch.paths().count();
+    let (total, only_read) = (patch.paths().count(), patch.only_read());
     for (done, written) in patch.paths().enumerate() {
         context.check_wanted()?;
         (context.progress)(Progress { what: Phase::Read, done, total });
@@ -72,7 +72,11 @@ pub(crate) fn gather(
                 continue;
             }
         };
-        if let Err(kind) = path.root.policy.may_edit(&path.place.names) {
+        // Whether it may be read was asked when it was admitted.
+        let may_edit = || path.root.policy.may_edit(&path.place.names);
+        if !only_read.contains(written)
+            && let Err(kind) = may_edit()
+        {
             gathered.refuse(written, Problem::new(kind).at(&path.name));
             continue;
         }

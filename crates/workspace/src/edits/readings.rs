@@ -191,6 +191,13 @@ impl Readings {
         self.put(name, reading);
     }
 
+    /// Records that a file got lines which this client may never have seen: it does not know the whole of it any more.
+    pub(crate) fn got_unseen_lines(&mut self, name: &str) {
+        if let Some(reading) = self.files.get_mut(name) {
+            reading.seen.clear();
+        }
+    }
+
     /// Moves the reading of a renamed file to its new name.
     pub(crate) fn moved(&mut self, from: &str, to: &str) {
         if let Some(reading) = self.files.get(from).cloned() {

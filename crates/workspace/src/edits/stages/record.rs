@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use emend_edit::plan::Action;
+use emend_edit::plan::{Action, FilePlan, PlacedHunk, Taken};
 
 use super::write::WrittenEdit;
 use crate::edits::committed_edit::{CommittedEdit, Observers};
@@ -67,6 +67,9 @@ impl RecordedEdit<'_> {
                 Some((stat, after)) => {
                     let whole = plan.context.whole.contains(&job.plan.name);
                     readings.wrote(&job.plan.name, stat, &job.plan.action, after, whole);
+                    if has_lines_of_others(job.plan) {
+                        readings.got_unseen_lines(&job.plan.name);
+                    }
                 }
                 None => readings.removed(&job.plan.name),
             }
@@ -83,4 +86,13 @@ impl RecordedEdit<'_> {
         observers.tell(&CommittedEdit { report, origin, root: &plan.context.root, jobs: &jobs });
         self.0.into_report()
     }
+}
+
+/// Returns whether lines of another file were put into this one, of which perhaps less was shown.
+fn has_lines_of_others(file: &FilePlan) -> bool {
+    let is_of_another = |hunk: &PlacedHunk| match &hunk.taken {
+        Some(Taken::From(origin)) => origin.name != file.name,
+        Some(Taken::To(_)) | None => false,
+    };
+    file.hunks.iter().any(is_of_another)
 }
