@@ -127,9 +127,9 @@ fn listed<'o>(outline: &Outline, definitions: impl Iterator<Item = &'o Definitio
 
 /// Says why the lines of a definition are not exactly the definition.
 pub(crate) fn doubt(definition: &Definition) -> &'static str {
-    match definition.doubt {
+    match definition.doubts.any() {
         Some(Doubt::Shared) => "Other code stands in these lines too.\n",
-        Some(Doubt::Broken) => "There is a syntax error in it, so its end is uncertain.\n",
+        Some(Doubt::Broken) => "There is a syntax error in it or beside it, so its lines are uncertain.\n",
         None => "",
     }
 }

@@ -6,7 +6,7 @@ use tree_sitter::{Node, Tree};
 
 use super::extent::{LineStarts, trimmed};
 use super::marks::{Mark, Marks, Named};
-use super::{Definition, Doubt, IMPL};
+use super::{Definition, Doubt, Doubts, IMPL, banner};
 use crate::Language;
 
 /// How deep a tree may be.
@@ -18,8 +18,10 @@ const NESTED: usize = 100;
 #[derive(Debug, Clone)]
 struct Lead {
     range: Range<usize>,
-    /// Whether the last of them is an attribute, which a blank line does not part from what follows.
+    /// Whether an attribute is among them, so that nothing parts them from the next definition.
     holds: bool,
+    /// Whether they may be about the file, and belong to no definition.
+    is_header: bool,
 }
 
 /// The children of one node.
@@ -33,6 +35,12 @@ struct Level {
     parent: Option<usize>,
     /// The first of the definitions whose children these are.
     owner: Option<usize>,
+    /// The end of the child before.
+    end: usize,
+    /// Where comments begin that follow the last other child and that something parts from it.
+    remarks: Option<usize>,
+    /// Whether a syntax error is around the children, so that nothing of them is certain.
+    is_broken: bool,
 }
 
 struct Collect<'t> {
@@ -40,6 +48,8 @@ struct Collect<'t> {
     text: &'t [u8],
     lines: LineStarts<'t>,
     found: Vec<Found>,
+    /// Whether there is a syntax error between the definition before and what follows.
+    is_after_error: bool,
 }
 
 /// A definition whose end may still change.
@@ -55,7 +65,8 @@ pub(super) fn definitions(
     text: &[u8],
     marks: &Marks,
 ) -> Option<Vec<Definition>> {
-    let mut collect = Collect { language, text, lines: LineStarts::new(text), found: Vec::new() };
+    let lines = LineStarts::new(text);
+    let mut collect = Collect { language, text, lines, found: Vec::new(), is_after_error: false };
     let mut cursor = tree.walk();
     let mut levels = vec![Level::default()];
     loop {
@@ -74,9 +85,13 @@ pub(super) fn definitions(
                 return Some(collect.finish());
             }
             let left = levels.pop()?;
-            if let Some((owner, lead)) = left.owner.zip(left.lead) {
-                collect.give_up(owner, &lead);
-                levels.last_mut()?.lead = Some(lead);
+            let Some(owner) = left.owner else { continue };
+            // What is broken inside of it is its own.
+            collect.is_after_error = false;
+            let lead = left.lead.as_ref().map(|lead| lead.range.start);
+            if let Some(start) = left.remarks.into_iter().chain(lead).min() {
+                collect.give_up(owner, start, left.end);
+                levels.last_mut()?.lead = left.lead;
             }
         }
     }
@@ -87,23 +102,33 @@ impl Collect<'_> {
     fn enter(&mut self, node: &Node<'_>, marks: &Marks, level: &mut Level) -> Option<Level> {
         let range = trimmed(self.text, node.byte_range());
         let parent = level.parent;
-        match marks.mark(node) {
-            Some(Mark::Comment) => self.lead(level, range, false),
-            Some(Mark::Attribute) => self.lead(level, range, true),
+        let mark = marks.mark(node);
+        if node.is_error() || node.is_missing() || (mark == Some(&Mark::Opaque) && node.has_error()) {
+            self.doubt_neighbours(range.start);
+        }
+        let is_broken = level.is_broken || node.is_error();
+        let before = std::mem::replace(&mut level.end, range.end);
+        if mark != Some(&Mark::Comment) {
+            level.remarks = None;
+        }
+        match mark {
+            Some(Mark::Comment) => self.comment(level, range, before),
+            Some(Mark::Attribute) => self.attribute(level, range),
             Some(Mark::Opaque) => level.lead = None,
             Some(Mark::Whole) => {
                 let start = self.start(level, &range);
                 // One inside another, as `declare` inside `export`.
                 let whole = level.whole.clone().unwrap_or(start..range.end);
-                return Some(Level { whole: Some(whole), parent, ..Level::default() });
+                return Some(Level { whole: Some(whole), parent, is_broken, ..Level::default() });
             }
             Some(Mark::Definitions(names)) => {
                 let start = self.start(level, &range);
                 let range = level.whole.clone().unwrap_or(start..range.end);
                 let owner = self.found.len();
-                let doubt = self.doubt(node, &range, marks.is_shared(node));
+                let doubts = self.doubts(node, &range, marks.is_shared(node), is_broken);
+                self.is_after_error = false;
                 for name in names {
-                    let definition = self.definition(name, &range, parent, doubt);
+                    let definition = self.definition(name, &range, parent, &doubts);
                     self.found.push(Found { definition, range: range.clone() });
                 }
                 let parent = self.found.len().checked_sub(1);
@@ -111,40 +136,85 @@ impl Collect<'_> {
             }
             None => {
                 level.lead = None;
-                return Some(Level { parent, ..Level::default() });
+                return Some(Level { parent, is_broken, ..Level::default() });
             }
         }
         None
     }
 
-    /// Adds a comment or an attribute to those above it.
-    fn lead(&self, level: &mut Level, range: Range<usize>, holds: bool) {
+    /// Adds a comment to what stands directly above it. A banner parts what is above it from what is below.
+    fn comment(&self, level: &mut Level, range: Range<usize>, before: usize) {
         let above = level.lead.take().filter(|above| self.is_joined(above, range.start));
+        let is_banner = banner::is_banner(&self.text[range.clone()]);
+        if is_banner || self.lines.line(range.start) > self.lines.last_line(before) + 1 {
+            level.remarks.get_or_insert(range.start);
+        }
         level.lead = match above {
-            Some(above) => Some(Lead { range: above.range.start..range.end, holds }),
-            None if self.lines.begins_line(range.start) => Some(Lead { range, holds }),
-            None => None,
+            Some(above) if above.holds || !is_banner => {
+                Some(Lead { range: above.range.start..range.end, ..above })
+            }
+            _ if is_banner || !self.lines.begins_line(range.start) => None,
+            _ => {
+                let is_header = self.lines.line(range.start) == 1;
+                Some(Lead { range, holds: false, is_header })
+            }
         };
+    }
+
+    /// Adds an attribute to what stands directly above it.
+    fn attribute(&self, level: &mut Level, range: Range<usize>) {
+        let above = level.lead.take().filter(|above| self.is_joined(above, range.start) && !above.is_header);
+        let start = match above {
+            Some(above) => above.range.start,
+            None if self.lines.begins_line(range.start) => range.start,
+            None => return,
+        };
+        level.lead = Some(Lead { range: start..range.end, holds: true, is_header: false });
     }
 
     /// Returns where a node begins, with what stands above it.
     fn start(&self, level: &mut Level, range: &Range<usize>) -> usize {
-        let above = level.lead.take().filter(|above| self.is_joined(above, range.start));
+        let above = level.lead.take().filter(|above| self.is_joined(above, range.start) && !above.is_header);
         above.map_or(range.start, |above| above.range.start)
     }
 
-    /// Returns whether nothing parts a lead from what begins at this offset.
+    /// Returns whether nothing parts a lead from what begins at this offset: no blank line, and no other indentation.
     fn is_joined(&self, above: &Lead, at: usize) -> bool {
-        let end = above.range.end.saturating_sub(1).max(above.range.start);
-        above.holds || self.lines.line(at) <= self.lines.line(end) + 1
+        let (last, line) = (self.lines.last_line(above.range.end), self.lines.line(at));
+        let is_below =
+            line == last + 1 && self.lines.indentation(above.range.start) == self.lines.indentation(at);
+        above.holds || line == last || is_below
     }
 
     /// Returns why the lines of a definition are not exactly the definition.
-    fn doubt(&self, node: &Node<'_>, range: &Range<usize>, is_shared: bool) -> Option<Doubt> {
-        match (node.has_error(), is_shared) {
-            (true, _) => Some(Doubt::Broken),
-            (false, true) => Some(Doubt::Shared),
-            (false, false) => self.lines.doubt(self.language, range),
+    fn doubts(&self, node: &Node<'_>, range: &Range<usize>, is_shared: bool, is_broken: bool) -> Doubts {
+        let shares = |begins_or_ends: bool| (!begins_or_ends).then_some(Doubt::Shared);
+        let is_broken_above = is_broken || self.is_after_error;
+        let is_broken_below = is_broken || node.has_error();
+        let above = match is_broken_above {
+            true => Some(Doubt::Broken),
+            false => shares(self.lines.begins_line(range.start)),
+        };
+        let below = match is_broken_below {
+            true => Some(Doubt::Broken),
+            false => shares(self.lines.ends_line(self.language, range.end)),
+        };
+        Doubts { above, below, all: shares(!is_shared) }
+    }
+
+    /// Doubts where the definitions end that end before a syntax error and are the last ones there, and where the next one
+    /// begins: a bracket too many, for one, may have ended them too early.
+    fn doubt_neighbours(&mut self, error: usize) {
+        self.is_after_error = true;
+        let mut last = self.found.len().checked_sub(1);
+        while let Some(at) = last {
+            let range = self.found[at].range.clone();
+            if range.end > error {
+                break;
+            }
+            last = self.found[at].definition.parent;
+            let same = self.found[..=at].iter_mut().rev().take_while(|found| found.range == range);
+            same.for_each(|found| found.definition.doubts.below = Some(Doubt::Broken));
         }
     }
 
@@ -153,7 +223,7 @@ impl Collect<'_> {
         named: &Named,
         range: &Range<usize>,
         parent: Option<usize>,
-        doubt: Option<Doubt>,
+        doubts: &Doubts,
     ) -> Definition {
         let text = |range: &Range<usize>| name(&self.text[range.clone()]);
         let name = text(&named.name);
@@ -167,7 +237,7 @@ impl Collect<'_> {
             lines: self.lines.lines(range),
             name_line: self.lines.line(named.name.start),
             depth: parent.map_or(0, |parent| self.found[parent].definition.depth + 1),
-            doubt,
+            doubts: *doubts,
             scope: named.scope.as_ref().map(text),
             parent,
             name,
@@ -178,12 +248,13 @@ impl Collect<'_> {
         self.found.last().is_some_and(|last| last.definition.depth > NESTED)
     }
 
-    /// Takes comments from the end of a definition: they belong to what follows, as in TOML, where nothing ends a table.
-    fn give_up(&mut self, owner: usize, lead: &Lead) {
+    /// Takes comments from the end of a definition, from this offset on: they may belong to what follows, as in TOML, where
+    /// nothing ends a table.
+    fn give_up(&mut self, owner: usize, start: usize, end: usize) {
         for found in &mut self.found[owner..] {
             // Those inside of it end before its comments anyway.
-            if found.range.end >= lead.range.end && found.range.start < lead.range.start {
-                found.range = trimmed(self.text, found.range.start..lead.range.start);
+            if found.range.end >= end && found.range.start < start {
+                found.range = trimmed(self.text, found.range.start..start);
                 found.definition.lines = self.lines.lines(&found.range);
             }
         }

@@ -1,8 +1,7 @@
-//! The lines of a definition, and whether anything else stands in them.
+//! Lines: which of them a definition has, and whether it begins and ends them.
 
 use std::ops::{Range, RangeInclusive};
 
-use super::Doubt;
 use crate::Language;
 
 /// The positions of the lines of a text.
@@ -19,6 +18,11 @@ impl<'t> LineStarts<'t> {
     /// Returns the line of an offset, counted from one.
     pub(super) fn line(&self, at: usize) -> usize {
         1 + self.newlines.partition_point(|newline| *newline < at)
+    }
+
+    /// Returns the line of the last byte before an offset.
+    pub(super) fn last_line(&self, end: usize) -> usize {
+        self.line(end.saturating_sub(1))
     }
 
     /// Returns the lines of a range.
@@ -40,11 +44,19 @@ impl<'t> LineStarts<'t> {
         }
     }
 
-    /// Returns why the lines of a range hold more than the range.
-    pub(super) fn doubt(&self, language: Language, range: &Range<usize>) -> Option<Doubt> {
-        let newline = self.newlines.get(self.newlines.partition_point(|newline| *newline < range.end));
-        let rest = &self.text[range.end..newline.copied().unwrap_or(self.text.len())];
-        (!(self.begins_line(range.start) && is_nothing(language, rest))).then_some(Doubt::Shared)
+    /// Returns whether nothing follows this offset in its line that does not belong to what ends there.
+    pub(super) fn ends_line(&self, language: Language, end: usize) -> bool {
+        let newline = self.newlines.get(self.newlines.partition_point(|newline| *newline < end));
+        is_nothing(language, &self.text[end..newline.copied().unwrap_or(self.text.len())])
+    }
+
+    /// Returns the white space at the beginning of the line of an offset.
+    pub(super) fn indentation(&self, at: usize) -> &'t [u8] {
+        let before = self.newlines.partition_point(|newline| *newline < at).checked_sub(1);
+        let start = before.map_or(0, |before| self.newlines[before] + 1);
+        let line = &self.text[start..];
+        let line = if start == 0 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+        &line[..line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()]
     }
 }
 

@@ -3,7 +3,7 @@
 //! What stands in fenced or indented code, in HTML or in the front matter is no heading. A section reaches up to the
 //! next heading of its level or above.
 
-use super::Definition;
+use super::{Definition, Doubts};
 
 /// A heading.
 struct Heading {
@@ -54,7 +54,7 @@ pub(super) fn headings(text: &[u8]) -> Vec<Definition> {
             lines: heading.line..=heading.line,
             name_line: heading.line,
             depth: open.len() - 1,
-            doubt: None,
+            doubts: Doubts::default(),
             label: None,
             scope: None,
             parent: open.len().checked_sub(2).map(|outer| open[outer].1),

@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use crate::{Language, Limits, language_of, parse};
 
+mod banner;
 mod collect;
 mod extent;
 mod markdown;
@@ -33,8 +34,8 @@ pub struct Definition {
     pub name_line: usize,
     /// How many definitions contain it.
     pub depth: usize,
-    /// Why its lines are not exactly the definition, if they are not.
-    pub doubt: Option<Doubt>,
+    /// Where its lines may not be exactly the definition.
+    pub doubts: Doubts,
     /// What an `impl` block is called: `impl T for B`.
     label: Option<String>,
     /// What stands before the name in its path, besides the definitions that contain it: a receiver in Go, the first
@@ -44,13 +45,33 @@ pub struct Definition {
     parent: Option<usize>,
 }
 
+/// Where the lines of a definition may not be exactly the definition, and why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Doubts {
+    /// Whether it begins with its first line.
+    pub above: Option<Doubt>,
+    /// Whether it ends with its last line.
+    pub below: Option<Doubt>,
+    /// Whether all between is the definition alone.
+    all: Option<Doubt>,
+}
+
 /// Why the lines of a definition are not exactly the definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
-    /// Other code stands in one of the lines.
+    /// Other code stands in one of the lines, or the statement defines other names too.
     Shared,
-    /// The definition has a syntax error, so its end is not certain.
+    /// There is a syntax error in the definition, around it, or between it and the next one.
     Broken,
+}
+
+impl Doubts {
+    /// Returns why the lines are not exactly the definition, if they are not.
+    #[must_use]
+    pub fn any(self) -> Option<Doubt> {
+        let all = [self.above, self.below, self.all];
+        all.into_iter().flatten().max_by_key(|doubt| *doubt == Doubt::Broken)
+    }
 }
 
 /// Why there is no outline.

@@ -20,7 +20,7 @@ fn shown(path: &str, text: &str) -> Vec<String> {
         } else {
             format!(" @{}", definition.name_line)
         };
-        let doubt = definition.doubt.map_or(String::new(), |doubt| format!(" {doubt:?}"));
+        let doubt = definition.doubts.any().map_or(String::new(), |doubt| format!(" {doubt:?}"));
         let indent = "  ".repeat(definition.depth);
         format!("{indent}{} {first}-{last}{name}{doubt}", outline.describe(definition))
     };
@@ -116,9 +116,88 @@ fn lines_are_the_same_with_other_line_endings_and_without_the_last() {
 fn what_has_a_syntax_error_is_doubted() {
     let text = "fn a() {\n    b(;\n}\n\nfn c() {\n}\n";
     let outline = outline("a.rs", text.as_bytes(), &PATIENT).unwrap();
-    let doubts = |name| outline.find(name).iter().map(|found| found.doubt).collect::<Vec<_>>();
+    let doubts = |name| outline.find(name).iter().map(|found| found.doubts.any()).collect::<Vec<_>>();
     assert_eq!(doubts("a"), [Some(Doubt::Broken)]);
     assert_eq!(doubts("c"), [None]);
+}
+
+#[test]
+fn what_stands_beside_a_syntax_error_is_doubted_on_that_side() {
+    let doubts = |path: &str, text: &str| {
+        let outline = outline(path, text.as_bytes(), &PATIENT).unwrap();
+        let shown = |one: &Definition| (one.name.clone(), one.doubts.above, one.doubts.below);
+        outline.definitions().iter().map(shown).collect::<Vec<_>>()
+    };
+    let broken = Some(Doubt::Broken);
+    // A bracket too many has ended the first.
+    let early = "fn a() {\n    b();\n    }\n    c();\n}\n\nfn d() {\n}\n\nfn e() {\n}\n";
+    let expected = [("a".into(), None, broken), ("d".into(), broken, None), ("e".into(), None, None)];
+    assert_eq!(doubts("a.rs", early), expected);
+    let shared = "fn a() {} fn b() {}\n";
+    let expected = [("a".into(), None, Some(Doubt::Shared)), ("b".into(), Some(Doubt::Shared), None)];
+    assert_eq!(doubts("a.rs", shared), expected);
+    // Lines can go beside a statement that defines several names.
+    let several = outline("a.js", b"const a = 1, b = 2;\n", &PATIENT).unwrap();
+    for one in several.definitions() {
+        assert_eq!((one.doubts.above, one.doubts.below, one.doubts.any()), (None, None, Some(Doubt::Shared)));
+    }
+}
+
+#[test]
+fn a_comment_belongs_to_a_definition_only_where_nothing_parts_them() {
+    let c = "fn a() {\n}\n\n// ---- helpers ----\nfn c() {\n}\n";
+    check("a.rs", c, &["function a 1-2", "function c 5-6"]);
+    let titled = "fn a() {\n}\n// ------\n// helpers\n// ------\n/// Doc.\nfn c() {\n}\n";
+    check("a.rs", titled, &["function a 1-2", "function c 6-8 @7"]);
+    let blank = "fn a() {\n}\n\n// Helpers.\n\n// Of c.\nfn c() {\n}\n";
+    check("a.rs", blank, &["function a 1-2", "function c 6-8 @7"]);
+    // An attribute binds what follows it, whatever stands between.
+    let bound = "fn a() {\n}\n// Of c.\n#[b]\n// ---- x ----\n\n// y\n\nfn c() {\n}\n";
+    check("a.rs", bound, &["function a 1-2", "function c 3-10 @9"]);
+    let other = "x = 1\n# ---- methods ----\nclass A:\n    b = 1  # of b\n    # ---- c ----\n    def c(self):\n        pass\n        # of c\n    # Of d.\n    def d(self):\n        pass\n\n    # ==== e ====\n\n    def e(self):\n        pass\n  # of nobody\n    # Of f.\n    def f(self): pass\n";
+    check(
+        "a.py",
+        other,
+        &[
+            "variable x 1-1",
+            "class A 3-19",
+            "  method A.c 6-8",
+            "  method A.d 9-11 @10",
+            "  method A.e 15-16",
+            "  method A.f 18-19 @19",
+        ],
+    );
+    let indented = "def a():\n    pass\n  # of a, or of nobody\ndef b(): pass\n";
+    check("a.py", indented, &["function a 1-2", "function b 4-4"]);
+    check("a.ts", "// Of what follows?\nf();\nfunction a() {}\n", &["function a 3-3"]);
+    check("a.ts", "f(); // of f\nfunction a() {}\n", &["function a 2-2"]);
+}
+
+#[test]
+fn a_comment_at_the_top_of_a_file_is_about_the_file() {
+    check("a.sh", "#!/bin/bash\na() { :; }\n", &["function a 2-2"]);
+    check("a.py", "#!/usr/bin/python\n# coding: utf-8\ndef a(): pass\n", &["function a 3-3"]);
+    check("a.js", "// Copyright somebody.\n// All rights.\nfunction a() {}\n", &["function a 3-3"]);
+    check("a.py", "# Licence.\n\n# Of a.\ndef a(): pass\n", &["function a 3-4 @4"]);
+    check("a.rs", "/// A.\nfn a() {}\n", &["function a 1-2 @2"]);
+    check("a.rs", "// Licence.\n/// A.\nfn a() {}\n", &["function a 2-3 @3"]);
+}
+
+#[test]
+fn comments_at_the_end_of_a_table_are_its_own_only_directly_below_a_key() {
+    let text = "[a]\nb = 1\n# of b\n\n# section\n\n# of c\n[c]\nd = 1\n# ---- e ----\n[e]\nf = 1\n# last\n";
+    check(
+        "a.toml",
+        text,
+        &[
+            "table a 1-3",
+            "  key a.b 2-2",
+            "table c 7-9 @8",
+            "  key c.d 9-9",
+            "table e 11-12",
+            "  key e.f 12-12",
+        ],
+    );
 }
 
 #[test]
@@ -160,7 +239,7 @@ fn one_long_line_costs_what_its_length_costs() {
     let text = format!("{{{}\"last\": 1{}}}", "\"a\": 1, ".repeat(40_000), " ".repeat(100_000));
     let outline = outline("a.json", text.as_bytes(), &PATIENT).unwrap();
     assert_eq!(outline.definitions().len(), 40_001);
-    assert!(outline.definitions().iter().all(|definition| definition.doubt == Some(Doubt::Shared)));
+    assert!(outline.definitions().iter().all(|definition| definition.doubts.any() == Some(Doubt::Shared)));
 }
 
 const PATHS: [&str; 14] = [
@@ -199,7 +278,7 @@ fn check_any(path: &str, text: &[u8]) {
             let apart = one.lines.end() < other.lines.start();
             let inside = one.lines.start() <= other.lines.start() && other.lines.end() <= one.lines.end();
             assert!(
-                apart || inside || one.doubt.is_some() || other.doubt.is_some(),
+                apart || inside || one.doubts.any().is_some() || other.doubts.any().is_some(),
                 "{path}: {one:?} {other:?}"
             );
         }
