@@ -135,8 +135,9 @@ impl Collect<'_> {
                 return Some(Level { parent, owner: Some(owner), ..Level::default() });
             }
             None => {
-                level.lead = None;
-                return Some(Level { parent, is_broken, ..Level::default() });
+                // The first child may be what follows it: the first method of a class in Python.
+                let lead = level.lead.take();
+                return Some(Level { lead, parent, is_broken, ..Level::default() });
             }
         }
         None

@@ -169,6 +169,13 @@ fn a_comment_belongs_to_a_definition_only_where_nothing_parts_them() {
     );
     let indented = "def a():\n    pass\n  # of a, or of nobody\ndef b(): pass\n";
     check("a.py", indented, &["function a 1-2", "function b 4-4"]);
+    let first = "class A:\n    # ---- b ----\n    # Of b.\n    def b(self): pass\n";
+    check("a.py", first, &["class A 1-4", "  method A.b 3-4 @4"]);
+    check(
+        "a.py",
+        "class A:\n    # Of if.\n    if x:\n        def b(self): pass\n",
+        &["class A 1-4", "  function A.b 4-4"],
+    );
     check("a.ts", "// Of what follows?\nf();\nfunction a() {}\n", &["function a 3-3"]);
     check("a.ts", "f(); // of f\nfunction a() {}\n", &["function a 2-2"]);
 }
