@@ -19,5 +19,6 @@ mod replace_lines;
 mod search_text;
 mod stale;
 pub(crate) mod str_replace;
+mod symbols;
 mod syntax_guard;
 mod write_file;

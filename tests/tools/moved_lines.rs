@@ -59,6 +59,24 @@ fn lines_are_moved_to_another_file_and_one_undo_brings_them_back() {
 }
 
 #[test]
+fn a_definition_is_moved_by_its_name_below_another_one() {
+    let folder =
+        Folder::with([("a.rs", "/// Says x.\nfn a() {}\nfn b() {}\n"), ("b.rs", "fn c() {}\n\nfn d() {}\n")]);
+    let mut client = serve(&folder);
+    let (a, b) = (version(&mut client, "a.rs"), version(&mut client, "b.rs"));
+    let from = json!({"path": "a.rs", "version": a, "symbol": "a", "move": true});
+    let call = json!({"path": "b.rs", "version": b, "symbol": "c", "insert": "after", "from": from});
+    let answer = client.call("replace_lines", call).ok();
+    assert_eq!(folder.text("a.rs"), "fn b() {}\n");
+    assert_eq!(folder.text("b.rs"), "fn c() {}\n/// Says x.\nfn a() {}\n\nfn d() {}\n");
+    assert!(answer.text.contains("lines 1-2 moved from a.rs (function a)\n"), "{}", answer.text);
+    assert!(answer.text.contains("function c"), "{}", answer.text);
+    let missing = json!({"path": "a.rs", "version": a, "symbol": "e"});
+    let call = json!({"path": "b.rs", "version": b, "symbol": "c", "insert": "after", "from": missing});
+    client.call("replace_lines", call).refused("symbol-not-found");
+}
+
+#[test]
 fn lines_are_copied_and_stay() {
     let folder = Folder::with([("a", A), ("b", "1\n2\n")]);
     let answer = take(&folder, (2, 2), 2, false).ok();

@@ -83,23 +83,40 @@ fn a_symbol_is_read_whole_with_what_belongs_to_it() {
 fn a_symbol_that_is_not_one_definition_is_refused_with_those_there_are() {
     let folder = project();
     let mut client = serve(&folder);
-    let mut refused = |path: &str, symbol: &str| {
+    let mut refused = |path: &str, symbol: &str, code: &str| {
         let answer = client.call("read_file", json!({"path": path, "symbol": symbol}));
-        answer.refused("invalid-argument").text
+        answer.refused(code).text
     };
-    let several = refused("src/client.py", "send");
+    let several = refused("src/client.py", "send", "ambiguous-symbol");
     assert!(
         several.contains("15-16 method Transport.send") && several.contains("20 method Fake.send"),
         "{several}"
     );
-    let misspelt = refused("src/client.py", "Transport.handel");
+    let misspelt = refused("src/client.py", "Transport.handel", "symbol-not-found");
     assert!(misspelt.contains("11-13 method Transport.handle"), "{misspelt}");
-    let unlike = refused("src/client.py", "zzzzzzzz");
+    let unlike = refused("src/client.py", "zzzzzzzz", "symbol-not-found");
     assert!(unlike.contains("6-16 class Transport") && !unlike.contains("Transport.handle"), "{unlike}");
-    refused("notes.txt", "a");
+    refused("notes.txt", "a", "symbol-not-found");
     let both = json!({"path": "src/client.py", "symbol": "LIMIT", "offset": 2});
     client.call("read_file", both).refused("invalid-argument");
     client.call("read_file", json!({"path": ".env", "symbol": "KEY"})).refused("path-forbidden");
+}
+
+#[test]
+fn of_a_long_symbol_the_first_lines_can_be_read() {
+    let folder = project();
+    let mut client = serve(&folder);
+    let mut read = |limit: usize| {
+        let asked = json!({"path": "src/client.py", "symbol": "Transport", "limit": limit});
+        client.call("read_file", asked).ok()
+    };
+    let head = read(3);
+    assert_eq!(numbers(&head), [6, 7, 8]);
+    assert!(head.text.contains("lines 6-8 of") && head.text.contains("goes on to line 16."), "{}", head.text);
+    let whole = read(11);
+    assert_eq!(numbers(&whole).len(), 11);
+    assert!(!whole.text.contains("goes on"), "{}", whole.text);
+    assert_eq!(numbers(&read(usize::MAX)).len(), 11);
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod lost;
 pub mod malformed;
 mod near;
+mod symbol;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -18,6 +19,7 @@ use crate::version::Version;
 pub use lost::{LinesNow, LostLines, WhyLost};
 pub use malformed::Malformed;
 pub use near::{Difference, DifferenceKind, DifferingWords, Near, NearPlace, Relation};
+pub use symbol::{DefinitionLines, NoDefinition, UncertainSymbol, Uncertainty, UnknownSymbol};
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,6 +190,25 @@ pub enum Kind {
     Unclear,
     /// Lines are named by the numbers of another version, and where they are now is not certain.
     LostLines(Box<LostLines>),
+    /// No definition has the name that is given.
+    SymbolNotFound {
+        why: NoDefinition,
+        unknown: Box<UnknownSymbol>,
+    },
+    /// Several definitions have the name that is given.
+    AmbiguousSymbol {
+        /// Their first lines.
+        lines: Vec<usize>,
+        unknown: Box<UnknownSymbol>,
+    },
+    /// The definition is not its lines alone, or its lines are not certain.
+    UncertainSymbol(Box<UncertainSymbol>),
+    /// A definition is named of a version whose content is not known.
+    SymbolOfUnknownVersion {
+        symbol: String,
+        claimed: String,
+        current: Version,
+    },
     /// Lines are named by number alone, and an earlier change has moved them.
     MovedNumbers,
     WorkLimit {
@@ -410,6 +431,9 @@ codes! {
     TooLarge "too-large",
     InvalidArgument "invalid-argument",
     WorkLimit "work-limit",
+    SymbolNotFound "symbol-not-found",
+    AmbiguousSymbol "ambiguous-symbol",
+    UncertainSymbol "uncertain-symbol",
 }
 
 impl fmt::Display for Code {
@@ -437,6 +461,10 @@ impl Kind {
                 WhyLost::Overwritten => Code::OverlappingEdits,
                 WhyLost::Unknown | WhyLost::Changed { .. } | WhyLost::Several { .. } => Code::StaleFile,
             },
+            Self::SymbolNotFound { .. } => Code::SymbolNotFound,
+            Self::AmbiguousSymbol { .. } => Code::AmbiguousSymbol,
+            Self::UncertainSymbol(_) => Code::UncertainSymbol,
+            Self::SymbolOfUnknownVersion { .. } => Code::StaleFile,
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::NoSuchLines { .. }
             | Self::CutWord { .. }
@@ -469,7 +497,8 @@ impl Kind {
         match self {
             Self::AmbiguousMatch { lines, .. }
             | Self::ExpectedCount { lines, .. }
-            | Self::OverlappingPlaces { lines } => lines,
+            | Self::OverlappingPlaces { lines }
+            | Self::AmbiguousSymbol { lines, .. } => lines,
             Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => near.numbers(),
             Self::LostLines(lost) => match &lost.why {
                 WhyLost::Several { lines } => lines,
@@ -485,6 +514,7 @@ impl Kind {
         match self {
             Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => Some(near.version),
             Self::LostLines(lost) => Some(lost.current),
+            Self::SymbolOfUnknownVersion { current, .. } => Some(*current),
             _ => None,
         }
     }

@@ -1,25 +1,10 @@
-//! Outlines: what is defined in a file, as text, and the lines of one definition by its name.
+//! Outlines: what is defined in a file, as text.
 
 use std::fmt::Write;
-use std::time::Duration;
 
-use emend_edit::Text;
-use emend_syntax::{Definition, Doubt, Limits, NoOutline, Outline};
-use emend_workspace::problem::{Kind, Problem, nearest};
+use emend_syntax::{Definition, Doubt, Doubts, Outline};
 
-/// How much work an outline may cost.
-const LIMITS: Limits = Limits { bytes: 4 << 20, time: Duration::from_millis(500) };
-/// The most characters of a definition that are shown.
-const SHOWN: usize = 100;
-/// The most definitions that a refusal shows.
-const NAMED: usize = 20;
-/// How many definitions may be meant by a misspelt name.
-const MEANT: usize = 5_000;
-
-/// Returns the outline of a file.
-pub(crate) fn outline(name: &str, text: &Text) -> Result<Outline, NoOutline> {
-    emend_syntax::outline(name, text.bytes(), &LIMITS)
-}
+use crate::messages::symbols::{range, title};
 
 /// Shows outlines in so many bytes in all: the innermost definitions are left out first, then the last ones. What is
 /// left out of each is counted.
@@ -65,69 +50,9 @@ pub(crate) fn show(outlines: &[Outline], room: usize) -> Vec<String> {
     all.iter().map(&mut shown).collect()
 }
 
-/// Returns the one definition of this name, as it is described, or refuses with those that may be meant.
-pub(crate) fn find(name: &str, text: &Text, symbol: &str) -> Result<(String, Definition), Problem> {
-    let refused = |message: String| {
-        Err(Problem::new(Kind::InvalidArgument { name: "symbol".into(), message }).at(name))
-    };
-    let outline = match outline(name, text) {
-        Ok(outline) => outline,
-        Err(NoOutline::UnknownLanguage) => {
-            return refused("definitions are not known in files of this kind; give offset and limit".into());
-        }
-        Err(NoOutline::TooMuch) => {
-            return refused("the file is too large to look for definitions; give offset and limit".into());
-        }
-    };
-    match &outline.find(symbol)[..] {
-        [one] => Ok((outline.describe(one), (*one).clone())),
-        [] => refused(missing(&outline, symbol)),
-        several => refused(format!(
-            "it fits {} definitions; give more of the path, or offset and limit:\n{}",
-            several.len(),
-            listed(&outline, several.iter().copied())
-        )),
-    }
-}
-
-/// Says that no definition has this name, and which may be meant.
-fn missing(outline: &Outline, symbol: &str) -> String {
-    let known: Vec<&str> = outline.definitions().iter().take(MEANT).map(|one| one.name.as_str()).collect();
-    let short = |name: &&str| name.len() <= SHOWN;
-    let last = symbol.rsplit(['.', ':', '/', '#', ' ']).next().unwrap_or(symbol);
-    let meant =
-        nearest(last, known.into_iter().filter(short)).map(|name| outline.find(name)).unwrap_or_default();
-    if meant.is_empty() {
-        let outermost = outline.definitions().iter().filter(|one| one.depth == 0);
-        return format!(
-            "nothing of this name is defined in the file. There is:\n{}",
-            listed(outline, outermost)
-        );
-    }
-    format!(
-        "nothing of this name is defined in the file. Did you mean:\n{}",
-        listed(outline, meant.into_iter())
-    )
-}
-
-/// Lists some definitions by their paths.
-fn listed<'o>(outline: &Outline, definitions: impl Iterator<Item = &'o Definition>) -> String {
-    let definitions: Vec<&Definition> = definitions.collect();
-    let mut text = String::new();
-    for one in definitions.iter().take(NAMED) {
-        let _ = writeln!(text, "{} {}", lines(one), clipped(&outline.describe(one)));
-    }
-    match definitions.len().checked_sub(NAMED) {
-        Some(more @ 1..) => _ = write!(text, "and {more} more"),
-        _ if definitions.is_empty() => text.push_str("nothing"),
-        _ => _ = text.pop(),
-    }
-    text
-}
-
 /// Says why the lines of a definition are not exactly the definition.
-pub(crate) fn doubt(definition: &Definition) -> &'static str {
-    match definition.doubts.any() {
+pub(crate) fn doubt(doubts: Doubts) -> &'static str {
+    match doubts.any() {
         Some(Doubt::Shared) => "Other code stands in these lines too.\n",
         Some(Doubt::Broken) => "There is a syntax error in it or beside it, so its lines are uncertain.\n",
         None => "",
@@ -135,30 +60,20 @@ pub(crate) fn doubt(definition: &Definition) -> &'static str {
 }
 
 fn line(definition: &Definition) -> String {
-    format!("{}{} {}\n", "  ".repeat(definition.depth), lines(definition), clipped(&definition.describe()))
-}
-
-/// Returns the lines of a definition as a model reads them.
-fn lines(definition: &Definition) -> String {
-    match (definition.lines.start(), definition.lines.end()) {
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first}-{last}"),
-    }
-}
-
-/// Returns a text without control characters that is not long.
-fn clipped(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    let more = if text.chars().nth(SHOWN).is_some() { "..." } else { "" };
-    text.chars().take(SHOWN).map(visible).chain(more.chars()).collect()
+    let (first, last) = (*definition.lines.start(), *definition.lines.end());
+    format!("{}{} {}\n", "  ".repeat(definition.depth), range(first, last), title(&definition.describe()))
 }
 
 #[cfg(test)]
 mod tests {
+    use emend_edit::Text;
+    use emend_workspace::symbols;
+
     use super::*;
 
     fn outlines(texts: &[&str]) -> Vec<Outline> {
-        let outline = |text: &&str| outline("a.py", &Text::new(text.as_bytes().to_vec()).unwrap()).unwrap();
+        let outline =
+            |text: &&str| symbols::outline("a.py", &Text::new(text.as_bytes().to_vec()).unwrap()).unwrap();
         texts.iter().map(outline).collect()
     }
 
@@ -177,8 +92,10 @@ mod tests {
 
     #[test]
     fn a_long_name_is_clipped_on_one_line() {
-        let outline =
-            outline("a.json", &Text::new(format!("{{\"{}\": 1}}", "é".repeat(300)).into_bytes()).unwrap());
+        let outline = symbols::outline(
+            "a.json",
+            &Text::new(format!("{{\"{}\": 1}}", "é".repeat(300)).into_bytes()).unwrap(),
+        );
         let shown = show(&[outline.unwrap()], 1_000).concat();
         assert!(shown.ends_with("é...\n") && shown.chars().count() < 120, "{shown}");
     }

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use emend_edit::Text;
 use emend_edit::text::LineEndings;
-use emend_workspace::problem::{Kind, Problem};
+use emend_workspace::problem::{DefinitionLines, Kind, Problem};
+use emend_workspace::symbols;
 
-use crate::outlines;
+use crate::{messages, outlines};
 
 /// The default number of lines.
 const LINES: usize = 2_000;
@@ -26,8 +27,8 @@ pub enum Part<'a> {
     Whole,
     /// So many lines from this one on, counted from one; by default the first, and as many as fit.
     Lines(Option<usize>, Option<usize>),
-    /// The definition of this name.
-    Symbol(&'a str),
+    /// The definition of this name, or so many of its lines.
+    Symbol(&'a str, Option<usize>),
 }
 
 /// Some lines of a file as text.
@@ -46,7 +47,7 @@ pub fn is_long(text: &Text, part: Part<'_>) -> bool {
     match part {
         Part::Whole => text.bytes().len() > BYTES || text.lines().len() > LINES,
         Part::Lines(..) => false,
-        Part::Symbol(_) => true,
+        Part::Symbol(..) => true,
     }
 }
 
@@ -67,11 +68,16 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             let last = total.min(first.saturating_add(limit.unwrap_or(LINES).max(1)));
             Ok(numbered(name, text, None, first..last, room))
         }
-        Part::Symbol(symbol) => {
-            let (title, definition) = outlines::find(name, text, symbol)?;
-            let lines = *definition.lines.start() - 1..total.min(*definition.lines.end());
-            let mut reading = numbered(name, text, Some(&title), lines, room);
-            reading.text.push_str(outlines::doubt(&definition));
+        Part::Symbol(symbol, limit) => {
+            let found = symbols::find(name, text, symbol).map_err(|kind| Problem::new(kind).at(name))?;
+            let DefinitionLines { title, first, last } = found.definition;
+            let title = messages::symbols::title(&title);
+            let end = limit.map_or(last, |limit| last.min(first.saturating_add(limit.max(1)) - 1));
+            let mut reading = numbered(name, text, Some(&title), first - 1..total.min(end), room);
+            if end < last {
+                let _ = writeln!(reading.text, "The definition goes on to line {last}.");
+            }
+            reading.text.push_str(outlines::doubt(found.doubts));
             Ok(reading)
         }
     }
@@ -82,7 +88,7 @@ fn headed(name: &str, text: &Text, room: usize) -> Option<Reading> {
     if !is_long(text, Part::Whole) {
         return None;
     }
-    let outline = outlines::outline(name, text).ok().filter(|outline| !outline.definitions().is_empty())?;
+    let outline = symbols::outline(name, text).ok().filter(|outline| !outline.definitions().is_empty())?;
     let mut reading = numbered(name, text, None, 0..HEAD.min(text.lines().len()), room);
     // Very long lines are data rather than definitions.
     if reading.shown.len() < HEAD {

@@ -114,8 +114,8 @@ fn file_line(file: &WireFile, tense: Tense) -> String {
             (Some(layer), None) => write!(line, ", hunk {} at line {} ({layer})", hunk.hunk, hunk.line),
             (None, _) => write!(line, ", hunk {}", hunk.hunk),
         };
-        if let Some(moved) = &hunk.moved {
-            let _ = write!(line, " ({moved})");
+        if let Some(named) = hunk.moved.as_ref().or(hunk.symbol.as_ref()) {
+            let _ = write!(line, " ({named})");
         }
         if let Some(taken) = &hunk.taken {
             let _ = write!(line, " ({taken})");

@@ -107,8 +107,8 @@ fn file_line(file: &WireFile) -> String {
         if let Some(places) = hunk.places {
             let _ = write!(line, ", {places} places");
         }
-        if let Some(moved) = &hunk.moved {
-            let _ = write!(line, ", {moved}");
+        if let Some(named) = hunk.moved.as_ref().or(hunk.symbol.as_ref()) {
+            let _ = write!(line, ", {named}");
         }
         if let Some(taken) = &hunk.taken {
             let _ = write!(line, ", {taken}");
@@ -120,7 +120,8 @@ fn file_line(file: &WireFile) -> String {
 /// Leaves out of a file what is said elsewhere in a short answer, or what its reader knows.
 fn short_file(file: WireFile) -> WireFile {
     let says_more = |hunk: &WireHunk| {
-        let is_elsewhere = hunk.places.is_some() || hunk.moved.is_some() || hunk.taken.is_some();
+        let is_elsewhere =
+            hunk.places.is_some() || hunk.moved.is_some() || hunk.symbol.is_some() || hunk.taken.is_some();
         is_elsewhere || hunk.layer.as_deref().is_some_and(|layer| layer != Layer::Exact.name())
     };
     WireFile {

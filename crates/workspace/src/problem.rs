@@ -12,7 +12,10 @@ use std::fmt;
 
 use emend_edit::Version;
 use emend_edit::problem::write_place;
-pub use emend_edit::problem::{Fitting, HunksThatFit, Kind as EditKind, LinesNow, LostLines, WhyLost};
+pub use emend_edit::problem::{
+    DefinitionLines, Fitting, HunksThatFit, Kind as EditKind, LinesNow, LostLines, NoDefinition,
+    UncertainSymbol, Uncertainty, UnknownSymbol, WhyLost,
+};
 
 pub use nearest::nearest;
 pub use places::{Expected, LeftOut, NumberedPlace, PlacesOfFile, UnexpectedPlaces};
@@ -420,7 +423,7 @@ macro_rules! codes {
 codes! {
     edit: SearchNotFound, AmbiguousMatch, HunkContextMismatch, MissingOriginal, InvalidFormat, NoOp, OverlappingEdits,
         AlreadyExists, StaleFile, OmissionPlaceholder, EscapedText, IndentationMismatch, NotText, NotEncodable, TooLarge,
-        InvalidArgument, WorkLimit;
+        InvalidArgument, WorkLimit, SymbolNotFound, AmbiguousSymbol, UncertainSymbol;
     NotRead "not-read",
     NotAFile "not-a-file",
     HardLinked "hard-linked",

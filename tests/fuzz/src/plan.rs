@@ -10,7 +10,7 @@ use emend_edit::edit::Edit;
 use emend_edit::find::{FindLimits, Layer, contents};
 use emend_edit::patch::recognise;
 use emend_edit::patch::{
-    Change, Hunk, Insertion, Line, NewLines, NumberedChange, NumberedLines, Operation, Patch, Side,
+    Change, Hunk, Insertion, Line, LineAddress, LinesOfVersion, NewLines, NumberedChange, Operation, Patch, Side,
     TakenLines, TextChange,
 };
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
@@ -100,9 +100,9 @@ fn numbered(
     name: &str,
     first: usize,
     count: usize,
-) -> NumberedLines {
+) -> LinesOfVersion {
     let bytes = files.get(name).map_or(&[][..], Vec::as_slice);
-    NumberedLines { version: Version::hash(bytes).short(), first, count }
+    LinesOfVersion::numbered(Version::hash(bytes).short(), first, count)
 }
 
 fn several(u: &mut Unstructured<'_>) -> Result<Vec<String>> {
@@ -209,8 +209,7 @@ fn blocks(u: &mut Unstructured<'_>, name: &str, view: &str) -> Result<String> {
             let lines = lines.iter().filter(|line| line.starts_with([' ', sign]));
             lines.map(|line| format!("{}\n", &line[1..])).collect::<String>()
         };
-        text.push_str(&format!("<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n", side('-'), side('+')));
-    }
+        text.push_str(&format!("    }
     Ok(text)
 }
 
@@ -230,6 +229,7 @@ impl Input {
                 Patch::replace(name, vec![Change::Insertion(insertion.clone())]).ok()
             }
             Request::Lines(name, first, count, lines) => {
+<<<<<<< HEAD
                 let at = numbered(&self.files, name, *first, *count);
                 let new = NewLines::Given(lines.clone());
                 Some(Patch::replace_range(name, NumberedChange { at, new }))

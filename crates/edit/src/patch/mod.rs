@@ -14,6 +14,7 @@ pub mod unified;
 pub mod v4a;
 pub mod whole;
 
+mod address;
 mod body;
 mod colours;
 mod envelope;
@@ -25,13 +26,14 @@ mod target;
 
 pub mod print;
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+pub use self::address::{LineAddress, LinesOfVersion, Part, SymbolPart};
 pub use self::taken::{NewLines, TakenLines};
 use crate::problem::{Kind, NoChange, Problem};
 
@@ -106,7 +108,7 @@ pub enum Change {
     Insertion(Insertion),
     /// Lines by number, and the lines that replace them.
     Range(RangeChange),
-    /// Lines by the numbers that they have in a version of the file.
+    /// Lines by the numbers that they have in a version of the file, or a definition of that version.
     Numbered(NumberedChange),
     /// A text where a search has found it, and its replacement.
     Place(PlaceChange),
@@ -199,22 +201,11 @@ pub struct RangeChange {
     pub lines: Vec<String>,
 }
 
-/// Lines by the numbers that they have in a version of their file, which need not be that of today.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NumberedLines {
-    /// The version, as the caller names it.
-    pub version: String,
-    /// The first line, counted from 1; without any, the one before which others come.
-    pub first: usize,
-    /// How many lines there are.
-    pub count: usize,
-}
-
-/// A replacement of numbered lines.
+/// A replacement of lines of a version of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumberedChange {
-    /// The lines that go.
-    pub at: NumberedLines,
+    /// The lines that go, or the place at which others come.
+    pub at: LinesOfVersion,
     /// The lines that come.
     pub new: NewLines,
 }
@@ -420,7 +411,7 @@ impl Patch {
         Ok(Self { sections: vec![Section::new(path, operation)] })
     }
 
-    /// Makes a patch that replaces lines of one file by number.
+    /// Makes a patch that replaces lines of a version of one file.
     #[must_use]
     pub fn replace_range(path: &str, change: NumberedChange) -> Self {
         let hunks = vec![Hunk { number: 1, change: Change::Numbered(change) }];
@@ -526,14 +517,38 @@ impl Patch {
         Self { sections }
     }
 
-    /// Returns the versions whose line numbers the request gives, each with the path of its file.
+    /// Returns the versions whose line numbers or definitions the request names, each with the path that its file has
+    /// before all of the request.
     pub fn numbered_versions(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.sections.iter().flat_map(|section| {
-            let own = section.hunks().iter().filter_map(|hunk| match &hunk.change {
-                Change::Numbered(change) => Some((section.path.as_str(), change.at.version.as_str())),
+        self.numbered().map(|(path, lines)| (path, lines.version.as_str()))
+    }
+
+    /// Returns the definitions that the request names, each with the path that its file has before all of the
+    /// request, and the version.
+    pub fn symbols(&self) -> impl Iterator<Item = (&str, &str, &SymbolPart)> {
+        self.numbered().filter_map(|(path, lines)| match &lines.at {
+            LineAddress::Symbol(symbol) => Some((path, lines.version.as_str(), symbol)),
+            LineAddress::Numbers { .. } => None,
+        })
+    }
+
+    /// Returns the lines of versions that are replaced or taken, each with the path that its file has before all of the
+    /// request.
+    fn numbered(&self) -> impl Iterator<Item = (&str, &LinesOfVersion)> {
+        let mut origins: BTreeMap<&str, &str> = BTreeMap::new();
+        self.sections.iter().flat_map(move |section| {
+            let origin = |path| origins.get(path).copied().unwrap_or(path);
+            let own = origin(section.path.as_str());
+            let taken: Vec<_> =
+                section.taken().map(|lines| (origin(lines.path.as_str()), &lines.at)).collect();
+            if let Operation::Update { move_to: Some(target), .. } = &section.operation {
+                origins.insert(target, own);
+            }
+            let replaced = section.hunks().iter().filter_map(move |hunk| match &hunk.change {
+                Change::Numbered(change) => Some((own, &change.at)),
                 _ => None,
             });
-            own.chain(section.taken().map(|lines| (lines.path.as_str(), lines.at.version.as_str())))
+            replaced.chain(taken)
         })
     }
 

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::NumberedLines;
+use super::LinesOfVersion;
 
 /// The lines that come in the place of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct TakenLines {
     /// The path of the file, as it was written.
     pub path: String,
     /// The lines.
-    pub at: NumberedLines,
+    pub at: LinesOfVersion,
     /// Whether they are removed from there: a move and no copy.
     pub is_moved: bool,
     /// By how many columns they are shifted to the right, or with less than none to the left.

@@ -89,25 +89,26 @@ impl Placer<'_> {
         added: &[Line],
     ) -> Result<(), Kind> {
         self.check_added(added)?;
-        let lines = self.haystack.lines();
-        let is_there = |from: usize| {
-            let added = insertion.lines.iter().enumerate();
-            from + insertion.lines.len() <= lines.len()
-                && added.clone().all(|(i, added)| lines.content(from + i) == added.as_bytes())
-        };
         // At an end of the file, they would come to stand beside those of the first time.
         let from = match (insertion.side, &insertion.beside) {
             (Side::Before, None) | (Side::After, Some(_)) => Some(line),
             (Side::Before, Some(_)) | (Side::After, None) => line.checked_sub(insertion.lines.len()),
         };
-        let is_known = insertion.lines.iter().any(|line| is_telling(line.as_bytes()));
-        if is_known && from.is_some_and(is_there) {
+        if from.is_some_and(|from| self.stands_at(from, &insertion.lines)) {
             return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
         }
         let text: usize = insertion.lines.iter().map(|line| line.len() + 2).sum();
         self.limits.check_file(self.bytes().len().saturating_add(text))?;
         self.insert(number, line, added, None);
         Ok(())
+    }
+
+    /// Returns whether these lines stand in the file from this one on, and are not as common as a bracket.
+    pub(super) fn stands_at(&self, from: usize, added: &[String]) -> bool {
+        let lines = self.haystack.lines();
+        added.iter().any(|line| is_telling(line.as_bytes()))
+            && from + added.len() <= lines.len()
+            && added.iter().enumerate().all(|(i, added)| lines.content(from + i) == added.as_bytes())
     }
 
     /// Inserts lines beside whole lines that a looser layer finds. The last layer is not asked: it is for lines that

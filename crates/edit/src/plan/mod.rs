@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 pub use self::forgiven::Forgiven;
 pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
-pub use self::numbering::Since;
+pub use self::numbering::{FoundSymbol, Since, SymbolLines};
 use self::overlay::{Overlay, OverlayFile};
 pub use self::taken::{Origin, Taken};
 pub use self::undo::{UndoneFile, undo};
@@ -43,7 +43,7 @@ pub(crate) use self::whole::changed_lines;
 use crate::edit::Edit;
 use crate::encoding::Encoding;
 use crate::find::{FindLimits, Layer};
-use crate::patch::Patch;
+use crate::patch::{Part, Patch, SymbolPart};
 use crate::problem::{HunksThatFit, Kind, NoChange, NotText, Problem};
 use crate::text::{Text, line_number, split_lines};
 use crate::version::Version;
@@ -57,8 +57,13 @@ pub struct Sources {
     renumbered: BTreeSet<String>,
     /// How files came to what they are, by their names and then by older versions.
     since: BTreeMap<String, BTreeMap<String, Since>>,
+    /// Where definitions are in versions of files, by the names of the files and then by version.
+    symbols: BTreeMap<String, SymbolsOfVersions>,
     refused: BTreeSet<String>,
 }
+
+/// Where the definitions of a file are, by version and name.
+type SymbolsOfVersions = BTreeMap<(String, SymbolPart), SymbolLines>;
 
 /// The state of a path on disk.
 #[derive(Clone, Debug)]
@@ -113,6 +118,18 @@ impl Sources {
     /// Returns how the file called `name` came to what is on disk from each version of which that is known.
     fn since(&self, name: &str) -> Option<&BTreeMap<String, Since>> {
         self.since.get(name)
+    }
+
+    /// Records where a definition is in the version of the file called `name` that the request calls so, or why it cannot
+    /// be taken.
+    pub fn set_symbol(&mut self, name: &str, version: &str, asked: &SymbolPart, found: SymbolLines) {
+        let key = (version.into(), asked.clone());
+        self.symbols.entry(name.into()).or_default().insert(key, found);
+    }
+
+    /// Returns where definitions are in versions of the file called `name`, as far as anybody has looked for them.
+    fn symbols(&self, name: &str) -> Option<&SymbolsOfVersions> {
+        self.symbols.get(name)
     }
 
     fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
@@ -253,10 +270,28 @@ pub struct PlacedHunk {
     pub places: usize,
     /// What the layer took for what in the request; of several places at the first.
     pub forgiven: Vec<Forgiven>,
-    /// The lines as the request names them, if they had other numbers in the version that it names.
-    pub renumbered: Option<Renumbered>,
+    /// How the request names the lines, where that is not by the numbers that they have here.
+    pub named: Option<NamedAs>,
     /// The other side, if it copies or moves lines. Both sides have the same number.
     pub taken: Option<Taken>,
+}
+
+/// How a request names lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NamedAs {
+    /// By other numbers.
+    Numbers(Renumbered),
+    /// As a definition.
+    Symbol(TakenSymbol),
+}
+
+/// A definition that was taken for the one that a request names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenSymbol {
+    /// Its kind and its path.
+    pub title: String,
+    /// What of it is meant.
+    pub part: Part,
 }
 
 /// Lines as a request names them.
@@ -493,7 +528,7 @@ fn number_whole_files(files: &mut [FilePlan]) {
             layer: None,
             places: 1,
             forgiven: Vec::new(),
-            renumbered: None,
+            named: None,
             taken: None,
         });
         if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {

@@ -1,5 +1,6 @@
-//! Which lines of the text at hand a request means that names them by the numbers of a version.
+//! Which lines of the text at hand a request means that names them by the numbers of a version, or by a definition in it.
 //!
+//! [`Sources`](super::Sources) say which lines the definition has in that version; from there on they are numbers too.
 //! Where the file has another version by now, [`Sources`](super::Sources) say how it came to that, and the lines are
 //! followed; where an earlier section has changed the file, so are they through that. What cannot be followed for certain
 //! is refused, with what stands there now.
@@ -10,11 +11,11 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::whole;
+use super::{NamedAs, Renumbered, TakenSymbol, whole};
 use crate::edit::Edit;
 use crate::excerpt::around;
 use crate::follow::{self, CurrentLines, Followed, LineMap, NamedLines, Step};
-use crate::patch::NumberedLines;
+use crate::patch::{LineAddress, LinesOfVersion, Part, SymbolPart};
 use crate::problem::{Kind, LinesNow, LostLines, WhyLost};
 use crate::text::Text;
 
@@ -31,6 +32,45 @@ pub enum Since {
     Content(Arc<Text>),
 }
 
+/// The lines of a definition in a version, or the place beside them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundSymbol {
+    /// Its kind and its path.
+    pub title: String,
+    /// The first line, counted from 1.
+    pub first: usize,
+    /// How many lines; without any, the place before the first is meant.
+    pub count: usize,
+}
+
+/// Where definitions are, each in the version that it is named in.
+pub(super) type SymbolsOfVersions = BTreeMap<(String, SymbolPart), SymbolLines>;
+
+/// Where a definition is in a version, or why it cannot be taken.
+pub type SymbolLines = Result<FoundSymbol, Kind>;
+
+/// Lines by the numbers of a version, and the definition as which they are named, if they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VersionLines<'a> {
+    pub(super) version: &'a str,
+    pub(super) first: usize,
+    pub(super) count: usize,
+    /// The title of the definition, and what of it is meant.
+    pub(super) symbol: Option<(&'a str, Part)>,
+}
+
+impl VersionLines<'_> {
+    /// Returns how these lines are named, unless that is by the numbers that they have now.
+    pub(super) fn named(&self, now: CurrentLines) -> Option<NamedAs> {
+        let Self { version, first, count, symbol } = *self;
+        match symbol {
+            Some((title, part)) => Some(NamedAs::Symbol(TakenSymbol { title: title.into(), part })),
+            None if now.first() + 1 == first => None,
+            None => Some(NamedAs::Numbers(Renumbered { version: version.into(), first, count })),
+        }
+    }
+}
+
 /// A file whose lines a section names by number.
 pub(super) struct Numbering<'a> {
     /// What it is on the disk; `None` where it is not there.
@@ -41,12 +81,42 @@ pub(super) struct Numbering<'a> {
     pub(super) now: &'a Text,
     /// How it came to what it is on the disk, by older versions.
     pub(super) since: Option<&'a BTreeMap<String, Since>>,
+    /// Where the definitions of versions are that the request names.
+    pub(super) symbols: Option<&'a SymbolsOfVersions>,
 }
 
-impl Numbering<'_> {
-    /// The lines that a request names.
-    pub(super) fn lines(&self, lines: &NumberedLines) -> Result<CurrentLines, Kind> {
-        let &NumberedLines { ref version, first, count } = lines;
+impl<'a> Numbering<'a> {
+    /// Returns which lines of their version a request names, by their numbers there.
+    pub(super) fn named<'c>(&self, lines: &'c LinesOfVersion) -> Result<VersionLines<'c>, Kind>
+    where
+        'a: 'c,
+    {
+        let version = lines.version.as_str();
+        match &lines.at {
+            LineAddress::Numbers { first, count } => {
+                Ok(VersionLines { version, first: *first, count: *count, symbol: None })
+            }
+            LineAddress::Symbol(asked) => {
+                let key = || (lines.version.clone(), asked.clone());
+                match self.symbols.and_then(|symbols| symbols.get(&key())) {
+                    Some(Ok(found)) => {
+                        let FoundSymbol { first, count, ref title } = *found;
+                        Ok(VersionLines { version, first, count, symbol: Some((title, asked.part)) })
+                    }
+                    Some(Err(kind)) => Err(kind.clone()),
+                    None => Err(Kind::SymbolOfUnknownVersion {
+                        symbol: asked.symbol.clone(),
+                        claimed: lines.version.clone(),
+                        current: self.base.unwrap_or(self.now).version(),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Where lines of a version are in the text at hand.
+    pub(super) fn lines(&self, lines: VersionLines<'_>) -> Result<CurrentLines, Kind> {
+        let VersionLines { version, first, count, .. } = lines;
         let named = NamedLines::new(first, count);
         let total = self.now.lines().len();
         let missing = |total| Kind::NoSuchLines { first, count, total };
@@ -103,18 +173,19 @@ impl Numbering<'_> {
         }
     }
 
-    fn lost(&self, lines: &NumberedLines, base: &Text, why: WhyLost, now: Option<CurrentLines>) -> Kind {
-        let &NumberedLines { ref version, first, count } = lines;
+    fn lost(&self, lines: VersionLines<'_>, base: &Text, why: WhyLost, now: Option<CurrentLines>) -> Kind {
+        let VersionLines { version, first, count, symbol } = lines;
         let now = now.map(|lines| LinesNow {
             first: lines.first() + 1,
             count: lines.count(),
             shown: shown(base, lines),
         });
         Kind::LostLines(Box::new(LostLines {
-            claimed: version.clone(),
+            claimed: version.into(),
             current: base.version(),
             first,
             count,
+            symbol: symbol.map(|(title, _)| title.into()),
             why,
             now,
         }))

@@ -163,7 +163,8 @@ impl<'a> Overlay<'a> {
             CurrentState::Edited { from, base, edit } => (from, Some(&**base), Some(edit)),
             CurrentState::New(_) | CurrentState::Gone => (&file.name, None, None),
         };
-        Numbering { base, edit, now, since: self.sources.since(origin) }
+        let (since, symbols) = (self.sources.since(origin), self.sources.symbols(origin));
+        Numbering { base, edit, now, since, symbols }
     }
 
     /// Takes the lines of which these hunks make others in the file with this content.
@@ -194,7 +195,9 @@ impl<'a> Overlay<'a> {
         let from = self.file(&name);
         self.charge(from).map_err(of_file)?;
         let text = self.text(from).ok_or_else(|| self.missing(&name))?;
-        let at = self.numbering(from, &text).lines(&lines.at).map_err(of_file)?;
+        let numbering = self.numbering(from, &text);
+        let named = numbering.named(&lines.at).map_err(of_file)?;
+        let at = numbering.lines(named).map_err(of_file)?;
         let grown = text.bytes().len().saturating_add(TakenText::growth(at, lines.shift));
         self.limits.check_file(grown).map_err(of_file)?;
         let origin = Origin {
@@ -202,7 +205,7 @@ impl<'a> Overlay<'a> {
             first: at.first() + 1,
             count: at.count(),
             is_moved: lines.is_moved,
-            renumbered: place::renumbered(&lines.at, at),
+            named: named.named(at),
         };
         let into = target.map_or(&*text, |(_, into)| into);
         let mut taken = TakenText::new(&text, at, origin, lines.shift, into).map_err(of_file)?;
@@ -245,7 +248,7 @@ impl<'a> Overlay<'a> {
             layer: None,
             places: 1,
             forgiven: Vec::new(),
-            renumbered: None,
+            named: None,
             taken: Some(Taken::From(taken.origin.clone())),
         };
         let file = &mut self.files[at];
@@ -270,7 +273,8 @@ impl<'a> Overlay<'a> {
         let at = self.file(name);
         self.charge(at).map_err(of_file)?;
         let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };
-        let found = self.numbering(at, &text).lines(&lines.at).map_err(of_file)?;
+        let numbering = self.numbering(at, &text);
+        let found = numbering.named(&lines.at).and_then(|named| numbering.lines(named)).map_err(of_file)?;
         let edit = taken::removal(&text, found, number).map_err(of_file)?;
         let hunk = PlacedHunk {
             number,
@@ -279,7 +283,7 @@ impl<'a> Overlay<'a> {
             layer: None,
             places: 1,
             forgiven: Vec::new(),
-            renumbered: None,
+            named: None,
             taken: Some(Taken::To(to.into())),
         };
         self.edit(at, edit, alloc::vec![hunk])

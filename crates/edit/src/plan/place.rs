@@ -11,7 +11,7 @@ use super::numbering::Numbering;
 use super::splice;
 use super::suspect;
 use super::taken::TakenText;
-use super::{Forgiven, PlacedHunk, PlanNote, Renumbered, Taken, fitting, forgiven};
+use super::{Forgiven, NamedAs, PlacedHunk, PlanNote, Taken, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
@@ -19,7 +19,7 @@ use crate::find::{
 };
 use crate::follow::{CurrentLines, NamedLines};
 use crate::patch::{
-    BlockChange, Change, Hunk, Line, LineChange, NewLines, NumberedChange, NumberedLines, Piece, RangeChange,
+    BlockChange, Change, Hunk, Line, LineChange, NewLines, NumberedChange, Part, Piece, RangeChange,
 };
 use crate::problem::{Kind, Near, NoChange, Problem};
 use crate::text::{Text, line_number};
@@ -172,7 +172,7 @@ impl Placer<'_> {
                 layer: Some(Layer::Exact),
                 places: 1,
                 forgiven: Vec::new(),
-                renumbered: None,
+                named: None,
                 taken: None,
             });
             return Ok(());
@@ -408,7 +408,7 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Places a replacement by the line numbers of a version.
+    /// Places a replacement of lines of a version.
     fn numbered(
         &mut self,
         number: usize,
@@ -416,22 +416,40 @@ impl Placer<'_> {
         numbering: &Numbering<'_>,
         taken: &BTreeMap<usize, TakenText>,
     ) -> Result<(), Kind> {
-        let lines = numbering.lines(&change.at)?;
-        let renumbered = renumbered(&change.at, lines);
+        let named = numbering.named(&change.at)?;
+        let lines = numbering.lines(named)?;
+        let part = named.symbol.map(|(_, part)| part);
+        let named = named.named(lines);
         match (&change.new, taken.get(&number)) {
             (NewLines::Given(new), _) => {
+                if let Some(part) = part {
+                    self.check_not_there(part, lines.first(), new)?;
+                }
                 let come: Vec<&str> = new.iter().map(String::as_str).collect();
                 let replacement = self.given(lines, &come)?;
-                self.put(number, lines, replacement, renumbered, None);
+                self.put(number, lines, replacement, named, None);
             }
             (NewLines::Taken(_), Some(text)) => {
                 text.check_place(lines)?;
                 let origin = Taken::From(text.origin.clone());
-                self.put(number, lines, text.put(&self.haystack, lines), renumbered, Some(origin));
+                self.put(number, lines, text.put(&self.haystack, lines), named, Some(origin));
             }
             (NewLines::Taken(_), None) => return Err(Kind::NoSource),
         }
         Ok(())
+    }
+
+    /// Refuses to insert lines above or below a definition where they stand already.
+    fn check_not_there(&self, part: Part, line: usize, added: &[String]) -> Result<(), Kind> {
+        let from = match part {
+            Part::Whole => None,
+            Part::Above => line.checked_sub(added.len()),
+            Part::Below => Some(line),
+        };
+        match from {
+            Some(from) if self.stands_at(from, added) => Err(Kind::NoOp { why: NoChange::AlreadyAdded }),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the replacement of lines of this text by those that the request gives.
@@ -452,7 +470,7 @@ impl Placer<'_> {
         number: usize,
         at: CurrentLines,
         (range, text): Replacement,
-        renumbered: Option<Renumbered>,
+        named: Option<NamedAs>,
         taken: Option<Taken>,
     ) {
         self.builder.claim(number, range.clone());
@@ -465,7 +483,7 @@ impl Placer<'_> {
             layer: None,
             places: 1,
             forgiven: Vec::new(),
-            renumbered,
+            named,
             taken,
         });
     }
@@ -501,17 +519,10 @@ impl Placer<'_> {
             layer: Some(layer),
             places,
             forgiven,
-            renumbered: None,
+            named: None,
             taken: None,
         });
     }
-}
-
-/// Returns the lines as the request names them, if they have other numbers by now.
-pub(super) fn renumbered(named: &NumberedLines, now: CurrentLines) -> Option<Renumbered> {
-    let &NumberedLines { ref version, first, count } = named;
-    let is_moved = now.first() + 1 != first;
-    is_moved.then(|| Renumbered { version: version.clone(), first, count })
 }
 
 /// Joins pieces into one block of lines, with the elisions between them.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 
 use super::carry::Replacement;
 use super::splice::is_unended;
-use super::{Renumbered, splice};
+use super::{NamedAs, splice};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::Haystack;
 use crate::follow::CurrentLines;
@@ -39,8 +39,8 @@ pub struct Origin {
     pub count: usize,
     /// Whether they are removed from there.
     pub is_moved: bool,
-    /// The lines as the request names them, if they had other numbers in the version that it names.
-    pub renumbered: Option<Renumbered>,
+    /// How the request names the lines, where that is not by these numbers.
+    pub named: Option<NamedAs>,
 }
 
 /// Lines on their way from a file to their new place.

@@ -7,7 +7,9 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::Version;
-use crate::patch::{NewLines, NumberedChange, NumberedLines, PlaceChange, v4a};
+use crate::patch::{
+    LineAddress, LinesOfVersion, NewLines, NumberedChange, Part, PlaceChange, SymbolPart, v4a,
+};
 
 /// The plan of these sections for a file of six lines, one of two, and no third.
 fn planned(sections: &str) -> Plan {
@@ -125,7 +127,7 @@ fn lines_that_are_named_by_their_numbers_must_be_there() {
         (2, usize::MAX, None),
     ] {
         let version = Version::hash(b"1\n2\n3\n4\n5\n6\n").short();
-        let at = NumberedLines { version, first, count };
+        let at = LinesOfVersion::numbered(version, first, count);
         let new = NewLines::Given(alloc::vec!["x".into()]);
         let patch = Patch::replace_range("six", NumberedChange { at, new });
         match (build(&patch, &sources(), &FindLimits::default()), expected) {
@@ -136,6 +138,121 @@ fn lines_that_are_named_by_their_numbers_must_be_there() {
             (planned, _) => panic!("{first}, {count}: {planned:?}"),
         }
     }
+}
+
+/// A change of a part of the definition `two`, which is named in this version of the file `six`.
+fn of_symbol(version: &str, part: Part, lines: &[&str]) -> Patch {
+    let at = LineAddress::Symbol(symbol(part));
+    let lines = lines.iter().map(|line| String::from(*line)).collect();
+    let new = NewLines::Given(lines);
+    Patch::replace_range("six", NumberedChange { at: LinesOfVersion { version: version.into(), at }, new })
+}
+
+fn symbol(part: Part) -> SymbolPart {
+    SymbolPart { symbol: "two".into(), part }
+}
+
+/// Lines 2 and 3 as those of the definition, or the place beside them.
+fn found(part: Part) -> FoundSymbol {
+    let (first, count) = match part {
+        Part::Whole => (2, 2),
+        Part::Above => (2, 0),
+        Part::Below => (4, 0),
+    };
+    FoundSymbol { title: "function two".into(), first, count }
+}
+
+const PARTS: [Part; 3] = [Part::Whole, Part::Above, Part::Below];
+
+#[test]
+fn a_definition_is_the_lines_that_it_has_in_its_version() {
+    let now = Version::hash(b"1\n2\n3\n4\n5\n6\n").short();
+    let mut sources = sources();
+    for version in [&now, "older"] {
+        PARTS.iter().for_each(|part| sources.set_symbol("six", version, &symbol(*part), Ok(found(*part))));
+    }
+    // The older version had no first line, and two more at the end.
+    let older = Arc::new(Text::new("2\n3\n4\n5\n6\n7\n8\n".into()).unwrap());
+    sources.set_since("six", "older", Since::Content(older));
+    let cases = [
+        (now.as_str(), Part::Whole, &["two", "2"][..], "1\ntwo\n2\n4\n5\n6\n", (2, 2)),
+        (&now, Part::Whole, &[], "1\n4\n5\n6\n", (2, 2)),
+        (&now, Part::Above, &["x", ""], "1\nx\n\n2\n3\n4\n5\n6\n", (2, 0)),
+        (&now, Part::Below, &["", "x"], "1\n2\n3\n\nx\n4\n5\n6\n", (4, 0)),
+        ("older", Part::Whole, &["x"], "1\n2\nx\n5\n6\n", (3, 2)),
+        ("older", Part::Whole, &[], "1\n2\n5\n6\n", (3, 2)),
+        ("older", Part::Above, &["x"], "1\n2\nx\n3\n4\n5\n6\n", (3, 0)),
+        ("older", Part::Below, &["x"], "1\n2\n3\n4\nx\n5\n6\n", (5, 0)),
+    ];
+    for (version, part, lines, after, (line, count)) in cases {
+        let plan = build(&of_symbol(version, part, lines), &sources, &FindLimits::default()).unwrap();
+        assert_eq!(outcome(&plan), [("six", Some(after.into()), [(1, line, count)].to_vec())], "{part:?}");
+        let taken = TakenSymbol { title: "function two".into(), part };
+        assert_eq!(plan.files()[0].hunks[0].named, Some(NamedAs::Symbol(taken)));
+    }
+}
+
+#[test]
+fn a_definition_that_nobody_has_found_or_that_is_refused_is_not_edited() {
+    let planned = |sources: &Sources, part| {
+        let problem =
+            build(&of_symbol("0123", part, &["x"]), sources, &FindLimits::default()).unwrap_err().remove(0);
+        assert_eq!((problem.path.as_deref(), problem.hunk), (Some("six"), Some(1)));
+        *problem.kind
+    };
+    for part in PARTS {
+        let mut sources = sources();
+        // What was found of one part or in one version says nothing of another.
+        let other = if part == Part::Whole { Part::Above } else { Part::Whole };
+        sources.set_symbol("six", "0123", &symbol(other), Ok(found(other)));
+        sources.set_symbol("six", "4567", &symbol(part), Ok(found(part)));
+        sources.set_symbol("two", "0123", &symbol(part), Ok(found(part)));
+        assert!(matches!(planned(&sources, part), Kind::SymbolOfUnknownVersion { .. }));
+        sources.set_symbol("six", "0123", &symbol(part), Err(Kind::Unclear));
+        assert_eq!(planned(&sources, part), Kind::Unclear);
+        // It was found, but how the file came to what it is is not known.
+        sources.set_symbol("six", "0123", &symbol(part), Ok(found(part)));
+        let Kind::LostLines(lost) = planned(&sources, part) else { panic!("{part:?}") };
+        assert_eq!((lost.symbol.as_deref(), lost.first), (Some("function two"), found(part).first));
+    }
+}
+
+#[test]
+fn lines_that_stand_beside_a_definition_are_not_inserted_there_again() {
+    let file = "new line\nold line\nnew line\n";
+    let version = Version::hash(file.as_bytes()).short();
+    let made = |part, first, lines: &[&str]| {
+        let mut sources = Sources::default();
+        sources.insert("six", "six", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
+        let found = FoundSymbol { title: String::new(), first, count: 0 };
+        sources.set_symbol("six", &version, &symbol(part), Ok(found));
+        build(&of_symbol(&version, part, lines), &sources, &FindLimits::default())
+            .map(|_| ())
+            .map_err(|problems| *problems[0].kind.clone())
+    };
+    let stands = Err(Kind::NoOp { why: NoChange::AlreadyAdded });
+    assert_eq!(made(Part::Above, 2, &["new line"]), stands);
+    assert_eq!(made(Part::Below, 3, &["new line"]), stands);
+    assert_eq!(made(Part::Above, 2, &["new line", "x"]), Ok(()));
+    assert_eq!(made(Part::Below, 3, &["new line", "x"]), Ok(()));
+    assert_eq!(made(Part::Above, 1, &["new line"]), Ok(()));
+    assert_eq!(made(Part::Below, 4, &["new line"]), Ok(()));
+}
+
+#[test]
+fn a_file_that_the_request_moves_is_known_by_the_path_that_it_had() {
+    let edit = || of_symbol("0123", Part::Whole, &[]);
+    let at = |path: &str| {
+        let mut patch = edit();
+        patch = Patch::join([
+            Patch::rename("one", "three").unwrap(),
+            Patch::rename("three", path).unwrap(),
+            patch,
+        ]);
+        let paths: Vec<String> = patch.symbols().map(|(path, ..)| path.into()).collect();
+        paths.concat()
+    };
+    assert_eq!([at("six"), at("four")], ["one", "six"]);
 }
 
 fn place(offset: usize, old: &str, new: &str) -> PlaceChange {

@@ -16,6 +16,8 @@ pub struct LostLines {
     pub first: usize,
     /// How many there are; with none, the place before the first is meant.
     pub count: usize,
+    /// The kind and the path of the definition as which they are named, if they are.
+    pub symbol: Option<String>,
     /// Why they are not found.
     pub why: WhyLost,
     /// What to look at instead, if there is anything.

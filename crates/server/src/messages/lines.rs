@@ -2,18 +2,41 @@
 
 use std::fmt;
 
+use emend_edit::Version;
 use emend_workspace::problem::{LinesNow, LostLines, WhyLost};
 
+use super::symbols::title;
 use super::{Message, write_lines, write_numbers};
 
+/// Writes that a definition is named of a version whose content is not known.
+pub(super) fn write_unknown_symbol(
+    message: &Message<'_>,
+    symbol: &str,
+    claimed: &str,
+    current: Version,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let (path, symbol, current) = (message.path(), title(symbol), current.short());
+    write!(
+        f,
+        "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} is at version {current}, and what it held at version {claimed}, in which the \
+         call names '{symbol}', is not known here. Nothing was changed. Read the symbol again and send the call with the version \
+         of that reading."
+    )
+}
+
 pub(super) fn write(message: &Message<'_>, lost: &LostLines, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let LostLines { claimed, current, first, count, why, now } = lost;
+    let LostLines { claimed, current, first, count, symbol, why, now } = lost;
     let (path, current) = (message.path(), current.short());
-    let (named, they_are) = match count {
+    let (mut named, they_are) = match count {
         0 => (format!("The place before line {first}"), "it is"),
         1 => (format!("Line {first}"), "it is"),
         _ => (format!("Lines {first} to {}", first.saturating_add(count - 1)), "they are"),
     };
+    if let Some(symbol) = symbol {
+        let of = if *count == 0 { "beside" } else { "of" };
+        named.push_str(&format!(" ({of} {})", title(symbol)));
+    }
     if *why != WhyLost::Overwritten {
         f.write_str("FILE_UNEXPECTEDLY_MODIFIED_ERROR: ")?;
     }

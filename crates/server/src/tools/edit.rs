@@ -74,7 +74,8 @@ impl ToolArguments for ReplaceLines {
     const ABOUT: About = About {
         name: "replace_lines",
         title: "Replace, move or copy lines",
-        description: "Replace, delete, insert, move or copy whole lines by the numbers of a version. If a file changed \
+        description: "Replace, move or copy lines by number or symbol, as a version has them; or delete or insert them. If a \
+file changed \
 since, they are followed, or refused with what is there now.",
         effect: Effect::Edits,
         is_idempotent: true,

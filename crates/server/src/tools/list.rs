@@ -9,7 +9,7 @@ use emend_syntax::Outline;
 use emend_workspace::list::{Entry, Listing, What};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::roots::{Absent, Root, Roots};
-use emend_workspace::{Effort, Unseen, WalkScope};
+use emend_workspace::{Effort, Unseen, WalkScope, symbols};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
@@ -126,7 +126,7 @@ fn outline(call: &Call<'_>, entry: &Entry) -> Option<(Outline, String)> {
         return None;
     }
     let (name, snapshot) = call.workspace.files().read(&entry.name).ok()?;
-    let outline = outlines::outline(&name, &snapshot.text).ok()?;
+    let outline = symbols::outline(&name, &snapshot.text).ok()?;
     call.caller.readings().lock().saw_numbers(&name, &snapshot.text);
     Some((outline, snapshot.text.version().short()))
 }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use emend_edit::patch::{
-    Change, Insertion, NewLines, NumberedChange, NumberedLines, Patch, Side, TakenLines, TextChange,
+    Change, Insertion, LineAddress, LinesOfVersion, NewLines, NumberedChange, Part, Patch, Side, SymbolPart,
+    TakenLines, TextChange,
 };
 use emend_workspace::problem::{Kind, Problem};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::Part;
+use crate::reading;
 
 /// Arguments of `read_file`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,17 +46,17 @@ impl ReadFile {
     }
 
     /// Returns the file and the part of it that one reading shows.
-    pub fn part(&self) -> Result<(&str, Part<'_>), Problem> {
+    pub fn part(&self) -> Result<(&str, reading::Part<'_>), Problem> {
         let Some(path) = &self.path else {
             return Err(invalid("path", "it is required, or a list of files"));
         };
         let part = match (&self.symbol, self.offset, self.limit) {
-            (Some(symbol), None, None) => Part::Symbol(symbol),
-            (Some(_), ..) => {
-                return Err(invalid("symbol", "give either symbol, or offset and limit").at(path));
+            (Some(symbol), None, limit) => reading::Part::Symbol(symbol, limit),
+            (Some(_), Some(_), _) => {
+                return Err(invalid("symbol", "give either symbol or offset; limit goes with both").at(path));
             }
-            (None, None, None) => Part::Whole,
-            (None, offset, limit) => Part::Lines(offset, limit),
+            (None, None, None) => reading::Part::Whole,
+            (None, offset, limit) => reading::Part::Lines(offset, limit),
         };
         Ok((path, part))
     }
@@ -245,12 +246,17 @@ pub struct ApplyPatch {
 pub struct ReplaceLines {
     /// The file to edit.
     pub path: String,
-    /// The version whose line numbers these are.
+    /// The version whose lines these are.
     pub version: Option<String>,
     /// The first line to replace, from 1.
     pub start_line: Option<usize>,
     /// The last line to replace; start_line - 1 inserts before start_line.
     pub end_line: Option<usize>,
+    /// Or a definition with its decorators and comment, as in read_file.
+    pub symbol: Option<String>,
+    /// Put the lines beside the symbol, which stays.
+    #[schemars(extend("enum" = ["before", "after"]))]
+    pub insert: Option<String>,
     /// The lines to put there, literally. Empty deletes.
     pub new_text: Option<String>,
     /// Instead of new_text: lines of a file, to copy or move. If only path stands beside it, they become a new file.
@@ -264,8 +270,9 @@ pub struct ReplaceLines {
 pub struct LinesOfFile {
     pub(crate) path: String,
     pub(crate) version: String,
-    pub(crate) start_line: usize,
-    pub(crate) end_line: usize,
+    pub(crate) start_line: Option<usize>,
+    pub(crate) end_line: Option<usize>,
+    pub(crate) symbol: Option<String>,
     #[serde(rename = "move")]
     pub(crate) is_moved: Option<bool>,
     /// Columns to shift them by.
@@ -276,10 +283,12 @@ pub struct LinesOfFile {
 impl ReplaceLines {
     /// Converts the arguments into a patch.
     pub fn patch(self) -> Result<Patch, Problem> {
-        let Self { path, version, start_line, end_line, new_text, from } = self;
+        let Self { path, version, start_line, end_line, symbol, insert, new_text, from } = self;
         let patch = || {
+            let address = ("", start_line, end_line, symbol.as_deref());
             // A client that has to send every argument sends empty ones.
-            let has_place = version.is_some() || start_line.or(end_line).is_some_and(|line| line > 0);
+            let has_lines = symbol.is_some() || start_line.or(end_line).is_some_and(|line| line > 0);
+            let has_place = version.is_some() || has_lines;
             let text = new_text.as_deref();
             let new = match (from, text) {
                 (Some(_), Some(text)) if !text.is_empty() => {
@@ -296,8 +305,8 @@ impl ReplaceLines {
                     return Err(invalid("new_text", "it is required (empty to delete), or from"));
                 }
             };
-            let at = numbered_lines("", version, start_line, end_line)?;
-            if at.count == 0 && new == NewLines::default() {
+            let at = lines_of_version(version, address, insert.as_deref())?;
+            if inserts(&at.at) && new == NewLines::default() {
                 return Err(invalid("new_text", "nothing is to be replaced and nothing to be inserted"));
             }
             Ok(Patch::replace_range(&path, NumberedChange { at, new }))
@@ -308,9 +317,9 @@ impl ReplaceLines {
 
 impl LinesOfFile {
     fn lines(self) -> Result<TakenLines, Problem> {
-        let Self { path, version, start_line, end_line, is_moved, indent } = self;
-        let at = numbered_lines("from.", Some(version), Some(start_line), Some(end_line))?;
-        if at.count == 0 {
+        let Self { path, version, start_line, end_line, symbol, is_moved, indent } = self;
+        let at = lines_of_version(Some(version), ("from.", start_line, end_line, symbol.as_deref()), None)?;
+        if inserts(&at.at) {
             return Err(invalid("from.end_line", "it is before from.start_line"));
         }
         let (is_moved, shift) = (is_moved.unwrap_or(false), indent.map_or(0, isize::from));
@@ -318,24 +327,62 @@ impl LinesOfFile {
     }
 }
 
-/// Returns the lines from one to another of a version, which the arguments with this prefix name.
-fn numbered_lines(
-    prefix: &str,
-    version: Option<String>,
-    start_line: Option<usize>,
-    end_line: Option<usize>,
-) -> Result<NumberedLines, Problem> {
-    let invalid = |name: &str, message: &str| invalid(&format!("{prefix}{name}"), message);
-    let version = version
-        .ok_or_else(|| invalid("version", "it is required, since line numbers are those of one version"))?;
-    let first = start_line.ok_or_else(|| invalid("start_line", "it is required"))?;
-    let last = end_line.ok_or_else(|| invalid("end_line", "it is required"))?;
-    if first == 0 {
-        return Err(invalid("start_line", "lines are counted from 1"));
+/// Returns whether an address is a place between lines.
+fn inserts(at: &LineAddress) -> bool {
+    match at {
+        LineAddress::Numbers { count, .. } => *count == 0,
+        LineAddress::Symbol(symbol) => symbol.part != Part::Whole,
     }
-    let before = "it is before start_line; start_line - 1 inserts before start_line";
-    let count = last.saturating_add(1).checked_sub(first).ok_or_else(|| invalid("end_line", before))?;
-    Ok(NumberedLines { version, first, count })
+}
+
+/// The names of the arguments begin with this; then follow the first and the last line, or a definition.
+type AddressArguments<'a> = (&'a str, Option<usize>, Option<usize>, Option<&'a str>);
+
+/// Returns the lines of a version that the arguments name, in one way and no other.
+fn lines_of_version(
+    version: Option<String>,
+    (prefix, start_line, end_line, symbol): AddressArguments<'_>,
+    insert: Option<&str>,
+) -> Result<LinesOfVersion, Problem> {
+    let refused = |name: &str, message: &str| Err(invalid(&format!("{prefix}{name}"), message));
+    let Some(version) = version else {
+        return refused("version", "it is required, since lines are those of one version");
+    };
+    // A client that has to send every argument sends 0 beside a symbol.
+    let end_line = end_line.filter(|last| symbol.is_none() || *last > 0);
+    let at = match (symbol, start_line.filter(|first| symbol.is_none() || *first > 0), end_line) {
+        (Some(symbol), None, None) => {
+            let part = match insert {
+                None => Part::Whole,
+                Some("before") => Part::Above,
+                Some(_) => Part::Below,
+            };
+            LineAddress::Symbol(SymbolPart { symbol: symbol.into(), part })
+        }
+        (Some(_), ..) => return refused("symbol", "give either symbol, or start_line and end_line"),
+        (None, ..) if insert.is_some() => {
+            return refused(
+                "insert",
+                "it goes with symbol; to insert before start_line, give start_line - 1 as end_line",
+            );
+        }
+        (None, Some(0), _) => return refused("start_line", "lines are counted from 1"),
+        (None, Some(first), Some(last)) => match last.saturating_add(1).checked_sub(first) {
+            Some(count) => LineAddress::Numbers { first, count },
+            None => {
+                let message = "it is before start_line; start_line - 1 inserts before start_line";
+                return refused("end_line", message);
+            }
+        },
+        (None, Some(_), None) => {
+            let message = "it is required with start_line; start_line - 1 inserts before start_line";
+            return refused("end_line", message);
+        }
+        (None, None, _) => {
+            return refused("start_line", "give start_line, from 1, and end_line, or the name of a symbol");
+        }
+    };
+    Ok(LinesOfVersion { version, at })
 }
 
 /// Arguments of `replace_in_files`.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
-use emend_edit::plan::{Origin, PlacedHunk, Renumbered, Taken};
+use emend_edit::patch::Part;
+use emend_edit::plan::{NamedAs, Origin, PlacedHunk, Renumbered, Taken, TakenSymbol};
 use emend_workspace::history::{self, EditedFile};
 use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 use schemars::JsonSchema;
@@ -174,6 +175,9 @@ pub struct WireHunk {
     /// The lines as the call named them, if they moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved: Option<String>,
+    /// What was taken for the symbol that the call named, with its lines before the edit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
     /// Where its lines were taken from, if it copies or moves them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
@@ -303,7 +307,14 @@ impl WireFile {
             lines: hunk.lines,
             layer: hunk.layer.map(|layer| layer.name().to_owned()),
             places: (hunk.places > 1).then_some(hunk.places),
-            moved: hunk.renumbered.as_ref().map(|named| moved(named, hunk.line)),
+            moved: match &hunk.named {
+                Some(NamedAs::Numbers(named)) => Some(moved(named, hunk.line)),
+                Some(NamedAs::Symbol(_)) | None => None,
+            },
+            symbol: match &hunk.named {
+                Some(NamedAs::Symbol(taken)) => Some(symbol(taken, hunk)),
+                Some(NamedAs::Numbers(_)) | None => None,
+            },
             taken: match &hunk.taken {
                 Some(Taken::From(origin)) => Some(taken(origin)),
                 Some(Taken::To(_)) | None => None,
@@ -362,11 +373,15 @@ fn short_diff(file: &FileReport) -> ShortDiff {
 
 /// Says where lines were taken from: `lines 4-6 moved from a.rs`.
 fn taken(origin: &Origin) -> String {
-    let Origin { name, first, count, is_moved, renumbered } = origin;
+    let Origin { name, first, count, is_moved, named } = origin;
     let what = if *is_moved { "moved" } else { "copied" };
     let mut text = format!("{} {what} from {name}", lines_from(*first, *count));
-    if let Some(named) = renumbered {
-        text += &format!(" ({} of version {})", lines_from(named.first, named.count), named.version);
+    match named {
+        Some(NamedAs::Numbers(named)) => {
+            text += &format!(" ({} of version {})", lines_from(named.first, named.count), named.version);
+        }
+        Some(NamedAs::Symbol(symbol)) => text += &format!(" ({})", symbol.title),
+        None => {}
     }
     text
 }
@@ -385,6 +400,17 @@ fn moved(named: &Renumbered, now: usize) -> String {
     let Renumbered { version, first, count } = named;
     let are = if *count > 1 { "are" } else { "is" };
     format!("{} of version {version} {are} {} now", lines_from(*first, *count), lines_from(now, *count))
+}
+
+/// Says what was taken for a symbol: `method A.b, lines 4-6`, `below method A.b, line 6`.
+fn symbol(taken: &TakenSymbol, hunk: &PlacedHunk) -> String {
+    let title = messages::symbols::title(&taken.title);
+    match taken.part {
+        Part::Whole if hunk.lines == 1 => format!("{title}, line {}", hunk.line),
+        Part::Whole => format!("{title}, lines {}-{}", hunk.line, hunk.line + hunk.lines - 1),
+        Part::Above => format!("above {title}, line {}", hunk.line),
+        Part::Below => format!("below {title}, line {}", hunk.line - 1),
+    }
 }
 
 /// Returns the beginning of a diff, and the number of lines that are left out.

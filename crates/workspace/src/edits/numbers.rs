@@ -1,5 +1,5 @@
-//! Line numbers of older versions: finds out how each file came from the version whose numbers the request gives to what
-//! it is, so that planning can follow the lines.
+//! Lines of versions: finds out where the definitions are that the request names, and how each file came from an older
+//! version whose numbers or definitions it names to what it is, so that planning can follow the lines.
 
 use std::collections::BTreeSet;
 
@@ -16,6 +16,7 @@ use crate::files::note::Note;
 use crate::files::report::short_diff;
 use crate::files::roots::Roots;
 use crate::files::snapshot::Snapshot;
+use crate::files::symbols;
 use crate::problem::Problem;
 
 impl Gathered {
@@ -59,7 +60,36 @@ impl Gathered {
         for (name, version, since) in found {
             self.sources.set_since(&name, &version, since);
         }
+        self.find_symbols((roots, vaults), patch, context)?;
         Ok(older)
+    }
+
+    /// Finds the definitions that the request names, each in the content of the version that it names. Where that is not
+    /// known, planning finds out.
+    fn find_symbols(
+        &mut self,
+        (roots, vaults): (&Roots, &VaultAccess),
+        patch: &Patch,
+        context: &EditContext<'_>,
+    ) -> Result<(), NotDone<Vec<Problem>>> {
+        let mut found = Vec::new();
+        for (written, version, asked) in patch.symbols() {
+            let Some(name) = self.names.get(written) else { continue };
+            let Some((path, Some(snapshot))) = self.files.get(name) else { continue };
+            if context.effort == Effort::Quick {
+                return Err(NotDone::NotQuick);
+            }
+            let current = || Some(&snapshot.text).filter(|text| text.version().is_named_by(version)).cloned();
+            let read = || context.readings.lock().named_content(name, version);
+            // A history that cannot be read tells nothing.
+            let kept = || vaults.history(roots, &path.root).ok()??.named_content(name, version);
+            let Some(text) = current().or_else(read).or_else(kept) else { continue };
+            found.push((name.clone(), version.to_owned(), asked.clone(), symbols::place(name, &text, asked)));
+        }
+        for (name, version, asked, place) in found {
+            self.sources.set_symbol(&name, &version, &asked, place);
+        }
+        Ok(())
     }
 
     /// Returns whether the request changes this file by line numbers of a version alone.

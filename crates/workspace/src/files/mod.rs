@@ -17,6 +17,7 @@ pub mod catalogue;
 pub mod list;
 pub(crate) mod meant;
 pub mod search;
+pub mod symbols;
 pub(crate) mod walk;
 
 pub mod commit;

@@ -8,7 +8,7 @@ use std::vec;
 
 use super::*;
 use crate::find::{FindLimits, contents};
-use crate::patch::{NewLines, NumberedChange, NumberedLines, Patch, TakenLines, TextChange};
+use crate::patch::{LinesOfVersion, NewLines, NumberedChange, Patch, TakenLines, TextChange};
 use crate::plan::{Plan, Source, Sources, build};
 use crate::text::split_lines;
 use crate::version::Version;
@@ -36,9 +36,9 @@ fn outcome(plan: &Plan) -> BTreeMap<&str, Vec<u8>> {
     plan.files().iter().filter_map(|file| Some((file.name.as_str(), content(file)?))).collect()
 }
 
-fn numbered(files: Files<'_>, name: &str, (first, count): (usize, usize)) -> NumberedLines {
+fn numbered(files: Files<'_>, name: &str, (first, count): (usize, usize)) -> LinesOfVersion {
     let raw = files.iter().find(|(other, _)| *other == name).map_or(&b""[..], |(_, raw)| raw);
-    NumberedLines { version: Version::hash(raw).short(), first, count }
+    LinesOfVersion::numbered(Version::hash(raw).short(), first, count)
 }
 
 fn taken(files: Files<'_>, name: &str, lines: (usize, usize), is_moved: bool, shift: isize) -> TakenLines {
