@@ -9,8 +9,7 @@
 //! cargo xtask power [SECONDS]            the power goes off: what was acknowledged is there; needs root
 //! cargo xtask load [SECONDS]             64 clients over HTTP at once: no edit is lost, nothing is left over
 //! cargo xtask lines [CASES]              stale line numbers: each lands on the lines that were read, or is refused
-//! cargo xtask many [FILES]               one patch over many files, timed beside the bare writes
-//! cargo xtask overhead                   what a call costs beside its edit, over each transport
+//! cargo xtask figures [OPTIONS] [GROUP...]  docs/FIGURES.md: what edits cost, beside the floor and other servers
 //! cargo xtask fuzz [SECONDS]             each target of tests/fuzz in turn; needs nightly and cargo-fuzz
 //! cargo xtask conformance                the official suite, against its fixtures and against the command; needs npm
 //! cargo xtask editors                    real editors show what was edited; those that are not installed are skipped
@@ -29,13 +28,12 @@ mod agents;
 mod clients;
 mod conformance;
 mod editors;
+mod figures;
 mod formatters;
 mod fuzz;
 mod kill;
 mod lines;
 mod load;
-mod many;
-mod overhead;
 mod power;
 mod race;
 mod servers;
@@ -46,14 +44,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 /// The suites and their arguments, as a help text.
-pub const SUITES: &str = "agents [NAME...], clients [NAME...], conformance, editors, formatters, fuzz [SECONDS], \
-     kill [SECONDS], lines [CASES], load [SECONDS], many [FILES], overhead, power [SECONDS], race [SECONDS], servers [NAME...], \
-     strace [SECONDS [SEED]], strace POINT";
+pub const SUITES: &str = "agents [NAME...], clients [NAME...], conformance, editors, figures [--quick] [GROUP...], \
+     formatters, fuzz [SECONDS], kill [SECONDS], lines [CASES], load [SECONDS], power [SECONDS], race [SECONDS], \
+     servers [NAME...], strace [SECONDS [SEED]], strace POINT";
 
 /// The default duration of a suite.
 const SECONDS: u64 = 20;
-/// The default number of files in the suite `many`.
-const FILES: usize = 1_000;
 /// How many times stale line numbers are followed unless it is told.
 const CASES: u64 = 1_000_000;
 
@@ -70,13 +66,12 @@ pub fn run(suite: &str, arguments: &[&str]) -> Result<bool> {
         ("clients", names) => clients::run(&emend()?, names)?,
         ("conformance", _) => conformance::run(&emend()?)?,
         ("editors", _) => editors::run(&emend()?)?,
+        ("figures", _) => figures::run(arguments)?,
         ("formatters", _) => formatters::run(&emend()?)?,
         ("fuzz", _) => fuzz::run(time()?)?,
         ("kill", _) => kill::run(&emend()?, time()?)?,
         ("load", _) => load::run(&emend()?, time()?)?,
         ("lines", _) => lines::run(number(0, "CASES")?.unwrap_or(CASES))?,
-        ("many", _) => many::run(&emend()?, number(0, "FILES")?.map_or(FILES, |files| files as usize))?,
-        ("overhead", _) => overhead::run(&emend()?)?,
         ("power", _) => power::run(&emend()?, time()?)?,
         ("race", _) => race::run(&emend()?, time()?)?,
         ("servers", names) => servers::run(&emend()?, names)?,
