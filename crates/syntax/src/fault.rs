@@ -20,15 +20,20 @@ pub(crate) struct Fault {
     pub(crate) is_bracket: bool,
 }
 
-/// Returns whether the syntax is sound.
-pub(crate) fn is_whole(language: Language, tree: &Tree, text: &[u8]) -> bool {
-    !tree.root_node().has_error() && misindented(language, tree, text).is_none()
+/// Returns whether the syntax is sound, of a text that was sound before these parts changed, if any are given.
+pub(crate) fn is_whole(
+    language: Language,
+    tree: &Tree,
+    text: &[u8],
+    changed: Option<&[Range<usize>]>,
+) -> bool {
+    !tree.root_node().has_error() && misindented(language, tree, text, changed).is_none()
 }
 
 /// Finds the fault of `after`, if there is one, in the lines that `before` does not have, since the rest was sound.
 pub(crate) fn find(language: Language, tree: &Tree, before: &[u8], after: &[u8]) -> Option<Fault> {
     if !tree.root_node().has_error() {
-        let (at, what) = misindented(language, tree, after)?;
+        let (at, what) = misindented(language, tree, after, None)?;
         return Some(Fault { line: line(after, at), what: what.to_owned(), is_bracket: false });
     }
     let changed = changed(before, after);
@@ -50,9 +55,14 @@ pub(crate) fn find(language: Language, tree: &Tree, before: &[u8], after: &[u8])
     })
 }
 
-fn misindented(language: Language, tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {
+fn misindented(
+    language: Language,
+    tree: &Tree,
+    text: &[u8],
+    changed: Option<&[Range<usize>]>,
+) -> Option<(usize, &'static str)> {
     match language {
-        Language::Python => python::misindented(tree, text),
+        Language::Python => python::misindented(tree, text, changed),
         _ => None,
     }
 }

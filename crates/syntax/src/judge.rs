@@ -4,6 +4,8 @@
 //! start.
 
 use std::collections::VecDeque;
+use std::iter;
+use std::ops::Range;
 
 use tree_sitter::{InputEdit, Point, Tree};
 
@@ -37,15 +39,18 @@ impl Judge {
         doubt: impl FnOnce(),
     ) -> Verdict {
         let old = before.and_then(|before| self.take(language, before));
-        let tree = match old {
+        let (tree, changed) = match old {
             Some(mut old) => {
-                old.tree.edit(&difference(&old.text, &after));
-                parse::tree(language, &after, limits, Some(&old.tree))
+                let edit = difference(&old.text, &after);
+                old.tree.edit(&edit);
+                let tree = parse::tree(language, &after, limits, Some(&old.tree));
+                let changed = tree.as_ref().map(|tree| changed(&old.tree, tree, &edit));
+                (tree, changed)
             }
-            None => parse::tree(language, &after, limits, None),
+            None => (parse::tree(language, &after, limits, None), None),
         };
         match tree {
-            Some(tree) if fault::is_whole(language, &tree, &after) => {
+            Some(tree) if fault::is_whole(language, &tree, &after, changed.as_deref()) => {
                 self.keep(Whole { language, text: after, tree });
                 Verdict::Fine
             }
@@ -69,6 +74,12 @@ impl Judge {
             self.0.pop_front();
         }
     }
+}
+
+/// Returns the parts of the new text that an edit changed, or that have another place in the tree by it.
+fn changed(old: &Tree, new: &Tree, edit: &InputEdit) -> Vec<Range<usize>> {
+    let moved = old.changed_ranges(new).map(|range| range.start_byte..range.end_byte);
+    iter::once(edit.start_byte..edit.new_end_byte).chain(moved).collect()
 }
 
 /// Returns the change between the common prefix and the common suffix of two texts.
@@ -140,6 +151,32 @@ mod tests {
     }
 
     proptest! {
+        /// Whatever an edit does to the indentation of Python, looking at what it changed finds what looking at all finds.
+        #[test]
+        fn a_changed_part_is_judged_as_the_whole_is(
+            edits in prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, 0..4_usize, 0..6_usize), 1..8),
+        ) {
+            const LINES: [&str; 6] = ["x = 1", "if x:", "else:", "def f():", "pass", "# note"];
+            let line = |depth: usize, kind: usize| format!("{}{}\n", "  ".repeat(depth), LINES[kind]);
+            let sound = [(0, 3), (1, 1), (2, 0), (1, 2), (2, 4), (1, 0), (0, 5), (0, 1), (1, 3), (2, 0), (0, 2), (1, 4)];
+            let mut lines: Vec<String> = sound.map(|(depth, kind)| line(depth, kind)).into();
+            let mut judge = Judge::default();
+            let _ = judge.broken(Language::Python, None, lines.concat().into_bytes(), &PATIENT, || {});
+            for (at, what, depth, kind) in edits {
+                let before = lines.clone();
+                let at = at.index(lines.len());
+                let new = (what > 0).then(|| line(depth, kind));
+                lines.splice(at..at + usize::from(what < 2), new);
+                let (old, new) = (before.concat(), lines.concat());
+                let verdict = judge.broken(Language::Python, Some(old.as_bytes()), new.clone().into(), &PATIENT, || {});
+                let alone = broken(Language::Python, Some(old.as_bytes()), new.as_bytes(), &PATIENT);
+                if matches!(verdict, Verdict::Broken { .. }) || lines.is_empty() {
+                    lines = before;
+                }
+                prop_assert_eq!(verdict, alone, "{:?} -> {:?}", old, new);
+            }
+        }
+
         #[test]
         fn a_row_of_edits_gets_no_alarm_that_one_alone_would_not_get(
             texts in prop::collection::vec("[a(){};=\n \"]{0,40}", 1..8),

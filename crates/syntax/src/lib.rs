@@ -87,7 +87,7 @@ pub fn broken(language: Language, before: Option<&[u8]>, after: &[u8], limits: &
     };
     let was_whole = |before| {
         parse::tree(language, before, limits, None)
-            .is_some_and(|tree| fault::is_whole(language, &tree, before))
+            .is_some_and(|tree| fault::is_whole(language, &tree, before, None))
     };
     if !shown || !before.is_none_or(was_whole) {
         return Verdict::Unknown;

@@ -1,13 +1,25 @@
 //! Rules that the grammar for Python does not check: blocks have statements, and statements the indentation of their
 //! block.
 
+use std::ops::Range;
+
 use tree_sitter::{Node, Tree};
 
 use crate::tree::walk;
 
-/// Returns where a tree without errors breaks the rules of indentation, and how.
-pub(crate) fn misindented(tree: &Tree, text: &[u8]) -> Option<(usize, &'static str)> {
-    walk(tree, |node| holds_blocks(node.kind())).find_map(|node| match node.kind() {
+/// Returns where a tree without errors breaks the rules of indentation, and how. With parts of the text outside of which
+/// nothing has changed since it broke none, only they are looked at: each rule concerns a node and its children alone.
+pub(crate) fn misindented(
+    tree: &Tree,
+    text: &[u8],
+    changed: Option<&[Range<usize>]>,
+) -> Option<(usize, &'static str)> {
+    let may_have_changed = |node: &Node<'_>| {
+        let touches = |part: &Range<usize>| node.start_byte() <= part.end && part.start <= node.end_byte();
+        changed.is_none_or(|changed| changed.iter().any(touches))
+    };
+    let is_entered = |node: &Node<'_>| holds_blocks(node.kind()) && may_have_changed(node);
+    walk(tree, is_entered).find_map(|node| match node.kind() {
         "module" => misaligned(&node, text, b""),
         "block" => block(&node, text),
         "elif_clause" | "else_clause" | "except_clause" | "except_group_clause" | "finally_clause" => {
