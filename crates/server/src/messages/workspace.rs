@@ -169,7 +169,7 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         ),
         Kind::Busy { seconds } => write!(
             f,
-            "Another edit held the workspace for {seconds} seconds. Nothing was changed. Send the call again."
+            "Another edit held the same file, or the whole workspace, for {seconds} seconds. Nothing was changed. Send the call again."
         ),
         Kind::Crowded { edits, seconds } => write!(
             f,
