@@ -24,7 +24,7 @@ fn replace(path: &str, old: &str, new: &str) -> Patch {
     Patch::replace(path, vec![change]).unwrap()
 }
 
-fn is_not_quick(outcome: Result<Report, NotCommitted>) -> bool {
+fn is_not_quick(outcome: &Result<Report, NotCommitted>) -> bool {
     matches!(outcome, Err(NotCommitted::NotQuick))
 }
 
@@ -54,10 +54,10 @@ fn edits_of_different_files_do_not_wait_for_each_other() {
         edit_now(&one, &replace("b.txt", "bee", "fly")).unwrap();
         edit_now(&other, &replace("b.txt", "fly", "ant")).unwrap();
         // An edit of the same file waits, by whichever name, and so does one that needs both.
-        assert!(is_not_quick(edit_now(&one, &replace("a.txt", "one", "1"))));
-        assert!(is_not_quick(edit_now(&other, &replace("old/../a.txt", "one", "1"))));
+        assert!(is_not_quick(&edit_now(&one, &replace("a.txt", "one", "1"))));
+        assert!(is_not_quick(&edit_now(&other, &replace("old/../a.txt", "one", "1"))));
         let both = Patch::join([replace("b.txt", "ant", "bee"), replace("a.txt", "one", "1")]);
-        assert!(is_not_quick(edit_now(&other, &both)));
+        assert!(is_not_quick(&edit_now(&other, &both)));
         // Nothing of that is left locked.
         edit_now(&other, &replace("b.txt", "ant", "bee")).unwrap();
         release.send(()).unwrap();
@@ -82,7 +82,7 @@ fn the_file_of_a_running_edit_is_locked_until_it_is_durable() {
     std::thread::scope(|scope| {
         let made = scope.spawn(|| edit(&one, &one_file(), &BTreeMap::new()));
         assert_eq!(told.recv().unwrap(), b"one\nTWO\nthree\n", "it is in place, and not yet durable");
-        assert!(is_not_quick(edit_now(&other, &replace("a.txt", "TWO", "2"))));
+        assert!(is_not_quick(&edit_now(&other, &replace("a.txt", "TWO", "2"))));
         edit_now(&other, &replace("b.txt", "bee", "fly")).unwrap();
         release.send(()).unwrap();
         made.join().unwrap().unwrap();
