@@ -57,6 +57,22 @@ pub fn unlock_byte(file: &File, at: u32) -> io::Result<()> {
     system::unlock_byte(file, at)
 }
 
+/// Marks one byte of a file or folder that is open for reading, through this handle. Marks exclude nobody, but others see
+/// them.
+pub fn mark_byte(file: &File, at: u32) -> io::Result<()> {
+    system::mark_byte(file, at)
+}
+
+/// Returns whether another handle marks this byte, or any if none is given.
+pub fn is_marked(file: &File, at: Option<u32>) -> io::Result<bool> {
+    system::is_marked(file, at)
+}
+
+/// Takes the mark of one byte away.
+pub fn unmark_byte(file: &File, at: u32) -> io::Result<()> {
+    system::unlock_byte(file, at)
+}
+
 #[cfg(target_os = "linux")]
 mod deadline;
 
@@ -67,7 +83,10 @@ mod system {
     use std::os::fd::AsRawFd;
     use std::time::Instant;
 
-    use libc::{F_OFD_SETLK, F_OFD_SETLKW, F_UNLCK, F_WRLCK, LOCK_EX, LOCK_NB, LOCK_SH, c_int, c_short};
+    use libc::{
+        F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_RDLCK, F_UNLCK, F_WRLCK, LOCK_EX, LOCK_NB, LOCK_SH, c_int,
+        c_short,
+    };
 
     use super::Hold;
     use super::deadline;
@@ -81,12 +100,22 @@ mod system {
     }
 
     pub(super) fn lock_byte(file: &File, at: u32, until: Instant) -> io::Result<bool> {
-        let set = |command| set_byte(file, command, F_WRLCK, at);
+        let set = |command| byte_lock(file, command, F_WRLCK, at.into(), 1).map(drop);
         or_wait(until, || set(F_OFD_SETLK), || set(F_OFD_SETLKW))
     }
 
     pub(super) fn unlock_byte(file: &File, at: u32) -> io::Result<()> {
-        set_byte(file, F_OFD_SETLK, F_UNLCK, at)
+        byte_lock(file, F_OFD_SETLK, F_UNLCK, at.into(), 1).map(drop)
+    }
+
+    pub(super) fn mark_byte(file: &File, at: u32) -> io::Result<()> {
+        byte_lock(file, F_OFD_SETLK, F_RDLCK, at.into(), 1).map(drop)
+    }
+
+    pub(super) fn is_marked(file: &File, at: Option<u32>) -> io::Result<bool> {
+        // Asked which lock would stand in the way of one that excludes all others. Without a length, up to the end.
+        let (at, length) = at.map_or((0, 0), |at| (at.into(), 1));
+        Ok(byte_lock(file, F_OFD_GETLK, F_WRLCK, at, length)? != F_UNLCK)
     }
 
     /// Tries without waiting, and then with.
@@ -110,16 +139,18 @@ mod system {
         check(unsafe { libc::flock(file.as_raw_fd(), operation) })
     }
 
+    /// Sets or asks for a lock of some bytes. Returns the kind that is there, after asking.
     #[allow(unsafe_code, reason = "no crate wraps the locks of an open handle's bytes")]
-    fn set_byte(file: &File, command: c_int, kind: c_int, at: u32) -> io::Result<()> {
+    fn byte_lock(file: &File, command: c_int, kind: c_int, at: i64, length: i64) -> io::Result<c_int> {
         // SAFETY: the structure is plain numbers, of which zero is a valid value for each.
         let mut range: libc::flock = unsafe { std::mem::zeroed() };
         range.l_type = kind as c_short;
         range.l_whence = libc::SEEK_SET as c_short;
-        range.l_start = at.into();
-        range.l_len = 1;
+        range.l_start = at as libc::off_t;
+        range.l_len = length as libc::off_t;
         // SAFETY: the handle is open, and the pointer is to a structure that lives as long as the call.
-        check(unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const range) })
+        check(unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut range) })?;
+        Ok(range.l_type.into())
     }
 
     fn check(result: c_int) -> io::Result<()> {
@@ -160,6 +191,14 @@ mod system {
 
     pub(super) fn unlock_byte(_file: &File, _at: u32) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn mark_byte(_file: &File, _at: u32) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn is_marked(_file: &File, _at: Option<u32>) -> io::Result<bool> {
+        Ok(false)
     }
 }
 

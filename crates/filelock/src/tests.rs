@@ -85,6 +85,25 @@ fn bytes_of_a_file_are_locked_one_by_one() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn marks_of_a_folder_are_seen_by_others_and_exclude_nobody() {
+    let folder = folder();
+    let open = || File::open(folder.path()).unwrap();
+    let (mine, other, third) = (open(), open(), open());
+    mark_byte(&mine, 7).unwrap();
+    mark_byte(&mine, 9).unwrap();
+    mark_byte(&other, 7).unwrap();
+    assert!(!is_marked(&mine, Some(9)).unwrap(), "that is its own");
+    assert!(is_marked(&mine, Some(7)).unwrap() && is_marked(&third, Some(9)).unwrap());
+    assert!(!is_marked(&third, Some(8)).unwrap() && is_marked(&third, None).unwrap());
+    unmark_byte(&mine, 9).unwrap();
+    assert!(!is_marked(&other, Some(9)).unwrap());
+    drop(mine);
+    unmark_byte(&other, 7).unwrap();
+    assert!(!is_marked(&third, None).unwrap());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn a_waiting_thread_leaves_no_thread_and_no_timer_behind() {
     let folder = folder();
     let (mine, other) = (lock_file(&folder), lock_file(&folder));

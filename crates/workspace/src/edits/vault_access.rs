@@ -60,7 +60,7 @@ pub(crate) struct LockedRoot<'a> {
 
 #[derive(Debug)]
 enum Lock<'a> {
-    Files(LockedFiles<'a>, #[expect(dead_code, reason = "it ends when it is dropped")] Shared<'a>),
+    Files(#[expect(dead_code, reason = "it ends when it is dropped")] Shared<'a>, LockedFiles<'a>),
     Whole(#[expect(dead_code, reason = "it ends when it is dropped")] Alone<'a>),
 }
 
@@ -73,7 +73,7 @@ impl LockedRoot<'_> {
     /// Returns whether every file of this plan is locked.
     pub(crate) fn covers(&self, plan: &CheckedPlan) -> bool {
         let is_locked = |path: &WorkspacePath| match &self.lock {
-            Lock::Files(files, _) => files.has(FileKey::new(&path.place.names)),
+            Lock::Files(_, files) => files.has(FileKey::new(&path.place.names)),
             Lock::Whole(_) => true,
         };
         Arc::ptr_eq(self.root, &plan.context.root) && plan.files.values().all(|(path, _)| is_locked(path))
@@ -126,16 +126,16 @@ impl VaultAccess {
     ) -> Result<Option<Lock<'a>>, NotDone> {
         let Some(vault) = root.vault.opened(self.disk()) else { return Ok(None) };
         let Some(files) = vault.lock_files(self.disk()) else { return Ok(None) };
-        let (files, shared) = root.lock_files(files, keys, deadline)?;
+        let Some((shared, files)) = root.lock_files(&files, keys, deadline)? else { return Ok(None) };
         let has_left = recovery::has_left(self.disk(), &vault, keys);
         let has_left = has_left.map_err(|error| looking_failed(root, &error))?;
-        Ok((!has_left).then_some(Lock::Files(files, shared)))
+        Ok((!has_left).then_some(Lock::Files(shared, files)))
     }
 
     fn lock_whole<'a>(&self, root: &'a Root, deadline: Deadline) -> Result<Alone<'a>, NotDone> {
         let vault = root.vault.opened(self.disk());
         let files = vault.and_then(|vault| vault.lock_files(self.disk()));
-        root.lock(files.as_ref().map(|files| &files.gate), deadline)
+        root.lock(files.as_deref(), deadline)
     }
 
     /// Returns the user's state folder.

@@ -1,19 +1,18 @@
 //! The locks of files: edits of different files share their root, and those of the same file follow each other.
 //!
 //! A file is locked by name, since the commit puts another file in its place: by one byte of a file in the vault, whose
-//! number is a hash of the name. Names that some disk takes for the same have the same number. Other names of one file,
-//! and users with vaults of their own, do not exclude each other; there the commit's verification finds the other edit,
-//! as it finds that of any program.
+//! number is a hash of the name. Names that some disk takes for the same have the same number. Other names of one file do
+//! not exclude each other; there the commit's verification finds the other edit, as it finds that of any program. Users
+//! with vaults of their own see each other's marks on the root ([`lock`](super::lock)).
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::File;
 use std::sync::Arc;
 
 use emend_threads::{Lines, Turn};
 
 use crate::files::effort::NotDone;
-use crate::files::lock::Deadline;
+use crate::files::lock::{Deadline, LockFiles};
 use crate::policy::folded::Folded;
 
 /// The name of a file as a number.
@@ -21,6 +20,11 @@ use crate::policy::folded::Folded;
 pub(crate) struct FileKey(u32);
 
 impl FileKey {
+    /// Returns the byte that stands for the file.
+    pub(crate) fn byte(self) -> u32 {
+        self.0
+    }
+
     /// Returns the key of the file with these names from the root on.
     pub(crate) fn new(names: &[OsString]) -> Self {
         let folded = Folded::new(names);
@@ -28,15 +32,6 @@ impl FileKey {
         let [a, b, c, d, ..] = *blake3::hash(name.as_bytes()).as_bytes();
         Self(u32::from_le_bytes([a, b, c, d]))
     }
-}
-
-/// The files in a vault that serve as locks.
-#[derive(Debug)]
-pub(crate) struct LockFiles {
-    /// The gate to the root.
-    pub(crate) gate: File,
-    /// The file whose bytes are locked, open for writing.
-    pub(crate) bytes: File,
 }
 
 /// The locks of the files of a root among the threads of this process.
@@ -88,6 +83,7 @@ impl Drop for LockedFiles<'_> {
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
+    use std::fs::File;
     use std::time::Duration;
 
     use super::*;
@@ -112,7 +108,7 @@ mod tests {
         let process = || {
             let open =
                 || File::options().write(true).create(true).truncate(false).open(folder.path().join("f"));
-            (FileLocks::default(), Arc::new(LockFiles { gate: open().unwrap(), bytes: open().unwrap() }))
+            (FileLocks::default(), Arc::new(LockFiles { sharing: open().unwrap(), bytes: open().unwrap() }))
         };
         let (one, two) = (process(), process());
         let now = || Deadline::after(Duration::ZERO);

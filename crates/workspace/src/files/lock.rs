@@ -4,15 +4,18 @@
 //! every process of every user checks; the folder already is one, and a refused edit leaves nothing behind. The kernel
 //! wakes waiting processes in turn, and releases the lock of a process that dies.
 //!
-//! Edits that share the root without a pause would keep out the one that wants it alone. So everybody passes the **gate**,
-//! a file in the vault, and whoever wants the root alone holds the gate until the others have left the root.
+//! Whoever wants the root alone holds that lock all the time. Who shares it holds it for a moment, to **mark** its files:
+//! bytes of the folder, which every process sees, whatever vault it has. Nobody can wait for a mark. So edits with one
+//! vault wait for each other by files in it ([`file_locks`](super::file_locks)), at once and in turn; only where two users
+//! or two state folders meet, a mark is looked at again and again.
 //!
 //! The lock orders the edits of several Emend processes. It does not protect from other programs: the commit's exchange
 //! and verification do that.
 
 use std::fs::File;
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use cap_std::fs::Dir;
@@ -48,6 +51,15 @@ impl Deadline {
         }
     }
 
+    /// Waits for a moment, if there is time for that.
+    fn pause(&self) -> Result<(), NotDone> {
+        match self.until.checked_duration_since(Instant::now()) {
+            Some(left) if !left.is_zero() => thread::sleep(PAUSE.min(left)),
+            _ => return Err(self.passed()),
+        }
+        Ok(())
+    }
+
     /// Converts the result of waiting for a lock of the kernel.
     pub(crate) fn check(&self, locked: io::Result<bool>) -> Result<(), NotDone> {
         match locked {
@@ -58,30 +70,44 @@ impl Deadline {
     }
 }
 
+/// The files in a vault that serve as locks.
+#[derive(Debug)]
+pub(crate) struct LockFiles {
+    /// The file that is locked while edits with this vault share the root.
+    pub(crate) sharing: File,
+    /// The file whose bytes are locked for single files, open for writing.
+    pub(crate) bytes: File,
+}
+
+/// The time between two looks at the marks of others.
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// The lock of a root, for the threads of this process and for all processes.
 #[derive(Debug, Default)]
 pub(crate) struct RootLock {
     /// Where the threads of this process wait; who has the root alone stays in front.
     door: Lines<()>,
-    /// How many of them share the root. While there are any, this process shares it with others.
+    /// How many of them share the root.
     sharing: Mutex<usize>,
     all_left: Condvar,
-    /// The folder, through the handle to which the locks of this process belong.
+    /// The folder, through the handle to which the locks and marks of this process belong.
     folder: OnceLock<File>,
 }
 
 /// The root for one edit alone, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Alone<'a> {
-    folder: &'a File,
+    _folder: Held<'a>,
     _turn: Turn<'a, ()>,
 }
 
-/// A share of the root, until it is dropped.
+/// A share of the root with some files marked, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Shared<'a> {
     lock: &'a RootLock,
     folder: &'a File,
+    files: Arc<LockFiles>,
+    marked: Vec<u32>,
 }
 
 impl RootLock {
@@ -89,37 +115,76 @@ impl RootLock {
     pub(crate) fn alone(
         &self,
         root: &Dir,
-        gate: Option<&File>,
+        files: Option<&LockFiles>,
         deadline: Deadline,
     ) -> Result<Alone<'_>, NotDone> {
         let folder = self.folder(root)?;
         let turn = self.door.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
-        let _gate = gate.map(|gate| Gate::close(gate, Hold::Alone, deadline)).transpose()?;
-        let sharing = self.sharing.lock();
+        let held = Held::wait(folder, Hold::Alone, deadline)?;
+        // Nobody joins those who share it now.
         let left = deadline.until.saturating_duration_since(Instant::now());
-        let (sharing, _) = self.all_left.wait_timeout_while(sharing, left, |sharing| *sharing > 0);
-        if *sharing > 0 {
+        let (own, _) = self.all_left.wait_timeout_while(self.sharing.lock(), left, |own| *own > 0);
+        if *own > 0 {
             return Err(deadline.passed());
         }
-        drop(sharing);
-        deadline.check(emend_filelock::lock(folder, Hold::Alone, deadline.until))?;
-        Ok(Alone { folder, _turn: turn })
+        drop(own);
+        if let Some(LockFiles { sharing, .. }) = files {
+            drop(Held::wait(sharing, Hold::Alone, deadline)?);
+        }
+        // Where there are no marks, nobody shares a root.
+        while emend_filelock::is_marked(folder, None).unwrap_or(false) {
+            deadline.pause()?;
+        }
+        Ok(Alone { _folder: held, _turn: turn })
     }
 
-    /// Locks the root of this folder together with other edits that share it.
-    pub(crate) fn share(&self, root: &Dir, gate: &File, deadline: Deadline) -> Result<Shared<'_>, NotDone> {
+    /// Locks the root of this folder together with other edits that share it, once nobody else marks these bytes of it, and
+    /// marks them. Returns `None` if the file system has no marks.
+    pub(crate) fn share<'a>(
+        &'a self,
+        root: &Dir,
+        files: &Arc<LockFiles>,
+        bytes: impl Iterator<Item = u32> + Clone,
+        deadline: Deadline,
+    ) -> Result<Option<Shared<'a>>, NotDone> {
         let folder = self.folder(root)?;
-        let _turn = self.door.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
-        drop(Gate::close(gate, Hold::Shared, deadline)?);
-        let mut sharing = self.sharing.lock();
-        if *sharing == 0 {
-            // Nobody else of this process gets here, since this thread has its turn at the door.
-            drop(sharing);
-            deadline.check(emend_filelock::lock(folder, Hold::Shared, deadline.until))?;
-            sharing = self.sharing.lock();
+        loop {
+            let turn = self.door.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
+            let held = Held::wait(folder, Hold::Alone, deadline)?;
+            let is_marked = |byte| emend_filelock::is_marked(folder, Some(byte));
+            match bytes.clone().map(is_marked).find(|marked| !matches!(marked, Ok(false))) {
+                None => return self.join(folder, Arc::clone(files), bytes, deadline),
+                Some(Ok(_)) => {}
+                Some(Err(_)) => return Ok(None),
+            }
+            drop((held, turn));
+            deadline.pause()?;
         }
-        *sharing += 1;
-        Ok(Shared { lock: self, folder })
+    }
+
+    /// Joins those who share the root, whose folder is locked for this moment.
+    fn join<'a>(
+        &'a self,
+        folder: &'a File,
+        files: Arc<LockFiles>,
+        bytes: impl Iterator<Item = u32>,
+        deadline: Deadline,
+    ) -> Result<Option<Shared<'a>>, NotDone> {
+        let mut own = self.sharing.lock();
+        if *own == 0 {
+            // It is free: who wants the root alone locks the folder first.
+            deadline.check(emend_filelock::lock(&files.sharing, Hold::Shared, deadline.until))?;
+        }
+        *own += 1;
+        drop(own);
+        let mut shared = Shared { lock: self, folder, files, marked: Vec::new() };
+        for byte in bytes {
+            if emend_filelock::mark_byte(folder, byte).is_err() {
+                return Ok(None);
+            }
+            shared.marked.push(byte);
+        }
+        Ok(Some(shared))
     }
 
     fn folder(&self, root: &Dir) -> Result<&File, NotDone> {
@@ -131,35 +196,33 @@ impl RootLock {
     }
 }
 
-impl Drop for Alone<'_> {
-    fn drop(&mut self) {
-        // Closing the handle would release it too; this cannot fail for a lock that is held.
-        let _ = emend_filelock::unlock(self.folder);
-    }
-}
-
 impl Drop for Shared<'_> {
     fn drop(&mut self) {
-        let mut sharing = self.lock.sharing.lock();
-        *sharing -= 1;
-        if *sharing == 0 {
-            let _ = emend_filelock::unlock(self.folder);
+        // Closing the handles would release all of this too; none of it can fail for what is held.
+        for byte in &self.marked {
+            let _ = emend_filelock::unmark_byte(self.folder, *byte);
+        }
+        let mut own = self.lock.sharing.lock();
+        *own -= 1;
+        if *own == 0 {
+            let _ = emend_filelock::unlock(&self.files.sharing);
             self.lock.all_left.notify_all();
         }
     }
 }
 
-/// The gate to a root, held until it is dropped.
-struct Gate<'a>(&'a File);
+/// A lock of the kernel on a file or folder, released on drop.
+#[derive(Debug)]
+struct Held<'a>(&'a File);
 
-impl<'a> Gate<'a> {
-    fn close(gate: &'a File, hold: Hold, deadline: Deadline) -> Result<Self, NotDone> {
-        deadline.check(emend_filelock::lock(gate, hold, deadline.until))?;
-        Ok(Self(gate))
+impl<'a> Held<'a> {
+    fn wait(file: &'a File, hold: Hold, deadline: Deadline) -> Result<Self, NotDone> {
+        deadline.check(emend_filelock::lock(file, hold, deadline.until))?;
+        Ok(Self(file))
     }
 }
 
-impl Drop for Gate<'_> {
+impl Drop for Held<'_> {
     fn drop(&mut self) {
         let _ = emend_filelock::unlock(self.0);
     }
@@ -175,27 +238,30 @@ mod tests {
 
     use super::*;
 
-    /// A root with its gate, as one process has it.
+    /// A root, as one process with a vault has it.
     struct Process {
         lock: RootLock,
         dir: Dir,
-        gate: File,
+        files: Arc<LockFiles>,
     }
 
     impl Process {
-        fn new(folder: &tempfile::TempDir) -> Self {
-            let gate =
-                File::options().write(true).create(true).truncate(false).open(folder.path().join("gate"));
+        fn new(folder: &tempfile::TempDir, vault: &str) -> Self {
+            let path = folder.path().join(vault);
+            let open = || File::options().write(true).create(true).truncate(false).open(&path).unwrap();
+            let files = Arc::new(LockFiles { sharing: open(), bytes: open() });
             let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-            Self { lock: RootLock::default(), dir, gate: gate.unwrap() }
+            Self { lock: RootLock::default(), dir, files }
         }
 
         fn alone(&self, patience: Duration) -> Result<Alone<'_>, NotDone> {
-            self.lock.alone(&self.dir, Some(&self.gate), Deadline::after(patience))
+            self.lock.alone(&self.dir, Some(&self.files), Deadline::after(patience))
         }
 
-        fn share(&self, patience: Duration) -> Result<Shared<'_>, NotDone> {
-            self.lock.share(&self.dir, &self.gate, Deadline::after(patience))
+        fn share(&self, byte: u32, patience: Duration) -> Result<Shared<'_>, NotDone> {
+            let bytes = std::iter::once(byte);
+            let shared = self.lock.share(&self.dir, &self.files, bytes, Deadline::after(patience))?;
+            Ok(shared.expect("this file system has marks"))
         }
     }
 
@@ -205,23 +271,43 @@ mod tests {
     #[test]
     fn edits_share_a_root_and_one_has_it_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, two) = (Process::new(&folder), Process::new(&folder));
-        let shared = (one.share(LONG).unwrap(), one.share(LONG).unwrap(), two.share(LONG).unwrap());
-        assert!(matches!(one.alone(Duration::ZERO), Err(NotDone::NotQuick)));
-        assert!(matches!(two.alone(SHORT), Err(NotDone::Refused(_))));
-        drop(shared);
-        let alone = two.alone(LONG).unwrap();
-        assert!(one.share(SHORT).is_err() && two.share(SHORT).is_err() && one.alone(SHORT).is_err());
-        drop(alone);
-        drop(one.alone(LONG).unwrap());
-        drop(two.share(LONG).unwrap());
+        for vault in ["one", "two"] {
+            let (one, two) = (Process::new(&folder, "one"), Process::new(&folder, vault));
+            let shared =
+                (one.share(1, LONG).unwrap(), one.share(2, LONG).unwrap(), two.share(3, LONG).unwrap());
+            assert!(matches!(one.alone(Duration::ZERO), Err(NotDone::NotQuick)));
+            assert!(matches!(two.alone(SHORT), Err(NotDone::Refused(_))));
+            drop(shared);
+            let alone = two.alone(LONG).unwrap();
+            assert!(
+                one.share(4, SHORT).is_err() && two.share(5, SHORT).is_err() && one.alone(SHORT).is_err()
+            );
+            drop(alone);
+            drop(one.alone(LONG).unwrap());
+            drop(two.share(1, LONG).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_mark_keeps_out_other_vaults_too_until_it_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (Process::new(&folder, "one"), Process::new(&folder, "other"));
+        let marked = one.share(7, LONG).unwrap();
+        assert!(matches!(other.share(7, Duration::ZERO), Err(NotDone::NotQuick)));
+        assert!(matches!(other.share(7, SHORT), Err(NotDone::Refused(_))));
+        drop(other.share(8, Duration::ZERO).unwrap());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| other.share(7, LONG).is_ok());
+            drop(marked);
+            assert!(waiting.join().unwrap());
+        });
     }
 
     #[test]
     fn who_wants_the_root_alone_is_not_kept_out_by_those_that_come_later() {
         let folder = tempfile::tempdir().unwrap();
-        let (busy, other) = (Process::new(&folder), Process::new(&folder));
-        let first = busy.share(LONG).unwrap();
+        let (busy, other) = (Process::new(&folder, "vault"), Process::new(&folder, "vault"));
+        let first = busy.share(1, LONG).unwrap();
         let (tell, told) = mpsc::channel();
         thread::scope(|scope| {
             let alone = scope.spawn(|| {
@@ -229,12 +315,12 @@ mod tests {
                 tell.send("alone").unwrap();
                 alone
             });
-            // Until the gate is closed, more edits join; then they wait.
-            while busy.share(SHORT).is_ok() {}
+            // Until the folder is locked, more edits join; then they wait.
+            while busy.share(2, SHORT).is_ok() {}
             let later = scope.spawn({
                 let (tell, busy) = (tell.clone(), &busy);
                 move || {
-                    let _shared = busy.share(LONG).unwrap();
+                    let _shared = busy.share(2, LONG).unwrap();
                     tell.send("shared").unwrap();
                 }
             });
@@ -249,13 +335,12 @@ mod tests {
     #[test]
     fn an_edit_that_gives_up_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, two) = (Process::new(&folder), Process::new(&folder));
-        let held = one.share(LONG).unwrap();
+        let (one, two) = (Process::new(&folder, "vault"), Process::new(&folder, "vault"));
+        let held = one.share(1, LONG).unwrap();
         for _ in 0..5 {
             assert!(two.alone(SHORT).is_err());
             assert_eq!(two.lock.door.length(&()), 0);
-            // Not even the gate.
-            drop(two.share(Duration::ZERO).unwrap());
+            drop(two.share(2, Duration::ZERO).unwrap());
         }
         drop(held);
         drop(two.alone(Duration::ZERO).unwrap());

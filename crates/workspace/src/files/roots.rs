@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +17,8 @@ use emend_edit::find::FindLimits;
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
 use crate::files::effort::NotDone;
-use crate::files::file_locks::{FileKey, FileLocks, LockFiles, LockedFiles};
-use crate::files::lock::{Alone, Deadline, RootLock, Shared};
+use crate::files::file_locks::{FileKey, FileLocks, LockedFiles};
+use crate::files::lock::{Alone, Deadline, LockFiles, RootLock, Shared};
 use crate::files::resolve::{Place, Refusal, resolve};
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
@@ -115,19 +114,21 @@ impl Root {
     }
 
     /// Locks all of it for changes.
-    pub(crate) fn lock(&self, gate: Option<&File>, deadline: Deadline) -> Result<Alone<'_>, NotDone> {
-        self.lock.alone(&self.dir, gate, deadline)
+    pub(crate) fn lock(&self, files: Option<&LockFiles>, deadline: Deadline) -> Result<Alone<'_>, NotDone> {
+        self.lock.alone(&self.dir, files, deadline)
     }
 
-    /// Locks some of its files for changes.
+    /// Locks some of its files for changes. Returns `None` where that is not possible.
     pub(crate) fn lock_files(
         &self,
-        files: Arc<LockFiles>,
+        files: &Arc<LockFiles>,
         keys: &BTreeSet<FileKey>,
         deadline: Deadline,
-    ) -> Result<(LockedFiles<'_>, Shared<'_>), NotDone> {
-        let shared = self.lock.share(&self.dir, &files.gate, deadline)?;
-        Ok((self.file_locks.lock(files, keys, deadline)?, shared))
+    ) -> Result<Option<(Shared<'_>, LockedFiles<'_>)>, NotDone> {
+        let locked = self.file_locks.lock(Arc::clone(files), keys, deadline)?;
+        let shared = self.lock.share(&self.dir, files, keys.iter().map(|key| key.byte()), deadline)?;
+        // Whoever gets the locks next must find no mark, so that is dropped first.
+        Ok(shared.map(|shared| (shared, locked)))
     }
 
     /// Returns the folder as its vault needs it.

@@ -24,7 +24,7 @@ use emend_threads::Mutex;
 
 use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
-use crate::files::file_locks::LockFiles;
+use crate::files::lock::LockFiles;
 use crate::files::seal::{Seal, make_private};
 use crate::policy::OWN_FOLDER;
 use crate::problem::{Kind, Problem};
@@ -202,8 +202,8 @@ const FINISHED: &str = "history";
 const LONGEST_LOG: u64 = 512 * 1024 * 1024;
 /// The name of the log of edits.
 const LOG: &str = "log";
-/// The name of the file that is the gate to the root.
-const GATE: &str = "gate";
+/// The name of the file that is locked while edits share the root.
+const SHARING: &str = "sharing";
 /// The name of the file whose bytes are the locks of files.
 const LOCKS: &str = "locks";
 /// The name of the folder of quarantined transactions.
@@ -234,7 +234,7 @@ impl Vault {
     /// Returns the files that serve as locks; `None` where single files cannot be locked.
     pub(crate) fn lock_files(&self, disk: &dyn Disk) -> Option<Arc<LockFiles>> {
         let open = |name: &str| disk.open_to_append(&self.home, OsStr::new(name)).ok();
-        let both = || Some(Arc::new(LockFiles { gate: open(GATE)?, bytes: open(LOCKS)? }));
+        let both = || Some(Arc::new(LockFiles { sharing: open(SHARING)?, bytes: open(LOCKS)? }));
         let both = || both().filter(|_| emend_filelock::HAS_BYTE_LOCKS);
         self.locks.get_or_init(both).clone()
     }

@@ -6,7 +6,9 @@ use std::sync::mpsc;
 
 use emend_edit::patch::{Patch, TextChange};
 use emend_workspace::history::HistoryQuery;
-use emend_workspace::{EditContext, Effort, Mutex, NotCommitted, Origin, Report, Request, Workspace};
+use emend_workspace::{
+    EditContext, Effort, Mutex, NotCommitted, Origin, Report, Request, RootSpec, Workspace,
+};
 
 use super::crashes::dies;
 use super::{EIO, Scene, edit, make_first_edit, native, one_file};
@@ -88,6 +90,32 @@ fn the_file_of_a_running_edit_is_locked_until_it_is_durable() {
         made.join().unwrap().unwrap();
     });
     edit_now(&other, &replace("a.txt", "TWO", "2")).unwrap();
+}
+
+#[test]
+fn edits_with_another_state_folder_wait_for_each_other_too() {
+    let scene = Scene::new(native(), EIO);
+    let one = scene.warm_workspace();
+    let roots = [RootSpec { name: None, path: scene.folder.path().to_path_buf() }];
+    let other = Workspace::open(native(), &roots, Some(scene.folder.beside("other state"))).unwrap();
+    edit(&other, &replace("first.txt", "warm", "hot"), &BTreeMap::new()).unwrap();
+    let (tell, told) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    scene.disk.before_folder_sync(move || {
+        tell.send(()).unwrap();
+        released.recv().unwrap();
+    });
+    std::thread::scope(|scope| {
+        let made = scope.spawn(|| edit(&one, &one_file(), &BTreeMap::new()));
+        told.recv().unwrap();
+        assert!(is_not_quick(&edit_now(&other, &replace("a.txt", "TWO", "2"))));
+        edit_now(&other, &replace("b.txt", "bee", "fly")).unwrap();
+        let waiting = scope.spawn(|| edit(&other, &replace("a.txt", "TWO", "2"), &BTreeMap::new()));
+        release.send(()).unwrap();
+        made.join().unwrap().unwrap();
+        waiting.join().unwrap().unwrap();
+    });
+    assert_eq!(scene.folder.read("a.txt"), b"one\n2\nthree\n");
 }
 
 /// The transactions that are open.
