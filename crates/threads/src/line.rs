@@ -1,4 +1,4 @@
-//! Waiting in line: one thread at a time, in the order in which they came, each only until its deadline.
+//! Waiting in line: one thread at a time, or a few, in the order in which they came, each only until its deadline.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::thread::{self, Thread};
@@ -6,9 +6,13 @@ use std::time::Instant;
 
 use crate::Mutex;
 
-/// Lines of threads, one for each key. The first thread of each has its turn until it leaves.
+/// Lines of threads, one for each key. The first thread of each has its turn until it leaves, or the first few.
 #[derive(Debug)]
-pub struct Lines<K>(Mutex<State<K>>);
+pub struct Lines<K> {
+    state: Mutex<State<K>>,
+    /// How many threads of a line have their turn at the same time.
+    width: usize,
+}
 
 #[derive(Debug)]
 struct State<K> {
@@ -28,25 +32,33 @@ pub struct Turn<'a, K: Ord> {
 
 impl<K> Default for Lines<K> {
     fn default() -> Self {
-        Self(Mutex::new(State { lines: BTreeMap::new(), came: 0 }))
+        Self::of_width(1)
+    }
+}
+
+impl<K> Lines<K> {
+    /// Creates lines of each of which so many threads have their turn at the same time.
+    #[must_use]
+    pub const fn of_width(width: usize) -> Self {
+        Self { state: Mutex::new(State { lines: BTreeMap::new(), came: 0 }), width }
     }
 }
 
 impl<K: Ord + Clone> Lines<K> {
     /// Waits for the turn of this thread. Returns `None`, and leaves the line, if it does not come until then.
     pub fn wait(&self, key: K, until: Instant) -> Option<Turn<'_, K>> {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.came += 1;
         let number = state.came;
         state.lines.entry(key.clone()).or_default().push_back((number, thread::current()));
-        while !state.is_first(&key, number) {
+        while !state.has_turn(&key, number, self.width) {
             let Some(left) = until.checked_duration_since(Instant::now()) else {
-                state.leave(&key, number);
+                state.leave(&key, number, self.width);
                 return None;
             };
             drop(state);
             thread::park_timeout(left);
-            state = self.0.lock();
+            state = self.state.lock();
         }
         Some(Turn { lines: self, key, number })
     }
@@ -55,31 +67,32 @@ impl<K: Ord + Clone> Lines<K> {
 impl<K: Ord> Lines<K> {
     /// Returns the number of threads that have their turn in this line or wait for it.
     pub fn length(&self, key: &K) -> usize {
-        self.0.lock().lines.get(key).map_or(0, VecDeque::len)
+        self.state.lock().lines.get(key).map_or(0, VecDeque::len)
     }
 }
 
 impl<K: Ord> State<K> {
-    fn is_first(&self, key: &K, number: u64) -> bool {
-        self.lines.get(key).and_then(VecDeque::front).is_some_and(|(first, _)| *first == number)
+    fn has_turn(&self, key: &K, number: u64, width: usize) -> bool {
+        self.lines.get(key).is_some_and(|line| line.iter().take(width).any(|(first, _)| *first == number))
     }
 
     /// Takes a thread out of its line, and wakes the one whose turn comes by that.
-    fn leave(&mut self, key: &K, number: u64) {
-        let was_first = self.is_first(key, number);
+    fn leave(&mut self, key: &K, number: u64, width: usize) {
+        let had_turn = self.has_turn(key, number, width);
         let Some(line) = self.lines.get_mut(key) else { return };
         line.retain(|(other, _)| *other != number);
-        match line.front() {
-            Some((_, next)) if was_first => next.unpark(),
-            Some(_) => {}
-            None => _ = self.lines.remove(key),
+        if had_turn && let Some((_, next)) = line.get(width - 1) {
+            next.unpark();
+        }
+        if line.is_empty() {
+            self.lines.remove(key);
         }
     }
 }
 
 impl<K: Ord> Drop for Turn<'_, K> {
     fn drop(&mut self) {
-        self.lines.0.lock().leave(&self.key, self.number);
+        self.lines.state.lock().leave(&self.key, self.number, self.lines.width);
     }
 }
 
@@ -119,7 +132,25 @@ mod tests {
         drop(first);
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(*served.lock(), [0, 1, 2, 3, 4]);
-        assert!(lines.0.lock().lines.is_empty());
+        assert!(lines.state.lock().lines.is_empty());
+    }
+
+    #[test]
+    fn as_many_have_their_turn_at_once_as_the_line_is_wide() {
+        let lines = Arc::new(Lines::of_width(2));
+        let now = || lines.wait(7, Instant::now());
+        let both = (now().expect("it is free"), now().expect("half of it is free"));
+        assert!(now().is_none() && lines.length(&7) == 2);
+        let next = thread::spawn({
+            let lines = Arc::clone(&lines);
+            move || lines.wait(7, Instant::now() + LONG).is_some()
+        });
+        until_there_are(&lines, 3);
+        drop(both.1);
+        assert!(next.join().unwrap(), "whichever leaves, the next has its turn");
+        assert!(now().is_some() && now().is_some());
+        drop(both.0);
+        assert!(lines.state.lock().lines.is_empty());
     }
 
     #[test]

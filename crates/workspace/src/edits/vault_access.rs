@@ -15,13 +15,13 @@ use crate::edits::checked_plan::CheckedPlan;
 use crate::files::call::CallIdentity;
 use crate::files::commit::Committed;
 use crate::files::effort::NotDone;
-use crate::files::file_locks::{FileKey, LockedFiles};
+use crate::files::file_locks::FileKey;
 use crate::files::history::History;
 use crate::files::history::calls::{CallIndex, Earlier};
 use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile, RecordedLines};
-use crate::files::lock::{Alone, Deadline, PATIENCE, Shared};
+use crate::files::lock::{Alone, Deadline, PATIENCE};
 use crate::files::recovery::{self, RecoveryFindings};
-use crate::files::roots::{Root, Roots, WorkspacePath};
+use crate::files::roots::{FilesOfRoot, Root, Roots, WorkspacePath};
 use crate::files::seal::Seal;
 use crate::files::vault::{self, Vault};
 use crate::policy::Mode;
@@ -60,7 +60,7 @@ pub(crate) struct LockedRoot<'a> {
 
 #[derive(Debug)]
 enum Lock<'a> {
-    Files(#[expect(dead_code, reason = "it ends when it is dropped")] Shared<'a>, LockedFiles<'a>),
+    Files(FilesOfRoot<'a>),
     Whole(#[expect(dead_code, reason = "it ends when it is dropped")] Alone<'a>),
 }
 
@@ -73,7 +73,7 @@ impl LockedRoot<'_> {
     /// Returns whether every file of this plan is locked.
     pub(crate) fn covers(&self, plan: &CheckedPlan) -> bool {
         let is_locked = |path: &WorkspacePath| match &self.lock {
-            Lock::Files(_, files) => files.has(FileKey::new(&path.place.names)),
+            Lock::Files(files) => files.locked.has(FileKey::new(&path.place.names)),
             Lock::Whole(_) => true,
         };
         Arc::ptr_eq(self.root, &plan.context.root) && plan.files.values().all(|(path, _)| is_locked(path))
@@ -126,10 +126,10 @@ impl VaultAccess {
     ) -> Result<Option<Lock<'a>>, NotDone> {
         let Some(vault) = root.vault.opened(self.disk()) else { return Ok(None) };
         let Some(files) = vault.lock_files(self.disk()) else { return Ok(None) };
-        let Some((shared, files)) = root.lock_files(&files, keys, deadline)? else { return Ok(None) };
+        let Some(files) = root.lock_files(&files, keys, deadline)? else { return Ok(None) };
         let has_left = recovery::has_left(self.disk(), &vault, keys);
         let has_left = has_left.map_err(|error| looking_failed(root, &error))?;
-        Ok((!has_left).then_some(Lock::Files(shared, files)))
+        Ok((!has_left).then_some(Lock::Files(files)))
     }
 
     fn lock_whole<'a>(&self, root: &'a Root, deadline: Deadline) -> Result<Alone<'a>, NotDone> {
@@ -161,12 +161,13 @@ impl VaultAccess {
         }
     }
 
-    /// Locks the root and tidies its vault.
+    /// Tidies the vault of a root that is not locked.
     pub(crate) fn lock_and_tidy(&self, root: &Root) {
-        if let Some(vault) = root.vault.opened(self.disk())
-            && let Ok(_locked) = self.lock_whole(root, Deadline::after(PATIENCE))
-        {
-            self.tidy(&vault);
+        let Some(vault) = root.vault.opened(self.disk()).filter(|vault| vault.take_crowded()) else { return };
+        // Displaced files are removed beside edits; only the log needs the root alone.
+        vault.prune(self.disk());
+        if let Ok(_locked) = self.lock_whole(root, Deadline::after(PATIENCE)) {
+            let _ = self.prune_log(&vault);
         }
     }
 

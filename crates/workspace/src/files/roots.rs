@@ -13,6 +13,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use emend_edit::find::FindLimits;
+use emend_threads::{Lines, Turn};
 
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
@@ -29,6 +30,8 @@ use crate::problem::{EditKind, Kind, Problem};
 const LONGEST: usize = 4096;
 /// The number of its components.
 const DEEPEST: usize = 256;
+/// The number of edits of one process that are made at the same time in a root.
+const AT_WORK: usize = 8;
 
 /// A folder to open as a root, as given: `PATH` or `name=PATH`.
 #[derive(Clone, Debug)]
@@ -75,10 +78,20 @@ pub struct Root {
     pub(crate) vault: VaultCell,
     lock: RootLock,
     file_locks: FileLocks,
+    /// The line of the edits of this process that have their files.
+    at_work: Lines<()>,
 }
 
 /// The device and inode of a folder.
 type Inode = (u64, u64);
+
+/// Some files of a root, locked until it is dropped. Its parts end in their order: whoever has a file next finds no mark.
+#[derive(Debug)]
+pub(crate) struct FilesOfRoot<'a> {
+    _shared: Shared<'a>,
+    pub(crate) locked: LockedFiles<'a>,
+    _place: Turn<'a, ()>,
+}
 
 impl Root {
     /// Checks that its path still leads to this folder: answers and observers name files by that path.
@@ -118,17 +131,18 @@ impl Root {
         self.lock.alone(&self.dir, files, deadline)
     }
 
-    /// Locks some of its files for changes. Returns `None` where that is not possible.
+    /// Locks some of its files for changes, and waits for a place among the edits that are made at the same time. Who waits
+    /// for a file that another edit has takes no place from the others. Returns `None` where files cannot be locked.
     pub(crate) fn lock_files(
         &self,
         files: &Arc<LockFiles>,
         keys: &BTreeSet<FileKey>,
         deadline: Deadline,
-    ) -> Result<Option<(Shared<'_>, LockedFiles<'_>)>, NotDone> {
+    ) -> Result<Option<FilesOfRoot<'_>>, NotDone> {
         let locked = self.file_locks.lock(Arc::clone(files), keys, deadline)?;
+        let place = self.at_work.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
         let shared = self.lock.share(&self.dir, files, keys.iter().map(|key| key.byte()), deadline)?;
-        // Whoever gets the locks next must find no mark, so that is dropped first.
-        Ok(shared.map(|shared| (shared, locked)))
+        Ok(shared.map(|shared| FilesOfRoot { _shared: shared, locked, _place: place }))
     }
 
     /// Returns the folder as its vault needs it.
@@ -541,7 +555,8 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
     };
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
     let (vault, lock, file_locks) = Default::default();
-    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, lock, file_locks })
+    let at_work = Lines::of_width(AT_WORK);
+    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, lock, file_locks, at_work })
 }
 
 /// Returns the default name of a folder.
