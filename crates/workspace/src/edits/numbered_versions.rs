@@ -12,6 +12,9 @@ use crate::edits::contents::Remembered;
 const BYTES: usize = 16 * 1024 * 1024;
 /// The number of versions that are remembered.
 const VERSIONS: usize = 256;
+/// The number of versions of one file: a client that edits it again and again forgets no other file by that, and what
+/// its edits displaced is in the history too.
+const VERSIONS_OF_A_FILE: usize = 8;
 
 /// The versions of which a client knows the line numbers, oldest first.
 #[derive(Debug, Default)]
@@ -29,6 +32,12 @@ impl NumberedVersions {
     pub(crate) fn remember(&mut self, name: &str, version: Version, content: Option<&Remembered>) {
         let Some(content) = content else { return };
         self.0.retain(|known| *known.file != *name || known.version != version);
+        let is_of_file = |known: &NumberedVersion| *known.file == *name;
+        if self.0.iter().filter(|known| is_of_file(known)).count() >= VERSIONS_OF_A_FILE
+            && let Some(oldest) = self.0.iter().position(is_of_file)
+        {
+            self.0.remove(oldest);
+        }
         self.0.push_back(NumberedVersion { file: name.into(), version, content: content.clone() });
         while self.0.len() > VERSIONS || self.bytes() > BYTES {
             self.0.pop_front();
@@ -64,23 +73,29 @@ mod tests {
         let text = |content: String| Arc::new(Text::new(content.into_bytes()).unwrap());
         let mut numbered = NumberedVersions::default();
         let all: Vec<_> = (0..=VERSIONS).map(|at| text(format!("{at}\n"))).collect();
-        for text in &all {
-            numbered.remember("a", text.version(), Remembered::of(text, &contents).as_ref());
-        }
+        let remember = |numbered: &mut NumberedVersions, name: &str, at: usize| {
+            numbered.remember(name, all[at].version(), Remembered::of(&all[at], &contents).as_ref());
+        };
         let content = |numbered: &NumberedVersions, name: &str, at: usize| {
             numbered.content(name, &all[at].version().short()).map(|text| text.bytes().to_vec())
         };
+        remember(&mut numbered, "other", 0);
+        (0..=VERSIONS_OF_A_FILE).for_each(|at| remember(&mut numbered, "a", at));
         assert_eq!(content(&numbered, "a", 0), None);
         assert_eq!(content(&numbered, "a", 1).unwrap(), b"1\n");
+        assert_eq!(content(&numbered, "other", 0).unwrap(), b"0\n", "it is not pushed out by another file");
         numbered.moved("a", "b");
         assert_eq!(
             (content(&numbered, "a", 1), content(&numbered, "b", 1).unwrap()),
             (None, b"1\n".to_vec())
         );
+        (0..VERSIONS).for_each(|at| remember(&mut numbered, &format!("{at}"), at));
+        assert_eq!((numbered.0.len(), content(&numbered, "b", 1)), (VERSIONS, None));
         for at in 0..40 {
             let large = text(format!("{at:07}\n").repeat(1 << 16));
-            numbered.remember("large", large.version(), Remembered::of(&large, &contents).as_ref());
+            let content = Remembered::of(&large, &contents);
+            numbered.remember(&format!("large {at}"), large.version(), content.as_ref());
         }
-        assert!(numbered.bytes() <= BYTES && content(&numbered, "b", VERSIONS).is_none());
+        assert!(numbered.bytes() <= BYTES && content(&numbered, "255", 255).is_none());
     }
 }
