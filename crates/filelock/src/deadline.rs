@@ -87,7 +87,7 @@ fn set_handler() -> io::Result<c_int> {
 }
 
 fn timespec(duration: Duration) -> libc::timespec {
-    libc::timespec { tv_sec: duration.as_secs() as libc::time_t, tv_nsec: duration.subsec_nanos().into() }
+    libc::timespec { tv_sec: duration.as_secs() as libc::time_t, tv_nsec: duration.subsec_nanos() as _ }
 }
 
 fn check(result: c_int) -> io::Result<()> {

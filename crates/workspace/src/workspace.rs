@@ -31,6 +31,7 @@ use crate::edits::stages::plan_request::{RequestSource, plan_request, root_of};
 use crate::edits::stages::plan_undo::UndoSource;
 use crate::edits::vault_access::{Reach, VaultAccess};
 use crate::files::effort::Effort;
+use crate::files::file_locks::FileKey;
 use crate::files::history::undo::Undo;
 use crate::files::lock::PATIENCE;
 use crate::files::meant;
@@ -44,7 +45,7 @@ use crate::policy::{Answers, ListedTools, Mode, Policy};
 pub struct Workspace {
     roots: Roots,
     vaults: Arc<VaultAccess>,
-    /// Removes the oldest entries of vaults, after the answers to the edits that made them crowded.
+    /// Tidies vaults after the answers to the edits that made them crowded, and recovers what could not be at the start.
     tidying: Background<VecDeque<Arc<Root>>>,
     patience: Duration,
     /// The command by which a person approves a waiting plan, without the id.
@@ -56,7 +57,7 @@ pub struct Workspace {
 }
 
 /// The time for which a workspace that is closed waits until its vaults are tidied.
-const TIDYING: Duration = Duration::from_secs(5);
+const TIDYING: Duration = Duration::from_secs(1);
 
 impl Drop for Workspace {
     fn drop(&mut self) {
@@ -79,11 +80,14 @@ impl Workspace {
     ) -> Result<Self, Problem> {
         let roots = Roots::open(disk, specs, policy)?;
         let vaults = Arc::new(VaultAccess::new(Arc::clone(roots.disk()), state));
-        vaults.recover_all(&roots);
+        let busy = vaults.recover_all(&roots);
         let tidying = {
             let vaults = Arc::clone(&vaults);
-            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| vaults.lock_and_tidy(&root))
+            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| vaults.recover_and_tidy(&root))
         };
+        if !busy.is_empty() {
+            tidying.push(|waiting| waiting.extend(busy));
+        }
         Ok(Self {
             roots,
             vaults,
@@ -238,7 +242,9 @@ impl Workspace {
         }
         for root in self.roots.all() {
             let patience = context.effort.patience(self.patience);
-            let _locked = self.vaults.lock(root, &Reach::Whole, patience)?;
+            let reach =
+                Reach::Files(context.origin.call.carried().map(FileKey::of_call).into_iter().collect());
+            let _locked = self.vaults.lock(root, &reach, patience)?;
             check_not_repeated(&self.roots, &self.vaults, root, context)?;
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
@@ -19,7 +20,7 @@ use crate::files::file_locks::FileKey;
 use crate::files::history::History;
 use crate::files::history::calls::{CallIndex, Earlier};
 use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile, RecordedLines};
-use crate::files::lock::{Alone, Deadline, PATIENCE};
+use crate::files::lock::{Alone, Deadline};
 use crate::files::recovery::{self, RecoveryFindings};
 use crate::files::roots::{FilesOfRoot, Root, Roots, WorkspacePath};
 use crate::files::seal::Seal;
@@ -29,6 +30,9 @@ use crate::problem::{Kind, Problem};
 
 /// The time for which a starting server waits for another process's edit.
 const AT_START: Duration = Duration::from_millis(500);
+
+/// The time for which the background waits until nobody edits.
+const IN_BACKGROUND: Duration = Duration::from_millis(500);
 
 /// The access to the vaults of the roots.
 #[derive(Debug)]
@@ -126,7 +130,10 @@ impl VaultAccess {
     ) -> Result<Option<Lock<'a>>, NotDone> {
         let Some(vault) = root.vault.opened(self.disk()) else { return Ok(None) };
         let Some(files) = vault.lock_files(self.disk()) else { return Ok(None) };
-        let Some(files) = root.lock_files(&files, keys, deadline)? else { return Ok(None) };
+        let Some(files) = root.lock_files(&files, keys, deadline)? else {
+            files.are_refused.store(true, Ordering::Relaxed);
+            return Ok(None);
+        };
         let has_left = recovery::has_left(self.disk(), &vault, keys);
         let has_left = has_left.map_err(|error| looking_failed(root, &error))?;
         Ok((!has_left).then_some(Lock::Files(files)))
@@ -161,13 +168,28 @@ impl VaultAccess {
         }
     }
 
-    /// Tidies the vault of a root that is not locked.
-    pub(crate) fn lock_and_tidy(&self, root: &Root) {
-        let Some(vault) = root.vault.opened(self.disk()).filter(|vault| vault.take_crowded()) else { return };
-        // Displaced files are removed beside edits; only the log needs the root alone.
-        vault.prune(self.disk());
-        if let Ok(_locked) = self.lock_whole(root, Deadline::after(PATIENCE)) {
-            let _ = self.prune_log(&vault);
+    /// Recovers what interrupted edits have left in a root that is not locked, and tidies its vault.
+    pub(crate) fn recover_and_tidy(&self, root: &Root) {
+        let crowded = root.vault.opened(self.disk()).filter(|vault| vault.take_crowded());
+        if let Some(vault) = &crowded {
+            // Displaced files are removed beside edits; only the log needs the root alone.
+            vault.prune(self.disk());
+        }
+        match self.lock_whole(root, Deadline::after(IN_BACKGROUND)) {
+            Ok(_locked) => {
+                self.recover_and_tell(root);
+                if let Some(vault) = crowded {
+                    let _ = self.prune_log(&vault);
+                }
+            }
+            // Edits come first. The next one asks again.
+            Err(_) => crowded.iter().for_each(|vault| vault.crowd()),
+        }
+    }
+
+    fn recover_and_tell(&self, root: &Root) {
+        if let Err(problem) = self.recover(root) {
+            self.tell(vec![problem.to_string()]);
         }
     }
 
@@ -180,18 +202,19 @@ impl VaultAccess {
         }
     }
 
-    /// Recovers every root at the start. A root that another process is editing is skipped, because that has recovered
-    /// it.
-    pub(crate) fn recover_all(&self, roots: &Roots) {
-        for root in roots.all() {
-            // A process that may not edit leaves recovery to those that may.
-            if root.policy.terms().mode != Mode::ReadOnly
-                && let Ok(_locked) = self.lock_whole(root, Deadline::after(AT_START))
-                && let Err(problem) = self.recover(root)
-            {
-                self.tell(vec![problem.to_string()]);
+    /// Recovers every root at the start. Returns those in which another process has edited all the while.
+    pub(crate) fn recover_all(&self, roots: &Roots) -> Vec<Arc<Root>> {
+        // A process that may not edit leaves recovery to those that may.
+        let mut editable: Vec<Arc<Root>> =
+            roots.all().iter().filter(|root| root.policy.terms().mode != Mode::ReadOnly).cloned().collect();
+        editable.retain(|root| match self.lock_whole(root, Deadline::after(AT_START)) {
+            Ok(_locked) => {
+                self.recover_and_tell(root);
+                false
             }
-        }
+            Err(_) => true,
+        });
+        editable
     }
 
     /// Recovers interrupted edits in a root, which must be locked as a whole.

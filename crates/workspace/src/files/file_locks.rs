@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use emend_threads::{Lines, Turn};
 
+use crate::files::call::CallDigest;
 use crate::files::effort::NotDone;
 use crate::files::lock::{Deadline, LockFiles};
 use crate::policy::folded::Folded;
 
-/// The name of a file as a number.
+/// The name of a file as a number, or a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileKey(u32);
 
@@ -29,8 +30,19 @@ impl FileKey {
     pub(crate) fn new(names: &[OsString]) -> Self {
         let folded = Folded::new(names);
         let name = folded.spellings().last().unwrap_or_default();
-        let [a, b, c, d, ..] = *blake3::hash(name.as_bytes()).as_bytes();
-        Self(u32::from_le_bytes([a, b, c, d]))
+        Self::of_bytes(name.as_bytes())
+    }
+
+    /// Returns the key of a call: no two copies of it are made at the same time.
+    pub(crate) fn of_call(call: CallDigest) -> Self {
+        // No name of a file has this byte.
+        Self::of_bytes(format!("\0{}", String::from(call)).as_bytes())
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let [a, b, c, d, ..] = *blake3::hash(bytes).as_bytes();
+        // Some systems count the bytes of a file with 31 bits.
+        Self(u32::from_le_bytes([a, b, c, d]) >> 1)
     }
 }
 
@@ -46,21 +58,24 @@ pub(crate) struct LockedFiles<'a> {
 }
 
 impl FileLocks {
-    /// Locks the files with these keys.
+    /// Locks the files with these keys. Returns `None` if the file system has no such locks.
     pub(crate) fn lock(
         &self,
         files: Arc<LockFiles>,
         keys: &BTreeSet<FileKey>,
         deadline: Deadline,
-    ) -> Result<LockedFiles<'_>, NotDone> {
+    ) -> Result<Option<LockedFiles<'_>>, NotDone> {
         let mut locked = LockedFiles { files, held: Vec::with_capacity(keys.len()) };
         // All edits lock in this order, so no two wait for each other.
         for &key in keys {
             let turn = self.0.wait(key, deadline.until).ok_or_else(|| deadline.passed())?;
-            deadline.check(emend_filelock::lock_byte(&locked.files.bytes, key.0, deadline.until))?;
-            locked.held.push((key, turn));
+            match emend_filelock::lock_byte(&locked.files.bytes, key.0, deadline.until) {
+                Ok(true) => locked.held.push((key, turn)),
+                Ok(false) => return Err(deadline.passed()),
+                Err(_) => return Ok(None),
+            }
         }
-        Ok(locked)
+        Ok(Some(locked))
     }
 }
 
@@ -108,21 +123,28 @@ mod tests {
         let process = || {
             let open =
                 || File::options().write(true).create(true).truncate(false).open(folder.path().join("f"));
-            (FileLocks::default(), Arc::new(LockFiles { sharing: open().unwrap(), bytes: open().unwrap() }))
+            (
+                FileLocks::default(),
+                Arc::new(LockFiles {
+                    sharing: open().unwrap(),
+                    bytes: open().unwrap(),
+                    are_refused: false.into(),
+                }),
+            )
         };
         let (one, two) = (process(), process());
         let now = || Deadline::after(Duration::ZERO);
         let keys = |names: &[&str]| names.iter().map(|name| key(name)).collect::<BTreeSet<_>>();
-        let held = one.0.lock(Arc::clone(&one.1), &keys(&["a", "b"]), now()).unwrap();
+        let held = one.0.lock(Arc::clone(&one.1), &keys(&["a", "b"]), now()).unwrap().unwrap();
         assert!(held.has(key("a")) && !held.has(key("c")));
         for (locks, files) in [&one, &two] {
             let lock = |names: &[&str]| locks.lock(Arc::clone(files), &keys(names), now());
             assert!(matches!(lock(&["b"]), Err(NotDone::NotQuick)));
             // What it got before the one that it did not get is free again.
             assert!(lock(&["b", "c", "d"]).is_err());
-            drop(lock(&["c", "d"]).unwrap());
+            drop(lock(&["c", "d"]).unwrap().unwrap());
         }
         drop(held);
-        drop(two.0.lock(Arc::clone(&two.1), &keys(&["a", "b"]), now()).unwrap());
+        drop(two.0.lock(Arc::clone(&two.1), &keys(&["a", "b"]), now()).unwrap().unwrap());
     }
 }

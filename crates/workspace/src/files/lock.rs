@@ -14,6 +14,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -77,6 +78,8 @@ pub(crate) struct LockFiles {
     pub(crate) sharing: File,
     /// The file whose bytes are locked for single files, open for writing.
     pub(crate) bytes: File,
+    /// Whether the file system has refused to lock or mark, as some network file systems do.
+    pub(crate) are_refused: AtomicBool,
 }
 
 /// The time between two looks at the marks of others.
@@ -129,7 +132,12 @@ impl RootLock {
         }
         drop(own);
         if let Some(LockFiles { sharing, .. }) = files {
-            drop(Held::wait(sharing, Hold::Alone, deadline)?);
+            // Where that file cannot be locked, the marks alone tell.
+            match emend_filelock::lock(sharing, Hold::Alone, deadline.until) {
+                Ok(true) => drop(Held(sharing)),
+                Ok(false) => return Err(deadline.passed()),
+                Err(_) => {}
+            }
         }
         // Where there are no marks, nobody shares a root.
         while emend_filelock::is_marked(folder, None).unwrap_or(false) {
@@ -173,7 +181,11 @@ impl RootLock {
         let mut own = self.sharing.lock();
         if *own == 0 {
             // It is free: who wants the root alone locks the folder first.
-            deadline.check(emend_filelock::lock(&files.sharing, Hold::Shared, deadline.until))?;
+            match emend_filelock::lock(&files.sharing, Hold::Shared, deadline.until) {
+                Ok(true) => {}
+                Ok(false) => return Err(deadline.passed()),
+                Err(_) => return Ok(None),
+            }
         }
         *own += 1;
         drop(own);
@@ -249,7 +261,8 @@ mod tests {
         fn new(folder: &tempfile::TempDir, vault: &str) -> Self {
             let path = folder.path().join(vault);
             let open = || File::options().write(true).create(true).truncate(false).open(&path).unwrap();
-            let files = Arc::new(LockFiles { sharing: open(), bytes: open() });
+            let files =
+                Arc::new(LockFiles { sharing: open(), bytes: open(), are_refused: AtomicBool::new(false) });
             let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
             Self { lock: RootLock::default(), dir, files }
         }

@@ -98,7 +98,7 @@ pub(crate) fn has_left(disk: &dyn Disk, vault: &Vault, keys: &BTreeSet<FileKey>)
     Ok(false)
 }
 
-/// Reads what is written down of a transaction with a folder, as far as it can be read.
+/// Reads what is written down of a transaction with a folder.
 fn journals(disk: &dyn Disk, vault: &Vault, name: &OsStr, id: &str) -> io::Result<Vec<Journal>> {
     let home = match disk.open_dir(&vault.open, Path::new(name)) {
         Ok(home) => home,
@@ -106,8 +106,12 @@ fn journals(disk: &dyn Disk, vault: &Vault, name: &OsStr, id: &str) -> io::Resul
         Err(error) if is_absent(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let read = |name| Journal::read(disk, vault, &home, name, id).ok().flatten();
-    Ok([STAGING, PREPARED, COMMITTED].into_iter().filter_map(read).collect())
+    let read = |name| match Journal::read(disk, vault, &home, name, id) {
+        // It is being written, or not ours.
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
+        read => read.transpose(),
+    };
+    [STAGING, PREPARED, COMMITTED].into_iter().filter_map(read).collect()
 }
 
 struct Recovery<'a> {

@@ -139,7 +139,7 @@ impl Root {
         keys: &BTreeSet<FileKey>,
         deadline: Deadline,
     ) -> Result<Option<FilesOfRoot<'_>>, NotDone> {
-        let locked = self.file_locks.lock(Arc::clone(files), keys, deadline)?;
+        let Some(locked) = self.file_locks.lock(Arc::clone(files), keys, deadline)? else { return Ok(None) };
         let place = self.at_work.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
         let shared = self.lock.share(&self.dir, files, keys.iter().map(|key| key.byte()), deadline)?;
         Ok(shared.map(|shared| FilesOfRoot { _shared: shared, locked, _place: place }))

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -120,7 +120,7 @@ pub(crate) struct Vault {
     /// Whether the oldest transactions should be pruned.
     is_crowded: AtomicBool,
     /// The files that serve as locks, opened on first use.
-    locks: OnceLock<Option<Arc<LockFiles>>>,
+    locks: Mutex<Option<Arc<LockFiles>>>,
 }
 
 /// The vault of a root, opened on first use.
@@ -227,16 +227,26 @@ impl Vault {
             commits: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             is_crowded: AtomicBool::new(false),
-            locks: OnceLock::new(),
+            locks: Mutex::default(),
         })
     }
 
     /// Returns the files that serve as locks; `None` where single files cannot be locked.
     pub(crate) fn lock_files(&self, disk: &dyn Disk) -> Option<Arc<LockFiles>> {
-        let open = |name: &str| disk.open_to_append(&self.home, OsStr::new(name)).ok();
-        let both = || Some(Arc::new(LockFiles { sharing: open(SHARING)?, bytes: open(LOCKS)? }));
-        let both = || both().filter(|_| emend_filelock::HAS_BYTE_LOCKS);
-        self.locks.get_or_init(both).clone()
+        let open = |name: &str| {
+            let name = OsStr::new(name);
+            disk.open_to_append(&self.home, name).ok()?;
+            // A shared lock needs a handle that reads, on network file systems.
+            disk.open_to_overwrite(&self.home, name).ok()
+        };
+        let mut locks = self.locks.lock();
+        if locks.is_none() && emend_filelock::HAS_BYTE_LOCKS {
+            let both = || {
+                Some(LockFiles { sharing: open(SHARING)?, bytes: open(LOCKS)?, are_refused: false.into() })
+            };
+            *locks = both().map(Arc::new);
+        }
+        locks.clone().filter(|files| !files.are_refused.load(Ordering::Relaxed))
     }
 
     /// Returns the mark of content written for this root.
@@ -354,6 +364,11 @@ impl Vault {
         if commits >= PRUNE_EVERY || total >= PRUNE_EVERY_BYTES {
             self.is_crowded.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Says that the oldest transactions should be pruned, since that was not possible now.
+    pub(crate) fn crowd(&self) {
+        self.is_crowded.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the oldest transactions should be pruned.

@@ -16,6 +16,7 @@ use crate::edits::stages::permit::PermittedPlan;
 use crate::edits::stages::source::{PlanSource, Refused};
 use crate::edits::vault_access::{LockedRoot, Reach};
 use crate::files::effort::{Effort, NotDone};
+use crate::files::file_locks::FileKey;
 use crate::files::report::Report;
 use crate::files::roots::Roots;
 use crate::spans;
@@ -32,7 +33,7 @@ impl Workspace {
         context: &EditContext<'_>,
     ) -> Result<Report, NotCommitted> {
         let root = Arc::clone(source.root());
-        let mut reach = source.reach();
+        let mut reach = self.reach_of(source, context);
         let (mut turn, mut moved) = (None, 0);
         while moved < TRIES {
             let lock = || self.vaults.lock(&root, &reach, context.effort.patience(self.patience));
@@ -44,6 +45,7 @@ impl Workspace {
                 // A path leads to another file than it did when the locks were chosen.
                 source.take_back(plan);
                 reach = Reach::Whole;
+                moved += 1;
                 continue;
             }
             let mut locked = Some(first);
@@ -63,10 +65,32 @@ impl Workspace {
                 moved += 1;
                 continue;
             };
+            if !current.lock.covers(&current.plan) {
+                source.take_back(current.plan);
+                reach = Reach::Whole;
+                moved += 1;
+                continue;
+            }
             let permitted = current.permit(&self.vaults, context);
             return self.commit(permitted.map_err(|refused| source.give_up(refused))?, context);
         }
         Err(Problem::new(Kind::Overtaken { times: TRIES }).into())
+    }
+
+    /// Returns what is to be locked for an edit: its files, and the call, so that of two copies of a call one waits for the
+    /// other.
+    fn reach_of(&self, source: &impl PlanSource, context: &EditContext<'_>) -> Reach {
+        if source.root().policy.terms().write_in_place {
+            // A file that is written in place may have other names, and is half old and half new meanwhile.
+            return Reach::Whole;
+        }
+        match source.reach() {
+            Reach::Files(mut keys) => {
+                keys.extend(context.origin.call.carried().map(FileKey::of_call));
+                Reach::Files(keys)
+            }
+            Reach::Whole => Reach::Whole,
+        }
     }
 
     /// Waits for the turn of an edit with hooks among other edits of the same files. `None` means that others went

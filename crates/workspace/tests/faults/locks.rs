@@ -6,11 +6,12 @@ use std::sync::mpsc;
 
 use emend_edit::patch::{Patch, TextChange};
 use emend_workspace::history::HistoryQuery;
+use emend_workspace::problem::Code;
 use emend_workspace::{
     EditContext, Effort, Mutex, NotCommitted, Origin, Report, Request, RootSpec, Workspace,
 };
 
-use super::crashes::dies;
+use super::crashes::{self, dies};
 use super::{EIO, Scene, edit, make_first_edit, native, one_file};
 
 /// Makes an edit that does not wait for another one.
@@ -49,6 +50,7 @@ fn edits_of_different_files_do_not_wait_for_each_other() {
         tell.send(()).unwrap();
         released.recv().unwrap();
     });
+    let mut refused_code = Code::Busy;
     std::thread::scope(|scope| {
         let made = scope.spawn(|| edit(&one, &one_file(), &BTreeMap::new()));
         told.recv().unwrap();
@@ -60,11 +62,15 @@ fn edits_of_different_files_do_not_wait_for_each_other() {
         assert!(is_not_quick(&edit_now(&other, &replace("old/../a.txt", "one", "1"))));
         let both = Patch::join([replace("b.txt", "ant", "bee"), replace("a.txt", "one", "1")]);
         assert!(is_not_quick(&edit_now(&other, &both)));
+        // What is refused needs nothing of the root.
+        let refused = edit(&other, &replace("/etc/hosts", "a", "b"), &BTreeMap::new());
+        refused_code = refused.unwrap_err()[0].code();
         // Nothing of that is left locked.
         edit_now(&other, &replace("b.txt", "ant", "bee")).unwrap();
         release.send(()).unwrap();
         made.join().unwrap().unwrap();
     });
+    assert_eq!(refused_code, Code::PathOutsideWorkspace);
     edit_now(&other, &replace("a.txt", "one", "1")).unwrap();
     assert_eq!(scene.folder.read("a.txt"), b"1\nTWO\nthree\n");
     assert_eq!(scene.folder.read("b.txt"), b"bee\n");
@@ -116,6 +122,28 @@ fn edits_with_another_state_folder_wait_for_each_other_too() {
         waiting.join().unwrap().unwrap();
     });
     assert_eq!(scene.folder.read("a.txt"), b"one\n2\nthree\n");
+}
+
+#[test]
+fn a_file_that_is_written_in_place_is_not_edited_by_another_of_its_names() {
+    let scene = crashes::scene_of("linked", native());
+    let workspace = crashes::opened(&scene);
+    make_first_edit(&workspace);
+    let (tell, told) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    scene.disk.before_folder_sync(move || {
+        tell.send(()).unwrap();
+        released.recv().unwrap();
+    });
+    std::thread::scope(|scope| {
+        let made = scope.spawn(|| edit(&workspace, &replace("linked.txt", "two", "2"), &BTreeMap::new()));
+        told.recv().unwrap();
+        assert!(is_not_quick(&edit_now(&workspace, &replace("other.txt", "one", "1"))));
+        release.send(()).unwrap();
+        made.join().unwrap().unwrap();
+    });
+    edit_now(&workspace, &replace("other.txt", "one", "1")).unwrap();
+    assert_eq!(scene.folder.read("linked.txt"), b"1\n2\nthree\n");
 }
 
 /// The transactions that are open.

@@ -49,8 +49,8 @@ impl PlanSource for RequestSource<'_> {
             let admitted = self.roots.admit(path).ok().filter(|path| Arc::ptr_eq(&path.root, self.root))?;
             Some(FileKey::new(&admitted.place.names))
         };
-        // Planning tells what is wrong with a path.
-        written.into_iter().map(key).collect::<Option<_>>().map_or(Reach::Whole, Reach::Files)
+        // Planning tells what is wrong with the others; if they can be used by then, the root is locked as a whole.
+        Reach::Files(written.into_iter().filter_map(key).collect())
     }
 
     fn plan(&mut self, _under: &LockedRoot<'_>) -> Result<CheckedPlan, NotDone<Vec<Problem>>> {

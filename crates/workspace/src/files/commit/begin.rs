@@ -91,6 +91,7 @@ impl<'a> Transaction<'a> {
             home,
             sites,
             folders: Vec::new(),
+            joined_folders: Vec::new(),
             placed: false,
             seen,
             watches: Vec::new(),

@@ -191,6 +191,8 @@ struct Transaction<'a> {
     sites: Vec<Site>,
     /// The folders that this transaction creates.
     folders: Vec<Folder>,
+    /// The parents of folders that it was to create, and that were there by then.
+    joined_folders: Vec<Arc<Dir>>,
     /// Whether any name outside of the vault may have changed.
     placed: bool,
     /// The metadata of each file when it was last looked at.

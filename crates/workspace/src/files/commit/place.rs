@@ -101,8 +101,11 @@ impl Transaction<'_> {
             let (_, folder) = trail.split();
             match self.disk.make_dir(&dir, folder, false) {
                 Ok(()) => self.folders.push(Folder { parent: Arc::clone(&dir), name: folder.clone() }),
-                // Another file of this patch, or another program, has just created it.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                // Another file of this patch, another edit or another program has just created it, and may not have made
+                // its name durable.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    self.joined_folders.push(Arc::clone(&dir));
+                }
                 Err(error) => return Err(failed(error)),
             }
             dir = Arc::new(self.disk.open_dir(&dir, Path::new(folder)).map_err(failed)?);

@@ -12,7 +12,7 @@ use super::{MANY, Step, Transaction};
 impl Transaction<'_> {
     pub(super) fn sync_folders(&self) -> Result<(), CommitFailure> {
         let failed = |error| CommitFailure::io(Step::SyncFolders, "")(error);
-        let made = self.folders.iter().map(|folder| &folder.parent);
+        let made = self.folders.iter().map(|folder| &folder.parent).chain(&self.joined_folders);
         let targets = self.sites.iter().filter_map(|site| site.dir.as_ref());
         let old =
             self.sites.iter().filter(|site| site.entry.from.is_some()).filter_map(|site| site.from.as_ref());
