@@ -259,6 +259,41 @@ fn a_symbol_that_is_not_one_definition_for_certain_is_refused() {
 }
 
 #[test]
+fn a_symbol_that_something_else_continues_is_refused() {
+    let box_of_b = "x = 1\n\n#####\n# Does b.\n#####\ndef b(): pass\n";
+    for (path, text, symbol, sides) in [
+        ("a.js", "var app = exports = module.exports = {};\n", "app", &[""][..]),
+        ("a.py", "a = b = []\n", "a", &[""]),
+        ("a.sh", "case x in\ny)\na() {\n  :\n} ;;\nesac\n", "a", &["", "after"]),
+        ("a.c", "struct S {\n  int a;\n}\n*f(void)\n{\n}\n", "S", &["", "before", "after"]),
+        ("a.c", "struct S {\n  int a;\n}\ns = {1};\n", "S", &["", "before", "after"]),
+        ("b.js", "x = {\n  a: function () {\n  }\n  , b: 1\n};\n", "a", &["", "after"]),
+        ("a.json", "{\n\"a\": 1\n  ,\"b\": 2\n}\n", "a", &["", "after"]),
+        ("b.py", "# Adds.\ndef a(): pass\n", "a", &["", "before"]),
+        ("c.py", box_of_b, "b", &["", "before"]),
+    ] {
+        let folder = Folder::with([(path, text)]);
+        let mut client = serve(&folder);
+        let version = version(&mut client, path);
+        for side in sides {
+            let mut arguments = insertion(path, &version, symbol, side, "x\n");
+            client.call("replace_lines", arguments.clone()).refused("uncertain-symbol");
+            arguments["new_text"] = "".into();
+            if side.is_empty() {
+                client.call("replace_lines", arguments).refused("uncertain-symbol");
+            }
+        }
+        assert_eq!(folder.text(path), text);
+    }
+    let adds = "/**\n * Adds.\n */\nfunction f() {}\n";
+    let folder = Folder::with([("a.js", adds)]);
+    let mut client = serve(&folder);
+    let version = version(&mut client, "a.js");
+    client.call("replace_lines", insertion("a.js", &version, "f", "before", "x();\n")).ok();
+    assert_eq!(folder.text("a.js"), format!("x();\n{adds}"));
+}
+
+#[test]
 fn lines_are_named_in_one_way() {
     let folder = Folder::with([("a.py", "x = 1\ndef a(): pass\n")]);
     let mut client = serve(&folder);

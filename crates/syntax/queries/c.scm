@@ -1,6 +1,15 @@
 (comment) @comment
 (declaration declarator: (_) declarator: (_)) @shared
 (type_definition declarator: (_) declarator: (_)) @shared
+; A type with a body that something is declared with: `struct a { ... } b;`.
+(declaration type: [(struct_specifier) (union_specifier) (enum_specifier)] @part)
+(function_definition type: [(struct_specifier) (union_specifier) (enum_specifier)] @part)
+(type_definition type: [(struct_specifier) (union_specifier) (enum_specifier)] @part)
+(parameter_declaration type: [(struct_specifier) (union_specifier) (enum_specifier)] @part)
+(type_descriptor type: [(struct_specifier) (union_specifier) (enum_specifier)] @part)
+(field_declaration
+  type: [(struct_specifier) (union_specifier) (enum_specifier)] @part
+  declarator: (_))
 
 (function_definition
   declarator: [

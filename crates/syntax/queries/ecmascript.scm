@@ -4,6 +4,13 @@
 (export_statement) @whole
 (lexical_declaration (variable_declarator) (variable_declarator)) @shared
 (variable_declaration (variable_declarator) (variable_declarator)) @shared
+; `a = b = c`.
+(lexical_declaration
+  (variable_declarator
+    value: [(assignment_expression) (parenthesized_expression (assignment_expression))])) @shared
+(variable_declaration
+  (variable_declarator
+    value: [(assignment_expression) (parenthesized_expression (assignment_expression))])) @shared
 
 (function_declaration name: (_) @name) @definition.function
 (generator_function_declaration name: (_) @name) @definition.function

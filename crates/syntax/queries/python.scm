@@ -1,5 +1,9 @@
 (comment) @comment
 (decorated_definition) @whole
+; `a = b = c`, and `a = (b := c)`.
+(expression_statement
+  (assignment
+    right: [(assignment) (augmented_assignment) (parenthesized_expression (named_expression))])) @shared
 
 (class_definition name: (_) @name) @definition.class
 (class_definition body: (block (function_definition name: (_) @name) @definition.method))

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
+use super::banner::{self, Use};
 use super::extent::{LineStarts, trimmed};
+use super::lead::Lead;
 use super::marks::{Mark, Marks, Named};
-use super::{Definition, Doubt, Doubts, IMPL, banner};
+use super::{Definition, Doubt, Doubts, IMPL};
 use crate::Language;
 
 /// How deep a tree may be.
@@ -14,14 +16,12 @@ const DEEP: usize = 10_000;
 /// How deep definitions may be nested.
 const NESTED: usize = 100;
 
-/// Comments and attributes that stand together.
+/// A node with what stands above it and belongs to it.
 #[derive(Debug, Clone)]
-struct Lead {
+struct Extent {
     range: Range<usize>,
-    /// Whether an attribute is among them, so that nothing parts them from the next definition.
-    holds: bool,
-    /// Whether they may be about the file, and belong to no definition.
-    is_header: bool,
+    /// Whether more that stands above it may belong to it.
+    is_open: bool,
 }
 
 /// The children of one node.
@@ -29,8 +29,8 @@ struct Lead {
 struct Level {
     /// What stands directly before the next child.
     lead: Option<Lead>,
-    /// The range of a node that belongs to the definition inside of it, with what stands above it.
-    whole: Option<Range<usize>>,
+    /// A node that belongs to the definition inside of it.
+    whole: Option<Extent>,
     /// The definition that contains the children.
     parent: Option<usize>,
     /// The first of the definitions whose children these are.
@@ -88,7 +88,7 @@ pub(super) fn definitions(
             let Some(owner) = left.owner else { continue };
             // What is broken inside of it is its own.
             collect.is_after_error = false;
-            let lead = left.lead.as_ref().map(|lead| lead.range.start);
+            let lead = left.lead.as_ref().and_then(Lead::belonging);
             if let Some(start) = left.remarks.into_iter().chain(lead).min() {
                 collect.give_up(owner, start, left.end);
                 levels.last_mut()?.lead = left.lead;
@@ -116,16 +116,17 @@ impl Collect<'_> {
             Some(Mark::Attribute) => self.attribute(level, range),
             Some(Mark::Opaque) => level.lead = None,
             Some(Mark::Whole) => {
-                let start = self.start(level, &range);
+                let extent = self.extent(level, &range);
                 // One inside another, as `declare` inside `export`.
-                let whole = level.whole.clone().unwrap_or(start..range.end);
+                let whole = level.whole.clone().unwrap_or(extent);
                 return Some(Level { whole: Some(whole), parent, is_broken, ..Level::default() });
             }
             Some(Mark::Definitions(names)) => {
-                let start = self.start(level, &range);
-                let range = level.whole.clone().unwrap_or(start..range.end);
+                let extent = self.extent(level, &range);
+                let extent = level.whole.clone().unwrap_or(extent);
                 let owner = self.found.len();
-                let doubts = self.doubts(node, &range, marks.is_shared(node), is_broken);
+                let doubts = self.doubts(node, &extent, marks, is_broken);
+                let range = extent.range;
                 self.is_after_error = false;
                 for name in names {
                     let definition = self.definition(name, &range, parent, &doubts);
@@ -146,61 +147,64 @@ impl Collect<'_> {
     /// Adds a comment to what stands directly above it. A banner parts what is above it from what is below.
     fn comment(&self, level: &mut Level, range: Range<usize>, before: usize) {
         let above = level.lead.take().filter(|above| self.is_joined(above, range.start));
-        let is_banner = banner::is_banner(&self.text[range.clone()]);
-        if is_banner || self.lines.line(range.start) > self.lines.last_line(before) + 1 {
+        let use_of_it = banner::use_of(&self.text[range.clone()]);
+        if use_of_it != Use::Remark || self.lines.line(range.start) > self.lines.last_line(before) + 1 {
             level.remarks.get_or_insert(range.start);
         }
+        let lines = self.lines.lines(&range);
         level.lead = match above {
-            Some(above) if above.holds || !is_banner => {
-                Some(Lead { range: above.range.start..range.end, ..above })
-            }
-            _ if is_banner || !self.lines.begins_line(range.start) => None,
-            _ => {
-                let is_header = self.lines.line(range.start) == 1;
-                Some(Lead { range, holds: false, is_header })
-            }
+            Some(above) => Some(above.and_comment(&range, use_of_it, lines.clone().count())),
+            None if !self.lines.begins_line(range.start) => None,
+            None => Some(Lead::begun(&range, use_of_it, *lines.start() == 1, lines.count())),
         };
     }
 
     /// Adds an attribute to what stands directly above it.
     fn attribute(&self, level: &mut Level, range: Range<usize>) {
-        let above = level.lead.take().filter(|above| self.is_joined(above, range.start) && !above.is_header);
-        let start = match above {
-            Some(above) => above.range.start,
-            None if self.lines.begins_line(range.start) => range.start,
-            None => return,
-        };
-        level.lead = Some(Lead { range: start..range.end, holds: true, is_header: false });
+        let has_lead = level.lead.as_ref().is_some_and(|above| self.is_joined(above, range.start));
+        let extent = self.extent(level, &range);
+        if has_lead || self.lines.begins_line(range.start) {
+            level.lead = Some(Lead::held(extent.range, extent.is_open));
+        }
     }
 
-    /// Returns where a node begins, with what stands above it.
-    fn start(&self, level: &mut Level, range: &Range<usize>) -> usize {
-        let above = level.lead.take().filter(|above| self.is_joined(above, range.start) && !above.is_header);
-        above.map_or(range.start, |above| above.range.start)
+    /// Returns what a node has, with what stands above it.
+    fn extent(&self, level: &mut Level, range: &Range<usize>) -> Extent {
+        let above = level.lead.take().filter(|above| self.is_joined(above, range.start));
+        let Some(above) = above.map(|above| above.resolved(self.text)) else {
+            return Extent { range: range.clone(), is_open: false };
+        };
+        let start = above.belonging().unwrap_or(range.start);
+        Extent {
+            range: start..range.end,
+            is_open: above.is_open(self.text[range.clone()].starts_with(b"//")),
+        }
     }
 
     /// Returns whether nothing parts a lead from what begins at this offset: no blank line, and no other indentation.
     fn is_joined(&self, above: &Lead, at: usize) -> bool {
-        let (last, line) = (self.lines.last_line(above.range.end), self.lines.line(at));
+        let (last, line) = (self.lines.last_line(above.range().end), self.lines.line(at));
         let is_below =
-            line == last + 1 && self.lines.indentation(above.range.start) == self.lines.indentation(at);
-        above.holds || line == last || is_below
+            line == last + 1 && self.lines.indentation(above.range().start) == self.lines.indentation(at);
+        above.holds() || line == last || is_below
     }
 
     /// Returns why the lines of a definition are not exactly the definition.
-    fn doubts(&self, node: &Node<'_>, range: &Range<usize>, is_shared: bool, is_broken: bool) -> Doubts {
-        let shares = |begins_or_ends: bool| (!begins_or_ends).then_some(Doubt::Shared);
+    fn doubts(&self, node: &Node<'_>, extent: &Extent, marks: &Marks, is_broken: bool) -> Doubts {
+        let Extent { range, is_open } = extent;
+        let is_part = marks.is_part(node);
+        let shares = |is_shared: bool| is_shared.then_some(Doubt::Shared);
         let is_broken_above = is_broken || self.is_after_error;
         let is_broken_below = is_broken || node.has_error();
         let above = match is_broken_above {
             true => Some(Doubt::Broken),
-            false => shares(self.lines.begins_line(range.start)),
+            false => shares(is_part || *is_open || !self.lines.begins_line(range.start)),
         };
         let below = match is_broken_below {
             true => Some(Doubt::Broken),
-            false => shares(self.lines.ends_line(self.language, range.end)),
+            false => shares(is_part || !self.lines.ends_line(self.language, range.end)),
         };
-        Doubts { above, below, all: shares(!is_shared) }
+        Doubts { above, below, all: shares(is_part || marks.is_shared(node)) }
     }
 
     /// Doubts where the definitions end that end before a syntax error and are the last ones there, and where the next one

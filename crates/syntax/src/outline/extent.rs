@@ -44,10 +44,17 @@ impl<'t> LineStarts<'t> {
         }
     }
 
-    /// Returns whether nothing follows this offset in its line that does not belong to what ends there.
+    /// Returns whether nothing follows this offset in its line that does not belong to what ends there, and nothing of
+    /// it follows in later lines.
     pub(super) fn ends_line(&self, language: Language, end: usize) -> bool {
         let newline = self.newlines.get(self.newlines.partition_point(|newline| *newline < end));
-        is_nothing(language, &self.text[end..newline.copied().unwrap_or(self.text.len())])
+        let (line, below) =
+            self.text[end..].split_at(newline.map_or(self.text.len(), |newline| *newline) - end);
+        match ending(language, line) {
+            Some(Ending::Separated) => true,
+            Some(Ending::Bare) => !is_continued(language, below),
+            None => false,
+        }
     }
 
     /// Returns the white space at the beginning of the line of an offset.
@@ -65,24 +72,67 @@ pub(super) fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     range.start..range.start + text[range.clone()].trim_ascii_end().len()
 }
 
-/// Returns whether what follows a definition in its line belongs to it: a separator, a remark.
-fn is_nothing(language: Language, rest: &[u8]) -> bool {
-    let separator = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b';' | b',');
-    let separators = rest.iter().take_while(|byte| separator(byte)).count();
-    let rest = &rest[separators..];
-    let (to_end, closed) = match language {
-        Language::Bash | Language::Python | Language::Toml => (Some("#"), false),
-        Language::Css | Language::Html | Language::Json => (None, true),
-        _ => (Some("//"), true),
+/// How a definition ends in its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// With a separator, which belongs to it.
+    Separated,
+    Bare,
+}
+
+/// Returns how a definition ends that this follows in its line; `None` if it does not end with the line.
+fn ending(language: Language, rest: &[u8]) -> Option<Ending> {
+    let rest = rest.trim_ascii_start();
+    let (ending, rest) = match rest.first() {
+        Some(byte) if is_separator(language, *byte) => (Ending::Separated, rest[1..].trim_ascii_start()),
+        _ => (Ending::Bare, rest),
     };
+    let (to_end, closed) = remarks(language);
     let is_closed = || {
         let inside = rest.strip_prefix(b"/*");
         let end = inside.and_then(|inside| Some(&inside[memchr::memmem::find(inside, b"*/")? + 2..]));
         end.is_some_and(|end| end.trim_ascii().is_empty())
     };
-    rest.is_empty()
-        || to_end.is_some_and(|remark| rest.starts_with(remark.as_bytes()))
-        || (closed && is_closed())
+    let is_remark = || to_end.is_some_and(|remark| rest.starts_with(remark)) || (closed && is_closed());
+    (rest.is_empty() || is_remark()).then_some(ending)
+}
+
+/// Returns whether a definition goes on in the lines below it, or has its separator there: `,` at the beginning of a line.
+fn is_continued(language: Language, below: &[u8]) -> bool {
+    let (to_end, closed) = remarks(language);
+    let mut rest = below.trim_ascii_start();
+    loop {
+        let length = match () {
+            () if to_end.is_some_and(|remark| rest.starts_with(remark)) => memchr::memchr(b'\n', rest),
+            () if closed && rest.starts_with(b"/*") => memchr::memmem::find(rest, b"*/").map(|at| at + 2),
+            () => break,
+        };
+        let Some(length) = length else { return false };
+        rest = rest[length..].trim_ascii_start();
+    }
+    // In Bash, `;;` ends the arm of a `case` that the definition stands in.
+    rest.starts_with(b",") || (language != Language::Bash && rest.starts_with(b";"))
+}
+
+/// Returns whether a byte ends a definition that it follows.
+fn is_separator(language: Language, byte: u8) -> bool {
+    match language {
+        Language::JavaScript | Language::Rust | Language::Tsx | Language::TypeScript => {
+            matches!(byte, b';' | b',')
+        }
+        Language::Json => byte == b',',
+        Language::Toml => false,
+        _ => byte == b';',
+    }
+}
+
+/// Returns what begins a comment up to the end of the line, and whether there are comments in `/*` and `*/`.
+fn remarks(language: Language) -> (Option<&'static [u8]>, bool) {
+    match language {
+        Language::Bash | Language::Python | Language::Toml => (Some(b"#"), false),
+        Language::Css | Language::Html | Language::Json => (None, true),
+        _ => (Some(b"//"), true),
+    }
 }
 
 #[cfg(test)]
@@ -99,15 +149,32 @@ mod tests {
     }
 
     #[test]
-    fn only_separators_and_remarks_belong_to_what_they_follow() {
+    fn only_one_separator_and_remarks_belong_to_what_they_follow() {
+        let is_nothing = |language, rest: &str| ending(language, rest.as_bytes()).is_some();
         for nothing in ["", "  \r", ";", ", // x", "; /* x */", " // } fn b() {"] {
-            assert!(is_nothing(Language::Rust, nothing.as_bytes()), "{nothing}");
+            assert!(is_nothing(Language::Rust, nothing), "{nothing}");
         }
-        for something in ["}", " x", "/* x */ y", "/* x", "/* x */ /* y */", "# x", "/*/"] {
-            assert!(!is_nothing(Language::Rust, something.as_bytes()), "{something}");
+        for something in ["}", " x", "/* x */ y", "/* x", "/* x */ /* y */", "# x", "/*/", ";;", ", ,"] {
+            assert!(!is_nothing(Language::Rust, something), "{something}");
         }
-        assert!(is_nothing(Language::Python, b"  # x") && !is_nothing(Language::Python, b"; y = 1"));
-        assert!(is_nothing(Language::Css, b" /* x */") && !is_nothing(Language::Css, b"#b { }"));
-        assert!(!is_nothing(Language::Css, b"//"));
+        assert!(is_nothing(Language::Python, "  # x") && !is_nothing(Language::Python, "; y = 1"));
+        assert!(is_nothing(Language::Css, " /* x */") && !is_nothing(Language::Css, "#b { }"));
+        assert!(!is_nothing(Language::Css, "//"));
+        assert!(is_nothing(Language::Bash, ";") && !is_nothing(Language::Bash, " ;;"));
+        for language in [Language::C, Language::Python, Language::Toml, Language::Java] {
+            assert!(!is_nothing(language, ","), "{language:?}");
+        }
+    }
+
+    #[test]
+    fn a_separator_in_a_later_line_continues_a_definition() {
+        for below in ["\n, b", "\r\n\n  ,b", "\n// x\n/* y */ , b", "\n;"] {
+            assert!(is_continued(Language::JavaScript, below.as_bytes()), "{below}");
+        }
+        for below in ["", "\n", "\nb, c", "\n// , x", "\n/* ,", "\n}"] {
+            assert!(!is_continued(Language::JavaScript, below.as_bytes()), "{below}");
+        }
+        assert!(!is_continued(Language::Bash, b"\n;;"));
+        assert!(is_continued(Language::Json, b"\n,"));
     }
 }

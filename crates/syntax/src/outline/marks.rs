@@ -5,7 +5,8 @@
 //! all that stands before its `@body`. Where several patterns have the same name, the first one counts. `@comment`
 //! belongs to the definition directly below it, `@attribute` to the next one. `@whole` is a node around a definition
 //! that belongs to it, `@opaque` one in which nothing has a name of its own, `@shared` a statement that defines several
-//! names, of which the query may find one.
+//! names, of which the query may find one. `@part` is a definition that is only a part of a statement, whose lines may
+//! go on above and below it.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
@@ -44,6 +45,7 @@ pub(super) struct Named {
 pub(super) struct Marks {
     nodes: HashMap<usize, Mark>,
     shared: HashSet<usize>,
+    parts: HashSet<usize>,
 }
 
 impl Marks {
@@ -55,6 +57,11 @@ impl Marks {
     pub(super) fn is_shared(&self, node: &Node<'_>) -> bool {
         let several = |mark: &Mark| matches!(mark, Mark::Definitions(names) if names.len() > 1);
         self.shared.contains(&node.id()) || self.mark(node).is_some_and(several)
+    }
+
+    /// Returns whether a node is only a part of the statement around it.
+    pub(super) fn is_part(&self, node: &Node<'_>) -> bool {
+        self.parts.contains(&node.id())
     }
 }
 
@@ -75,7 +82,7 @@ pub(super) fn find(language: Language, tree: &Tree, text: &[u8], limits: &Limits
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(UNDER_WAY);
     let mut found: Vec<(usize, usize, Mark)> = Vec::new();
-    let mut shared = HashSet::new();
+    let (mut shared, mut parts) = (HashSet::new(), HashSet::new());
     let mut matches = cursor.matches_with_options(query, tree.root_node(), text, options);
     while let Some(one) = matches.next() {
         let mut marked = None;
@@ -100,6 +107,10 @@ pub(super) fn find(language: Language, tree: &Tree, text: &[u8], limits: &Limits
                 shared.insert(node.id());
                 continue;
             }
+            "part" => {
+                parts.insert(node.id());
+                continue;
+            }
             capture => {
                 let kind = capture.strip_prefix("definition.")?;
                 let name = name.or_else(|| body.map(|body| node.start_byte()..body))?;
@@ -114,7 +125,7 @@ pub(super) fn find(language: Language, tree: &Tree, text: &[u8], limits: &Limits
     }
     // A stable sort: the definitions of one pattern stay in the order of the text.
     found.sort_by_key(|(pattern, ..)| *pattern);
-    Some(Marks { nodes: merged(found), shared })
+    Some(Marks { nodes: merged(found), shared, parts })
 }
 
 /// Gives each node its mark, and each name to one definition.

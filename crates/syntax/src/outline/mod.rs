@@ -11,6 +11,7 @@ use crate::{Language, Limits, language_of, parse};
 mod banner;
 mod collect;
 mod extent;
+mod lead;
 mod markdown;
 mod marks;
 
@@ -135,7 +136,8 @@ impl Outline {
     /// Returns every definition that a name fits: a path, its end (`B.c` and `c` for `a.B.c`), either of them after
     /// the kind (`function c`), or the title of an `impl` block. `::` may separate the parts as well.
     ///
-    /// An `impl` block is found by the name of its type only where the type itself is not defined.
+    /// An `impl` block is found by the name of its type only where the type itself is not defined. What is the whole
+    /// description of one definition is found alone.
     pub fn find(&self, name: &str) -> Vec<&Definition> {
         let name = name.trim();
         let dotted = name.replace("::", ".");
@@ -144,6 +146,18 @@ impl Outline {
                 || [name, &dotted].into_iter().any(|name| self.fits(definition, name))
         };
         let found: Vec<&Definition> = self.0.iter().filter(fits).collect();
+        let is_described = |definition: &&Definition| {
+            let described = self.describe(definition);
+            described == name || described == dotted
+        };
+        let (described, others): (Vec<&Definition>, Vec<&Definition>) =
+            found.iter().copied().partition(is_described);
+        // A name may have the word of a kind itself.
+        let is_bare =
+            |other: &&Definition| [name, &dotted].into_iter().any(|name| self.ends_with(other, name));
+        if described.len() == 1 && !others.iter().any(is_bare) {
+            return described;
+        }
         let is_named =
             |definition: &&Definition| definition.kind != IMPL || name.split(' ').next() == Some(IMPL);
         let named: Vec<&Definition> = found.iter().copied().filter(is_named).collect();

@@ -80,7 +80,26 @@ fn a_type_is_found_before_its_impl_blocks() {
     let lines = |name| outline.find(name).iter().map(|found| found.lines.clone()).collect::<Vec<_>>();
     assert_eq!(lines("B"), [1..=1]);
     assert_eq!(lines("impl T for B"), [3..=3]);
-    assert_eq!(lines("impl B"), [2..=2, 3..=3]);
+    assert_eq!(lines("impl B"), [2..=2]);
+}
+
+#[test]
+fn a_whole_description_finds_one_definition_alone() {
+    for (path, text, name, found) in [
+        ("a.rs", "impl A for B {}\nimpl B {}\n", "impl B", vec![2]),
+        ("a.rs", "impl A for B {}\nimpl B {}\n", "B", vec![1, 2]),
+        ("a.rs", "impl B {}\nimpl B {}\n", "impl B", vec![1, 2]),
+        ("a.rs", "mod a {\nfn b() {}\n}\nmod c {\nmod a {\nfn b() {}\n}\n}\n", "function a::b", vec![2]),
+        ("a.json", "{\n\"author\": {\n\"name\": 1\n},\n\"name\": 2\n}\n", "key name", vec![5]),
+        ("a.json", "{\n\"author\": {\n\"name\": 1\n},\n\"name\": 2\n}\n", "name", vec![3, 5]),
+        ("a.js", "g.f = function () {};\nfunction f() {}\n", "function f", vec![2]),
+        ("a.js", "g.f = function () {};\nfunction f() {}\n", "f", vec![1, 2]),
+        ("a.md", "# b\n\n# heading b\n", "heading b", vec![1, 3]),
+    ] {
+        let outline = outline(path, text.as_bytes(), &PATIENT).unwrap();
+        let lines: Vec<usize> = outline.find(name).iter().map(|found| *found.lines.start()).collect();
+        assert_eq!(lines, found, "{name} in {text}");
+    }
 }
 
 #[test]
@@ -144,6 +163,88 @@ fn what_stands_beside_a_syntax_error_is_doubted_on_that_side() {
 }
 
 #[test]
+fn a_statement_that_assigns_several_names_is_shared() {
+    for (path, text) in [
+        ("a.js", "var a = b = module.exports = {};\n"),
+        ("a.js", "const a = (b = 1);\n"),
+        ("a.ts", "export const a = b = () => 1;\n"),
+        ("a.py", "a = b = []\n"),
+        ("a.py", "a: int = b = 1\n"),
+        ("a.py", "a = (b := 1)\n"),
+    ] {
+        let outline = outline(path, text.as_bytes(), &PATIENT).unwrap();
+        let [a] = outline.definitions() else { panic!("{text}: {outline:?}") };
+        assert_eq!(
+            (a.doubts.above, a.doubts.below, a.doubts.any()),
+            (None, None, Some(Doubt::Shared)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_goes_on_below_a_definition_is_doubted() {
+    let shared = Some(Doubt::Shared);
+    for (path, text, name, above, below) in [
+        ("a.sh", "case x in\ny)\na() {\n:\n} ;;\nesac\n", "a", None, shared),
+        ("a.sh", "case x in\ny)\na() {\n:\n}\n;;\nesac\n", "a", None, None),
+        ("a.sh", "a() {\n:\n};\n", "a", None, None),
+        ("a.c", "struct S {\nint a;\n}\n*f(void)\n{\n}\n", "S", shared, shared),
+        ("a.c", "struct S {\nint a;\n}\ns = {1};\n", "S", shared, shared),
+        ("a.c", "typedef\nenum S {\na\n}\nT;\n", "S", shared, shared),
+        ("a.c", "struct A {\nunion S {\nint a;\n}\nb;\n};\n", "S", shared, shared),
+        ("a.c", "struct S {\nint a;\n}\n;\n", "S", None, shared),
+        ("a.c", "struct S {\nint a;\n};\n", "S", None, None),
+        ("a.js", "x = {\na: function () {\n}\n  , b: 1 };\n", "a", None, shared),
+        ("a.js", "x = {\na: function () {\n} // of a\n  // of b\n  , b: 1 };\n", "a", None, shared),
+        ("a.js", "x = {\na: function () {\n}, // of a\nb: 1 };\n", "a", None, None),
+        ("a.json", "{\n\"a\": 1\n,\"b\": 2\n}\n", "a", None, shared),
+        ("a.json", "{\n\"a\": 1,\n\"b\": 2\n}\n", "a", None, None),
+    ] {
+        let outline = outline(path, text.as_bytes(), &PATIENT).unwrap();
+        let found = outline.find(name);
+        let [one] = found[..] else { panic!("{text}: {outline:?}") };
+        assert_eq!((one.doubts.above, one.doubts.below), (above, below), "{text}");
+    }
+}
+
+#[test]
+fn a_banner_in_the_comment_of_a_definition_leaves_open_where_it_begins() {
+    check(
+        "a.py",
+        "x = 1\n# Does a.\n# -----\n# Twice.\ndef a(): pass\n",
+        &["variable x 1-1", "function a 4-5 @5 Shared"],
+    );
+    check(
+        "a.py",
+        "x = 1\n\n#####\n# Does a.\n#####\ndef a(): pass\n",
+        &["variable x 1-1", "function a 6-6 Shared"],
+    );
+    check(
+        "a.c",
+        "int x(void);\n\n/*****\n * Does a.\n *****/\nint a() {}\n",
+        &["prototype x 1-1", "function a 6-6 Shared"],
+    );
+    check("a.js", "f();\n// Of a!!!\n// # A ---\nfunction a() {}\n", &["function a 2-4 @4"]);
+    check(
+        "a.py",
+        "x = 1\n# region a\ndef a(): pass\n# endregion\n",
+        &["variable x 1-1", "function a 3-3 Shared"],
+    );
+    check(
+        "a.py",
+        "x = 1\n# \u{2500}\u{2500} A \u{2500}\u{2500}\n# Does a.\ndef a(): pass\n",
+        &["variable x 1-1", "function a 3-4 @4"],
+    );
+    // What belongs to it ends at the banner, but for its title.
+    check(
+        "a.toml",
+        "[a]\nb = 1\n# of b?\n# ---- c ----\n[c]\nd = 1\n",
+        &["table a 1-3", "  key a.b 2-2", "table c 5-6 Shared", "  key c.d 6-6"],
+    );
+}
+
+#[test]
 fn a_comment_belongs_to_a_definition_only_where_nothing_parts_them() {
     let c = "fn a() {\n}\n\n// ---- helpers ----\nfn c() {\n}\n";
     check("a.rs", c, &["function a 1-2", "function c 5-6"]);
@@ -183,8 +284,28 @@ fn a_comment_belongs_to_a_definition_only_where_nothing_parts_them() {
 #[test]
 fn a_comment_at_the_top_of_a_file_is_about_the_file() {
     check("a.sh", "#!/bin/bash\na() { :; }\n", &["function a 2-2"]);
-    check("a.py", "#!/usr/bin/python\n# coding: utf-8\ndef a(): pass\n", &["function a 3-3"]);
-    check("a.js", "// Copyright somebody.\n// All rights.\nfunction a() {}\n", &["function a 3-3"]);
+    check("a.py", "# Licence.\n\ndef a(): pass\n", &["function a 3-3"]);
+    // Directly above a definition, it may be about that.
+    check("a.py", "#!/usr/bin/python\n# coding: utf-8\ndef a(): pass\n", &["function a 3-3 Shared"]);
+    check("a.js", "// Copyright somebody.\n// All rights.\nfunction a() {}\n", &["function a 3-3 Shared"]);
+    check("a.js", "/* Adds. */\nexport function a() {}\n", &["function a 2-2 Shared"]);
+    check("a.py", "# Adds.\n@b\ndef a(): pass\n", &["function a 2-3 @3 Shared"]);
+    check("a.ts", "/* Adds. */\n@B()\nclass A {}\n", &["class A 2-3 @3 Shared"]);
+    check("a.rs", "// Adds.\n#[b]\nfn a() {}\n", &["function a 2-3 @3 Shared"]);
+    // A doc comment is, unless it tells of the file.
+    check("a.js", "/**\n * Adds.\n */\nfunction a() {}\n", &["function a 1-4 @4"]);
+    check("a.ts", "/** Adds. */\n@B()\nexport class A {}\n", &["class A 1-3 @3"]);
+    check("a.c", "/// Adds.\n/// Twice.\nint a(void);\n", &["prototype a 1-3 @3"]);
+    for other in [
+        "/** @file a */",
+        "/** Copyright b. */",
+        "/**\n * SPDX-License-Identifier: MIT\n */",
+        "/** A. */\n/** B. */",
+    ] {
+        let text = format!("{other}\nfunction a() {{}}\n");
+        let line = text.lines().count();
+        check("a.js", &text, &[&format!("function a {line}-{line} Shared")]);
+    }
     check("a.py", "# Licence.\n\n# Of a.\ndef a(): pass\n", &["function a 3-4 @4"]);
     check("a.rs", "/// A.\nfn a() {}\n", &["function a 1-2 @2"]);
     check("a.rs", "// Licence.\n/// A.\nfn a() {}\n", &["function a 2-3 @3"]);
