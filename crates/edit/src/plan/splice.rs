@@ -101,9 +101,10 @@ pub(super) fn lines<'l>(
     let mut added: Vec<Vec<u8>> = added.map(|text| [text.as_bytes(), b"\n"].concat()).collect();
     let removed: Vec<Range<usize>> = (line..line + gone).map(|i| lines.with_ending(i)).collect();
     let becomes_last = is_unended(h) && line + gone == lines.len();
+    // A blank line without an ending would be none.
     if becomes_last
         && final_newline != Some(true)
-        && let Some(text) = added.last_mut()
+        && let Some(text) = added.last_mut().filter(|text| text.len() > 1)
     {
         text.pop();
     }
@@ -205,6 +206,20 @@ mod tests {
         assert_eq!(applied(file, "@@\n-b1\n+b1\n+x1\n c1\n"), Ok("a1\r\nb1\nx1\nc1\r\nd1\n".into()));
         let same = applied(file, "@@\n-b1\n+b1\n");
         assert!(matches!(same, Err(Kind::NoOp { .. })), "{same:?}");
+    }
+
+    #[test]
+    fn a_blank_last_line_is_not_lost_below_or_in_place_of_one_without_an_ending() {
+        let spliced = |file: &str, line: usize, gone: usize, added: &[&str]| {
+            let text = crate::text::Text::new(file.into()).unwrap();
+            let (range, new) = lines(&Haystack::new(&text), line, gone, added.iter().copied(), None);
+            format!("{}{}{}", &file[..range.start], String::from_utf8(new).unwrap(), &file[range.end..])
+        };
+        assert_eq!(spliced("a\nb", 2, 0, &["x", ""]), "a\nb\nx\n\n");
+        assert_eq!(spliced("a\nb", 2, 0, &[""]), "a\nb\n\n");
+        assert_eq!(spliced("a\r\nb", 1, 1, &[""]), "a\r\n\r\n");
+        assert_eq!(spliced("a\nb", 1, 1, &["", "x"]), "a\n\nx");
+        assert_eq!(applied("a1\nb1", "@@\n a1\n-b1\n+B1\n+\n"), Ok("a1\nB1\n\n".into()));
     }
 
     #[test]
