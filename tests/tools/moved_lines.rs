@@ -73,7 +73,8 @@ fn a_definition_is_moved_by_its_name_below_another_one() {
     assert!(answer.text.contains("function c"), "{}", answer.text);
     let missing = json!({"path": "a.rs", "version": a, "symbol": "e"});
     let call = json!({"path": "b.rs", "version": b, "symbol": "c", "insert": "after", "from": missing});
-    client.call("replace_lines", call).refused("symbol-not-found");
+    let answer = client.call("replace_lines", call).refused("symbol-not-found");
+    assert!(answer.text.contains("'e' (from.symbol)"), "{}", answer.text);
 }
 
 #[test]
@@ -237,6 +238,7 @@ fn lines_that_changed_since_are_neither_copied_nor_moved() {
             "{}",
             answer.text
         );
+        assert!(answer.text.contains("from.version") && answer.text.contains("from.start_line"));
         assert_eq!((folder.text("a"), folder.text("b")), ("x\nY\nz\n".into(), "1\n2\n".into()));
     }
 }
@@ -366,4 +368,20 @@ fn what_does_not_go_with_from_is_refused() {
         json!({"path": "c", "version": "", "start_line": 0, "end_line": 0, "new_text": "", "from": from});
     client.call("replace_lines", whole).ok();
     assert_eq!((folder.text("b"), folder.text("c")), ("    x();\n1\n".into(), "    x();\n".into()));
+}
+
+#[test]
+fn what_of_the_lines_to_take_is_not_certain_is_named_by_the_arguments_of_from() {
+    let folder = Folder::with([("a.rs", "fn a() {} fn b() {}\n"), ("b", "1\n")]);
+    let mut client = serve(&folder);
+    let mut from = from(&mut client, "a.rs", (1, 9), false);
+    let call = before(&mut client, "b", 1, &from);
+    let answer = client.call("replace_lines", call.clone()).refused("invalid-argument");
+    assert!(answer.text.contains("from.end_line") && !answer.text.contains("append"), "{}", answer.text);
+    from = json!({"path": "a.rs", "version": from["version"], "symbol": "a"});
+    let mut call = call;
+    call["from"] = from;
+    let answer = client.call("replace_lines", call).refused("uncertain-symbol");
+    let instead = "Give from.start_line and from.end_line in place of from.symbol, with from.version: ";
+    assert!(answer.text.contains(instead), "{}", answer.text);
 }

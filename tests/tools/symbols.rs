@@ -226,7 +226,9 @@ fn a_symbol_that_is_not_one_definition_for_certain_is_refused() {
     };
     let shared = refused("a.rs", "a", None, "uncertain-symbol");
     assert!(shared.text.contains("     1\tfn a() {} fn b() {}") && shared.text.contains("start_line"));
-    refused("a.rs", "a", Some("after"), "uncertain-symbol");
+    let below = refused("a.rs", "a", Some("after"), "uncertain-symbol");
+    let instead = "Give start_line 2 and end_line 1 (inserts before line 2) in place of symbol and insert";
+    assert!(below.text.contains(instead), "{}", below.text);
     refused("a.rs", "b", Some("before"), "uncertain-symbol");
     let broken = refused("b.rs", "a", None, "uncertain-symbol");
     assert!(

@@ -32,6 +32,8 @@ pub struct Problem {
     pub hunk: Option<usize>,
     /// The edit that it concerns, counted from 1, if the request joins several.
     pub edit: Option<usize>,
+    /// Whether it concerns the lines that are copied or moved, where they come from.
+    pub is_of_origin: bool,
     /// Hunks of the same section that do fit.
     pub beside: Vec<Fitting>,
     /// How many hunks of the request fit, where not all of them do.
@@ -64,7 +66,15 @@ impl Problem {
     /// Makes a problem of the request as a whole.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
-        Self { kind: Box::new(kind), path: None, hunk: None, edit: None, beside: Vec::new(), fit: None }
+        Self {
+            kind: Box::new(kind),
+            path: None,
+            hunk: None,
+            edit: None,
+            is_of_origin: false,
+            beside: Vec::new(),
+            fit: None,
+        }
     }
 
     /// Attributes the problem to a file.
@@ -78,6 +88,13 @@ impl Problem {
     #[must_use]
     pub fn in_hunk(mut self, number: usize) -> Self {
         self.hunk = Some(number);
+        self
+    }
+
+    /// Attributes the problem to the lines that are copied or moved, where they come from.
+    #[must_use]
+    pub fn of_origin(mut self) -> Self {
+        self.is_of_origin = true;
         self
     }
 

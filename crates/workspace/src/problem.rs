@@ -34,6 +34,8 @@ pub struct Problem {
     pub beside: Vec<Fitting>,
     /// The edit that it concerns, counted from 1, if the request joins several.
     pub edit: Option<usize>,
+    /// Whether it concerns the lines that are copied or moved, where they come from.
+    pub is_of_origin: bool,
     /// The number of hunks of the request that fit, unless all do.
     pub fit: Option<Box<HunksThatFit>>,
     /// The existing files that the path may mean if it names none, best guess first.
@@ -49,6 +51,7 @@ impl Problem {
             path: None,
             hunk: None,
             edit: None,
+            is_of_origin: false,
             beside: Vec::new(),
             fit: None,
             meant: Vec::new(),
@@ -107,8 +110,8 @@ pub fn from_edit(problems: Vec<emend_edit::Problem>) -> Vec<Problem> {
 
 impl From<emend_edit::Problem> for Problem {
     fn from(problem: emend_edit::Problem) -> Self {
-        let emend_edit::Problem { kind, path, hunk, edit, beside, fit } = problem;
-        Self { path, hunk, edit, beside, fit, ..Self::new(*kind) }
+        let emend_edit::Problem { kind, path, hunk, edit, is_of_origin, beside, fit } = problem;
+        Self { path, hunk, edit, is_of_origin, beside, fit, ..Self::new(*kind) }
     }
 }
 

@@ -191,7 +191,7 @@ impl<'a> Overlay<'a> {
         target: Option<(usize, &Text)>,
     ) -> Result<(Arc<Text>, TakenText), Problem> {
         let name = String::from(self.sources.resolve(&lines.path)?);
-        let of_file = |kind: Kind| Problem::new(kind).at(&name);
+        let of_file = |kind: Kind| Problem::new(kind).at(&name).of_origin();
         let from = self.file(&name);
         self.charge(from).map_err(of_file)?;
         let text = self.text(from).ok_or_else(|| self.missing(&name))?;
@@ -269,7 +269,7 @@ impl<'a> Overlay<'a> {
         if !is_moved {
             return Ok(());
         }
-        let of_file = |kind: Kind| alloc::vec![Problem::new(kind).at(name).in_hunk(number)];
+        let of_file = |kind: Kind| alloc::vec![Problem::new(kind).at(name).in_hunk(number).of_origin()];
         let at = self.file(name);
         self.charge(at).map_err(of_file)?;
         let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::patch::Part;
 use crate::version::Version;
 
 /// A name that fits no definition, or several.
@@ -25,6 +26,8 @@ pub enum NoDefinition {
     UnknownLanguage,
     /// The file is too large to look for them.
     TooLarge,
+    /// Looking for them takes too long.
+    TooSlow,
     /// None has this name; those that are shown have similar ones.
     Misspelt,
     /// None has this name or one like it; the outermost are shown.
@@ -49,6 +52,8 @@ pub struct UncertainSymbol {
     pub definition: DefinitionLines,
     /// The version that has these lines.
     pub version: Version,
+    /// What of it is meant.
+    pub part: Part,
     /// Why it is not certain.
     pub why: Uncertainty,
     /// Its lines and their neighbours, each with its number; not all of them where they are many.

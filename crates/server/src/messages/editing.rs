@@ -111,12 +111,11 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         ),
         Kind::NoSuchLines { first, count, total } => {
             let last = first.saturating_add(*count).saturating_sub(1);
-            write!(
-                f,
-                "{path} has {total} lines, so there are no lines {first} to {last}{hunk}. Lines are counted \
-                 from 1; to append, insert before line {}.",
-                total + 1
-            )
+            write!(f, "{path} has {total} lines, so there are no lines {first} to {last}{hunk}")?;
+            if message.problem.is_of_origin {
+                return f.write_str(" (from.start_line, from.end_line). Lines are counted from 1.");
+            }
+            write!(f, ". Lines are counted from 1; to append, insert before line {}.", total + 1)
         }
         Kind::EscapedText { line, escape, instead } => write!(
             f,

@@ -20,14 +20,15 @@ pub(super) fn write_unknown_symbol(
     write!(
         f,
         "FILE_UNEXPECTEDLY_MODIFIED_ERROR: {path} is at version {current}, and what it held at version {claimed}, in which the \
-         call names '{symbol}', is not known here. Nothing was changed. Read the symbol again and send the call with the version \
-         of that reading."
+         call names '{symbol}', is not known here. Nothing was changed. Read the symbol again and send the call with {} of that \
+         reading.",
+        if message.problem.is_of_origin { "from.version" } else { "the version" }
     )
 }
 
 pub(super) fn write(message: &Message<'_>, lost: &LostLines, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let LostLines { claimed, current, first, count, symbol, why, now } = lost;
-    let (path, current) = (message.path(), current.short());
+    let (path, current, from) = (message.path(), current.short(), message.from());
     let (mut named, they_are) = match count {
         0 => (format!("The place before line {first}"), "it is"),
         1 => (format!("Line {first}"), "it is"),
@@ -70,12 +71,22 @@ pub(super) fn write(message: &Message<'_>, lost: &LostLines, f: &mut fmt::Format
     }
     f.write_str(" Nothing was changed.")?;
     let Some(LinesNow { first: start, count: many, shown }) = now else {
-        return write!(
-            f,
-            " Read the file and send the call with the version and the numbers that the reading gives."
-        );
+        f.write_str(
+            " Read the file and send the call with the version and the numbers that the reading gives",
+        )?;
+        return match from {
+            "" => f.write_str("."),
+            _ => write!(f, ", as {from}version, {from}start_line and {from}end_line."),
+        };
     };
     let last = start + many - usize::from(*many > 0);
+    let instead = match symbol {
+        Some(_) if *count == 0 => {
+            " in place of symbol and insert (end_line = start_line - 1 inserts)".to_owned()
+        }
+        Some(_) => format!(" in place of {from}symbol"),
+        None => String::new(),
+    };
     match why {
         WhyLost::Unknown => write!(f, " The lines that have these numbers at version {current}:")?,
         WhyLost::Several { .. } => write!(f, " The first of them, at version {current}:")?,
@@ -83,15 +94,25 @@ pub(super) fn write(message: &Message<'_>, lost: &LostLines, f: &mut fmt::Format
     }
     write_lines(shown, f)?;
     if *why == (WhyLost::Changed { is_certain: true }) && *many > 0 {
-        return write!(
-            f,
-            "\nIf the edit is right for what took their place, send it with \"version\": \"{current}\", \"start_line\": \
-             {start}, \"end_line\": {last}."
-        );
+        f.write_str("\nIf the edit is right for what took their place, send it with ")?;
+        return match from {
+            "" => write!(
+                f,
+                "\"version\": \"{current}\", \"start_line\": {start}, \"end_line\": {last}{instead}."
+            ),
+            _ => write!(
+                f,
+                "{from}version \"{current}\", {from}start_line {start} and {from}end_line {last}{instead}."
+            ),
+        };
     }
-    write!(
-        f,
-        "\nFind the lines that you mean, here or in a new reading, and send the call with their numbers and \"version\": \
-         \"{current}\"."
-    )
+    f.write_str(
+        "\nFind the lines that you mean, here or in a new reading, and send the call with their numbers",
+    )?;
+    match (from, symbol) {
+        ("", None) => {}
+        ("", Some(_)) => f.write_str(&instead)?,
+        _ => write!(f, " as {from}start_line and {from}end_line{instead},")?,
+    }
+    write!(f, " and {}.", message.version_argument(&current))
 }

@@ -102,6 +102,20 @@ impl<'a> Message<'a> {
         self.problem.path.as_deref().unwrap_or("the file")
     }
 
+    /// Returns `from.` if the problem concerns the lines that are copied or moved, where they come from: with it begin the
+    /// names of the arguments that say which they are.
+    fn from(&self) -> &'static str {
+        if self.problem.is_of_origin { "from." } else { "" }
+    }
+
+    /// Returns `"version": "0123"`, or `from.version: "0123"`.
+    fn version_argument(&self, version: &str) -> String {
+        match self.from() {
+            "" => format!("\"version\": \"{version}\""),
+            from => format!("{from}version: \"{version}\""),
+        }
+    }
+
     /// Returns ` (hunk 3)`, or nothing if the problem concerns no hunk.
     fn hunk(&self) -> String {
         self.problem.hunk.map(|number| format!(" (hunk {number})")).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use emend_edit::patch::Part;
 use emend_workspace::problem::{DefinitionLines, NoDefinition, UncertainSymbol, Uncertainty, UnknownSymbol};
 
 use super::{Message, write_lines};
@@ -27,22 +28,25 @@ pub(super) fn write_not_found(
     unknown: &UnknownSymbol,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let (path, symbol, version) = (message.path(), title(&unknown.symbol), unknown.version.short());
+    let (path, symbol, version) = (message.path(), named(message, unknown), unknown.version.short());
+    let numbers = by_numbers(message);
     match why {
         NoDefinition::UnknownLanguage => write!(
             f,
-            "Definitions are not known in files such as {path}, so there is no symbol '{symbol}'. Give lines by their numbers."
+            "Definitions are not known in files such as {path}, so there is no symbol {symbol}. Give lines by {numbers}."
         ),
-        NoDefinition::TooLarge => write!(
-            f,
-            "{path} is too large to look for the symbol '{symbol}' in it. Give lines by their numbers."
-        ),
+        NoDefinition::TooLarge => {
+            write!(f, "{path} is too large to look for the symbol {symbol} in it. Give lines by {numbers}.")
+        }
+        NoDefinition::TooSlow => {
+            write!(f, "Looking for the symbol {symbol} in {path} takes too long. Give lines by {numbers}.")
+        }
         NoDefinition::Missing if unknown.definitions.is_empty() => {
-            write!(f, "Nothing is defined in {path} at version {version}, so there is no symbol '{symbol}'.")
+            write!(f, "Nothing is defined in {path} at version {version}, so there is no symbol {symbol}.")
         }
         NoDefinition::Missing | NoDefinition::Misspelt => {
             let are = if why == NoDefinition::Misspelt { "Did you mean" } else { "There is" };
-            write!(f, "Nothing called '{symbol}' is defined in {path} at version {version}. {are}:")?;
+            write!(f, "Nothing called {symbol} is defined in {path} at version {version}. {are}:")?;
             write_definitions(unknown, f)
         }
     }
@@ -53,12 +57,13 @@ pub(super) fn write_ambiguous(
     unknown: &UnknownSymbol,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let (path, symbol, version) = (message.path(), title(&unknown.symbol), unknown.version.short());
+    let (path, symbol, version) = (message.path(), named(message, unknown), unknown.version.short());
+    let numbers = by_numbers(message);
     let count = unknown.definitions.len() + unknown.more;
     write!(
         f,
-        "'{symbol}' fits {count} definitions in {path} at version {version}. Give one of these names, as long as it must be, or \
-         lines by their numbers:"
+        "{symbol} fits {count} definitions in {path} at version {version}. Give one of these names, as long as it must be, or \
+         lines by {numbers}:"
     )?;
     write_definitions(unknown, f)
 }
@@ -68,8 +73,8 @@ pub(super) fn write_uncertain(
     uncertain: &UncertainSymbol,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
-    let UncertainSymbol { definition: DefinitionLines { title: name, first, last }, version, why, shown } =
-        uncertain;
+    let UncertainSymbol { definition, version, part, why, shown } = uncertain;
+    let DefinitionLines { title: name, first, last } = definition;
     let (path, name, version) = (message.path(), title(name), version.short());
     let (lines, have) = if first == last { ("Line", "has") } else { ("Lines", "have") };
     let range = range(*first, *last);
@@ -82,11 +87,39 @@ pub(super) fn write_uncertain(
             "A syntax error in {name} in {path} or beside it leaves open whether its lines are {range}."
         )?,
     }
-    write!(
-        f,
-        " Nothing was changed. Give start_line and end_line in place of symbol, with \"version\": \"{version}\":"
-    )?;
+    f.write_str(" Nothing was changed. ")?;
+    let from = message.from();
+    let before = match part {
+        Part::Whole => None,
+        Part::Above => Some(*first),
+        Part::Below => Some(last + 1),
+    };
+    match before {
+        None => write!(f, "Give {from}start_line and {from}end_line in place of {from}symbol")?,
+        Some(line) => write!(
+            f,
+            "Give start_line {line} and end_line {} (inserts before line {line}) in place of symbol and insert, if it is to \
+             go there",
+            line - 1
+        )?,
+    }
+    write!(f, ", with {}:", message.version_argument(&version))?;
     write_lines(shown, f)
+}
+
+/// Returns a name that fits no definition or several, as the call gives it.
+fn named(message: &Message<'_>, unknown: &UnknownSymbol) -> String {
+    let of = if message.problem.is_of_origin { " (from.symbol)" } else { "" };
+    format!("'{}'{of}", title(&unknown.symbol))
+}
+
+/// Returns how lines can be given in place of a definition.
+fn by_numbers(message: &Message<'_>) -> &'static str {
+    if message.problem.is_of_origin {
+        "their numbers (from.start_line and from.end_line in place of from.symbol)"
+    } else {
+        "their numbers"
+    }
 }
 
 fn write_definitions(unknown: &UnknownSymbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -86,7 +86,8 @@ pub(crate) fn place(name: &str, text: &Text, asked: &SymbolPart) -> Result<Found
         Some(Doubt::Broken) => Uncertainty::Broken,
     };
     let shown = shown(text, &definition);
-    Err(Kind::UncertainSymbol(Box::new(UncertainSymbol { definition, version: text.version(), why, shown })))
+    let (version, part) = (text.version(), asked.part);
+    Err(Kind::UncertainSymbol(Box::new(UncertainSymbol { definition, version, part, why, shown })))
 }
 
 fn lines_of(outline: &Outline, one: &Definition) -> DefinitionLines {
