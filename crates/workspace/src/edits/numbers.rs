@@ -1,7 +1,7 @@
 //! Lines of versions: finds out where the definitions are that the request names, and how each file came from an older
 //! version whose numbers or definitions it names to what it is, so that planning can follow the lines.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use emend_edit::patch::{Patch, Section};
 use emend_edit::plan::Since;
@@ -73,7 +73,10 @@ impl Gathered {
         context: &EditContext<'_>,
     ) -> Result<(), NotDone<Vec<Problem>>> {
         let mut found = Vec::new();
+        // The content of each version with its outline, which costs more than all of the names that are looked for in it.
+        let mut outlined = BTreeMap::new();
         for (written, version, asked) in patch.symbols() {
+            context.check_wanted()?;
             let Some(name) = self.names.get(written) else { continue };
             let Some((path, Some(snapshot))) = self.files.get(name) else { continue };
             if context.effort == Effort::Quick {
@@ -83,8 +86,18 @@ impl Gathered {
             let read = || context.readings.lock().named_content(name, version);
             // A history that cannot be read tells nothing.
             let kept = || vaults.history(roots, &path.root).ok()??.named_content(name, version);
-            let Some(text) = current().or_else(read).or_else(kept) else { continue };
-            found.push((name.clone(), version.to_owned(), asked.clone(), symbols::place(name, &text, asked)));
+            let known = outlined.entry((name, version)).or_insert_with(|| {
+                let text = current().or_else(read).or_else(kept)?;
+                let outline = symbols::outline(name, &text);
+                Some((text, outline))
+            });
+            let Some((text, outline)) = known else { continue };
+            found.push((
+                name.clone(),
+                version.to_owned(),
+                asked.clone(),
+                symbols::place(outline, text, asked),
+            ));
         }
         for (name, version, asked, place) in found {
             self.sources.set_symbol(&name, &version, &asked, place);

@@ -42,21 +42,29 @@ pub fn outline(name: &str, text: &Text) -> Result<Outline, NoOutline> {
 
 /// Returns the one definition of this name, or a refusal with those that may be meant.
 pub fn find(name: &str, text: &Text, symbol: &str) -> Result<Symbol, Kind> {
+    find_in(&outline(name, text), text, symbol)
+}
+
+/// Returns the one definition of this name in a text with this outline.
+fn find_in(outline: &Result<Outline, NoOutline>, text: &Text, symbol: &str) -> Result<Symbol, Kind> {
     let unknown = |definitions: Vec<DefinitionLines>| {
         let more = definitions.len().saturating_sub(NAMED);
         let definitions = definitions.into_iter().take(NAMED).collect();
         Box::new(UnknownSymbol { symbol: symbol.to_owned(), version: text.version(), definitions, more })
     };
     let not_found = |why, definitions| Err(Kind::SymbolNotFound { why, unknown: unknown(definitions) });
-    let outline = match outline(name, text) {
+    let outline = match outline {
         Ok(outline) => outline,
         Err(NoOutline::UnknownLanguage) => return not_found(NoDefinition::UnknownLanguage, Vec::new()),
-        Err(NoOutline::TooMuch) => return not_found(NoDefinition::TooLarge, Vec::new()),
+        Err(NoOutline::TooMuch) if text.bytes().len() > LIMITS.bytes => {
+            return not_found(NoDefinition::TooLarge, Vec::new());
+        }
+        Err(NoOutline::TooMuch) => return not_found(NoDefinition::TooSlow, Vec::new()),
     };
-    let named = |definitions: &[&Definition]| definitions.iter().map(|one| lines_of(&outline, one)).collect();
+    let named = |definitions: &[&Definition]| definitions.iter().map(|one| lines_of(outline, one)).collect();
     match &outline.find(symbol)[..] {
-        [one] => Ok(Symbol { definition: lines_of(&outline, one), doubts: one.doubts }),
-        [] => match similar(&outline, symbol) {
+        [one] => Ok(Symbol { definition: lines_of(outline, one), doubts: one.doubts }),
+        [] => match similar(outline, symbol) {
             meant if meant.is_empty() => {
                 let outermost: Vec<&Definition> =
                     outline.definitions().iter().filter(|one| one.depth == 0).collect();
@@ -71,9 +79,13 @@ pub fn find(name: &str, text: &Text, symbol: &str) -> Result<Symbol, Kind> {
     }
 }
 
-/// Returns the lines that a part of a definition has, if they are certain.
-pub(crate) fn place(name: &str, text: &Text, asked: &SymbolPart) -> Result<FoundSymbol, Kind> {
-    let Symbol { definition, doubts } = find(name, text, &asked.symbol)?;
+/// Returns the lines that a part of a definition has in a text with this outline, if they are certain.
+pub(crate) fn place(
+    outline: &Result<Outline, NoOutline>,
+    text: &Text,
+    asked: &SymbolPart,
+) -> Result<FoundSymbol, Kind> {
+    let Symbol { definition, doubts } = find_in(outline, text, &asked.symbol)?;
     let DefinitionLines { first, last, .. } = definition;
     let (doubt, (first, count)) = match asked.part {
         Part::Whole => (doubts.any(), (first, last + 1 - first)),
@@ -122,7 +134,8 @@ mod tests {
     fn placed(name: &str, content: &str, symbol: &str) -> [Result<(usize, usize), Kind>; 3] {
         [Part::Whole, Part::Above, Part::Below].map(|part| {
             let asked = SymbolPart { symbol: symbol.into(), part };
-            place(name, &text(content), &asked).map(|found| (found.first, found.count))
+            let text = text(content);
+            place(&outline(name, &text), &text, &asked).map(|found| (found.first, found.count))
         })
     }
 
@@ -159,6 +172,8 @@ mod tests {
         assert_eq!((why, &known[..]), (Some(NoDefinition::UnknownLanguage), ""));
         let (why, ..) = refused("a.rs", &"\n".repeat(5 << 20), "a");
         assert_eq!(why, Some(NoDefinition::TooLarge));
+        let slow = find_in(&Err(NoOutline::TooMuch), &text(PYTHON), "b");
+        assert!(matches!(slow, Err(Kind::SymbolNotFound { why: NoDefinition::TooSlow, .. })), "{slow:?}");
         let (_, known, more) = refused("a.py", &"def a(): pass\n".repeat(25), "a");
         assert_eq!((known.matches("function a").count(), more), (20, 5));
     }
