@@ -10,11 +10,16 @@ use super::{Message, write_lines};
 /// The most characters of a title that are shown.
 const SHOWN: usize = 100;
 
-/// Returns the kind and the path of a definition without control characters, and not long.
+/// Returns the kind and the path of a definition without characters that control how it looks, and not long.
 pub(crate) fn title(text: &str) -> String {
-    let visible = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let visible = |c: char| if c.is_control() || is_directional(c) { char::REPLACEMENT_CHARACTER } else { c };
     let more = if text.chars().nth(SHOWN).is_some() { "..." } else { "" };
     text.chars().take(SHOWN).map(visible).chain(more.chars()).collect()
+}
+
+/// Returns whether a character changes the direction of the text around it, so that it looks like another.
+fn is_directional(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns lines as a model reads them: `3`, `3-5`.
@@ -139,6 +144,7 @@ mod tests {
     #[test]
     fn a_long_title_is_clipped_and_has_no_control_characters() {
         assert_eq!(title("key a\u{1b}b"), "key a\u{fffd}b");
+        assert_eq!(title("key \u{202e}a\u{2066}\u{200f}"), "key \u{fffd}a\u{fffd}\u{fffd}");
         let long = title(&"\u{e9}".repeat(300));
         assert!(long.ends_with("\u{e9}...") && long.chars().count() == 103, "{long}");
         assert_eq!(title(&"x".repeat(100)), "x".repeat(100));

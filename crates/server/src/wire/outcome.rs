@@ -6,10 +6,11 @@ use emend_edit::diff::{Diff, ShortDiff, from_text};
 use emend_edit::excerpt::{around, first_difference};
 use emend_edit::patch::Part;
 use emend_edit::plan::{NamedAs, Origin, PlacedHunk, Renumbered, Taken, TakenSymbol};
-use emend_workspace::history::{self, EditedFile};
+use emend_workspace::history::{self, Edited, EditedFile};
 use emend_workspace::{ChangeKind, FileReport, Repeat, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::messages::{self, forgiven};
 use crate::server_diagnostics::DiagnosticsReport;
@@ -201,10 +202,11 @@ impl Outcome {
         let Repeat { tool, edited, versions } = repeat;
         let mut note = nothing_changed(&edited.id);
         let now = versions.iter().find_map(|(name, version)| Some((name, (*version)?.short())));
-        let creates = tool == "replace_lines" && edited.files.iter().any(|file| file.before.is_none());
+        let is_once = tool == "replace_lines"
+            && (edited.files.iter().any(|file| file.before.is_none()) || moves_lines(edited));
         match (tool.as_str(), now) {
             // What these do cannot be done a second time while it stands.
-            _ if creates => {}
+            _ if is_once => {}
             ("move_file" | "delete_file" | "undo_edit" | "apply_preview", _) | (_, None) => {}
             ("apply_patch", Some((name, now))) => {
                 note += &format!(
@@ -277,6 +279,12 @@ impl Outcome {
     pub fn is_failure(&self) -> bool {
         self.error.is_some()
     }
+}
+
+/// Returns whether an edit by `replace_lines` moved lines, which are not where they were any more.
+fn moves_lines(edited: &Edited) -> bool {
+    let request = edited.request.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    request.is_some_and(|request| request["from"]["move"] == true)
 }
 
 /// `Nothing was changed by this call: it was made 4 seconds ago as edit 1a2b`
@@ -380,7 +388,7 @@ fn taken(origin: &Origin) -> String {
         Some(NamedAs::Numbers(named)) => {
             text += &format!(" ({} of version {})", lines_from(named.first, named.count), named.version);
         }
-        Some(NamedAs::Symbol(symbol)) => text += &format!(" ({})", symbol.title),
+        Some(NamedAs::Symbol(symbol)) => text += &format!(" ({})", messages::symbols::title(&symbol.title)),
         None => {}
     }
     text
