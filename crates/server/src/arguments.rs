@@ -84,8 +84,24 @@ fn is_empty(property: &Value, value: &Value) -> bool {
         (Some("string"), Value::String(text)) => text.is_empty(),
         (Some("integer"), Value::Number(number)) => number.as_u64() == Some(0),
         (Some("array"), Value::Array(items)) => items.is_empty(),
+        // Where the fields are no arguments but names that the caller chose, an empty one of them says something.
+        (Some("object"), Value::Object(fields)) if property.get("properties").is_some() => {
+            fields.values().all(is_nothing)
+        }
         (Some("object"), Value::Object(fields)) => fields.is_empty(),
         _ => false,
+    }
+}
+
+/// Returns whether a value says nothing, whatever its type.
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_u64() == Some(0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
     }
 }
 
@@ -196,6 +212,15 @@ mod tests {
         let lines = read::<Value>(schema("replace_lines"), insertion.as_object().unwrap().clone());
         let meant = json!({"path": "a", "start_line": 1, "end_line": 0, "new_text": ""});
         assert_eq!(lines.unwrap(), meant, "0 is the line before the first");
+        let from = json!({
+            "path": "", "version": "", "start_line": 0, "end_line": 0, "symbol": "", "move": false, "indent": 0,
+        });
+        let text = json!({"path": "a", "new_text": "x", "from": from});
+        let meant = read::<Value>(schema("replace_lines"), text.as_object().unwrap().clone()).unwrap();
+        assert_eq!(meant, json!({"path": "a", "new_text": "x"}));
+        let versions = json!({"patch": "x", "versions": {"a": ""}});
+        let kept = read::<Value>(schema("apply_patch"), versions.as_object().unwrap().clone()).unwrap();
+        assert_eq!(kept, versions);
         assert!(refused(&json!({"path": "a", "edits": ""})).contains("it must be a list"));
     }
 
