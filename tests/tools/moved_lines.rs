@@ -358,6 +358,9 @@ fn what_does_not_go_with_from_is_refused() {
         (with("from.start_line", 0.into()), "'from.start_line'"),
         (with("from.indent", 100.into()), "'from.indent'"),
         (with("from", Value::Null), "'new_text'"),
+        // What names a place makes no new file.
+        (json!({"path": "new", "insert": "after", "from": from}), "'version'"),
+        (json!({"path": "new", "start_line": 0, "end_line": 5, "from": from}), "'version'"),
     ] {
         let answer = client.call("replace_lines", call).refused("invalid-argument");
         assert!(answer.text.contains(argument), "{argument}: {}", answer.text);

@@ -287,8 +287,8 @@ impl ReplaceLines {
         let patch = || {
             let address = ("", start_line, end_line, symbol.as_deref());
             // A client that has to send every argument sends empty ones.
-            let has_lines = symbol.is_some() || start_line.or(end_line).is_some_and(|line| line > 0);
-            let has_place = version.is_some() || has_lines;
+            let has_lines = start_line.into_iter().chain(end_line).any(|line| line > 0);
+            let has_place = version.is_some() || symbol.is_some() || insert.is_some() || has_lines;
             let text = new_text.as_deref();
             let new = match (from, text) {
                 (Some(_), Some(text)) if !text.is_empty() => {
