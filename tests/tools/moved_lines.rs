@@ -119,7 +119,11 @@ fn lines_take_the_place_of_others_and_are_shifted_if_asked() {
     call["from"]["end_line"] = 6.into();
     client.call("undo_edit", json!({})).ok();
     let answer = client.call("replace_lines", call).refused("indentation-mismatch");
-    assert!(answer.text.contains("Line 5 of a") && answer.text.contains("by 0 columns"), "{}", answer.text);
+    assert!(
+        answer.text.contains("Line 5 of a") && answer.text.contains("Leave indent out"),
+        "{}",
+        answer.text
+    );
     assert_eq!(folder.text("a"), A);
 }
 

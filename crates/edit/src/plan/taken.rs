@@ -159,7 +159,7 @@ pub(super) fn removal(text: &Text, at: CurrentLines, number: usize) -> Result<Ed
 }
 
 /// Returns these lines with their indentation changed by as many characters of the kind that they have. Blank lines stay.
-/// The error is the first line that cannot be shifted so.
+/// The error is a line that cannot be shifted so: the least indented, if they are to lose more than it has.
 fn shifted(lines: &[&[u8]], by: isize, target: &Text) -> Result<Vec<Vec<u8>>, (usize, CannotTake)> {
     if by == 0 {
         return Ok(lines.iter().map(|line| line.to_vec()).collect());
@@ -176,20 +176,20 @@ fn shifted(lines: &[&[u8]], by: isize, target: &Text) -> Result<Vec<Vec<u8>>, (u
         Some(kind) => kind,
         None => kind_of(target).ok_or((0, CannotTake::MixedIndentation))?,
     };
-    let shift = |(at, line): (usize, &&[u8])| {
-        if is_blank(line) {
-            return Ok(line.to_vec());
-        }
-        let (has, columns) = (indentation(line).len(), by.unsigned_abs());
-        if by > 0 {
-            return Ok([&alloc::vec![kind; columns][..], line].concat());
-        }
-        line.get(columns..)
-            .filter(|_| has >= columns)
-            .map(<[u8]>::to_vec)
-            .ok_or((at, CannotTake::LessIndented { has }))
+    let columns = by.unsigned_abs();
+    let has = |(at, line): (usize, &&[u8])| (!is_blank(line)).then(|| (indentation(line).len(), at));
+    if by < 0
+        && let Some((has, at)) = lines.iter().enumerate().filter_map(has).min()
+        && has < columns
+    {
+        return Err((at, CannotTake::LessIndented { has }));
+    }
+    let shift = |line: &&[u8]| match is_blank(line) {
+        true => line.to_vec(),
+        false if by > 0 => [&alloc::vec![kind; columns][..], line].concat(),
+        false => line[columns..].to_vec(),
     };
-    lines.iter().enumerate().map(shift).collect()
+    Ok(lines.iter().map(shift).collect())
 }
 
 /// Returns what a text is indented with: spaces if nothing is indented, `None` if both spaces and tabs are used.

@@ -261,8 +261,12 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
 fn cannot_take(why: CannotTake, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match why {
         CannotTake::LessIndented { has } => {
-            let columns = if has == 1 { "column" } else { "columns" };
-            write!(f, "it is indented by {has} {columns}, which is less than indent takes away. Send a smaller one.")
+            write!(f, "it is indented by {has} {}, ", if has == 1 { "character" } else { "characters" })?;
+            f.write_str("which is less than from.indent takes away. ")?;
+            match has {
+                0 => f.write_str("Leave indent out."),
+                _ => write!(f, "Take away at most {has}."),
+            }
         }
         CannotTake::MixedIndentation => f.write_str(
             "indent shifts lines by one kind of white space, and spaces and tabs are both used there. Leave indent out, \

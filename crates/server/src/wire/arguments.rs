@@ -275,7 +275,7 @@ pub struct LinesOfFile {
     pub(crate) symbol: Option<String>,
     #[serde(rename = "move")]
     pub(crate) is_moved: Option<bool>,
-    /// Columns to shift them by.
+    /// Spaces, or tabs where they are tabs, to shift them by.
     #[schemars(range(min = -99, max = 99))]
     pub(crate) indent: Option<i8>,
 }

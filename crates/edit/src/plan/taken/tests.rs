@@ -217,6 +217,7 @@ fn lines_are_shifted_by_what_they_are_indented_with() {
     assert_eq!(shift("  a\n \n    b", -2, "").as_deref(), Ok("a\n \n  b"));
     assert_eq!(shift("\ta\nb\n", 1, "").as_deref(), Ok("\t\ta\n\tb"));
     assert_eq!(shift("  a\n b", -2, ""), Err((1, CannotTake::LessIndented { has: 1 })));
+    assert_eq!(shift("    a\n  b\n c\n", -5, ""), Err((2, CannotTake::LessIndented { has: 1 })));
     assert_eq!(shift("a", -1, "\tx"), Err((0, CannotTake::LessIndented { has: 0 })));
     assert_eq!(shift("  a\n\tb", 1, ""), mixed(1));
     assert_eq!(shift("\t a", -1, ""), mixed(0));
