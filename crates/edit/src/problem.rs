@@ -358,6 +358,11 @@ pub enum CannotTake {
         /// The other encoding.
         into: &'static str,
     },
+    /// It is of a file with bytes that are no UTF-8, and not all of it is ASCII.
+    InvalidBytes {
+        /// The encoding in which it would be written.
+        into: &'static str,
+    },
     /// It ends with a carriage return that is no part of its ending, and would become one.
     CarriageReturn,
 }
@@ -492,7 +497,7 @@ impl Kind {
             Self::MovedIntoItself { .. } => Code::OverlappingEdits,
             Self::CannotTake { why, .. } => match why {
                 CannotTake::LessIndented { .. } | CannotTake::MixedIndentation => Code::IndentationMismatch,
-                CannotTake::Uncertain { .. } => Code::NotText,
+                CannotTake::Uncertain { .. } | CannotTake::InvalidBytes { .. } => Code::NotText,
                 CannotTake::CarriageReturn => Code::NotEncodable,
             },
             Self::NoPlace => Code::AlreadyExists,

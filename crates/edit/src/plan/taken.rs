@@ -84,7 +84,13 @@ impl TakenText {
         for (at, (content, _)) in self.lines.iter().enumerate() {
             if !is_certain && !content.is_ascii() {
                 let (encoding, into) = (from.encoding().name(), into.encoding().name());
-                return refused(at, CannotTake::Uncertain { encoding, into });
+                return refused(
+                    at,
+                    match from.encoding().is_view() {
+                        true => CannotTake::InvalidBytes { into },
+                        false => CannotTake::Uncertain { encoding, into },
+                    },
+                );
             }
             // With another line ending it would be a part of that.
             if content.ends_with(b"\r") && endings != LineEndings::Crlf {

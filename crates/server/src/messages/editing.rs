@@ -277,6 +277,11 @@ fn cannot_take(why: CannotTake, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "that it is in {encoding} is a guess, so its characters may be others, and the file where it would go is in \
              {into}. Send the lines as new_text."
         ),
+        CannotTake::InvalidBytes { into } => write!(
+            f,
+            "it has bytes that are no UTF-8, or stands in a file with such bytes, so its characters are not certain, and the \
+             file where it would go is in {into}. It can go to a file with invalid bytes, or to a new one."
+        ),
         CannotTake::CarriageReturn => f.write_str(
             "it ends with a carriage return that is no part of its line ending, and would become a part of one. Send the \
              lines as new_text.",

@@ -175,8 +175,7 @@ fn characters_stay_what_they_are_in_another_encoding() {
 fn invalid_bytes_are_carried_into_their_like_alone() {
     let broken = ["\u{e9}\u{fc}\u{20ac} ".repeat(20).as_bytes(), b"\xff\nb\n"].concat();
     let into = "utf-8";
-    let encoding = "utf-8 with invalid bytes";
-    let why = CannotTake::Uncertain { encoding, into };
+    let why = CannotTake::InvalidBytes { into };
     assert_eq!(copied(&broken, (1, 1), b"a\n"), Err(Kind::CannotTake { line: 1, why }));
     let files = [("f", &broken[..])];
     let plan = planned(&files, &put(&files, "f", (3, 0), taken(&files, "f", (1, 1), true, 0))).unwrap();
