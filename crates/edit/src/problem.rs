@@ -325,6 +325,8 @@ pub enum Work {
     Comparing,
     /// Replacing, because the text stands in more places than may be changed at once.
     Replacing,
+    /// Copying, because the lines are too many.
+    Copying,
 }
 
 /// Says which problem it is, for logs: its code, and what a patch has done wrong.

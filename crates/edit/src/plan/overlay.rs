@@ -11,7 +11,7 @@ use super::{Action, FilePlan, PlacedHunk, PlanNote, Source, Sources, place, susp
 use crate::edit::Edit;
 use crate::find::{Budget, FindLimits, Haystack};
 use crate::patch::{Change, Hunk, NewLines, Operation, Section, TakenLines};
-use crate::problem::{Kind, NotText, Problem};
+use crate::problem::{Kind, NotText, Problem, Work};
 use crate::text::Text;
 
 /// The states of a request's files between its sections.
@@ -200,6 +200,10 @@ impl<'a> Overlay<'a> {
         let at = numbering.lines(named).map_err(of_file)?;
         let grown = text.bytes().len().saturating_add(TakenText::growth(at, lines.shift));
         self.limits.check_file(grown).map_err(of_file)?;
+        let all = text.lines();
+        let size = all.start(at.first() + at.count()) - all.start(at.first());
+        let too_much = |_| of_file(Kind::WorkLimit { work: Work::Copying });
+        self.budget.spend(size.saturating_add(TakenText::growth(at, lines.shift))).map_err(too_much)?;
         let origin = Origin {
             name: name.clone(),
             first: at.first() + 1,

@@ -183,6 +183,7 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         Kind::WorkLimit { work } => {
             let what = match work {
                 Work::Comparing => "the text to find nearly matches in too many places",
+                Work::Copying => "the lines to copy or move are too many",
                 Work::Replacing => "replace_all would change more than a million places",
             };
             write!(f, "Too much work: {what}. Split the request.")
