@@ -298,6 +298,11 @@ pub enum Kind {
         line: usize,
         why: CannotTake,
     },
+    /// Lines cannot be put at this line: a character that is there, or one of theirs, would become another.
+    CannotPut {
+        line: usize,
+        why: CannotPut,
+    },
     /// Lines are to be moved to a place inside or around themselves.
     MovedIntoItself {
         first: usize,
@@ -366,6 +371,15 @@ pub enum CannotTake {
         into: &'static str,
     },
     /// It ends with a carriage return that is no part of its ending, and would become one.
+    CarriageReturn,
+}
+
+/// The reason why lines cannot be put at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CannotPut {
+    /// They begin with U+FEFF, which is a byte order mark at the start of a file.
+    ByteOrderMark,
+    /// They would end the last line, and with its carriage return that would be another line ending.
     CarriageReturn,
 }
 
@@ -502,6 +516,7 @@ impl Kind {
                 CannotTake::Uncertain { .. } | CannotTake::InvalidBytes { .. } => Code::NotText,
                 CannotTake::CarriageReturn => Code::NotEncodable,
             },
+            Self::CannotPut { .. } => Code::NotEncodable,
             Self::NoPlace => Code::AlreadyExists,
             Self::OmissionPlaceholder { .. } => Code::OmissionPlaceholder,
             Self::EscapedText { .. } => Code::EscapedText,

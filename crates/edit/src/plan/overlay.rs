@@ -233,7 +233,7 @@ impl<'a> Overlay<'a> {
             return Err(of_file(Kind::NoPlace));
         }
         let (from, taken) = self.take(lines, None).map_err(|problem| alloc::vec![problem.in_hunk(number)])?;
-        let view = taken.content(&from);
+        let view = taken.content(&from).map_err(of_file)?;
         self.limits.check_file(view.len()).map_err(of_file)?;
         let lacks = |character| Kind::NotEncodable { character, encoding: from.encoding().name() };
         let text = Text::with_encoding(view, from.encoding()).map_err(lacks).map_err(of_file)?;

@@ -430,7 +430,7 @@ impl Placer<'_> {
                 self.put(number, lines, replacement, named, None);
             }
             (NewLines::Taken(_), Some(text)) => {
-                text.check_place(lines)?;
+                text.check_place(&self.haystack, lines)?;
                 let origin = Taken::From(text.origin.clone());
                 self.put(number, lines, text.put(&self.haystack, lines), named, Some(origin));
             }
@@ -461,6 +461,7 @@ impl Placer<'_> {
             suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), come)
         };
         suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
+        splice::check_end(&self.haystack, at)?;
         Ok(splice::lines(&self.haystack, at.first(), at.count(), come.iter().copied(), None))
     }
 

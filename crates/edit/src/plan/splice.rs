@@ -8,8 +8,9 @@ use core::ops::Range;
 
 use super::carry::{self, Replacement};
 use crate::find::Haystack;
+use crate::follow::CurrentLines;
 use crate::patch::Line;
-use crate::problem::{Kind, NoChange};
+use crate::problem::{CannotPut, Kind, NoChange};
 use crate::text::{LineEnding, ending_near, split_ending, split_lines};
 
 /// Returns whether a line is distinctive: brackets, blank lines and `end` recur everywhere.
@@ -116,6 +117,18 @@ pub(super) fn lines<'l>(
         text.splice(0..0, ending.bytes().iter().copied());
     }
     (range, text)
+}
+
+/// Checks that lines which come below the last one give it no other ending than the one that it lacks.
+pub(super) fn check_end(h: &Haystack<'_>, at: CurrentLines) -> Result<(), Kind> {
+    let (total, bytes) = (h.lines().len(), h.text().bytes());
+    let ends_it = at.count() == 0 && at.first() == total && is_unended(h);
+    // Two carriage returns and a line feed are a carriage return and a whole ending.
+    let near = || ending_near(bytes, bytes.len()).unwrap_or(LineEnding::Lf);
+    match ends_it && bytes.ends_with(b"\r") && near() == LineEnding::Lf {
+        true => Err(Kind::CannotPut { line: total, why: CannotPut::CarriageReturn }),
+        false => Ok(()),
+    }
 }
 
 /// Returns whether the last line has no ending.

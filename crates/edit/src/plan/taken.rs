@@ -16,7 +16,7 @@ use super::{NamedAs, splice};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::Haystack;
 use crate::follow::CurrentLines;
-use crate::problem::{CannotTake, Kind, NoChange};
+use crate::problem::{CannotPut, CannotTake, Kind, NoChange};
 use crate::text::{LineEnding, LineEndings, Text, ending_near};
 
 /// The other side of a hunk that copies or moves lines.
@@ -100,8 +100,12 @@ impl TakenText {
         Ok(())
     }
 
-    /// Checks that the lines are not moved into themselves, or to where they are.
-    pub(super) fn check_place(&self, at: CurrentLines) -> Result<(), Kind> {
+    /// Checks that the lines can be put there as they are, and are not moved into themselves or to where they are.
+    pub(super) fn check_place(&self, h: &Haystack<'_>, at: CurrentLines) -> Result<(), Kind> {
+        if at.first() == 0 {
+            self.check_mark(h.text())?;
+        }
+        splice::check_end(h, at)?;
         let Some(here) = self.here.filter(|_| self.origin.is_moved) else { return Ok(()) };
         let (first, end) = (here.first(), here.first() + here.count());
         let is_inside = match at.count() {
@@ -117,14 +121,24 @@ impl TakenText {
         Ok(())
     }
 
+    /// Checks that the lines make no byte order mark at the start of a file with the mark of this text, or none.
+    fn check_mark(&self, text: &Text) -> Result<(), Kind> {
+        let begins = self.lines.first().is_some_and(|(line, _)| line.starts_with("\u{feff}".as_bytes()));
+        match begins && text.body().start == 0 {
+            true => Err(Kind::CannotPut { line: 1, why: CannotPut::ByteOrderMark }),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the content of a file that holds these lines of `text` and nothing else.
-    pub(super) fn content(&self, text: &Text) -> Vec<u8> {
+    pub(super) fn content(&self, text: &Text) -> Result<Vec<u8>, Kind> {
+        self.check_mark(text)?;
         let mut content = text.bytes()[..text.body().start].to_vec();
         for (line, ending) in &self.lines {
             content.extend_from_slice(line);
             content.extend_from_slice(ending.bytes());
         }
-        content
+        Ok(content)
     }
 
     /// Returns the replacement that puts the lines into a file, in the place of some of its lines or of none.

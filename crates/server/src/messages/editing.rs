@@ -5,7 +5,7 @@
 use std::fmt;
 
 use emend_edit::excerpt::around;
-use emend_edit::problem::{CannotTake, NoChange, NotText, Work};
+use emend_edit::problem::{CannotPut, CannotTake, NoChange, NotText, Work};
 use emend_workspace::problem::EditKind as Kind;
 
 use super::{Audience, Message, formats, lines, near, symbols, write_lines, write_numbers};
@@ -231,6 +231,10 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
             cannot_take(*why, f)?;
             f.write_str(" Nothing was changed.")
         }
+        Kind::CannotPut { line, why } => {
+            cannot_put(path, *line, *why, f)?;
+            f.write_str(" Nothing was changed.")
+        }
         Kind::MovedIntoItself { first, count } => {
             let (lines, are) = if *count == 1 { ("Line", "is") } else { ("Lines", "are") };
             write!(f, "{lines} {first}")?;
@@ -286,6 +290,21 @@ fn cannot_take(why: CannotTake, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         CannotTake::CarriageReturn => f.write_str(
             "it ends with a carriage return that is no part of its line ending, and would become a part of one. Send the \
              lines as new_text.",
+        ),
+    }
+}
+
+fn cannot_put(path: &str, line: usize, why: CannotPut, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match why {
+        CannotPut::ByteOrderMark => write!(
+            f,
+            "The lines begin with U+FEFF, which would become the byte order mark of {path} at its start. Put another line \
+             first."
+        ),
+        CannotPut::CarriageReturn => write!(
+            f,
+            "Line {line} of {path}, the last, ends with a carriage return and has no line ending, so a line below it would \
+             make of that another ending. Give line {line} a line ending first, or replace it too."
         ),
     }
 }

@@ -10,6 +10,7 @@ use super::*;
 use crate::find::{FindLimits, contents};
 use crate::patch::{LinesOfVersion, NewLines, NumberedChange, Patch, TakenLines, TextChange};
 use crate::plan::{Plan, Source, Sources, build};
+use crate::problem::Work;
 use crate::text::split_lines;
 use crate::version::Version;
 use proptest::prelude::*;
@@ -201,6 +202,41 @@ fn a_new_file_gets_the_bytes_of_the_lines() {
     let files = [("a", &b"a\n"[..]), ("b", b"b\n")];
     let there = planned(&files, &Patch::take("b", taken(&files, "a", (1, 1), false, 0)));
     assert_eq!(there.unwrap_err(), Kind::NoPlace);
+}
+
+#[test]
+fn no_character_becomes_a_byte_order_mark_or_a_part_of_a_line_ending() {
+    let marked = &b"a\n\xef\xbb\xbfx\n"[..];
+    let mark = Kind::CannotPut { line: 1, why: CannotPut::ByteOrderMark };
+    assert_eq!(copied(marked, (2, 1), b"b\n"), Err(mark.clone()));
+    assert_eq!(
+        copied(marked, (2, 1), b"\xef\xbb\xbfb\n").as_deref(),
+        Ok(&b"\xef\xbb\xbf\xef\xbb\xbfx\nb\n"[..])
+    );
+    let files = [("a", marked), ("b", b"1\n2\r")];
+    let created = planned(&files, &Patch::take("new", taken(&files, "a", (2, 1), false, 0)));
+    assert_eq!(created.unwrap_err(), mark);
+    let ending = Kind::CannotPut { line: 2, why: CannotPut::CarriageReturn };
+    let below = planned(&files, &put(&files, "b", (3, 0), taken(&files, "a", (1, 1), false, 0)));
+    assert_eq!(below.unwrap_err(), ending);
+    let at = numbered(&files, "b", (3, 0));
+    let given = NumberedChange { at, new: NewLines::Given(vec!["a".into()]) };
+    assert_eq!(planned(&files, &Patch::replace_range("b", given)).unwrap_err(), ending);
+    let replaced = planned(&files, &put(&files, "b", (2, 1), taken(&files, "a", (1, 1), false, 0))).unwrap();
+    assert_eq!(outcome(&replaced)["b"], b"1\na");
+}
+
+#[test]
+fn copies_cost_as_much_work_as_they_have_bytes() {
+    let long = "x".repeat(1_000) + "\n";
+    let files = [("a", long.as_bytes()), ("b", b"b\n")];
+    let patch = put(&files, "b", (1, 0), taken(&files, "a", (1, 1), false, 0));
+    let built = |work| {
+        let limits = FindLimits { work, ..FindLimits::default() };
+        build(&patch, &sources(&files), &limits).map_err(|mut problems| *problems.remove(0).kind)
+    };
+    assert!(built(2_000).is_ok());
+    assert_eq!(built(500).unwrap_err(), Kind::WorkLimit { work: Work::Copying });
 }
 
 #[test]
