@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::place::Placer;
-use super::splice::is_telling;
+use super::splice::{self, is_telling};
 use crate::find::{self, Block, BlockForm, FAITHFUL, LITERAL, Layer, Needle, contents};
 use crate::patch::{Insertion, Line, Side};
 use crate::problem::{Kind, NoChange};
@@ -99,6 +99,7 @@ impl Placer<'_> {
         }
         let text: usize = insertion.lines.iter().map(|line| line.len() + 2).sum();
         self.limits.check_file(self.bytes().len().saturating_add(text))?;
+        splice::check_end(&self.haystack, line)?;
         self.insert(number, line, added, None);
         Ok(())
     }
@@ -181,6 +182,15 @@ mod tests {
         let plan = build(&patch, &sources, &FindLimits::default()).map_err(|problems| problems[0].code())?;
         let pieces = plan.files()[0].action.pieces().unwrap().concat();
         Ok(String::from_utf8(pieces).unwrap())
+    }
+
+    #[test]
+    fn no_line_below_makes_an_ending_of_a_carriage_return() {
+        let change = |change| made("a\nb\r", alloc::vec![change]);
+        assert_eq!(change(at_end("x")), Err(Code::NotEncodable));
+        assert_eq!(change(below("b", "x")), Err(Code::NotEncodable));
+        assert_eq!(change(above("b", "x")), Ok("a\nx\nb\r".into()));
+        assert_eq!(made("a\r\nb\r", alloc::vec![at_end("x")]), Ok("a\r\nb\r\r\nx".into()));
     }
 
     #[test]

@@ -461,7 +461,9 @@ impl Placer<'_> {
             suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), come)
         };
         suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
-        splice::check_end(&self.haystack, at)?;
+        if at.count() == 0 {
+            splice::check_end(&self.haystack, at.first())?;
+        }
         Ok(splice::lines(&self.haystack, at.first(), at.count(), come.iter().copied(), None))
     }
 

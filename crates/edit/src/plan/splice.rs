@@ -8,7 +8,6 @@ use core::ops::Range;
 
 use super::carry::{self, Replacement};
 use crate::find::Haystack;
-use crate::follow::CurrentLines;
 use crate::patch::Line;
 use crate::problem::{CannotPut, Kind, NoChange};
 use crate::text::{LineEnding, ending_near, split_ending, split_lines};
@@ -119,10 +118,11 @@ pub(super) fn lines<'l>(
     (range, text)
 }
 
-/// Checks that lines which come below the last one give it no other ending than the one that it lacks.
-pub(super) fn check_end(h: &Haystack<'_>, at: CurrentLines) -> Result<(), Kind> {
+/// Checks that lines which come before this one, and so perhaps below the last one, give that no other ending than the one
+/// that it lacks.
+pub(super) fn check_end(h: &Haystack<'_>, line: usize) -> Result<(), Kind> {
     let (total, bytes) = (h.lines().len(), h.text().bytes());
-    let ends_it = at.count() == 0 && at.first() == total && is_unended(h);
+    let ends_it = line == total && is_unended(h);
     // Two carriage returns and a line feed are a carriage return and a whole ending.
     let near = || ending_near(bytes, bytes.len()).unwrap_or(LineEnding::Lf);
     match ends_it && bytes.ends_with(b"\r") && near() == LineEnding::Lf {

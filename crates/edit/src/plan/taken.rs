@@ -105,7 +105,9 @@ impl TakenText {
         if at.first() == 0 {
             self.check_mark(h.text())?;
         }
-        splice::check_end(h, at)?;
+        if at.count() == 0 {
+            splice::check_end(h, at.first())?;
+        }
         let Some(here) = self.here.filter(|_| self.origin.is_moved) else { return Ok(()) };
         let (first, end) = (here.first(), here.first() + here.count());
         let is_inside = match at.count() {
