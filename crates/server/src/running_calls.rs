@@ -1,6 +1,6 @@
 //! The edits that are being made: a call that is sent again while the first still runs waits for it.
 //!
-//! What was made is known again from the log, under the lock of its root; but an edit that waits for a person or for a hook
+//! What was made is known again from the log, under the lock of the call; but an edit that waits for a person or for a hook
 //! holds no lock, and nobody should be asked twice.
 
 use std::collections::HashMap;

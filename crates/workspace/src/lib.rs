@@ -1,7 +1,7 @@
 //! The workspace: the only part of Emend that touches the user's files.
 //!
-//! A request arrives as a [`Patch`](emend_edit::patch::Patch), is gathered, checked, planned and committed under the
-//! root's lock, and leaves as a [`Report`]. Async, MCP and JSON schemas are unknown here: these are plain functions
+//! A request arrives as a [`Patch`](emend_edit::patch::Patch), is gathered, checked, planned and committed while its
+//! files are locked, and leaves as a [`Report`]. Async, MCP and JSON schemas are unknown here: these are plain functions
 //! that block.
 //!
 //! ```

@@ -39,7 +39,7 @@ pub struct Problem {
     /// The number of hunks of the request that fit, unless all do.
     pub fit: Option<Box<HunksThatFit>>,
     /// The existing files that the path may mean if it names none, best guess first.
-    pub meant: Vec<String>,
+    pub meant: Box<[String]>,
 }
 
 impl Problem {
@@ -54,7 +54,7 @@ impl Problem {
             is_of_origin: false,
             beside: Vec::new(),
             fit: None,
-            meant: Vec::new(),
+            meant: Box::default(),
         }
     }
 

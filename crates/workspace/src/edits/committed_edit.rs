@@ -1,4 +1,4 @@
-//! A committed edit as its observers see it: the commit notifies them while the root is still locked.
+//! A committed edit as its observers see it: the commit notifies them while its files are still locked.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

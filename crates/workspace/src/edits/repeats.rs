@@ -15,7 +15,7 @@ use crate::files::roots::{Root, Roots};
 use crate::problem::{Kind, Problem};
 
 /// Goes on unless the same call has made an edit already. If that still stands, it is what there is to tell; if nobody can
-/// say whether it does, the call is refused, since it might edit twice. The root is locked.
+/// say whether it does, the call is refused, since it might edit twice. The call is locked.
 pub(crate) fn check_not_repeated(
     roots: &Roots,
     vaults: &VaultAccess,

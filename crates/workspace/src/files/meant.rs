@@ -61,7 +61,7 @@ pub(crate) fn name_meant(
     // A client that has cancelled gets no answer anyway.
     let _ = walk_all(roots, &mut searched, wanted, cancelled);
     for (at, lost) in lost.into_iter().zip(searched) {
-        problems[at].meant = lost.best(roots, wanted);
+        problems[at].meant = lost.best(roots, wanted).into();
     }
     problems
 }
@@ -228,7 +228,7 @@ mod tests {
         let policy = Policy::new(&settings).unwrap();
         let roots = Roots::open(crate::disk::for_this_machine(), &[spec], &policy).unwrap();
         let problem = Problem::new(EditKind::MissingOriginal).at(written);
-        name_meant(&roots, vec![problem], Meaning::File, &|| false).remove(0).meant
+        name_meant(&roots, vec![problem], Meaning::File, &|| false).remove(0).meant.into_vec()
     }
 
     #[test]

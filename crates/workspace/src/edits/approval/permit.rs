@@ -12,7 +12,7 @@ use crate::disk::fault::io_problem;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::policy::Mode;
 
-/// Checks that the policy or a person's approval permits this plan. The root's lock must be held; an approval that
+/// Checks that the policy or a person's approval permits this plan. The plan's files must be locked; an approval that
 /// waited for this plan is used up.
 pub(crate) fn permit(
     disk: &dyn Disk,

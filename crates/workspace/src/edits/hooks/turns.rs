@@ -1,7 +1,7 @@
 //! The turns of edits that hooks concern: edits of the same file go in the order of their arrival, so that none is
 //! planned for what an earlier one is about to change.
 //!
-//! A turn is a courtesy: correctness does not depend on it, because every file is checked again under the root's lock.
+//! A turn is a courtesy: correctness does not depend on it, because every file is checked again once it is locked.
 //! So an edit that has waited long enough goes on without its turn.
 
 use std::collections::{BTreeMap, BTreeSet};
