@@ -19,7 +19,7 @@ use crate::version::Version;
 pub use lost::{LinesNow, LostLines, WhyLost};
 pub use malformed::Malformed;
 pub use near::{Difference, DifferenceKind, DifferingWords, Near, NearPlace, Relation};
-pub use symbol::{DefinitionLines, NoDefinition, UncertainSymbol, Uncertainty, UnknownSymbol};
+pub use symbol::{DefinitionLines, NoDefinition, Part, UncertainSymbol, Uncertainty, UnknownSymbol};
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use emend_edit::edit::Edit;
 use emend_edit::find::{FindLimits, Layer, contents};
 use emend_edit::patch::recognise;
 use emend_edit::patch::{
-    Change, Hunk, Insertion, Line, LineAddress, LinesOfVersion, NewLines, NumberedChange, Operation, Patch, Side,
-    TakenLines, TextChange,
+    Change, Hunk, Insertion, Line, LineAddress, LinesOfVersion, NewLines, NumberedChange, Operation, Patch,
+    Side, TakenLines, TextChange,
 };
 use emend_edit::plan::{self, Action, PlacedHunk, Plan, Source, Sources};
 use emend_edit::problem::Kind;
@@ -209,7 +209,8 @@ fn blocks(u: &mut Unstructured<'_>, name: &str, view: &str) -> Result<String> {
             let lines = lines.iter().filter(|line| line.starts_with([' ', sign]));
             lines.map(|line| format!("{}\n", &line[1..])).collect::<String>()
         };
-        text.push_str(&format!("    }
+        text.push_str(&format!("<<<<<<< SEARCH\n{}=======\n{}>>>>>>> REPLACE\n", side('-'), side('+')));
+    }
     Ok(text)
 }
 
@@ -229,7 +230,6 @@ impl Input {
                 Patch::replace(name, vec![Change::Insertion(insertion.clone())]).ok()
             }
             Request::Lines(name, first, count, lines) => {
-<<<<<<< HEAD
                 let at = numbered(&self.files, name, *first, *count);
                 let new = NewLines::Given(lines.clone());
                 Some(Patch::replace_range(name, NumberedChange { at, new }))
@@ -352,8 +352,10 @@ fn kept(input: &Input, target: &str, place: Option<(usize, usize)>, taken: &Take
         let at = expected.iter().position(|line| *line == gone).expect("it was there");
         expected.remove(at);
     }
-    if !taken.is_moved {
-        expected.extend(part(&taken.path, (taken.at.first, taken.at.count)));
+    if let LineAddress::Numbers { first, count } = taken.at.at
+        && !taken.is_moved
+    {
+        expected.extend(part(&taken.path, (first, count)));
     }
     expected.sort();
     found.sort();

@@ -2,6 +2,8 @@
 
 use alloc::string::String;
 
+pub use crate::problem::Part;
+
 /// Lines of a version of a file, which need not be that of today, or a place between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinesOfVersion {
@@ -47,15 +49,4 @@ pub struct SymbolPart {
     pub symbol: String,
     /// What of it is meant.
     pub part: Part,
-}
-
-/// A part of what is named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// All of its lines.
-    Whole,
-    /// The place directly above them.
-    Above,
-    /// The place directly below them.
-    Below,
 }

@@ -3,8 +3,18 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::patch::Part;
 use crate::version::Version;
+
+/// A part of what is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// All of its lines.
+    Whole,
+    /// The place directly above them.
+    Above,
+    /// The place directly below them.
+    Below,
+}
 
 /// A name that fits no definition, or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
