@@ -134,7 +134,7 @@ impl VaultAccess {
             files.are_refused.store(true, Ordering::Relaxed);
             return Ok(None);
         };
-        let has_left = recovery::has_left(self.disk(), &vault, keys);
+        let has_left = recovery::has_left(self.disk(), root, &vault, keys);
         let has_left = has_left.map_err(|error| looking_failed(root, &error))?;
         Ok((!has_left).then_some(Lock::Files(files)))
     }

@@ -58,6 +58,11 @@ pub(crate) struct LockedFiles<'a> {
 }
 
 impl FileLocks {
+    /// Returns whether a thread of this process has locked the file with this key, or waits for it.
+    pub(crate) fn is_locked(&self, key: FileKey) -> bool {
+        self.0.length(&key) > 0
+    }
+
     /// Locks the files with these keys. Returns `None` if the file system has no such locks.
     pub(crate) fn lock(
         &self,

@@ -199,6 +199,11 @@ impl RootLock {
         Ok(Some(shared))
     }
 
+    /// Returns whether another process marks this byte; where that cannot be known, it may.
+    pub(crate) fn is_marked(&self, byte: u32) -> bool {
+        self.folder.get().is_none_or(|folder| emend_filelock::is_marked(folder, Some(byte)).unwrap_or(true))
+    }
+
     fn folder(&self, root: &Dir) -> Result<&File, NotDone> {
         if let Some(folder) = self.folder.get() {
             return Ok(folder);

@@ -6,9 +6,8 @@
 //! ([`restore`](mod@crate::files::commit::restore)), which moves nothing away that is not known to be ours and deletes
 //! nothing of unknown content. It may be killed at any moment, and run again.
 //!
-//! The root is locked as a whole, so nothing found here belongs to a running transaction. An edit that locks some files
-//! only looks whether anything is left that concerns them ([`has_left`]): what is left of other files harms it as little as
-//! a running edit of those does.
+//! The root is locked as a whole, so nothing found here belongs to a running transaction. An edit that shares the root only
+//! looks whether anything is left ([`has_left`]), and then locks it as a whole.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -72,26 +71,38 @@ pub(crate) fn recover(disk: &dyn Disk, root: &Root, vault: &Vault) -> io::Result
     Ok(findings)
 }
 
-/// Returns whether an open transaction concerns one of these files. They must be locked, so it is not running.
-pub(crate) fn has_left(disk: &dyn Disk, vault: &Vault, keys: &BTreeSet<FileKey>) -> io::Result<bool> {
-    let concerns = |entry: &Entry| {
+/// Returns whether a dead edit has left something, for an edit that shares the root and has locked the files with these keys.
+///
+/// What concerns one of its own files was left by a dead edit. An edit of other files that still runs holds their locks for
+/// as long as its transaction is open.
+pub(crate) fn has_left(
+    disk: &dyn Disk,
+    root: &Root,
+    vault: &Vault,
+    keys: &BTreeSet<FileKey>,
+) -> io::Result<bool> {
+    let is_left = |entry: &Entry| {
         let mut trails = std::iter::once(&entry.path).chain(&entry.from);
-        trails.any(|trail| keys.contains(&FileKey::new(trail.names())))
+        trails.any(|trail| {
+            let key = FileKey::new(trail.names());
+            keys.contains(&key) || !root.is_locked(key)
+        })
     };
     for name in disk.names(&vault.open)? {
         let written = name.to_string_lossy();
-        let is_left = match journal::entry_of_file(vault, &written) {
+        let may_be_left = match journal::entry_of_file(vault, &written) {
             // Of which file it is a helper is not in its name.
             _ if written.starts_with(HELPER) => true,
-            Some(file) => concerns(&file.entry),
+            Some(file) => is_left(&file.entry),
             None => match journal::id_of_folder(vault, &written) {
                 Some(id) => {
-                    journals(disk, vault, &name, &id)?.iter().any(|left| left.files.iter().any(concerns))
+                    journals(disk, vault, &name, &id)?.iter().any(|left| left.files.iter().any(is_left))
                 }
                 None => false,
             },
         };
-        if is_left {
+        // An edit that has just ended has given back its locks, but its transaction is not open any more.
+        if may_be_left && restore::stat(disk, (&vault.open, &name))?.is_some() {
             return Ok(true);
         }
     }

@@ -131,6 +131,11 @@ impl Root {
         self.lock.alone(&self.dir, files, deadline)
     }
 
+    /// Returns whether an edit has locked the file with this key.
+    pub(crate) fn is_locked(&self, key: FileKey) -> bool {
+        self.file_locks.is_locked(key) || self.lock.is_marked(key.byte())
+    }
+
     /// Locks some of its files for changes, and waits for a place among the edits that are made at the same time. Who waits
     /// for a file that another edit has takes no place from the others. Returns `None` where files cannot be locked.
     pub(crate) fn lock_files(

@@ -168,30 +168,31 @@ fn beside_a_dead_one(which: &str, is_in_the_middle: impl Fn(&Scene) -> bool) -> 
 }
 
 #[test]
-fn what_a_dead_process_left_of_a_file_is_put_back_before_the_file_is_edited() {
-    // Of several files, one is in place.
-    let (scene, workspace) =
-        beside_a_dead_one("many", |scene| scene.folder.read("a.txt") == b"one\nTWO\nthree\n");
-    let (a, b) = (scene.folder.read("a.txt"), scene.folder.has("b.txt"));
-    edit_now(&workspace, &replace("first.txt", "warm", "hot")).unwrap();
-    assert_eq!((scene.folder.read("a.txt"), scene.folder.has("b.txt")), (a, b), "no other file is touched");
-    assert_eq!(open_transactions(&scene), 1);
-    edit_now(&workspace, &replace("b.txt", "bee", "fly")).unwrap();
-    assert_eq!(scene.folder.read("a.txt"), b"one\ntwo\nthree\n");
-    assert_eq!(scene.folder.read("b.txt"), b"fly\n");
-    assert!(scene.folder.has("gone.txt") && !scene.folder.has("new/deep/file.txt"));
-    assert_eq!(open_transactions(&scene), 0);
+fn what_a_dead_process_left_is_put_back_before_the_next_edit() {
+    for next in ["first.txt", "b.txt"] {
+        // Of several files, one is in place.
+        let (scene, workspace) =
+            beside_a_dead_one("many", |scene| scene.folder.read("a.txt") == b"one\nTWO\nthree\n");
+        assert_eq!(open_transactions(&scene), 1);
+        let old = if next == "b.txt" { "bee" } else { "warm" };
+        edit_now(&workspace, &replace(next, old, "new")).unwrap();
+        assert_eq!(scene.folder.read("a.txt"), b"one\ntwo\nthree\n");
+        assert_eq!(scene.folder.read(next), b"new\n");
+        assert!(scene.folder.has("gone.txt") && !scene.folder.has("new/deep/file.txt"));
+        assert_eq!(open_transactions(&scene), 0);
+    }
 }
 
 #[test]
-fn what_a_dead_process_made_of_a_file_is_in_the_history_before_the_file_is_edited() {
-    let (scene, workspace) =
-        beside_a_dead_one("one", |scene| scene.folder.read("a.txt") == b"one\nTWO\nthree\n");
-    edit_now(&workspace, &replace("first.txt", "warm", "hot")).unwrap();
-    let edits = || workspace.past_edits().newest(&HistoryQuery { path: None, limit: 10 }, "").unwrap().len();
-    let before = edits();
-    edit_now(&workspace, &replace("a.txt", "TWO", "2")).unwrap();
-    assert_eq!(edits(), before + 2);
-    assert_eq!(open_transactions(&scene), 0);
-    assert_eq!(scene.folder.read("a.txt"), b"one\n2\nthree\n");
+fn what_a_dead_process_made_is_in_the_history_before_the_next_edit() {
+    for (next, old) in [("first.txt", "warm"), ("a.txt", "TWO")] {
+        let (scene, workspace) =
+            beside_a_dead_one("one", |scene| scene.folder.read("a.txt") == b"one\nTWO\nthree\n");
+        let query = HistoryQuery { path: None, limit: 10 };
+        let edits = || workspace.past_edits().newest(&query, "").unwrap().len();
+        let before = edits();
+        edit_now(&workspace, &replace(next, old, "new")).unwrap();
+        assert_eq!(edits(), before + 2);
+        assert_eq!(open_transactions(&scene), 0);
+    }
 }
