@@ -511,13 +511,16 @@ fn texts(file: &[u8], hunks: &[(&Hunk, &PlacedHunk)]) -> Option<Vec<u8>> {
 /// Whether a word in which several lines begin or end at this place would not stand there afterwards.
 fn cuts_word(file: &str, at: usize, change: &TextChange) -> bool {
     let (above, below) = (&file[..at], &file[at + change.old.len()..]);
-    let after = words(&format!("{above}{}{below}", change.new));
+    let text_after = format!("{above}{}{below}", change.new);
+    let after = words(&text_after);
     let (end, new_end) = (at + change.old.len(), at + change.new.len());
     change.old.contains('\n')
         && words(file).iter().any(|word| {
             let stands = |edge: usize, moved: usize, inside: usize| {
                 let is_there = |other: &Range<usize>| {
-                    other.start + edge == word.start + moved && other.end + edge == word.end + moved
+                    other.start + edge == word.start + moved
+                        && other.end + edge == word.end + moved
+                        && text_after[other.clone()] == file[word.clone()]
                 };
                 inside <= change.new.len() && after.iter().any(is_there)
             };
