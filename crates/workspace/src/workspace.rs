@@ -83,7 +83,7 @@ impl Workspace {
         let busy = vaults.recover_all(&roots);
         let tidying = {
             let vaults = Arc::clone(&vaults);
-            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| vaults.recover_and_tidy(&root))
+            Background::new("tidying", VecDeque::new(), move |root: Arc<Root>| vaults.tidy_and_recover(&root))
         };
         if !busy.is_empty() {
             tidying.push(|waiting| waiting.extend(busy));

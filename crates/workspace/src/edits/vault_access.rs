@@ -168,22 +168,15 @@ impl VaultAccess {
         }
     }
 
-    /// Recovers what interrupted edits have left in a root that is not locked, and tidies its vault.
-    pub(crate) fn recover_and_tidy(&self, root: &Root) {
-        let crowded = root.vault.opened(self.disk()).filter(|vault| vault.take_crowded());
-        if let Some(vault) = &crowded {
-            // Displaced files are removed beside edits; only the log needs the root alone.
-            vault.prune(self.disk());
-        }
-        match self.lock_whole(root, Deadline::after(IN_BACKGROUND)) {
-            Ok(_locked) => {
-                self.recover_and_tell(root);
-                if let Some(vault) = crowded {
-                    let _ = self.prune_log(&vault);
-                }
-            }
-            // Edits come first. The next one asks again.
-            Err(_) => crowded.iter().for_each(|vault| vault.crowd()),
+    /// Tidies the vault of a root that is not locked, and recovers what interrupted edits have left there. What cannot be
+    /// locked soon is left to the next time.
+    pub(crate) fn tidy_and_recover(&self, root: &Root) {
+        let vault = root.vault.opened(self.disk());
+        // Displaced files are removed beside edits; only the log and recovery need the root alone.
+        vault.iter().for_each(|vault| vault.prune(self.disk()));
+        if let Ok(_locked) = self.lock_whole(root, Deadline::after(IN_BACKGROUND)) {
+            self.recover_and_tell(root);
+            vault.iter().for_each(|vault| drop(self.prune_log(vault)));
         }
     }
 

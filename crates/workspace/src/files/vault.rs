@@ -366,16 +366,6 @@ impl Vault {
         }
     }
 
-    /// Says that the oldest transactions should be pruned, since that was not possible now.
-    pub(crate) fn crowd(&self) {
-        self.is_crowded.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns whether the oldest transactions should be pruned.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.is_crowded.load(Ordering::Relaxed)
-    }
-
     /// Returns whether the oldest transactions should be pruned, and resets the flag.
     pub(crate) fn take_crowded(&self) -> bool {
         let is_crowded = self.is_crowded.swap(false, Ordering::Relaxed);

@@ -39,10 +39,10 @@ impl<'a> WrittenEdit<'a> {
 }
 
 impl RecordedEdit<'_> {
-    /// Returns the root if its vault is to be tidied once it can be locked as a whole.
+    /// Returns the root, once, if its vault is to be tidied when it can be locked as a whole.
     pub(crate) fn crowded_root(&self) -> Option<Arc<Root>> {
         let WrittenEdit { vault, plan, .. } = &self.0;
-        vault.is_crowded().then(|| Arc::clone(&plan.context.root))
+        vault.take_crowded().then(|| Arc::clone(&plan.context.root))
     }
 
     /// Updates the client's readings of the edited files.
