@@ -22,7 +22,8 @@ use crate::files::history::calls::{CallIndex, Earlier};
 use crate::files::history::record::{self, Details, FileMark, Record, RecordedFile, RecordedLines};
 use crate::files::lock::{Alone, Deadline};
 use crate::files::recovery::{self, RecoveryFindings};
-use crate::files::roots::{FilesOfRoot, Root, Roots, WorkspacePath};
+use crate::files::root_locks::FilesOfRoot;
+use crate::files::roots::{Root, Roots, WorkspacePath};
 use crate::files::seal::Seal;
 use crate::files::vault::{self, Vault};
 use crate::policy::Mode;
@@ -130,7 +131,7 @@ impl VaultAccess {
     ) -> Result<Option<Lock<'a>>, NotDone> {
         let Some(vault) = root.vault.opened(self.disk()) else { return Ok(None) };
         let Some(files) = vault.lock_files(self.disk()) else { return Ok(None) };
-        let Some(files) = root.lock_files(&files, keys, deadline)? else {
+        let Some(files) = root.locks.lock_files(&root.dir, &files, keys, deadline)? else {
             files.are_refused.store(true, Ordering::Relaxed);
             return Ok(None);
         };
@@ -142,7 +143,7 @@ impl VaultAccess {
     fn lock_whole<'a>(&self, root: &'a Root, deadline: Deadline) -> Result<Alone<'a>, NotDone> {
         let vault = root.vault.opened(self.disk());
         let files = vault.and_then(|vault| vault.lock_files(self.disk()));
-        root.lock(files.as_deref(), deadline)
+        root.locks.lock(&root.dir, files.as_deref(), deadline)
     }
 
     /// Returns the user's state folder.

@@ -4,6 +4,7 @@
 
 pub(crate) mod call;
 pub mod resolve;
+pub(crate) mod root_locks;
 pub mod roots;
 pub(crate) mod trail;
 

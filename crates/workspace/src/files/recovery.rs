@@ -85,7 +85,7 @@ pub(crate) fn has_left(
         let mut trails = std::iter::once(&entry.path).chain(&entry.from);
         trails.any(|trail| {
             let key = FileKey::new(trail.names());
-            keys.contains(&key) || !root.is_locked(key)
+            keys.contains(&key) || !root.locks.is_locked(key)
         })
     };
     for name in disk.names(&vault.open)? {

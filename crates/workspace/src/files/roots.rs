@@ -3,7 +3,6 @@
 //! A root is an open handle. Comparing path strings only decides which root is meant and what a message says; the
 //! kernel decides, beneath the handle, whether a file is inside.
 
-use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -13,14 +12,11 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use emend_edit::find::FindLimits;
-use emend_threads::{Lines, Turn};
 
 use crate::disk::Disk;
 use crate::disk::fault::{io_problem, is_absent};
-use crate::files::effort::NotDone;
-use crate::files::file_locks::{FileKey, FileLocks, LockedFiles};
-use crate::files::lock::{Alone, Deadline, LockFiles, RootLock, Shared};
 use crate::files::resolve::{Place, Refusal, resolve};
+use crate::files::root_locks::RootLocks;
 use crate::files::trail::Trail;
 use crate::files::vault::{RootFolder, VaultCell};
 use crate::policy::{Policy, Terms, git_folder};
@@ -30,8 +26,6 @@ use crate::problem::{EditKind, Kind, Problem};
 const LONGEST: usize = 4096;
 /// The number of its components.
 const DEEPEST: usize = 256;
-/// The number of edits of one process that are made at the same time in a root.
-const AT_WORK: usize = 8;
 
 /// A folder to open as a root, as given: `PATH` or `name=PATH`.
 #[derive(Clone, Debug)]
@@ -76,22 +70,12 @@ pub struct Root {
     pub(crate) warnings: Vec<String>,
     /// The vault for its transactions and displaced files.
     pub(crate) vault: VaultCell,
-    lock: RootLock,
-    file_locks: FileLocks,
-    /// The line of the edits of this process that have their files.
-    at_work: Lines<()>,
+    /// The locks against edits of others.
+    pub(crate) locks: RootLocks,
 }
 
 /// The device and inode of a folder.
 type Inode = (u64, u64);
-
-/// Some files of a root, locked until it is dropped. Its parts end in their order: whoever has a file next finds no mark.
-#[derive(Debug)]
-pub(crate) struct FilesOfRoot<'a> {
-    _shared: Shared<'a>,
-    pub(crate) locked: LockedFiles<'a>,
-    _place: Turn<'a, ()>,
-}
 
 impl Root {
     /// Checks that its path still leads to this folder: answers and observers name files by that path.
@@ -124,30 +108,6 @@ impl Root {
     /// Returns the limits of planning an edit in it.
     pub(crate) fn planning_limits(&self) -> FindLimits {
         FindLimits { file_bytes: self.policy.terms().max_file_bytes as usize, ..FindLimits::default() }
-    }
-
-    /// Locks all of it for changes.
-    pub(crate) fn lock(&self, files: Option<&LockFiles>, deadline: Deadline) -> Result<Alone<'_>, NotDone> {
-        self.lock.alone(&self.dir, files, deadline)
-    }
-
-    /// Returns whether an edit has locked the file with this key.
-    pub(crate) fn is_locked(&self, key: FileKey) -> bool {
-        self.file_locks.is_locked(key) || self.lock.is_marked(key.byte())
-    }
-
-    /// Locks some of its files for changes, and waits for a place among the edits that are made at the same time. Who waits
-    /// for a file that another edit has takes no place from the others. Returns `None` where files cannot be locked.
-    pub(crate) fn lock_files(
-        &self,
-        files: &Arc<LockFiles>,
-        keys: &BTreeSet<FileKey>,
-        deadline: Deadline,
-    ) -> Result<Option<FilesOfRoot<'_>>, NotDone> {
-        let Some(locked) = self.file_locks.lock(Arc::clone(files), keys, deadline)? else { return Ok(None) };
-        let place = self.at_work.wait((), deadline.until).ok_or_else(|| deadline.passed())?;
-        let shared = self.lock.share(&self.dir, files, keys.iter().map(|key| key.byte()), deadline)?;
-        Ok(shared.map(|shared| FilesOfRoot { _shared: shared, locked, _place: place }))
     }
 
     /// Returns the folder as its vault needs it.
@@ -559,9 +519,8 @@ fn open_root(disk: &dyn Disk, spec: &RootSpec, policy: &Policy) -> Result<Root, 
         None => name_of(&path),
     };
     let (policy, warnings) = policy.of_root(disk, &dir, &path);
-    let (vault, lock, file_locks) = Default::default();
-    let at_work = Lines::of_width(AT_WORK);
-    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, lock, file_locks, at_work })
+    let (vault, locks) = (VaultCell::default(), RootLocks::default());
+    Ok(Root { name, path, given, dir, inode, policy, warnings, vault, locks })
 }
 
 /// Returns the default name of a folder.

@@ -89,7 +89,7 @@ fn look(disk: &dyn Disk, root: &Root, state: Option<&Path>) -> Survey {
         vaults: homes.iter().map(kept).collect(),
         fits_state: state.is_some_and(|state| fits(disk, root, state)),
         foreign,
-        is_busy: root.lock(None, Deadline::after(Duration::ZERO)).is_err(),
+        is_busy: root.locks.lock(&root.dir, None, Deadline::after(Duration::ZERO)).is_err(),
     }
 }
 

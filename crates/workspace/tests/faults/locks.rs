@@ -40,16 +40,22 @@ fn two_processes(scene: &Scene) -> (Workspace, Workspace) {
     (one, other)
 }
 
+/// Returns what pauses an edit, what tells that it is paused, and what lets it go on.
+fn pause() -> (impl FnOnce() + Send, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let ((tell, told), (release, released)) = (mpsc::channel(), mpsc::channel());
+    let pause = move || {
+        tell.send(()).unwrap();
+        released.recv().unwrap();
+    };
+    (pause, told, release)
+}
+
 #[test]
 fn edits_of_different_files_do_not_wait_for_each_other() {
     let scene = Scene::new(native(), EIO);
     let (one, other) = two_processes(&scene);
-    let (tell, told) = mpsc::channel();
-    let (release, released) = mpsc::channel();
-    scene.disk.before_placing(move || {
-        tell.send(()).unwrap();
-        released.recv().unwrap();
-    });
+    let (pause, told, release) = pause();
+    scene.disk.before_placing(pause);
     let mut refused_code = Code::Busy;
     std::thread::scope(|scope| {
         let made = scope.spawn(|| edit(&one, &one_file(), &BTreeMap::new()));
@@ -105,12 +111,8 @@ fn edits_with_another_state_folder_wait_for_each_other_too() {
     let roots = [RootSpec { name: None, path: scene.folder.path().to_path_buf() }];
     let other = Workspace::open(native(), &roots, Some(scene.folder.beside("other state"))).unwrap();
     edit(&other, &replace("first.txt", "warm", "hot"), &BTreeMap::new()).unwrap();
-    let (tell, told) = mpsc::channel();
-    let (release, released) = mpsc::channel();
-    scene.disk.before_folder_sync(move || {
-        tell.send(()).unwrap();
-        released.recv().unwrap();
-    });
+    let (pause, told, release) = pause();
+    scene.disk.before_folder_sync(pause);
     std::thread::scope(|scope| {
         let made = scope.spawn(|| edit(&one, &one_file(), &BTreeMap::new()));
         told.recv().unwrap();
@@ -129,12 +131,8 @@ fn a_file_that_is_written_in_place_is_not_edited_by_another_of_its_names() {
     let scene = crashes::scene_of("linked", native());
     let workspace = crashes::opened(&scene);
     make_first_edit(&workspace);
-    let (tell, told) = mpsc::channel();
-    let (release, released) = mpsc::channel();
-    scene.disk.before_folder_sync(move || {
-        tell.send(()).unwrap();
-        released.recv().unwrap();
-    });
+    let (pause, told, release) = pause();
+    scene.disk.before_folder_sync(pause);
     std::thread::scope(|scope| {
         let made = scope.spawn(|| edit(&workspace, &replace("linked.txt", "two", "2"), &BTreeMap::new()));
         told.recv().unwrap();
