@@ -165,7 +165,7 @@ fn patches(measurement: &Measurement, page: &mut Page) -> Result<()> {
         }
         let server = StdioServer::start(&mut stdio::emend(&measurement.emend, &ours, stdio::NO_FLAGS))?;
         let mut editors =
-            [("Emend", patch_editor(server, count)), ("the floor", floor_editor(&floors, count)?)];
+            [("Emend", patch_editor(server, &ours, count)), ("the floor", floor_editor(&floors, count)?)];
         let measured = in_turn(measurement.count((2_000 / count).clamp(5, 50), 3), &mut editors)?;
         let [emend, floor] = &measured[..] else { unreachable!("two were measured") };
         let ratio = emend.median() / floor.median();
@@ -183,7 +183,8 @@ fn name_of(at: usize) -> String {
     format!("file{at:05}.txt")
 }
 
-fn patch_editor(mut server: StdioServer, count: usize) -> Editor<'static> {
+/// Returns an editor of all files of a folder, which checks that each is as it should be after every patch.
+fn patch_editor(mut server: StdioServer, folder: &Folder, count: usize) -> Editor<'_> {
     let mut number = 0;
     Box::new(move || {
         let rest = " marker marker marker!";
@@ -192,6 +193,9 @@ fn patch_editor(mut server: StdioServer, count: usize) -> Editor<'static> {
         let text = patch(&(0..count).map(section).collect::<String>());
         let time = server.call("apply_patch", &json!({"patch": text}))?.made()?;
         number += 1;
+        let content = sample::text(1 << 10).replace(&sample::marked(0), &new);
+        let right = (0..count).filter(|&at| folder.text(&name_of(at)) == content).count();
+        ensure!(right == count, "{right} of {count} files are as they should be");
         Ok(time)
     })
 }
