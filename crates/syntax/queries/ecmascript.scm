@@ -12,6 +12,16 @@
   (variable_declarator
     value: [(assignment_expression) (parenthesized_expression (assignment_expression))])) @shared
 
+; `a = b || (c = {})`.
+(lexical_declaration (variable_declarator value: [
+      (binary_expression [(parenthesized_expression [(assignment_expression) (augmented_assignment_expression)]) (binary_expression (parenthesized_expression [(assignment_expression) (augmented_assignment_expression)]))])
+      (ternary_expression (parenthesized_expression [(assignment_expression) (augmented_assignment_expression)]))
+    ])) @shared
+(variable_declaration (variable_declarator value: [
+      (binary_expression [(parenthesized_expression [(assignment_expression) (augmented_assignment_expression)]) (binary_expression (parenthesized_expression [(assignment_expression) (augmented_assignment_expression)]))])
+      (ternary_expression (parenthesized_expression [(assignment_expression) (augmented_assignment_expression)]))
+    ])) @shared
+
 (function_declaration name: (_) @name) @definition.function
 (generator_function_declaration name: (_) @name) @definition.function
 (class_declaration name: (_) @name) @definition.class

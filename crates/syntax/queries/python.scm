@@ -3,7 +3,13 @@
 ; `a = b = c`, and `a = (b := c)`.
 (expression_statement
   (assignment
-    right: [(assignment) (augmented_assignment) (parenthesized_expression (named_expression))])) @shared
+    right: [
+      (assignment)
+      (augmented_assignment)
+      (parenthesized_expression (named_expression))
+      (boolean_operator (parenthesized_expression (named_expression)))
+      (conditional_expression (parenthesized_expression (named_expression)))
+    ])) @shared
 
 (class_definition name: (_) @name) @definition.class
 (class_definition body: (block (function_definition name: (_) @name) @definition.method))

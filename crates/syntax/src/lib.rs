@@ -32,7 +32,7 @@ mod tree;
 
 pub use judge::Judge;
 pub use language::{Language, language_of};
-pub use outline::{Definition, Doubt, Doubts, NoOutline, Outline, outline};
+pub use outline::{Definition, Doubt, Doubts, NoOutline, Outline, ends_in_definition, outline};
 
 use language::Evidence;
 

@@ -16,6 +16,8 @@ pub(super) enum Use {
     Remark,
     /// It divides the file.
     Banner,
+    /// It divides the file, and is a row of signs without a word: a title may follow.
+    Row,
     /// It has a banner among its lines, or may be one.
     Either,
 }
@@ -59,7 +61,11 @@ fn use_of_line(line: &[u8]) -> Use {
         || at_start >= MANY
         || at_end >= MANY_AT_END
         || (at_start >= 2 && (is_line(first) || (first == last && at_end >= MANY)));
-    if is_banner { Use::Banner } else { Use::Remark }
+    match is_banner {
+        true if inside.chars().any(char::is_alphanumeric) => Use::Banner,
+        true => Use::Row,
+        false => Use::Remark,
+    }
 }
 
 /// Returns the sign at the beginning, and how often it stands there in a row.
@@ -103,7 +109,9 @@ mod tests {
             "// MARK: - a",
             "# %% a",
         ] {
-            assert_eq!(use_of(banner.as_bytes()), Use::Banner, "{banner}");
+            let of_words = banner.chars().any(char::is_alphanumeric);
+            let expected = if of_words { Use::Banner } else { Use::Row };
+            assert_eq!(use_of(banner.as_bytes()), expected, "{banner}");
         }
         for remark in [
             "// Helpers.",

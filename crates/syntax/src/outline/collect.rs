@@ -88,7 +88,7 @@ pub(super) fn definitions(
             let Some(owner) = left.owner else { continue };
             // What is broken inside of it is its own.
             collect.is_after_error = false;
-            let lead = left.lead.as_ref().and_then(Lead::belonging);
+            let lead = left.lead.as_ref().and_then(Lead::start_of_documentation);
             if let Some(start) = left.remarks.into_iter().chain(lead).min() {
                 collect.give_up(owner, start, left.end);
                 levels.last_mut()?.lead = left.lead;
@@ -153,9 +153,9 @@ impl Collect<'_> {
         }
         let lines = self.lines.lines(&range);
         level.lead = match above {
-            Some(above) => Some(above.and_comment(&range, use_of_it, lines.clone().count())),
+            Some(above) => Some(above.with_comment(&range, use_of_it, lines.clone().count())),
             None if !self.lines.begins_line(range.start) => None,
-            None => Some(Lead::begun(&range, use_of_it, *lines.start() == 1, lines.count())),
+            None => Some(Lead::from_comment(&range, use_of_it, *lines.start() == 1, lines.count())),
         };
     }
 
@@ -164,7 +164,7 @@ impl Collect<'_> {
         let has_lead = level.lead.as_ref().is_some_and(|above| self.is_joined(above, range.start));
         let extent = self.extent(level, &range);
         if has_lead || self.lines.begins_line(range.start) {
-            level.lead = Some(Lead::held(extent.range, extent.is_open));
+            level.lead = Some(Lead::from_attribute(extent.range, extent.is_open));
         }
     }
 
@@ -174,10 +174,10 @@ impl Collect<'_> {
         let Some(above) = above.map(|above| above.resolved(self.text)) else {
             return Extent { range: range.clone(), is_open: false };
         };
-        let start = above.belonging().unwrap_or(range.start);
+        let start = above.start_of_documentation().unwrap_or(range.start);
         Extent {
             range: start..range.end,
-            is_open: above.is_open(self.text[range.clone()].starts_with(b"//")),
+            is_open: above.is_open(self.text, self.text[range.clone()].starts_with(b"//")),
         }
     }
 
@@ -198,7 +198,8 @@ impl Collect<'_> {
         let is_broken_below = is_broken || node.has_error();
         let above = match is_broken_above {
             true => Some(Doubt::Broken),
-            false => shares(is_part || *is_open || !self.lines.begins_line(range.start)),
+            false if is_part || !self.lines.begins_line(range.start) => Some(Doubt::Shared),
+            false => is_open.then_some(Doubt::Comment),
         };
         let below = match is_broken_below {
             true => Some(Doubt::Broken),

@@ -25,13 +25,15 @@ const OF_FILES: [&[u8]; 13] = [
 #[derive(Debug, Clone)]
 pub(super) struct Lead {
     range: Range<usize>,
-    /// Where that begins which belongs to the next definition: below the last banner, or at the end.
-    belonging: usize,
+    /// The start of the part that belongs to the next definition: below the last banner, or the end if nothing does.
+    start_of_documentation: usize,
     /// Whether an attribute is among them, so that nothing parts them from the next definition.
     holds: bool,
     /// Whether they are at the top of the file, and may be about the file.
     is_header: bool,
     begins_with_banner: bool,
+    /// Whether the last banner is a row that has no title above it.
+    is_below_row: bool,
     /// How many lines say something.
     said: usize,
     /// How many of these a banner parts from what belongs to the definition.
@@ -39,39 +41,50 @@ pub(super) struct Lead {
 }
 
 impl Lead {
-    /// Begins with a comment of so many lines.
-    pub(super) fn begun(range: &Range<usize>, use_of_it: Use, is_header: bool, lines: usize) -> Self {
+    /// Creates a lead that begins with a comment of this many lines.
+    pub(super) fn from_comment(range: &Range<usize>, use_of_it: Use, is_header: bool, lines: usize) -> Self {
         let nothing = Self {
             range: range.start..range.start,
-            belonging: range.start,
+            start_of_documentation: range.start,
             holds: false,
             is_header,
-            begins_with_banner: use_of_it == Use::Banner,
+            begins_with_banner: matches!(use_of_it, Use::Banner | Use::Row),
+            is_below_row: false,
             said: 0,
             parted: 0,
         };
-        nothing.and_comment(range, use_of_it, lines)
+        nothing.with_comment(range, use_of_it, lines)
     }
 
-    /// Begins with an attribute, with what belongs to it, and more above it if that is open.
-    pub(super) fn held(range: Range<usize>, is_open: bool) -> Self {
-        let (belonging, parted) = (range.start, usize::from(is_open));
-        Self { range, belonging, holds: true, is_header: false, begins_with_banner: false, said: 0, parted }
+    /// Creates a lead that ends with an attribute and includes what belongs to that; more may belong to it if it is open.
+    pub(super) fn from_attribute(range: Range<usize>, is_open: bool) -> Self {
+        let (start_of_documentation, parted) = (range.start, usize::from(is_open));
+        Self {
+            range,
+            start_of_documentation,
+            holds: true,
+            is_header: false,
+            begins_with_banner: false,
+            is_below_row: false,
+            said: 0,
+            parted,
+        }
     }
 
-    /// Adds a comment of so many lines.
-    pub(super) fn and_comment(mut self, range: &Range<usize>, use_of_it: Use, lines: usize) -> Self {
-        let is_empty = self.belonging().is_none();
+    /// Adds a comment of this many lines below.
+    pub(super) fn with_comment(mut self, range: &Range<usize>, use_of_it: Use, lines: usize) -> Self {
+        let is_empty = self.start_of_documentation().is_none();
         self.range.end = range.end;
         if self.holds {
             return self;
         }
-        self.said += if use_of_it == Use::Banner { 0 } else { lines };
+        self.said += if matches!(use_of_it, Use::Banner | Use::Row) { 0 } else { lines };
         if use_of_it != Use::Remark {
-            self.belonging = range.end;
+            self.is_below_row = use_of_it == Use::Row && self.said == 0;
+            self.start_of_documentation = range.end;
             self.parted = self.said;
         } else if is_empty {
-            self.belonging = range.start;
+            self.start_of_documentation = range.start;
         }
         self
     }
@@ -81,7 +94,7 @@ impl Lead {
     pub(super) fn resolved(mut self, text: &[u8]) -> Self {
         let said = &text[self.range.clone()];
         if self.is_header && !is_of_definition(said) {
-            self.belonging = self.range.end;
+            self.start_of_documentation = self.range.end;
             let is_shebang = said.starts_with(b"#!") && !said.contains(&b'\n');
             self.parted = if is_shebang { 0 } else { self.said };
         }
@@ -96,20 +109,24 @@ impl Lead {
         self.holds
     }
 
-    /// Returns where that begins which belongs to the next definition, if anything does.
-    pub(super) fn belonging(&self) -> Option<usize> {
-        (self.belonging < self.range.end).then_some(self.belonging)
+    /// Returns the start of the part that belongs to the next definition, if anything does.
+    pub(super) fn start_of_documentation(&self) -> Option<usize> {
+        (self.start_of_documentation < self.range.end).then_some(self.start_of_documentation)
     }
 
     /// Returns whether more of it may belong to the definition: a banner may stand in the middle of its comment. What is
     /// certain is one line between two banners, with a comment of the definition below: the title of a part of the file.
     ///
     /// The doc comment of Rust, which is an attribute, is such a comment as well, and no part of the file's own.
-    pub(super) fn is_open(&self, is_documented: bool) -> bool {
-        let has_comment = is_documented || self.belonging().is_some();
+    pub(super) fn is_open(&self, text: &[u8], is_documented: bool) -> bool {
+        let has_comment = is_documented || self.start_of_documentation().is_some();
         let is_title = self.parted == 1 && self.begins_with_banner && has_comment;
         let is_of_file = self.is_header && is_documented;
-        self.parted > 0 && !is_title && !is_of_file
+        // A title below a row that no second one closes, unless it is clearly documentation.
+        let below = self.start_of_documentation().map(|start| text[start..self.range.end].trim_ascii_start());
+        let may_be_title = self.is_below_row
+            && below.is_some_and(|below| !is_documentation(below) && !below.starts_with(b"///"));
+        may_be_title || (self.parted > 0 && !is_title && !is_of_file)
     }
 }
 

@@ -18,6 +18,9 @@ mod marks;
 /// The kind of an `impl` block in Rust. It has the name of its type, and is no definition of it.
 const IMPL: &str = "impl";
 
+/// The kind of a key in JSON or TOML, which is a part of a list.
+const KEY: &str = "key";
+
 /// The definitions of a file, in the order of their lines; those inside of others follow them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline(Vec<Definition>);
@@ -57,9 +60,11 @@ pub struct Doubts {
     all: Option<Doubt>,
 }
 
-/// Why the lines of a definition are not exactly the definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why the lines of a definition are not exactly the definition, the gravest reason last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Doubt {
+    /// A comment directly above may belong to the definition, or to all that follows in the file.
+    Comment,
     /// Other code stands in one of the lines, or the statement defines other names too.
     Shared,
     /// There is a syntax error in the definition, around it, or between it and the next one.
@@ -71,7 +76,7 @@ impl Doubts {
     #[must_use]
     pub fn any(self) -> Option<Doubt> {
         let all = [self.above, self.below, self.all];
-        all.into_iter().flatten().max_by_key(|doubt| *doubt == Doubt::Broken)
+        all.into_iter().flatten().max()
     }
 }
 
@@ -102,7 +107,30 @@ pub fn outline(path: &str, text: &[u8], limits: &Limits) -> Result<Outline, NoOu
     definitions().map(Outline).ok_or(NoOutline::TooMuch)
 }
 
+/// Returns whether the last line of a text is the last one of a definition that stands apart. The text may be a part of a
+/// file, such as a method, which is none by itself in JavaScript.
+pub fn ends_in_definition(path: &str, text: &[u8], limits: &Limits) -> bool {
+    let text = text.trim_ascii_end();
+    let ends = |text: &[u8], last: usize, depth: usize| {
+        let is_last = |definition: &Definition| {
+            definition.is_apart() && definition.depth >= depth && *definition.lines.end() == last
+        };
+        outline(path, text, limits).is_ok_and(|outline| outline.definitions().iter().any(is_last))
+    };
+    let last = 1 + memchr::memchr_iter(b'\n', text).count();
+    let has_methods =
+        matches!(language_of(path), Some(Language::JavaScript | Language::Tsx | Language::TypeScript));
+    !text.is_empty()
+        && (ends(text, last, 0)
+            || (has_methods && ends(&[b"class A {\n", text, b"\n}\n"].concat(), last + 1, 1)))
+}
+
 impl Definition {
+    /// Returns whether it stands apart from its neighbours, so that the blank lines around it belong to it.
+    pub fn is_apart(&self) -> bool {
+        self.kind != KEY
+    }
+
     /// Describes the definition without what contains it: `function c`, `impl T for B`.
     pub fn describe(&self) -> String {
         match (&self.label, &self.scope) {
@@ -117,6 +145,23 @@ impl Outline {
     /// Returns the definitions, in order.
     pub fn definitions(&self) -> &[Definition] {
         &self.0
+    }
+
+    /// Returns the outline of what a definition of this one contains.
+    #[must_use]
+    pub fn inside(&self, lines: &RangeInclusive<usize>) -> Self {
+        let is_inside = |one: &&Definition| {
+            lines.contains(one.lines.start()) && lines.contains(one.lines.end()) && one.lines != *lines
+        };
+        let first = self.0.iter().position(|one| is_inside(&one)).unwrap_or(0);
+        let inner: Vec<&Definition> = self.0.iter().skip(first).filter(is_inside).collect();
+        let least = inner.iter().map(|one| one.depth).min().unwrap_or(0);
+        let moved = |one: &Definition| Definition {
+            depth: one.depth - least,
+            parent: one.parent.and_then(|parent| parent.checked_sub(first)),
+            ..one.clone()
+        };
+        Self(inner.into_iter().map(moved).collect())
     }
 
     /// Returns the path of a definition of this outline: the names of those that contain it, and its own.

@@ -168,6 +168,11 @@ fn a_statement_that_assigns_several_names_is_shared() {
         ("a.js", "var a = b = module.exports = {};\n"),
         ("a.js", "const a = (b = 1);\n"),
         ("a.ts", "export const a = b = () => 1;\n"),
+        ("a.js", "var a = b || (c = {});\n"),
+        ("a.js", "var a = b || c || (d.e = {});\n"),
+        ("a.js", "const a = b ? (c = 1) : 2;\n"),
+        ("a.ts", "const a = b ?? (c ??= {});\n"),
+        ("a.py", "a = b or (c := 1)\n"),
         ("a.py", "a = b = []\n"),
         ("a.py", "a: int = b = 1\n"),
         ("a.py", "a = (b := 1)\n"),
@@ -213,23 +218,23 @@ fn a_banner_in_the_comment_of_a_definition_leaves_open_where_it_begins() {
     check(
         "a.py",
         "x = 1\n# Does a.\n# -----\n# Twice.\ndef a(): pass\n",
-        &["variable x 1-1", "function a 4-5 @5 Shared"],
+        &["variable x 1-1", "function a 4-5 @5 Comment"],
     );
     check(
         "a.py",
         "x = 1\n\n#####\n# Does a.\n#####\ndef a(): pass\n",
-        &["variable x 1-1", "function a 6-6 Shared"],
+        &["variable x 1-1", "function a 6-6 Comment"],
     );
     check(
         "a.c",
         "int x(void);\n\n/*****\n * Does a.\n *****/\nint a() {}\n",
-        &["prototype x 1-1", "function a 6-6 Shared"],
+        &["prototype x 1-1", "function a 6-6 Comment"],
     );
     check("a.js", "f();\n// Of a!!!\n// # A ---\nfunction a() {}\n", &["function a 2-4 @4"]);
     check(
         "a.py",
         "x = 1\n# region a\ndef a(): pass\n# endregion\n",
-        &["variable x 1-1", "function a 3-3 Shared"],
+        &["variable x 1-1", "function a 3-3 Comment"],
     );
     check(
         "a.py",
@@ -240,7 +245,7 @@ fn a_banner_in_the_comment_of_a_definition_leaves_open_where_it_begins() {
     check(
         "a.toml",
         "[a]\nb = 1\n# of b?\n# ---- c ----\n[c]\nd = 1\n",
-        &["table a 1-3", "  key a.b 2-2", "table c 5-6 Shared", "  key c.d 6-6"],
+        &["table a 1-3", "  key a.b 2-2", "table c 5-6 Comment", "  key c.d 6-6"],
     );
 }
 
@@ -286,12 +291,12 @@ fn a_comment_at_the_top_of_a_file_is_about_the_file() {
     check("a.sh", "#!/bin/bash\na() { :; }\n", &["function a 2-2"]);
     check("a.py", "# Licence.\n\ndef a(): pass\n", &["function a 3-3"]);
     // Directly above a definition, it may be about that.
-    check("a.py", "#!/usr/bin/python\n# coding: utf-8\ndef a(): pass\n", &["function a 3-3 Shared"]);
-    check("a.js", "// Copyright somebody.\n// All rights.\nfunction a() {}\n", &["function a 3-3 Shared"]);
-    check("a.js", "/* Adds. */\nexport function a() {}\n", &["function a 2-2 Shared"]);
-    check("a.py", "# Adds.\n@b\ndef a(): pass\n", &["function a 2-3 @3 Shared"]);
-    check("a.ts", "/* Adds. */\n@B()\nclass A {}\n", &["class A 2-3 @3 Shared"]);
-    check("a.rs", "// Adds.\n#[b]\nfn a() {}\n", &["function a 2-3 @3 Shared"]);
+    check("a.py", "#!/usr/bin/python\n# coding: utf-8\ndef a(): pass\n", &["function a 3-3 Comment"]);
+    check("a.js", "// Copyright somebody.\n// All rights.\nfunction a() {}\n", &["function a 3-3 Comment"]);
+    check("a.js", "/* Adds. */\nexport function a() {}\n", &["function a 2-2 Comment"]);
+    check("a.py", "# Adds.\n@b\ndef a(): pass\n", &["function a 2-3 @3 Comment"]);
+    check("a.ts", "/* Adds. */\n@B()\nclass A {}\n", &["class A 2-3 @3 Comment"]);
+    check("a.rs", "// Adds.\n#[b]\nfn a() {}\n", &["function a 2-3 @3 Comment"]);
     // A doc comment is, unless it tells of the file.
     check("a.js", "/**\n * Adds.\n */\nfunction a() {}\n", &["function a 1-4 @4"]);
     check("a.ts", "/** Adds. */\n@B()\nexport class A {}\n", &["class A 1-3 @3"]);
@@ -304,7 +309,7 @@ fn a_comment_at_the_top_of_a_file_is_about_the_file() {
     ] {
         let text = format!("{other}\nfunction a() {{}}\n");
         let line = text.lines().count();
-        check("a.js", &text, &[&format!("function a {line}-{line} Shared")]);
+        check("a.js", &text, &[&format!("function a {line}-{line} Comment")]);
     }
     check("a.py", "# Licence.\n\n# Of a.\ndef a(): pass\n", &["function a 3-4 @4"]);
     check("a.rs", "/// A.\nfn a() {}\n", &["function a 1-2 @2"]);
@@ -491,3 +496,65 @@ const TOKENS: &[&str] = &[
     "type ",
     "@a\n",
 ];
+
+#[test]
+fn a_text_ends_in_a_definition_or_in_what_may_belong_to_the_next_one() {
+    let ends = |path: &str, text: &str| ends_in_definition(path, text.as_bytes(), &PATIENT);
+    for (path, text) in [
+        ("a.py", "def a():\n    return 1\n"),
+        ("a.py", "    @b\n    def a(self):\n        return 1\n\n"),
+        ("a.rs", "    fn a() {}"),
+        ("a.rs", "/// A.\nfn a() {\n}\n"),
+        ("a.ts", "function a() {\n}\n"),
+        ("a.ts", "    async a(b: C): D {\n        return b;\n    }\n"),
+        ("a.js", "  static a() {\n  }\n"),
+        ("a.go", "func (a *B) c() {\n}\n"),
+        ("A.java", "    public void a() {\n    }\n"),
+        ("a.md", "## A\n\ntext\n"),
+        ("a.css", "a {\n}\n"),
+    ] {
+        assert!(ends(path, text), "{path}: {text}");
+    }
+    for (path, text) in [
+        ("a.py", "@a"),
+        ("a.py", "@a(\n    1,\n)\n"),
+        ("a.py", "def a(): pass\n\n# Of b.\n"),
+        ("a.rs", "#[inline]\n"),
+        ("a.rs", "fn a() {}\n\n/// Of b.\n"),
+        ("a.ts", "@Component({\n})\n"),
+        ("a.ts", "/** Of a. */"),
+        ("a.ts", "}"),
+        ("a.ts", "export"),
+        ("a.go", "//go:noinline\n"),
+        ("a.c", "static"),
+        ("a.json", "\"a\": 1,\n"),
+        ("a.txt", "def a(): pass\n"),
+        ("a.py", "\n"),
+    ] {
+        assert!(!ends(path, text), "{path}: {text}");
+    }
+}
+
+#[test]
+fn a_comment_below_a_row_that_nothing_closes_may_be_the_title_of_what_follows() {
+    let above = |path: &str, text: &str| {
+        let outline = outline(path, text.as_bytes(), &PATIENT).unwrap();
+        outline.find("a")[0].doubts.above
+    };
+    for (path, text) in [
+        ("a.py", "x = 1\n\n#########\n# Helpers\ndef a(): pass\n"),
+        ("a.js", "x();\n\n// -----------\n// Helpers\nfunction a() {}\n"),
+        ("a.js", "x();\n\n/* ========= */\n/* Helpers */\nfunction a() {}\n"),
+    ] {
+        assert_eq!(above(path, text), Some(Doubt::Comment), "{text}");
+    }
+    for (path, text) in [
+        ("a.py", "x = 1\n\n# ---- helpers ----\n# Of a.\ndef a(): pass\n"),
+        ("a.py", "x = 1\n\n#########\ndef a(): pass\n"),
+        ("a.js", "x();\n\n// ---------\n// Helpers\n// ---------\n// Of a.\nfunction a() {}\n"),
+        ("a.js", "x();\n\n// ---------\n/** Of a. */\nfunction a() {}\n"),
+        ("a.rs", "use x;\n\n// ---------\n/// Of a.\nfn a() {}\n"),
+    ] {
+        assert_eq!(above(path, text), None, "{text}");
+    }
+}

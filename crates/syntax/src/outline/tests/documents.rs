@@ -61,7 +61,7 @@ e = [
         "Cargo.toml",
         text,
         &[
-            "table package 2-4 Shared",
+            "table package 2-4 Comment",
             "  key package.name 3-3",
             "  key package.quoted key 4-4",
             "table dependencies 6-10 @7",
