@@ -72,15 +72,15 @@ fn of_content(file: &FilePlan) -> Diff {
     match &file.action {
         Action::Create { content } => whole(None, Some(name), content.bytes()),
         Action::Delete { base } => whole(Some(name), None, base.bytes()),
-        Action::Modify { base, edit } => changed(name, name, base.bytes(), edit),
-        Action::Move { from, base, edit } => changed(from, name, base.bytes(), edit),
+        Action::Modify { base, edit } => changed(name, name, base, edit),
+        Action::Move { from, base, edit } => changed(from, name, base, edit),
     }
 }
 
 /// Returns the diff between two contents whose relation is not known, as after another program's change.
 #[must_use]
 pub fn between(name: &str, old: &Text, new: &Text) -> Diff {
-    changed(name, name, old.bytes(), &crate::plan::rewrite_between(old, new))
+    changed(name, name, old, &crate::plan::rewrite_between(old, new))
 }
 
 impl Diff {
@@ -189,17 +189,17 @@ fn whole(old: Option<&String>, new: Option<&String>, content: &[u8]) -> Diff {
     diff
 }
 
-fn changed(old_name: &str, new_name: &str, bytes: &[u8], edit: &Edit) -> Diff {
+fn changed(old_name: &str, new_name: &str, base: &Text, edit: &Edit) -> Diff {
+    let bytes = base.bytes();
     let (old_name, new_name) = (Some(old_name.into()), Some(new_name.into()));
     let mut diff = Diff { old_name, new_name, ..Diff::default() };
     let blocks = blocks(bytes, edit);
-    // `old_line` is the index of the line at `counted`; `shift` is how many more lines the new side has so far.
-    let (mut counted, mut old_line, mut shift) = (0, 0usize, 0isize);
+    // How many more lines the new side has so far.
+    let mut shift = 0isize;
     for group in groups(bytes, &blocks) {
         let before = lines_before(bytes, group[0].range.start, CONTEXT);
         let after = lines_after(bytes, group[group.len() - 1].range.end, CONTEXT);
-        old_line += memchr::memchr_iter(b'\n', &bytes[counted..before]).count();
-        counted = before;
+        let old_line = base.line_number(before) - 1;
         let mut body = String::new();
         let (mut at, mut gone, mut come) = (before, 0, 0);
         for block in group {
@@ -301,7 +301,7 @@ mod tests {
         let mut builder = EditBuilder::new(&text);
         builder.replace(1, 0..3, b"1".to_vec());
         builder.replace(2, 8..13, b"3".to_vec());
-        let shown = changed("f", "f", text.bytes(), &builder.finish().unwrap());
+        let shown = changed("f", "f", &text, &builder.finish().unwrap());
         assert_eq!(shown.text(), "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-one two three\n+1 two 3\n next\n");
     }
 
@@ -314,7 +314,7 @@ mod tests {
             let text = Text::new(old.clone().into_bytes()).unwrap();
             let mut builder = EditBuilder::new(&text);
             builder.replace(1, 0..old.len(), new.clone().into_bytes());
-            let from_span = changed("f", "f", text.bytes(), &builder.finish().unwrap());
+            let from_span = changed("f", "f", &text, &builder.finish().unwrap());
             let compared = diff(&old, &new);
             prop_assert_eq!((from_span.added, from_span.removed), (compared.added, compared.removed));
             prop_assert_eq!(apply(old.as_bytes(), &from_span.text()), Some(new.clone().into_bytes()));
@@ -348,7 +348,7 @@ mod tests {
             // Spans may touch; overlapping ones cannot be built.
             let edit = builder.finish().unwrap();
             let new = String::from_utf8(edit.apply(text.bytes())).unwrap();
-            let shown = changed("f", "f", text.bytes(), &edit);
+            let shown = changed("f", "f", &text, &edit);
             prop_assert_eq!(apply(old.as_bytes(), &shown.text()), Some(new.into_bytes()));
         }
     }

@@ -151,9 +151,9 @@ pub fn follow<'a>(named: NamedLines, steps: impl IntoIterator<Item = Step<'a>>, 
                 _ if changed.is_some() => return Followed::Changed(None),
                 // Lines that stand once in each may be others: those that are meant were changed, and their like was
                 // written elsewhere.
-                Standing::Once(kept) if map.step(&at).as_ref() == Ok(&kept) => at = kept,
-                Standing::Once(_) | Standing::Nowhere => return Followed::Changed(None),
-                Standing::Several(places) => {
+                Occurrences::Once(kept) if map.step(&at).as_ref() == Ok(&kept) => at = kept,
+                Occurrences::Once(_) | Occurrences::Nowhere => return Followed::Changed(None),
+                Occurrences::Several(places) => {
                     return Followed::Several(places.into_iter().map(CurrentLines::of).collect());
                 }
             },
@@ -170,7 +170,7 @@ impl Step<'_> {
     fn lines_before(&self) -> usize {
         match self {
             Self::Edited(map) => map.old,
-            Self::Compared { then, .. } => then.lines().len(),
+            Self::Compared { then, .. } => then.line_count(),
         }
     }
 }
@@ -212,7 +212,7 @@ impl LineMap {
     /// Creates the map of any edit, though which of several equal lines that has kept may be a guess.
     fn from_spans(base: &Text, edit: &Edit) -> Self {
         let blocks = blocks(base, edit);
-        let old = base.lines().len();
+        let old = base.line_count();
         let new = blocks.iter().fold(old, |lines, block| lines + block.came - block.gone);
         Self { old, new, blocks }
     }
@@ -283,15 +283,15 @@ fn moved(blocks: &[LineBlock]) -> (usize, usize) {
 
 /// Returns the blocks of lines that the spans of an edit touch.
 fn blocks(base: &Text, edit: &Edit) -> Vec<LineBlock> {
-    let (bytes, lines) = (base.bytes(), base.lines());
-    let (len, end_of_body) = (lines.len(), base.body().end);
+    let bytes = base.bytes();
+    let (len, end_of_body) = (base.line_count(), base.body().end);
     let is_ended = bytes.last().is_none_or(|last| *last == b'\n') || len == 0;
     let mut open: Option<OpenBlock> = None;
     let mut done = Vec::new();
-    let line_of = |offset: usize| if offset >= end_of_body { len } else { lines.index_of(offset) };
+    let line_of = |offset: usize| if offset >= end_of_body { len } else { base.line_index(offset) };
     for (i, span) in edit.spans().iter().enumerate() {
         // The mark before the first line is none of the lines.
-        let (start, end) = (span.range.start.max(lines.start(0)), span.range.end.max(lines.start(0)));
+        let (start, end) = (span.range.start.max(base.line_start(0)), span.range.end.max(base.line_start(0)));
         if start == end && span.new.is_empty() {
             continue;
         }
@@ -318,7 +318,13 @@ fn blocks(base: &Text, edit: &Edit) -> Vec<LineBlock> {
                 line if line == len && !is_ended => len - 1,
                 line => line,
             };
-            OpenBlock { first: line, end: line, until: lines.start(line), ends_at: 0, content: Vec::new() }
+            OpenBlock {
+                first: line,
+                end: line,
+                until: base.line_start(line),
+                ends_at: 0,
+                content: Vec::new(),
+            }
         });
         block.content.extend_from_slice(&bytes[block.until..start]);
         block.content.extend_from_slice(&span.new);
@@ -327,11 +333,11 @@ fn blocks(base: &Text, edit: &Edit) -> Vec<LineBlock> {
         // The line in which the span ends is touched, unless both that and what takes its place end there.
         let touched = match line_of(end) {
             line if line == len => len,
-            line if lines.start(line) == end && whole => line,
+            line if base.line_start(line) == end && whole => line,
             line => line + 1,
         };
         block.end = block.end.max(touched);
-        block.ends_at = lines.start(block.end);
+        block.ends_at = base.line_start(block.end);
         open = Some(block);
     }
     done.extend(open.map(|block| block.close(bytes)));
@@ -364,14 +370,14 @@ impl OpenBlock {
 
 /// The places of some lines of an older content in a newer one.
 #[derive(Debug, PartialEq, Eq)]
-enum Standing {
+enum Occurrences {
     Once(Range<usize>),
     Nowhere,
     Several(Vec<Range<usize>>),
 }
 
 /// Finds lines of an older content in a newer one by their text.
-fn compare(then: &Text, now: &Text, at: &Range<usize>) -> Standing {
+fn compare(then: &Text, now: &Text, at: &Range<usize>) -> Occurrences {
     let mut known = BTreeMap::new();
     let (then, now) = (Numbered::new(then, &mut known), Numbered::new(now, &mut known));
     let mut work = WORK;
@@ -380,7 +386,7 @@ fn compare(then: &Text, now: &Text, at: &Range<usize>) -> Standing {
     let wanted = &then.0[start..start + count];
     let (Some(mut places), Some(mut found)) = (then.places(wanted, &mut work), now.places(wanted, &mut work))
     else {
-        return Standing::Several(Vec::new());
+        return Occurrences::Several(Vec::new());
     };
     let mut margin = 0;
     while count == 0 && margin == 0 || places.len() > 1 {
@@ -404,18 +410,18 @@ fn compare(then: &Text, now: &Text, at: &Range<usize>) -> Standing {
         found.retain(|place| fits(&now, *place));
     }
     match found[..] {
-        [] => Standing::Nowhere,
+        [] => Occurrences::Nowhere,
         [place] => {
             let beside =
                 then.0[start - 1] == now.0[place - 1] || then.0[start + count] == now.0[place + count];
-            if beside { Standing::Once(place - 1..place - 1 + count) } else { Standing::Nowhere }
+            if beside { Occurrences::Once(place - 1..place - 1 + count) } else { Occurrences::Nowhere }
         }
         _ => told(&found, count),
     }
 }
 
-fn told(places: &[usize], count: usize) -> Standing {
-    Standing::Several(places.iter().take(TOLD).map(|place| place - 1..place - 1 + count).collect())
+fn told(places: &[usize], count: usize) -> Occurrences {
+    Occurrences::Several(places.iter().take(TOLD).map(|place| place - 1..place - 1 + count).collect())
 }
 
 /// The lines of a text as numbers, equal for equal lines, between two that stand for its edges.

@@ -32,12 +32,17 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod problem;
 pub mod version;
+
+pub mod problem;
 
 pub mod encoding;
 
+mod compare;
+
 mod tokens;
+
+pub mod elision;
 
 pub mod excerpt;
 
@@ -54,6 +59,8 @@ pub mod find;
 pub mod plan;
 
 pub mod diff;
+
+pub mod proposal;
 
 pub mod standing;
 

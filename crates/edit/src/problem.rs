@@ -7,6 +7,7 @@
 mod lost;
 pub mod malformed;
 mod near;
+mod sketch;
 mod symbol;
 
 use alloc::boxed::Box;
@@ -19,6 +20,7 @@ use crate::version::Version;
 pub use lost::{LinesNow, LostLines, WhyLost};
 pub use malformed::Malformed;
 pub use near::{Difference, DifferenceKind, DifferingWords, Near, NearPlace, Relation};
+pub use sketch::{SketchDoubt, UncertainSketch};
 pub use symbol::{DefinitionLines, NoDefinition, Part, UncertainSymbol, Uncertainty, UnknownSymbol};
 
 /// One expected failure, and where in the request it arose.
@@ -226,6 +228,8 @@ pub enum Kind {
         claimed: String,
         current: Version,
     },
+    /// What a sketch means is not certain.
+    UncertainSketch(Box<UncertainSketch>),
     /// Lines are named by number alone, and an earlier change has moved them.
     MovedNumbers,
     WorkLimit {
@@ -472,6 +476,7 @@ codes! {
     SymbolNotFound "symbol-not-found",
     AmbiguousSymbol "ambiguous-symbol",
     UncertainSymbol "uncertain-symbol",
+    UncertainSketch "uncertain-sketch",
 }
 
 impl fmt::Display for Code {
@@ -502,6 +507,7 @@ impl Kind {
             Self::SymbolNotFound { .. } => Code::SymbolNotFound,
             Self::AmbiguousSymbol { .. } => Code::AmbiguousSymbol,
             Self::UncertainSymbol(_) => Code::UncertainSymbol,
+            Self::UncertainSketch(_) => Code::UncertainSketch,
             Self::SymbolOfUnknownVersion { .. } => Code::StaleFile,
             Self::WorkLimit { .. } => Code::WorkLimit,
             Self::NoSuchLines { .. }
@@ -543,6 +549,10 @@ impl Kind {
                 WhyLost::Several { lines } => lines,
                 _ => &[],
             },
+            Self::UncertainSketch(uncertain) => match &uncertain.doubt {
+                SketchDoubt::Several { lines } => lines,
+                _ => &[],
+            },
             _ => &[],
         }
     }
@@ -554,6 +564,7 @@ impl Kind {
             Self::SearchNotFound { near } | Self::HunkContextMismatch { near, .. } => Some(near.version),
             Self::LostLines(lost) => Some(lost.current),
             Self::SymbolOfUnknownVersion { current, .. } => Some(*current),
+            Self::UncertainSketch(uncertain) => Some(uncertain.version),
             _ => None,
         }
     }

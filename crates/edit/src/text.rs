@@ -8,6 +8,8 @@
 //!
 //! A line ends in LF or CRLF. A CR that no LF follows is an ordinary character.
 
+mod newlines;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -18,6 +20,8 @@ use crate::encoding::Encoding;
 use crate::problem::{Kind, NotText};
 use crate::tokens::Tokens;
 use crate::version::{Blocks, Hashing, Version};
+
+use self::newlines::Newlines;
 
 /// The byte order mark in the view. It belongs to the file, not to its first line.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -33,6 +37,8 @@ pub struct Text {
     version: Version,
     /// The hashes of the blocks of the raw bytes.
     blocks: Blocks,
+    /// The newlines of the view.
+    newlines: Newlines,
     /// The words of the view, computed when first used.
     tokens: OnceBox<Tokens>,
 }
@@ -48,23 +54,31 @@ impl Text {
 
     /// Accepts bytes as [`Text::new`] does, all of which `builder` has seen while they were read.
     pub fn from_builder(raw: Vec<u8>, builder: TextBuilder) -> Result<Self, Kind> {
-        let TextBuilder { hashing, has_others, len } = builder;
+        let TextBuilder { hashing, newlines, has_others, len } = builder;
         debug_assert_eq!(raw.len(), len);
         let seen = hashing.finish_with_blocks();
         if !has_others {
             // ASCII without NUL is UTF-8 and no other encoding.
-            return Ok(Self::from_parts(raw, None, Encoding::UTF_8, seen));
+            return Ok(Self::from_parts(raw, None, Encoding::UTF_8, seen, newlines));
         }
         match Encoding::detect(&raw) {
-            Ok((encoding, None)) => Ok(Self::from_parts(raw, None, encoding, seen)),
-            Ok((encoding, Some(view))) => Ok(Self::from_parts(view, Some(raw), encoding, seen)),
+            Ok((encoding, None)) => Ok(Self::from_parts(raw, None, encoding, seen, newlines)),
+            Ok((encoding, Some(view))) => {
+                let newlines = Newlines::of(&view);
+                Ok(Self::from_parts(view, Some(raw), encoding, seen, newlines))
+            }
             Err(why) => Err(Kind::NotText { why }),
         }
     }
 
-    fn from_parts(bytes: Vec<u8>, raw: Option<Vec<u8>>, encoding: Encoding, seen: (Version, Blocks)) -> Self {
-        let (version, blocks) = seen;
-        Self { bytes, raw, encoding, version, blocks, tokens: OnceBox::new() }
+    fn from_parts(
+        bytes: Vec<u8>,
+        raw: Option<Vec<u8>>,
+        encoding: Encoding,
+        (version, blocks): (Version, Blocks),
+        newlines: Newlines,
+    ) -> Self {
+        Self { bytes, raw, encoding, version, blocks, newlines, tokens: OnceBox::new() }
     }
 
     /// Makes a text with this view in this encoding; the error is the first character that the encoding lacks.
@@ -77,7 +91,8 @@ impl Text {
         };
         let mut hashing = Hashing::default();
         hashing.update(raw.as_deref().unwrap_or(&view));
-        Ok(Self::from_parts(view, raw, encoding, hashing.finish_with_blocks()))
+        let newlines = Newlines::of(&view);
+        Ok(Self::from_parts(view, raw, encoding, hashing.finish_with_blocks(), newlines))
     }
 
     /// Returns the view: all of the file as UTF-8, with the BOM. The view of a file in UTF-8 with invalid bytes keeps
@@ -142,6 +157,34 @@ impl Text {
         Lines::new(&self.bytes, self.body())
     }
 
+    /// Returns the number of lines of the body, without the index of all of them.
+    #[must_use]
+    pub fn line_count(&self) -> usize {
+        let is_unended = !self.body().is_empty() && self.bytes.last() != Some(&b'\n');
+        self.newlines.total() + usize::from(is_unended)
+    }
+
+    /// Returns the index of the line that holds the byte at `offset`, as [`Lines::index_of`] does.
+    #[must_use]
+    pub fn line_index(&self, offset: usize) -> usize {
+        self.newlines.before(&self.bytes, offset).min(self.line_count().saturating_sub(1))
+    }
+
+    /// Returns the one-based number of the line that begins at `offset` or holds the byte there.
+    #[must_use]
+    pub fn line_number(&self, offset: usize) -> usize {
+        self.newlines.before(&self.bytes, offset) + 1
+    }
+
+    /// Returns the offset of line `index`, as [`Lines::start`] does.
+    #[must_use]
+    pub fn line_start(&self, index: usize) -> usize {
+        match index {
+            0 => self.body().start,
+            _ => self.newlines.end_of(&self.bytes, index).unwrap_or(self.bytes.len()),
+        }
+    }
+
     /// Returns the words of each line of the body.
     pub(crate) fn tokens(&self) -> &Tokens {
         self.tokens.get_or_init(|| {
@@ -180,6 +223,7 @@ impl Text {
 #[derive(Clone, Debug, Default)]
 pub struct TextBuilder {
     hashing: Hashing,
+    newlines: Newlines,
     /// Whether some byte was not ASCII, or was NUL.
     has_others: bool,
     len: usize,
@@ -194,6 +238,7 @@ impl TextBuilder {
         self.len += bytes.len();
         for chunk in bytes.chunks(CHUNK) {
             self.has_others = self.has_others || !chunk.is_ascii() || memchr::memchr(0, chunk).is_some();
+            self.newlines.push(chunk);
             self.hashing.update(chunk);
         }
     }
@@ -320,12 +365,6 @@ pub fn split_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|&byte| byte == b'\n')
 }
 
-/// Returns the one-based number of the line that holds the byte at `offset`.
-#[must_use]
-pub fn line_number(bytes: &[u8], offset: usize) -> usize {
-    memchr::memchr_iter(b'\n', &bytes[..offset]).count() + 1
-}
-
 /// Returns the ending for a new line at `offset`: that of the line before it, else that of the line after it. `None` in
 /// a file without line endings.
 #[must_use]
@@ -377,6 +416,25 @@ mod tests {
         let text = text(b"\xef\xbb\xbf");
         assert_eq!(text.body(), 3..3);
         assert!(text.lines().is_empty());
+    }
+
+    #[test]
+    fn what_is_counted_while_reading_agrees_with_the_index_of_all_lines() {
+        let long = |ends: &str| "a line\n".repeat(3_000) + &"x".repeat(9_000) + "\n\n" + ends;
+        for content in
+            ["", "\u{feff}", "\n", "\u{feff}a\n\nb", &long(""), &long("last"), &long("\u{feff}é\r\n")]
+        {
+            let text = text(content.as_bytes());
+            let lines = text.lines();
+            assert_eq!(text.line_count(), lines.len());
+            for index in (0..lines.len() + 2).filter(|index| *index < 9 || index % 100 > 97) {
+                assert_eq!(text.line_start(index), lines.start(index), "{index}");
+            }
+            for offset in (0..=text.bytes().len()).filter(|offset| *offset < 9 || offset % 512 > 509) {
+                assert_eq!(text.line_index(offset), lines.index_of(offset), "{offset}");
+            }
+            assert_eq!(text.line_index(text.bytes().len()), lines.index_of(text.bytes().len()));
+        }
     }
 
     #[test]

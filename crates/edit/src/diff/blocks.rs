@@ -8,8 +8,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
+use crate::compare::compare;
 use crate::edit::Edit;
 use crate::text::split_lines;
 
@@ -134,7 +135,7 @@ fn without_shared_lines<'a>(bytes: &'a [u8], block: LineBlock<'a>) -> Vec<LineBl
     for line in &old {
         ends.push(ends[ends.len() - 1] + line.len());
     }
-    let changed = capture_diff_slices(Algorithm::Myers, &old, &new).into_iter();
+    let changed = compare(&old, &new).into_iter();
     let changed = changed.filter(|op| !matches!(op, DiffOp::Equal { .. }));
     changed
         .map(|op| {

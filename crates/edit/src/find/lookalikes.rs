@@ -11,12 +11,13 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
 use super::block::{Block, bytes_of, starts_of};
 use super::{Budget, Candidate, Candidates, Haystack, Interpretation, Needle};
+use crate::compare::compare;
 use crate::patch::Line;
 use crate::problem::Kind;
 
@@ -167,7 +168,7 @@ fn respelt(text: &str, replaced: Option<(&str, &str)>, theirs: &BTreeMap<String,
         new.into_iter().for_each(|cluster| own(cluster, &mut out));
         return out;
     }
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    for op in compare(&old, &new) {
         match op {
             DiffOp::Equal { old_index, len, .. } => {
                 out.extend(file[old_index..old_index + len].iter().copied());

@@ -42,7 +42,7 @@ use core::ops::Range;
 use crate::excerpt::around;
 use crate::patch::Line;
 use crate::problem::{Kind, Work};
-use crate::text::{LineEndings, Lines, Text, line_number, split_ending, split_lines};
+use crate::text::{LineEndings, Lines, Text, split_ending, split_lines};
 
 pub use anchor::{SearchScope, search_scope};
 pub use block::{Block, BlockForm};
@@ -284,7 +284,7 @@ impl<'a> Haystack<'a> {
     /// Returns the one-based number of the line at `offset`.
     #[must_use]
     pub fn line_number(&self, offset: usize) -> usize {
-        line_number(self.text.bytes(), offset)
+        self.text.line_number(offset)
     }
 }
 

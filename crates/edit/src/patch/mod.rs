@@ -6,10 +6,12 @@
 
 pub mod recognise;
 
+pub mod answer;
 pub mod context;
 pub mod ed;
 pub mod rcs;
 pub mod search_replace;
+pub mod sketch;
 pub mod unified;
 pub mod v4a;
 pub mod whole;
@@ -31,10 +33,12 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 pub use self::address::{LineAddress, LinesOfVersion, Part, SymbolPart};
+use self::sketch::Sketch;
 pub use self::taken::{NewLines, TakenLines};
+use crate::compare::compare;
 use crate::problem::{Kind, NoChange, Problem};
 
 /// A parsed request.
@@ -112,6 +116,35 @@ pub enum Change {
     Numbered(NumberedChange),
     /// A text where a search has found it, and its replacement.
     Place(PlaceChange),
+    /// New text with markers for what stays.
+    Sketch(Sketch),
+}
+
+impl Change {
+    /// Returns the line, counted from 1, that only chooses among equal places.
+    #[must_use]
+    pub fn hint(&self) -> Option<usize> {
+        match self {
+            // Lines that are all new have no other place.
+            Self::Lines(change) if change.lines.iter().any(|line| line.before().is_some()) => change.hint,
+            Self::Block(change) => change.hint,
+            _ => None,
+        }
+    }
+
+    /// Returns the change without that line, for a text whose lines have moved.
+    #[must_use]
+    pub fn without_hint(&self) -> Self {
+        let mut change = self.clone();
+        if self.hint().is_some() {
+            match &mut change {
+                Self::Lines(change) => change.hint = None,
+                Self::Block(change) => change.hint = None,
+                _ => {}
+            }
+        }
+        change
+    }
 }
 
 /// A text and its replacement.
@@ -251,7 +284,7 @@ impl Line {
             let (old_len, new_len) = (old_mid.len(), new_mid.len());
             vec![DiffOp::Replace { old_index: 0, old_len, new_index: 0, new_len }]
         } else {
-            capture_diff_slices(Algorithm::Myers, old_mid, new_mid)
+            compare(old_mid, new_mid)
         };
         for op in ops {
             if matches!(op, DiffOp::Equal { .. }) {
@@ -376,6 +409,7 @@ impl Operation {
                     Change::Range(change) => change.lines.iter().map(String::len).sum(),
                     Change::Numbered(change) => change.new.bytes(),
                     Change::Place(change) => change.old.len() + change.new.len(),
+                    Change::Sketch(sketch) => sketch.text().len(),
                 };
                 hunks.iter().map(text).sum()
             }
@@ -384,6 +418,18 @@ impl Operation {
 }
 
 impl Patch {
+    /// Takes away the line numbers that only choose among equal places, but for those that are known of a file.
+    pub fn keep_hints(&mut self, is_known: impl Fn(&str, usize) -> bool) {
+        for Section { path, operation, .. } in &mut self.sections {
+            let Operation::Update { hunks, .. } = operation else { continue };
+            for hunk in hunks {
+                if hunk.change.hint().is_some_and(|line| !is_known(path, line)) {
+                    hunk.change = hunk.change.without_hint();
+                }
+            }
+        }
+    }
+
     /// Makes a patch that replaces texts in one file, or inserts lines beside them, all found in the same content.
     pub fn replace<C: Into<Change>>(path: &str, changes: Vec<C>) -> Result<Self, Problem> {
         let mut changes: Vec<Change> = changes.into_iter().map(Into::into).collect();

@@ -142,7 +142,8 @@ fn unified_section(section: &Section) -> Option<String> {
                     | Change::Insertion(_)
                     | Change::Block(_)
                     | Change::Numbered(_)
-                    | Change::Place(_) => {
+                    | Change::Place(_)
+                    | Change::Sketch(_) => {
                         return None;
                     }
                 }

@@ -7,8 +7,9 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
+use crate::compare::compare;
 use crate::text::{LineEnding, LineEndings, ending_near, split_ending, split_lines};
 
 /// The number of line pairs above which the lines of a changed block with mixed line endings are replaced one by one,
@@ -48,7 +49,7 @@ pub(super) fn carry(
     }
     let (old_keys, new_keys): (Vec<_>, Vec<_>) =
         (old_mid.iter().map(|l| key(l)).collect(), new_mid.iter().map(|l| key(l)).collect());
-    capture_diff_slices(Algorithm::Myers, &old_keys, &new_keys)
+    compare(&old_keys, &new_keys)
         .into_iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
         .map(|op| {

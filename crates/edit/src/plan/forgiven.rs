@@ -4,8 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
+use crate::compare::compare;
 use crate::find::{Haystack, Layer};
 use crate::patch::Line;
 use crate::text::{LineEnding, split_ending, split_lines};
@@ -56,7 +57,7 @@ pub(super) fn lines(h: &Haystack<'_>, written: &[Line], place: &Range<usize>, la
     }
     let known: Vec<&str> = file.iter().map(String::as_str).collect();
     let mut forgiven = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &known, &request) {
+    for op in compare(&known, &request) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::place::Placer;
-use super::splice::{self, is_telling};
+use super::splice::is_telling;
 use crate::find::{self, Block, BlockForm, FAITHFUL, LITERAL, Layer, Needle, contents};
 use crate::patch::{Insertion, Line, Side};
 use crate::problem::{Kind, NoChange};
@@ -99,9 +99,7 @@ impl Placer<'_> {
         }
         let text: usize = insertion.lines.iter().map(|line| line.len() + 2).sum();
         self.limits.check_file(self.bytes().len().saturating_add(text))?;
-        splice::check_end(&self.haystack, line)?;
-        self.insert(number, line, added, None);
-        Ok(())
+        self.insert(number, line, added, None)
     }
 
     /// Returns whether these lines stand in the file from this one on, and are not as common as a bracket.

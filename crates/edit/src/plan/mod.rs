@@ -7,6 +7,7 @@
 //! A plan is `#[must_use]`, not `Clone`, and made only here and by [`undo`](fn@undo), which reverts an edit. So it
 //! cannot be committed twice or come from outside. A preview is a stored plan.
 
+mod apart;
 mod carry;
 mod fitting;
 mod forgiven;
@@ -17,6 +18,7 @@ mod numbering;
 mod overlay;
 mod place;
 mod replace;
+mod sketch;
 mod splice;
 mod suspect;
 mod taken;
@@ -34,7 +36,7 @@ use alloc::vec::Vec;
 pub use self::forgiven::Forgiven;
 pub use self::format::UnfitFormat;
 pub use self::note::PlanNote;
-pub use self::numbering::{FoundSymbol, Since, SymbolLines};
+pub use self::numbering::{DefinitionPlace, FoundSymbol, Since, SymbolLines};
 use self::overlay::{Overlay, OverlayFile};
 pub use self::taken::{Origin, Taken};
 pub use self::undo::{UndoneFile, undo};
@@ -45,7 +47,7 @@ use crate::encoding::Encoding;
 use crate::find::{FindLimits, Layer};
 use crate::patch::{Part, Patch, SymbolPart};
 use crate::problem::{HunksThatFit, Kind, NoChange, NotText, Problem};
-use crate::text::{Text, line_number, split_lines};
+use crate::text::{Text, split_lines};
 use crate::version::Version;
 
 /// The files on disk that the paths of a request name.
@@ -59,8 +61,14 @@ pub struct Sources {
     since: BTreeMap<String, BTreeMap<String, Since>>,
     /// Where definitions are in versions of files, by the names of the files and then by version.
     symbols: BTreeMap<String, SymbolsOfVersions>,
+    /// The definitions of files and of sketches for them, by the names of the files and then by the hash of the text.
+    outlines: BTreeMap<String, BTreeMap<Version, Vec<DefinitionPlace>>>,
     refused: BTreeSet<String>,
+    ends_in_definition: Option<EndsInDefinition>,
 }
+
+/// Tells whether a text of the file of this name ends in a definition.
+pub type EndsInDefinition = fn(&str, &[u8]) -> bool;
 
 /// Where the definitions of a file are, by version and name.
 type SymbolsOfVersions = BTreeMap<(String, SymbolPart), SymbolLines>;
@@ -127,9 +135,25 @@ impl Sources {
         self.symbols.entry(name.into()).or_default().insert(key, found);
     }
 
+    /// Sets how to find out whether a text ends in a definition, since nothing here knows languages.
+    pub fn set_ends_in_definition(&mut self, ends_in_definition: EndsInDefinition) {
+        self.ends_in_definition = Some(ends_in_definition);
+    }
+
     /// Returns where definitions are in versions of the file called `name`, as far as anybody has looked for them.
     fn symbols(&self, name: &str) -> Option<&SymbolsOfVersions> {
         self.symbols.get(name)
+    }
+
+    /// Records the definitions of a text: of the file called `name`, or of a sketch for it. Sketches are placed without
+    /// them where they are not known.
+    pub fn set_outline(&mut self, name: &str, text: Version, definitions: Vec<DefinitionPlace>) {
+        self.outlines.entry(name.into()).or_default().insert(text, definitions);
+    }
+
+    /// Returns the definitions of the file called `name` and of sketches for it, as far as anybody has looked for them.
+    fn outlines(&self, name: &str) -> Option<&BTreeMap<Version, Vec<DefinitionPlace>>> {
+        self.outlines.get(name)
     }
 
     fn resolve<'a>(&'a self, written: &'a str) -> Result<&'a str, Problem> {
@@ -250,8 +274,7 @@ impl Action {
                 [only] => (base, only.range.clone()),
             },
         };
-        let bytes = base.bytes();
-        (line_number(bytes, range.start), split_lines(&bytes[range]).count())
+        (base.line_number(range.start), split_lines(&base.bytes()[range]).count())
     }
 }
 
@@ -370,7 +393,7 @@ impl Plan {
     /// deletion or move counts as its file's first hunk.
     pub fn only(mut self, hunks: &[usize]) -> Result<(Self, Rest), Kind> {
         self.can_take(hunks)?;
-        let whole = Rest { files: self.files.clone() };
+        let rest = Rest { files: self.files.clone() };
         for file in &mut self.files {
             file.hunks.retain(|hunk| hunks.contains(&hunk.number));
             if let Action::Modify { edit, .. } | Action::Move { edit, .. } = &mut file.action {
@@ -387,7 +410,7 @@ impl Plan {
         if self.files.is_empty() {
             return Err(Kind::NoOp { why: NoChange::NothingTaken });
         }
-        Ok((self, whole))
+        Ok((self, rest))
     }
 }
 

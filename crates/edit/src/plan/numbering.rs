@@ -1,4 +1,4 @@
-//! Which lines of the text at hand a request means that names them by the numbers of a version, or by a definition in it.
+//! Line addresses: turns numbers or a definition of an older version into lines of the current text.
 //!
 //! [`Sources`](super::Sources) say which lines the definition has in that version; from there on they are numbers too.
 //! Where the file has another version by now, [`Sources`](super::Sources) say how it came to that, and the lines are
@@ -10,14 +10,16 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::{NamedAs, Renumbered, TakenSymbol, whole};
+use super::{EndsInDefinition, NamedAs, Renumbered, TakenSymbol, apart, whole};
 use crate::edit::Edit;
 use crate::excerpt::around;
 use crate::follow::{self, CurrentLines, Followed, LineMap, NamedLines, Step};
 use crate::patch::{LineAddress, LinesOfVersion, Part, SymbolPart};
 use crate::problem::{Kind, LinesNow, LostLines, WhyLost};
 use crate::text::Text;
+use crate::version::Version;
 
 /// How many lines are shown of what stands in the place of others, and how many of each line.
 const SHOWN: usize = 12;
@@ -32,15 +34,47 @@ pub enum Since {
     Content(Arc<Text>),
 }
 
-/// The lines of a definition in a version, or the place beside them.
+/// A definition in a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSymbol {
     /// Its kind and its path.
     pub title: String,
     /// The first line, counted from 1.
     pub first: usize,
-    /// How many lines; without any, the place before the first is meant.
+    /// How many lines.
     pub count: usize,
+    /// Whether the blank lines around it belong to it.
+    pub is_apart: bool,
+}
+
+impl FoundSymbol {
+    /// Returns the first line of a part of it, counted from 1, and how many lines that has; without any, the place before
+    /// the first is meant.
+    #[must_use]
+    pub fn part(&self, part: Part) -> (usize, usize) {
+        match part {
+            Part::Whole => (self.first, self.count),
+            Part::Above => (self.first, 0),
+            Part::Below => (self.first + self.count, 0),
+        }
+    }
+}
+
+/// A definition in a text, by its lines, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionPlace {
+    /// Its kind and its path.
+    pub title: String,
+    /// The names of the definitions that contain it, and its own, with dots between them.
+    pub path: String,
+    /// Its first line, with what belongs to it above its name.
+    pub first: usize,
+    /// The line of its name.
+    pub name_line: usize,
+    /// Its last line.
+    pub last: usize,
+    /// Whether these lines are the definition and nothing else.
+    pub is_certain: bool,
 }
 
 /// Where definitions are, each in the version that it is named in.
@@ -55,8 +89,8 @@ pub(super) struct VersionLines<'a> {
     pub(super) version: &'a str,
     pub(super) first: usize,
     pub(super) count: usize,
-    /// The title of the definition, and what of it is meant.
-    pub(super) symbol: Option<(&'a str, Part)>,
+    /// The definition, and what of it is meant.
+    pub(super) symbol: Option<(&'a FoundSymbol, Part)>,
 }
 
 impl VersionLines<'_> {
@@ -64,28 +98,37 @@ impl VersionLines<'_> {
     pub(super) fn named(&self, now: CurrentLines) -> Option<NamedAs> {
         let Self { version, first, count, symbol } = *self;
         match symbol {
-            Some((title, part)) => Some(NamedAs::Symbol(TakenSymbol { title: title.into(), part })),
+            Some((found, part)) => Some(NamedAs::Symbol(TakenSymbol { title: found.title.clone(), part })),
             None if now.first() + 1 == first => None,
             None => Some(NamedAs::Numbers(Renumbered { version: version.into(), first, count })),
         }
     }
 }
 
-/// A file whose lines a section names by number.
+/// A file whose lines a section names by the numbers or a definition of a version.
 pub(super) struct Numbering<'a> {
-    /// What it is on the disk; `None` where it is not there.
+    /// The file on disk; `None` if there is none.
     pub(super) base: Option<&'a Text>,
-    /// What earlier sections do to that.
+    /// The changes of earlier sections to it.
     pub(super) edit: Option<&'a Edit>,
-    /// What it is by now.
+    /// The file after these changes.
     pub(super) now: &'a Text,
-    /// How it came to what it is on the disk, by older versions.
+    /// The changes from each older version to the file on disk.
     pub(super) since: Option<&'a BTreeMap<String, Since>>,
-    /// Where the definitions of versions are that the request names.
+    /// The definitions that the request names, each with its lines in its version.
     pub(super) symbols: Option<&'a SymbolsOfVersions>,
+    /// Tells whether a text would end in a definition there.
+    pub(super) ends_in_definition: Option<(EndsInDefinition, &'a str)>,
+    /// The definitions of the file and of sketches for it, by the hash of the text.
+    pub(super) outlines: Option<&'a BTreeMap<Version, Vec<DefinitionPlace>>>,
 }
 
 impl<'a> Numbering<'a> {
+    /// Returns the definitions of a text, or none where they are not known.
+    pub(super) fn outline(&self, text: Version) -> &'a [DefinitionPlace] {
+        self.outlines.and_then(|outlines| outlines.get(&text)).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns which lines of their version a request names, by their numbers there.
     pub(super) fn named<'c>(&self, lines: &'c LinesOfVersion) -> Result<VersionLines<'c>, Kind>
     where
@@ -100,8 +143,8 @@ impl<'a> Numbering<'a> {
                 let key = || (lines.version.clone(), asked.clone());
                 match self.symbols.and_then(|symbols| symbols.get(&key())) {
                     Some(Ok(found)) => {
-                        let FoundSymbol { first, count, ref title } = *found;
-                        Ok(VersionLines { version, first, count, symbol: Some((title, asked.part)) })
+                        let (first, count) = found.part(asked.part);
+                        Ok(VersionLines { version, first, count, symbol: Some((found, asked.part)) })
                     }
                     Some(Err(kind)) => Err(kind.clone()),
                     None => Err(Kind::SymbolOfUnknownVersion {
@@ -118,7 +161,7 @@ impl<'a> Numbering<'a> {
     pub(super) fn lines(&self, lines: VersionLines<'_>) -> Result<CurrentLines, Kind> {
         let VersionLines { version, first, count, .. } = lines;
         let named = NamedLines::new(first, count);
-        let total = self.now.lines().len();
+        let total = self.now.line_count();
         let missing = |total| Kind::NoSuchLines { first, count, total };
         let named = named.ok_or_else(|| missing(total))?;
         let Some(base) = self.base else { return Err(self.lost(lines, self.now, WhyLost::Unknown, None)) };
@@ -133,9 +176,9 @@ impl<'a> Numbering<'a> {
             Some(Since::Content(then)) => {
                 map.iter().map(|map| Step::Compared { then, now: base, map }).collect()
             }
-            None => return Err(self.lost(lines, base, WhyLost::Unknown, named.within(base.lines().len()))),
+            None => return Err(self.lost(lines, base, WhyLost::Unknown, named.within(base.line_count()))),
         };
-        let before = match follow::follow(named, steps.iter().copied(), base.lines().len()) {
+        let before = match follow::follow(named, steps.iter().copied(), base.line_count()) {
             Followed::Kept(lines) => lines,
             Followed::Missing { total } => return Err(missing(total)),
             Followed::Several(places) => {
@@ -145,7 +188,7 @@ impl<'a> Numbering<'a> {
             }
             Followed::Changed(remains) => {
                 let why = WhyLost::Changed { is_certain: remains.is_some_and(|remains| remains.is_tight) };
-                let about = || Self::about_there(map.as_ref()?, named, base.lines().len());
+                let about = || Self::about_there(map.as_ref()?, named, base.line_count());
                 let now = remains.map(|remains| remains.lines).or_else(about);
                 return Err(self.lost(lines, base, why, now));
             }
@@ -162,6 +205,40 @@ impl<'a> Numbering<'a> {
             Followed::Kept(lines) => Ok(lines),
             _ => Err(self.lost(lines, base, WhyLost::Overwritten, None)),
         }
+    }
+
+    /// Returns which lines of the text at hand go if these lines go, which are there: with a definition, the blank lines of
+    /// one side.
+    pub(super) fn going(&self, lines: VersionLines<'_>, at: CurrentLines) -> Range<usize> {
+        match lines.symbol {
+            Some((found, Part::Whole)) if found.is_apart => apart::with_gap(&self.now.lines(), at),
+            _ => at.first()..at.first() + at.count(),
+        }
+    }
+
+    /// Returns how many blank lines come above and below a text that comes beside a definition, at this place. A text that
+    /// brings its own gets none, and so does one above the definition that may belong to it, such as a comment.
+    pub(super) fn apart(&self, lines: VersionLines<'_>, at: CurrentLines, text: &[&[u8]]) -> (usize, usize) {
+        let Some((found, part)) = lines.symbol.filter(|(found, part)| found.is_apart && *part != Part::Whole)
+        else {
+            return (0, 0);
+        };
+        let brings_own = match part {
+            Part::Above => apart::leading_blank(text.iter().rev().copied()),
+            Part::Whole | Part::Below => apart::leading_blank(text.iter().copied()),
+        };
+        let ends_in_definition =
+            || self.ends_in_definition.is_some_and(|(ends, name)| ends(name, &text.join(&b'\n')));
+        if brings_own > 0 || (part == Part::Above && !ends_in_definition()) {
+            return (0, 0);
+        }
+        let (first, count) = found.part(Part::Whole);
+        let whole = VersionLines { first, count, ..lines };
+        let definition = self.lines(whole).ok().filter(|definition| {
+            at.first() == definition.first() + if part == Part::Above { 0 } else { definition.count() }
+        });
+        let blank = apart::between(&self.now.lines(), part, at.first(), definition);
+        if part == Part::Above { (0, blank) } else { (blank, 0) }
     }
 
     /// About where lines are that cannot be followed for certain: only to be shown.
@@ -185,7 +262,7 @@ impl<'a> Numbering<'a> {
             current: base.version(),
             first,
             count,
-            symbol: symbol.map(|(title, _)| title.into()),
+            symbol: symbol.map(|(found, _)| found.title.clone()),
             why,
             now,
         }))

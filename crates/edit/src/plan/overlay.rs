@@ -164,7 +164,10 @@ impl<'a> Overlay<'a> {
             CurrentState::New(_) | CurrentState::Gone => (&file.name, None, None),
         };
         let (since, symbols) = (self.sources.since(origin), self.sources.symbols(origin));
-        Numbering { base, edit, now, since, symbols }
+        let ends_in_definition =
+            self.sources.ends_in_definition.map(|ends| (ends, self.files[at].name.as_str()));
+        let outlines = self.sources.outlines(origin);
+        Numbering { base, edit, now, since, symbols, ends_in_definition, outlines }
     }
 
     /// Takes the lines of which these hunks make others in the file with this content.
@@ -278,8 +281,9 @@ impl<'a> Overlay<'a> {
         self.charge(at).map_err(of_file)?;
         let Some(text) = self.text(at) else { return Err(alloc::vec![self.missing(name)]) };
         let numbering = self.numbering(at, &text);
-        let found = numbering.named(&lines.at).and_then(|named| numbering.lines(named)).map_err(of_file)?;
-        let edit = taken::removal(&text, found, number).map_err(of_file)?;
+        let named = numbering.named(&lines.at).map_err(of_file)?;
+        let found = numbering.lines(named).map_err(of_file)?;
+        let edit = taken::removal(&text, numbering.going(named, found), number).map_err(of_file)?;
         let hunk = PlacedHunk {
             number,
             line: *first,

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter::repeat_n;
 use core::ops::Range;
 
 use super::carry::Replacement;
@@ -11,7 +12,7 @@ use super::numbering::Numbering;
 use super::splice;
 use super::suspect;
 use super::taken::TakenText;
-use super::{Forgiven, NamedAs, PlacedHunk, PlanNote, Taken, fitting, forgiven};
+use super::{Forgiven, NamedAs, PlacedHunk, PlanNote, Taken, apart, fitting, forgiven};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::{
     self, Block, BlockForm, Budget, FAITHFUL, FindLimits, Haystack, IndentUnit, LAYERS, Layer, Match, Needle,
@@ -22,7 +23,7 @@ use crate::patch::{
     BlockChange, Change, Hunk, Line, LineChange, NewLines, NumberedChange, Part, Piece, RangeChange,
 };
 use crate::problem::{Kind, Near, NoChange, Problem};
-use crate::text::{Text, line_number};
+use crate::text::Text;
 
 /// How many of a request's own lines a refusal repeats to identify the hunk.
 const EXPECTED: usize = 3;
@@ -65,7 +66,7 @@ pub(super) fn hunks(
     for hunk in hunks {
         let unhinted;
         let change = if moved {
-            unhinted = without_hints(&hunk.change);
+            unhinted = hunk.change.without_hint();
             &unhinted
         } else {
             &hunk.change
@@ -79,6 +80,7 @@ pub(super) fn hunks(
             Change::Range(change) => placer.range(hunk.number, change),
             Change::Numbered(change) => placer.numbered(hunk.number, change, numbering, taken),
             Change::Place(change) => placer.known_place(hunk.number, change),
+            Change::Sketch(sketch) => placer.sketch(hunk.number, sketch, numbering),
         };
         if let Err(kind) = placed {
             let spent = matches!(kind, Kind::WorkLimit { .. });
@@ -102,7 +104,7 @@ pub(super) fn hunks(
         Err(overlap) => Err(alloc::vec![Problem::new(Kind::OverlappingEdits {
             first: overlap.first,
             second: overlap.second,
-            line: line_number(text.bytes(), overlap.offset),
+            line: text.line_number(overlap.offset),
         })]),
     }
 }
@@ -164,7 +166,7 @@ impl Placer<'_> {
         if old.is_empty() {
             let line = self.insertion_line(change, &scope)?;
             self.check_added(&change.lines)?;
-            self.insert(number, line, &change.lines, change.final_newline);
+            self.insert(number, line, &change.lines, change.final_newline)?;
             self.placed.push(PlacedHunk {
                 number,
                 line,
@@ -265,7 +267,7 @@ impl Placer<'_> {
         if !whole.iter().any(|line| matches!(line, Line::Removed(_) | Line::Added(_))) {
             return Err(Kind::NoOp { why: NoChange::SameLines });
         }
-        let starts = [0..self.haystack.lines().len()];
+        let starts = [0..self.haystack.text().line_count()];
         let block = Block::new(&whole, &starts, BlockForm::Block, change.hint);
         let layers = if change.pieces.len() > 1 { FAITHFUL } else { LAYERS };
         let wanted = Needle::Block(&block);
@@ -403,7 +405,8 @@ impl Placer<'_> {
             total,
         })?;
         let come: Vec<&str> = change.lines.iter().map(String::as_str).collect();
-        let replacement = self.given(lines, &come)?;
+        let gone = lines.first()..lines.first() + lines.count();
+        let replacement = self.given(gone, &come)?;
         self.put(number, lines, replacement, None, None);
         Ok(())
     }
@@ -418,33 +421,51 @@ impl Placer<'_> {
     ) -> Result<(), Kind> {
         let named = numbering.named(&change.at)?;
         let lines = numbering.lines(named)?;
-        let part = named.symbol.map(|(_, part)| part);
-        let named = named.named(lines);
         match (&change.new, taken.get(&number)) {
             (NewLines::Given(new), _) => {
-                if let Some(part) = part {
+                if let Some((_, part)) = named.symbol {
                     self.check_not_there(part, lines.first(), new)?;
                 }
-                let come: Vec<&str> = new.iter().map(String::as_str).collect();
-                let replacement = self.given(lines, &come)?;
-                self.put(number, lines, replacement, named, None);
+                let bytes: Vec<&[u8]> = new.iter().map(String::as_bytes).collect();
+                let (above, below) = numbering.apart(named, lines, &bytes);
+                let new = new.iter().map(String::as_str);
+                let come: Vec<&str> = repeat_n("", above).chain(new).chain(repeat_n("", below)).collect();
+                let gone = match come.is_empty() {
+                    true => numbering.going(named, lines),
+                    false => lines.first()..lines.first() + lines.count(),
+                };
+                let replacement = self.given(gone, &come)?;
+                self.put(number, lines, replacement, named.named(lines), None);
             }
             (NewLines::Taken(_), Some(text)) => {
-                text.check_place(&self.haystack, lines)?;
+                let is_apart = named.symbol.is_some_and(|(found, _)| found.is_apart);
+                text.check_place(&self.haystack, lines, is_apart)?;
                 let origin = Taken::From(text.origin.clone());
-                self.put(number, lines, text.put(&self.haystack, lines), named, Some(origin));
+                let apart = numbering.apart(named, lines, &text.contents());
+                let replacement = text.put(&self.haystack, lines, apart);
+                self.put(number, lines, replacement, named.named(lines), Some(origin));
             }
             (NewLines::Taken(_), None) => return Err(Kind::NoSource),
         }
         Ok(())
     }
 
-    /// Refuses to insert lines above or below a definition where they stand already.
+    /// Refuses to insert lines above or below a definition where they stand already, whatever blank lines are between.
     fn check_not_there(&self, part: Part, line: usize, added: &[String]) -> Result<(), Kind> {
-        let from = match part {
-            Part::Whole => None,
-            Part::Above => line.checked_sub(added.len()),
-            Part::Below => Some(line),
+        let lines = self.haystack.lines();
+        let (added, from) = match part {
+            Part::Whole => (added, None),
+            Part::Above => {
+                let blank = apart::leading_blank(added.iter().rev().map(String::as_bytes));
+                let added = &added[..added.len() - blank];
+                let above = apart::leading_blank((0..line).rev().map(|line| lines.content(line)));
+                (added, (line - above).checked_sub(added.len()))
+            }
+            Part::Below => {
+                let below = apart::leading_blank((line..lines.len()).map(|line| lines.content(line)));
+                let blank = apart::leading_blank(added.iter().map(String::as_bytes));
+                (&added[blank..], Some(line + below))
+            }
         };
         match from {
             Some(from) if self.stands_at(from, added) => Err(Kind::NoOp { why: NoChange::AlreadyAdded }),
@@ -453,18 +474,14 @@ impl Placer<'_> {
     }
 
     /// Returns the replacement of lines of this text by those that the request gives.
-    fn given(&self, at: CurrentLines, come: &[&str]) -> Result<Replacement, Kind> {
+    fn given(&self, gone: Range<usize>, come: &[&str]) -> Result<Replacement, Kind> {
         let loses = || {
-            let gone = at.first()..at.first() + at.count();
-            let gone = gone.map(|line| String::from_utf8_lossy(self.haystack.lines().content(line)));
+            let gone = gone.clone().map(|line| String::from_utf8_lossy(self.haystack.lines().content(line)));
             let gone: Vec<_> = gone.collect();
             suspect::loses(&gone.iter().map(AsRef::as_ref).collect::<Vec<_>>(), come)
         };
         suspect::elisions(&self.haystack, come.iter().copied(), loses)?;
-        if at.count() == 0 {
-            splice::check_end(&self.haystack, at.first())?;
-        }
-        Ok(splice::lines(&self.haystack, at.first(), at.count(), come.iter().copied(), None))
+        splice::lines(&self.haystack, gone.start, gone.len(), come.iter().copied(), None)
     }
 
     /// Replaces lines of this text.
@@ -492,8 +509,14 @@ impl Placer<'_> {
     }
 
     /// Inserts lines before line `line`.
-    pub(super) fn insert(&mut self, number: usize, line: usize, added: &[Line], final_newline: Option<bool>) {
-        let (range, text) = splice::insertion(&self.haystack, line, added, final_newline);
+    pub(super) fn insert(
+        &mut self,
+        number: usize,
+        line: usize,
+        added: &[Line],
+        final_newline: Option<bool>,
+    ) -> Result<(), Kind> {
+        let (range, text) = splice::insertion(&self.haystack, line, added, final_newline)?;
         let lines = self.haystack.lines();
         let is_below_unended = line == lines.len() && splice::is_unended(&self.haystack);
         if let Some(last) = lines.len().checked_sub(1).filter(|_| is_below_unended) {
@@ -503,6 +526,7 @@ impl Placer<'_> {
             self.builder.claim_line_start(number, range.start, lines.start(above));
         }
         self.builder.replace(number, range, text);
+        Ok(())
     }
 
     pub(super) fn record(
@@ -538,22 +562,6 @@ fn lines_of(pieces: &[Piece]) -> Vec<Line> {
         lines.extend(Line::between(&old, &new));
     }
     lines
-}
-
-/// Removes the line numbers from a change, for a text whose lines have moved.
-fn without_hints(change: &Change) -> Change {
-    let mut change = change.clone();
-    match &mut change {
-        Change::Lines(lines) if lines.lines.iter().any(|line| line.before().is_some()) => lines.hint = None,
-        Change::Block(block) => block.hint = None,
-        Change::Lines(_)
-        | Change::Text(_)
-        | Change::Insertion(_)
-        | Change::Range(_)
-        | Change::Numbered(_)
-        | Change::Place(_) => {}
-    }
-    change
 }
 
 /// Checks that a file has this content, whatever its line endings.

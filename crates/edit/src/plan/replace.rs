@@ -15,7 +15,7 @@ use super::words::{check_words, is_word};
 use crate::find::{self, Block, BlockForm, LAYERS, LITERAL, Layer, Match, Needle, contents};
 use crate::patch::{Line, PlaceChange, TextChange};
 use crate::problem::{Kind, NoChange};
-use crate::text::{LineEnding, LineEndings, split_lines, with_endings};
+use crate::text::{LineEnding, LineEndings, split_ending, split_lines, with_endings};
 
 /// How many occurrences of the old text in the new one are considered.
 const REPEATED: usize = 16;
@@ -111,7 +111,7 @@ impl Placer<'_> {
     /// Places text that has no literal match by its whole lines, with the looser layers.
     fn whole_lines(&mut self, number: usize, old: &str, new: &str) -> Result<bool, Kind> {
         let lines = as_whole_lines(old, new);
-        let starts = [0..self.haystack.lines().len()];
+        let starts = [0..self.haystack.text().line_count()];
         let block = Block::new(&lines, &starts, BlockForm::Text, None);
         let layers = &LAYERS[LITERAL.len()..];
         let wanted = Needle::Block(&block);
@@ -128,11 +128,14 @@ impl Placer<'_> {
     /// Refuses to replace a whole line, given without its indentation, if a later new line is indented less than the
     /// file's line: the new lines may have lost that indentation, or not.
     fn check_indentation(&self, place: &Range<usize>, old: &str, new: &str) -> Result<(), Kind> {
-        let lines = self.haystack.lines();
-        let line = lines.index_of(place.start);
-        let before = &self.bytes()[lines.start(line)..place.start];
+        let (bytes, body) = (self.bytes(), self.haystack.text().body());
+        let above = memchr::memrchr(b'\n', &bytes[body.start..place.start]);
+        let start = above.map_or(body.start, |newline| body.start + newline + 1);
+        let line = &bytes[start
+            ..memchr::memchr(b'\n', &bytes[place.start..]).map_or(body.end, |end| place.start + end + 1)];
+        let before = &bytes[start..place.start];
         let old = old.strip_suffix('\n').unwrap_or(old);
-        let whole = place.start + old.len() >= lines.start(line) + lines.content(line).len();
+        let whole = place.start + old.len() >= start + split_ending(line).0.len();
         if before.is_empty() || !before.trim_ascii().is_empty() || old.contains('\n') || !whole {
             return Ok(());
         }
@@ -140,7 +143,7 @@ impl Placer<'_> {
         let shallow = |line: &str| is_telling(line.as_bytes()) && indent(line) < before.len();
         if new.lines().skip(1).any(shallow) {
             let shown = find::shown(&self.haystack, place);
-            return Err(Kind::IndentationMismatch { line: line + 1, shown });
+            return Err(Kind::IndentationMismatch { line: self.haystack.line_number(place.start), shown });
         }
         Ok(())
     }

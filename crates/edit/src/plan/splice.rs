@@ -51,7 +51,7 @@ pub(super) fn block(
         let tail = gone_rest.iter().rev().zip(come_rest.iter().rev()).take_while(equal).count();
         let (went, came) = (gone_rest.len() - tail, &come_rest[..come_rest.len() - tail]);
         if went > 0 || !came.is_empty() {
-            let (range, text) = self::lines(h, line + head, went, came.iter().copied(), final_newline);
+            let (range, text) = self::lines(h, line + head, went, came.iter().copied(), final_newline)?;
             all_stand &= went == 0 && stands_there(h, &range, &text);
             replacements.push((range, text));
         }
@@ -60,7 +60,7 @@ pub(super) fn block(
     if all_stand && !replacements.is_empty() {
         return Err(Kind::NoOp { why: NoChange::AlreadyAdded });
     }
-    settle_final_newline(h, place, final_newline, &mut replacements);
+    settle_final_newline(h, place, final_newline, &mut replacements)?;
     Ok(replacements)
 }
 
@@ -70,12 +70,12 @@ pub(super) fn insertion(
     line: usize,
     added: &[Line],
     final_newline: Option<bool>,
-) -> Replacement {
-    let inserted = self::lines(h, line, 0, added.iter().filter_map(Line::after), final_newline);
+) -> Result<Replacement, Kind> {
+    let inserted = self::lines(h, line, 0, added.iter().filter_map(Line::after), final_newline)?;
     let mut replacements = alloc::vec![inserted];
     let place = replacements[0].0.clone();
-    settle_final_newline(h, &place, final_newline, &mut replacements);
-    replacements.remove(0)
+    settle_final_newline(h, &place, final_newline, &mut replacements)?;
+    Ok(replacements.remove(0))
 }
 
 /// Returns whether an insertion would repeat distinctive lines that already stand there, so that it was made before.
@@ -89,14 +89,15 @@ fn stands_there(h: &Haystack<'_>, range: &Range<usize>, text: &[u8]) -> bool {
     split_lines(text).any(is_telling) && (bytes[range.end..].starts_with(text) || before())
 }
 
-/// Returns the replacement of `gone` lines from `line` on by these lines.
+/// Returns the replacement of `gone` lines from `line` on by these lines, unless they would make a carriage return at the
+/// end of the file a part of a line ending.
 pub(super) fn lines<'l>(
     h: &Haystack<'_>,
     line: usize,
     gone: usize,
     added: impl Iterator<Item = &'l str>,
     final_newline: Option<bool>,
-) -> Replacement {
+) -> Result<Replacement, Kind> {
     let (bytes, lines) = (h.text().bytes(), h.lines());
     let mut added: Vec<Vec<u8>> = added.map(|text| [text.as_bytes(), b"\n"].concat()).collect();
     let removed: Vec<Range<usize>> = (line..line + gone).map(|i| lines.with_ending(i)).collect();
@@ -111,11 +112,12 @@ pub(super) fn lines<'l>(
     let views: Vec<&[u8]> = added.iter().map(Vec::as_slice).collect();
     let (range, mut text) = carry::replace(bytes, h.endings(), lines.start(line), &removed, &views);
     if becomes_last && gone == 0 && !text.is_empty() {
+        check_end(h, line)?;
         // The previously last line gets the ending that it lacked.
         let ending = ending_near(bytes, range.start).unwrap_or(LineEnding::Lf);
         text.splice(0..0, ending.bytes().iter().copied());
     }
-    (range, text)
+    Ok((range, text))
 }
 
 /// Checks that lines which come before this one, and so perhaps below the last one, give that no other ending than the one
@@ -143,9 +145,9 @@ fn settle_final_newline(
     place: &Range<usize>,
     wanted: Option<bool>,
     replacements: &mut Vec<Replacement>,
-) {
+) -> Result<(), Kind> {
     let bytes = h.text().bytes();
-    let Some(wanted) = wanted.filter(|_| place.end == bytes.len()) else { return };
+    let Some(wanted) = wanted.filter(|_| place.end == bytes.len()) else { return Ok(()) };
     let last = replacements.last_mut().filter(|(range, _)| range.end == bytes.len());
     match last {
         Some((_, text)) if wanted || text.is_empty() => {}
@@ -154,6 +156,7 @@ fn settle_final_newline(
             text.truncate(kept);
         }
         None if wanted && is_unended(h) => {
+            check_end(h, h.lines().len())?;
             let ending = ending_near(bytes, bytes.len()).unwrap_or(LineEnding::Lf);
             replacements.push((bytes.len()..bytes.len(), ending.bytes().to_vec()));
         }
@@ -163,6 +166,7 @@ fn settle_final_newline(
         }
         None => {}
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -222,10 +226,31 @@ mod tests {
     }
 
     #[test]
+    fn no_hunk_makes_a_line_ending_of_a_carriage_return() {
+        let refused = Err(Kind::CannotPut { line: 2, why: CannotPut::CarriageReturn });
+        for hunk in [
+            "@@\n b1\r\r\n+c1\n",
+            "@@\n a1\n b1\n+c1\n",
+            "@@ -2,0 +3 @@\n+c1\n",
+            // A final newline alone.
+            "@@ -1,2 +1,2 @@\n-a1\n+A1\n b1\r\r\n",
+        ] {
+            let result = applied("a1\nb1\r", hunk);
+            assert!(
+                result == refused || matches!(result, Ok(ref after) if !after.contains("\r\n")),
+                "{hunk:?}: {result:?}"
+            );
+        }
+        assert_eq!(applied("a1\nb1\r", "@@\n a1\n b1\r\r\n+c1\n"), refused);
+        assert_eq!(applied("a1\nb1\r", "@@\n a1\n+x1\n b1\r\r\n"), Ok("a1\nx1\nb1\r".into()));
+        assert_eq!(applied("a1\r\nb1\r", "@@\n a1\n b1\r\r\n+c1\n"), Ok("a1\r\nb1\r\r\nc1".into()));
+    }
+
+    #[test]
     fn a_blank_last_line_is_not_lost_below_or_in_place_of_one_without_an_ending() {
         let spliced = |file: &str, line: usize, gone: usize, added: &[&str]| {
             let text = crate::text::Text::new(file.into()).unwrap();
-            let (range, new) = lines(&Haystack::new(&text), line, gone, added.iter().copied(), None);
+            let (range, new) = lines(&Haystack::new(&text), line, gone, added.iter().copied(), None).unwrap();
             format!("{}{}{}", &file[..range.start], String::from_utf8(new).unwrap(), &file[range.end..])
         };
         assert_eq!(spliced("a\nb", 2, 0, &["x", ""]), "a\nb\nx\n\n");

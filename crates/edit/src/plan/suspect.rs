@@ -1,7 +1,7 @@
 //! Checks for new text that its writer cannot have meant.
 //!
-//! - Elisions: a line such as `// ... existing code ...` stands for code that was not repeated, and would replace it. A
-//!   bare `...` is Python and no elision. A change that removes no line loses no code, so it may contain such a line.
+//! - Elisions ([`crate::elision`]): they would replace the code that they stand for. A change that removes no line loses
+//!   no code, so it may contain such a line.
 //! - Escaped text: through one JSON or XML encoding too many, `->` became `-&gt;`, `"` became `\"` and `'` became
 //!   `\u0027`. This is refused only if all of the new text is escaped so, and nothing in the file.
 //! - The signs with which refusals show white space, at the beginning of a line, if the file has none of them.
@@ -12,70 +12,10 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 
+use crate::elision::is_elision;
 use crate::find::Haystack;
 use crate::patch::Line;
 use crate::problem::Kind;
-
-/// The beginnings of comments, longer forms first.
-const OPENERS: &[&str] = &["{/*", "<!--", "/*", "//", "--", "(*", "#", ";", "%", "*"];
-/// The endings of comments.
-const CLOSERS: &[&str] = &["*/}", "-->", "*/", "*)"];
-/// The words that name omitted code.
-const LEFT_OUT: &[&str] = &[
-    "existing",
-    "rest",
-    "remaining",
-    "unchanged",
-    "same",
-    "previous",
-    "omitted",
-    "other",
-    "code",
-    "before",
-    "keep",
-    "imports",
-    "methods",
-    "functions",
-    "implementation",
-    "content",
-    "stays",
-    "remains",
-];
-/// The comments that are elisions even without dots.
-const PLAIN: &[&str] = &[
-    "existing code",
-    "unchanged",
-    "unchanged code",
-    "rest of code",
-    "rest of the code",
-    "rest of file",
-    "rest of the file",
-    "rest of the function",
-    "rest of the method",
-    "rest of the class",
-    "rest of the implementation",
-    "rest of the component",
-    "code omitted",
-    "omitted for brevity",
-    "remaining code",
-    "same as before",
-    "existing code here",
-    "existing code unchanged",
-    "other code unchanged",
-    "previous code",
-    "rest unchanged",
-];
-const PLAIN_ENDS: &[&str] = &[
-    "remains unchanged",
-    "remain unchanged",
-    "remains the same",
-    "remain the same",
-    "stays the same",
-    "stay the same",
-    "code unchanged",
-    "omitted for brevity",
-    "methods unchanged",
-];
 
 /// Refuses suspect added lines. `takes_away` says whether the same change removes lines of the file.
 pub(super) fn check(h: &Haystack<'_>, added: &[&str], takes_away: impl FnOnce() -> bool) -> Result<(), Kind> {
@@ -177,113 +117,10 @@ fn shown_space(h: &Haystack<'_>, added: &[&str]) -> Result<(), Kind> {
     Ok(())
 }
 
-fn is_elision(line: &str) -> bool {
-    let line = line.trim();
-    // Almost every line returns here.
-    let dots = line.contains("...") || line.contains('…');
-    let opener = OPENERS.iter().find_map(|opener| line.strip_prefix(opener));
-    if line.len() > 120 || (!dots && opener.is_none()) {
-        return false;
-    }
-    let inner = opener.unwrap_or(line).trim();
-    let inner = CLOSERS.iter().find_map(|closer| inner.strip_suffix(closer)).unwrap_or(inner).trim();
-    let bracketed = inner.starts_with(['(', '[', '<', '{']) && inner.ends_with([')', ']', '>', '}']);
-    let inner = inner.trim_matches(['(', ')', '[', ']', '<', '>', '{', '}']).trim();
-    let starts = inner.starts_with("...") || inner.starts_with('…');
-    let ends = inner.ends_with("...") || inner.ends_with('…');
-    // `{...rest}` is ordinary code.
-    let spread = bracketed && inner.trim_start_matches(['.', '…']).starts_with(|c: char| c.is_alphabetic());
-    if opener.is_none() && spread {
-        return false;
-    }
-    let words = inner.trim_matches(['.', '…', ' ', '(', ')', '[', ']', ':']).to_lowercase();
-    let says = |words: &str| words.split(|c: char| !c.is_alphanumeric()).any(|word| LEFT_OUT.contains(&word));
-    let plainly = || PLAIN.contains(&words.as_str()) || PLAIN_ENDS.iter().any(|end| words.ends_with(end));
-    if words.is_empty() {
-        // `// ...` stands for code, a bare `...` does not.
-        return opener.is_some() && dots && !line.starts_with('#');
-    }
-    match opener {
-        Some(_) => (starts && says(&words)) || plainly(),
-        None => (starts && (ends || bracketed) && says(&words)) || (starts && plainly()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::Text;
-
-    #[test]
-    fn elisions_are_recognised() {
-        for line in [
-            "// ... existing code ...",
-            "    # ... rest of the function ...",
-            "/* ... unchanged ... */",
-            "<!-- ... rest of the page ... -->",
-            "{/* ... existing code ... */}",
-            "// … existing code …",
-            "// rest of the code",
-            "# rest of the file remains unchanged",
-            "// ... (unchanged) ...",
-            "-- ... same as before",
-            "[... existing code ...]",
-            "... existing code ...",
-            "// ...",
-            "# [... existing code ...]",
-            "(... existing code ...)",
-            "... rest of the code",
-            "\u{2026} unchanged \u{2026}",
-            "; ...",
-            "% ... other methods",
-            "(* ... imports ... *)",
-            "* ... rest",
-            "// [...]",
-        ] {
-            assert!(is_elision(line), "{line}");
-        }
-    }
-
-    #[test]
-    fn ordinary_code_is_not() {
-        for line in [
-            "...",
-            "    ...",
-            "foo(...args)",
-            "// the rest of the arguments",
-            "# same as above, but for bytes",
-            "print('loading ...')",
-            "// waiting...",
-            "def f(self): ...",
-            "// ... and the key is \"a\"",
-            "* other methods are slower",
-            "return [...existing, item];",
-            "{...rest}",
-            "[...rest]",
-            "# ...",
-            "# Remaining items are kept.",
-            "...options",
-            "...existing,",
-            "...existing",
-            "...",
-            "(...)",
-            "... and so on ...",
-            "rest of the code",
-            "[unchanged]",
-            "//",
-            "/* */",
-            "#",
-            "",
-        ] {
-            assert!(!is_elision(line), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_line_of_more_than_120_bytes_is_no_elision() {
-        let line = |length: usize| ["// ... existing", &" ".repeat(length - 19), "code"].concat();
-        assert!(is_elision(&line(120)) && !is_elision(&line(121)));
-    }
 
     #[test]
     fn an_elision_is_refused_if_it_is_new_and_something_is_taken_away() {

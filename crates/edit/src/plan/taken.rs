@@ -9,10 +9,12 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter::repeat_n;
+use core::ops::Range;
 
 use super::carry::Replacement;
 use super::splice::is_unended;
-use super::{NamedAs, splice};
+use super::{NamedAs, apart, splice};
 use crate::edit::{Edit, EditBuilder};
 use crate::find::Haystack;
 use crate::follow::CurrentLines;
@@ -101,7 +103,8 @@ impl TakenText {
     }
 
     /// Checks that the lines can be put there as they are, and are not moved into themselves or to where they are.
-    pub(super) fn check_place(&self, h: &Haystack<'_>, at: CurrentLines) -> Result<(), Kind> {
+    /// Beside a definition that stands apart, blank lines do not count as another place.
+    pub(super) fn check_place(&self, h: &Haystack<'_>, at: CurrentLines, is_apart: bool) -> Result<(), Kind> {
         if at.first() == 0 {
             self.check_mark(h.text())?;
         }
@@ -117,7 +120,9 @@ impl TakenText {
         if is_inside {
             return Err(Kind::MovedIntoItself { first: first + 1, count: here.count() });
         }
-        if at.count() == 0 && (at.first() == first || at.first() == end) && !self.is_shifted {
+        let between = if at.first() < first { at.first()..first } else { end..at.first() };
+        let is_beside = between.is_empty() || (is_apart && apart::are_blank(h.lines(), between));
+        if at.count() == 0 && is_beside && !self.is_shifted {
             return Err(Kind::NoOp { why: NoChange::SamePlace });
         }
         Ok(())
@@ -143,8 +148,19 @@ impl TakenText {
         Ok(content)
     }
 
-    /// Returns the replacement that puts the lines into a file, in the place of some of its lines or of none.
-    pub(super) fn put(&self, h: &Haystack<'_>, at: CurrentLines) -> Replacement {
+    /// Returns the lines, shifted and without their endings.
+    pub(super) fn contents(&self) -> Vec<&[u8]> {
+        self.lines.iter().map(|(line, _)| line.as_slice()).collect()
+    }
+
+    /// Returns the replacement that puts the lines into a file, in the place of some of its lines or of none, with so many
+    /// blank lines above and below them.
+    pub(super) fn put(
+        &self,
+        h: &Haystack<'_>,
+        at: CurrentLines,
+        (above, below): (usize, usize),
+    ) -> Replacement {
         let (bytes, all) = (h.text().bytes(), h.lines());
         let (start, end) = (all.start(at.first()), all.start(at.first() + at.count()));
         let own = self.lines.iter().map(|(_, ending)| *ending).find(|ending| *ending != LineEnding::None);
@@ -161,11 +177,15 @@ impl TakenText {
             // The previously last line gets the ending that it lacked.
             text.extend_from_slice(near.bytes());
         }
-        for (i, (line, own)) in self.lines.iter().enumerate() {
+        let blank = |count| repeat_n((&[][..], LineEnding::None), count);
+        let own = self.lines.iter().map(|(line, own)| (line.as_slice(), *own));
+        let all_lines = blank(above).chain(own).chain(blank(below));
+        let count = above + self.lines.len() + below;
+        for (i, (line, own)) in all_lines.enumerate() {
             text.extend_from_slice(line);
             // A blank line without an ending would be none.
-            if !becomes_last || i + 1 < self.lines.len() || line.is_empty() {
-                text.extend_from_slice(ending(*own).bytes());
+            if !becomes_last || i + 1 < count || line.is_empty() {
+                text.extend_from_slice(ending(own).bytes());
             }
         }
         (start..end, text)
@@ -173,11 +193,11 @@ impl TakenText {
 }
 
 /// Returns the edit that removes lines of a text.
-pub(super) fn removal(text: &Text, at: CurrentLines, number: usize) -> Result<Edit, Kind> {
-    let (range, new) = splice::lines(&Haystack::new(text), at.first(), at.count(), core::iter::empty(), None);
+pub(super) fn removal(text: &Text, at: Range<usize>, number: usize) -> Result<Edit, Kind> {
+    let (range, new) = splice::lines(&Haystack::new(text), at.start, at.len(), core::iter::empty(), None)?;
     let mut builder = EditBuilder::new(text);
     builder.replace(number, range, new);
-    builder.finish().map_err(|_| Kind::MovedIntoItself { first: at.first() + 1, count: at.count() })
+    builder.finish().map_err(|_| Kind::MovedIntoItself { first: at.start + 1, count: at.len() })
 }
 
 /// Returns these lines with their indentation changed by as many characters of the kind that they have. Blank lines stay.

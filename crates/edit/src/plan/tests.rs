@@ -152,14 +152,9 @@ fn symbol(part: Part) -> SymbolPart {
     SymbolPart { symbol: "two".into(), part }
 }
 
-/// Lines 2 and 3 as those of the definition, or the place beside them.
-fn found(part: Part) -> FoundSymbol {
-    let (first, count) = match part {
-        Part::Whole => (2, 2),
-        Part::Above => (2, 0),
-        Part::Below => (4, 0),
-    };
-    FoundSymbol { title: "function two".into(), first, count }
+/// Lines 2 and 3 as those of the definition.
+fn found() -> FoundSymbol {
+    FoundSymbol { title: "function two".into(), first: 2, count: 2, is_apart: true }
 }
 
 const PARTS: [Part; 3] = [Part::Whole, Part::Above, Part::Below];
@@ -169,7 +164,7 @@ fn a_definition_is_the_lines_that_it_has_in_its_version() {
     let now = Version::hash(b"1\n2\n3\n4\n5\n6\n").short();
     let mut sources = sources();
     for version in [&now, "older"] {
-        PARTS.iter().for_each(|part| sources.set_symbol("six", version, &symbol(*part), Ok(found(*part))));
+        PARTS.iter().for_each(|part| sources.set_symbol("six", version, &symbol(*part), Ok(found())));
     }
     // The older version had no first line, and two more at the end.
     let older = Arc::new(Text::new("2\n3\n4\n5\n6\n7\n8\n".into()).unwrap());
@@ -204,16 +199,16 @@ fn a_definition_that_nobody_has_found_or_that_is_refused_is_not_edited() {
         let mut sources = sources();
         // What was found of one part or in one version says nothing of another.
         let other = if part == Part::Whole { Part::Above } else { Part::Whole };
-        sources.set_symbol("six", "0123", &symbol(other), Ok(found(other)));
-        sources.set_symbol("six", "4567", &symbol(part), Ok(found(part)));
-        sources.set_symbol("two", "0123", &symbol(part), Ok(found(part)));
+        sources.set_symbol("six", "0123", &symbol(other), Ok(found()));
+        sources.set_symbol("six", "4567", &symbol(part), Ok(found()));
+        sources.set_symbol("two", "0123", &symbol(part), Ok(found()));
         assert!(matches!(planned(&sources, part), Kind::SymbolOfUnknownVersion { .. }));
         sources.set_symbol("six", "0123", &symbol(part), Err(Kind::Unclear));
         assert_eq!(planned(&sources, part), Kind::Unclear);
         // It was found, but how the file came to what it is is not known.
-        sources.set_symbol("six", "0123", &symbol(part), Ok(found(part)));
+        sources.set_symbol("six", "0123", &symbol(part), Ok(found()));
         let Kind::LostLines(lost) = planned(&sources, part) else { panic!("{part:?}") };
-        assert_eq!((lost.symbol.as_deref(), lost.first), (Some("function two"), found(part).first));
+        assert_eq!((lost.symbol.as_deref(), lost.first), (Some("function two"), found().part(part).0));
     }
 }
 
@@ -224,7 +219,7 @@ fn lines_that_stand_beside_a_definition_are_not_inserted_there_again() {
     let made = |part, first, lines: &[&str]| {
         let mut sources = Sources::default();
         sources.insert("six", "six", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
-        let found = FoundSymbol { title: String::new(), first, count: 0 };
+        let found = FoundSymbol { title: String::new(), first, count: 1, is_apart: false };
         sources.set_symbol("six", &version, &symbol(part), Ok(found));
         build(&of_symbol(&version, part, lines), &sources, &FindLimits::default())
             .map(|_| ())
@@ -232,11 +227,13 @@ fn lines_that_stand_beside_a_definition_are_not_inserted_there_again() {
     };
     let stands = Err(Kind::NoOp { why: NoChange::AlreadyAdded });
     assert_eq!(made(Part::Above, 2, &["new line"]), stands);
-    assert_eq!(made(Part::Below, 3, &["new line"]), stands);
+    assert_eq!(made(Part::Below, 2, &["new line"]), stands);
+    assert_eq!(made(Part::Above, 2, &["new line", ""]), stands);
+    assert_eq!(made(Part::Below, 2, &["", "new line"]), stands);
     assert_eq!(made(Part::Above, 2, &["new line", "x"]), Ok(()));
-    assert_eq!(made(Part::Below, 3, &["new line", "x"]), Ok(()));
+    assert_eq!(made(Part::Below, 2, &["new line", "x"]), Ok(()));
     assert_eq!(made(Part::Above, 1, &["new line"]), Ok(()));
-    assert_eq!(made(Part::Below, 4, &["new line"]), Ok(()));
+    assert_eq!(made(Part::Below, 3, &["new line"]), Ok(()));
 }
 
 #[test]

@@ -5,8 +5,9 @@
 
 use alloc::vec::Vec;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
+use crate::compare::compare;
 use crate::edit::{Edit, EditBuilder};
 use crate::follow::{LineBlock, LineMap};
 use crate::text::{LineEnding, LineEndings, Text, split_ending, split_lines, with_endings};
@@ -91,7 +92,7 @@ pub(crate) fn changed_lines(old: &Text, new: &Text) -> Option<LineMap> {
 }
 
 /// Returns the difference of two lists of lines, as operations that cover both sides.
-fn difference<T: Ord + core::hash::Hash + Clone + Eq>(old: &[T], new: &[T]) -> Vec<DiffOp> {
+fn difference<T: Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
     let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -103,7 +104,7 @@ fn difference<T: Ord + core::hash::Hash + Clone + Eq>(old: &[T], new: &[T]) -> V
     if old_len.saturating_mul(new_len) > COMPARED {
         ops.push(DiffOp::Replace { old_index: head, old_len, new_index: head, new_len });
     } else {
-        let middle = capture_diff_slices(Algorithm::Myers, &old_rest[..old_len], &new_rest[..new_len]);
+        let middle = compare(&old_rest[..old_len], &new_rest[..new_len]);
         ops.extend(middle.into_iter().map(|op| shifted(op, head)));
     }
     if tail > 0 {

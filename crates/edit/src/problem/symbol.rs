@@ -75,6 +75,8 @@ pub struct UncertainSymbol {
 pub enum Uncertainty {
     /// Other code stands in one of them.
     Shared,
+    /// A comment directly above it may be its own.
+    Comment,
     /// There is a syntax error in it or beside it.
     Broken,
 }

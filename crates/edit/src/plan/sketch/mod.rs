@@ -1,0 +1,263 @@
+//! Sketches: which lines of the file each segment replaces, and whether that is certain.
+//!
+//! A segment replaces the lines from the one where it begins to the one where it ends ([`anchors`]); whatever lies
+//! outside stays. Both ends must be certain, and nothing may go of which the sketch does not say so ([`loss`]). Three
+//! things are taken for granted, and docs/FORMATS.md says them to whoever writes a sketch: the line beside a marker
+//! stands in the file, a line that stands in the file once is not repeated elsewhere by the sketch, and what goes is
+//! replaced or said to go.
+
+mod anchors;
+mod loss;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use self::anchors::Anchored;
+use super::numbering::{DefinitionPlace, Numbering};
+use super::place::Placer;
+use super::splice::{self, is_telling};
+use crate::elision;
+use crate::excerpt::around;
+use crate::find::{Haystack, Layer};
+use crate::patch::Line;
+use crate::patch::sketch::{Sketch, SketchLine};
+use crate::problem::{Kind, NoChange, SketchDoubt, UncertainSketch};
+use crate::text::Text;
+use crate::tokens::push_words;
+use crate::version::Version;
+
+/// How many lines are shown of those that a refusal is about, and how many of each line.
+const SHOWN: usize = 12;
+const SHOWN_COLUMNS: usize = 200;
+/// How many words of a line are compared.
+const WORDS: usize = 64;
+/// A line that no file has, in the place of a comment that says that lines go.
+const REMOVAL: &str = "\0";
+
+/// The definitions of a file and of a sketch for it, where they are known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outlines<'a> {
+    file: &'a [DefinitionPlace],
+    sketch: &'a [DefinitionPlace],
+}
+
+/// Lines of the file, counted from 0, and what becomes of them.
+struct Stretch {
+    range: Range<usize>,
+    lines: Vec<Line>,
+}
+
+impl Placer<'_> {
+    /// Places the segments of a sketch that change lines.
+    pub(in crate::plan) fn sketch(
+        &mut self,
+        number: usize,
+        sketch: &Sketch,
+        numbering: &Numbering<'_>,
+    ) -> Result<(), Kind> {
+        self.budget.spend(self.bytes().len().saturating_add(sketch.text().len()))?;
+        let known = Outlines {
+            file: numbering.outline(self.haystack.text().version()),
+            sketch: numbering.outline(Version::hash(sketch.text().as_bytes())),
+        };
+        let stretches = read(&self.haystack, sketch, known)?;
+        let mut place = None;
+        for Stretch { range, lines } in stretches {
+            self.check_added(&lines)?;
+            let all = self.haystack.lines();
+            let bytes = all.start(range.start)..all.start(range.end);
+            for (range, text) in splice::block(&self.haystack, &lines, &bytes, None)? {
+                self.builder.replace(number, range, text);
+            }
+            self.builder.claim(number, bytes);
+            place = Some(place.map_or(range.clone(), |place: Range<usize>| place.start..range.end));
+        }
+        let place = place.unwrap_or_default();
+        let start = self.haystack.lines().start(place.start);
+        self.record(number, &(start..start), Layer::Exact, place.len(), 1, Vec::new());
+        Ok(())
+    }
+}
+
+/// Returns what a sketch changes in a file, if that is certain.
+fn read(h: &Haystack<'_>, sketch: &Sketch, outlines: Outlines<'_>) -> Result<Vec<Stretch>, Kind> {
+    let file = (0..h.lines().len()).map(|line| h.lines().content(line)).collect();
+    let reader = Reader::new(h.text(), file, sketch, outlines);
+    reader.check_markers()?;
+    let anchored = reader.anchor()?;
+    let mut stretches = Vec::new();
+    for (i, anchored) in anchored.iter().enumerate() {
+        let stretch = reader.stretch(i, anchored)?;
+        stretches.extend(Some(stretch).filter(|stretch| !stretch.lines.iter().all(Line::is_context)));
+    }
+    match stretches.is_empty() {
+        true => Err(Kind::NoOp { why: NoChange::AlreadyHeld }),
+        false => Ok(stretches),
+    }
+}
+
+/// A sketch beside the file that it is for.
+struct Reader<'a> {
+    text: &'a Text,
+    file: Vec<&'a [u8]>,
+    sketch: &'a Sketch,
+    segments: Vec<SegmentText<'a>>,
+    outlines: Outlines<'a>,
+    /// Where each line of the sketch stands in the file.
+    places: BTreeMap<&'a [u8], Vec<usize>>,
+}
+
+/// The lines of a segment; none for a comment that says that lines go.
+struct SegmentText<'a> {
+    first: usize,
+    lines: Vec<Option<&'a str>>,
+}
+
+impl SegmentText<'_> {
+    /// Returns those of its lines that are in this part of the sketch, from one number to before another.
+    fn between(&self, first: usize, end: usize) -> impl Iterator<Item = &str> {
+        let numbered = (self.first..).zip(&self.lines);
+        numbered.filter(move |(number, _)| (first..end).contains(number)).filter_map(|(_, line)| *line)
+    }
+
+    /// Returns the number in the sketch of its last line.
+    fn last(&self) -> usize {
+        self.first + self.lines.len() - 1
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a Text, file: Vec<&'a [u8]>, sketch: &'a Sketch, outlines: Outlines<'a>) -> Self {
+        let mut places: BTreeMap<&[u8], Vec<usize>> =
+            sketch.lines().map(|(_, line)| (line.as_bytes(), Vec::new())).collect();
+        for (at, line) in file.iter().enumerate() {
+            if let Some(places) = places.get_mut(line) {
+                places.push(at);
+            }
+        }
+        let segments = sketch.segments().iter().map(|segment| SegmentText {
+            first: segment.first,
+            lines: segment.lines.iter().map(SketchLine::text).collect(),
+        });
+        let segments = segments.collect();
+        Self { text, file, sketch, segments, outlines, places }
+    }
+
+    /// Refuses markers that the file has too, and a sketch of nothing else.
+    fn check_markers(&self) -> Result<(), Kind> {
+        if self.segments.is_empty() {
+            return Err(self.uncertain(1, SketchDoubt::OnlyMarkers, 0..0));
+        }
+        for marker in self.sketch.markers() {
+            let same = |line: &[u8]| line.trim_ascii() == marker.text.trim().as_bytes();
+            if let Some(at) = self.file.iter().position(|line| same(line)) {
+                return Err(self.uncertain(marker.line, SketchDoubt::MarkerInFile, at..at + 1));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what becomes of the lines that a segment replaces.
+    fn stretch(&self, i: usize, anchored: &Anchored) -> Result<Stretch, Kind> {
+        let segment = &self.segments[i];
+        let range = anchored.lines.clone();
+        let old: Vec<_> = self.file[range.clone()].iter().map(|line| String::from_utf8_lossy(line)).collect();
+        let old: Vec<&str> = old.iter().map(AsRef::as_ref).collect();
+        let new: Vec<&str> = segment.lines.iter().map(|line| line.unwrap_or(REMOVAL)).collect();
+        let mut lines = Line::between(&old, &new);
+        self.check_loss(i, anchored, &lines)?;
+        lines.retain(|line| !matches!(line, Line::Added(text) if text == REMOVAL));
+        let mut added = segment.first;
+        for line in &lines {
+            if let Line::Added(text) = line
+                && elision::may_stand_for_code(text)
+            {
+                let is_it = |line: &Option<&str>| *line == Some(text.as_str());
+                added += segment.lines.iter().position(is_it).unwrap_or(0);
+                return Err(self.uncertain(added, SketchDoubt::LikeMarker, 0..0));
+            }
+        }
+        Ok(Stretch { range, lines })
+    }
+
+    /// Returns where a line of the sketch stands within these lines of the file.
+    fn places(&self, line: &str, within: Range<usize>) -> &[usize] {
+        let Some(places) = self.places.get(line.as_bytes()) else { return &[] };
+        let first = places.partition_point(|at| *at < within.start);
+        let end = places.partition_point(|at| *at < within.end);
+        places.get(first..end).unwrap_or(&[])
+    }
+
+    /// Returns the definition of the file that a definition of the sketch means, if it is one.
+    fn counterpart(&self, of_sketch: &DefinitionPlace) -> Option<&'a DefinitionPlace> {
+        let mut same = self.outlines.file.iter().filter(|one| is_same(one, of_sketch));
+        same.next().filter(|_| same.next().is_none())
+    }
+
+    /// Returns whether a definition of the sketch is whole in a segment: nothing of it is behind a marker.
+    fn is_whole(&self, definition: &DefinitionPlace, segment: &SegmentText<'_>) -> bool {
+        definition.is_certain
+            && definition.first >= segment.first
+            && definition.last <= segment.last()
+            && self.is_ended(definition, segment)
+    }
+
+    /// Returns whether a definition whose last line is in a segment ends there: what a marker below stands for may belong to
+    /// one that only its indentation ends.
+    fn is_ended(&self, definition: &DefinitionPlace, segment: &SegmentText<'_>) -> bool {
+        let line = |number: usize| self.sketch.text().lines().nth(number - 1).unwrap_or_default();
+        let closes = |line: &str| line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
+        let next = self.sketch.markers().iter().find(|marker| marker.line > definition.last);
+        definition.last < segment.last()
+            || closes(line(definition.last))
+            || next.is_none_or(|marker| indentation(&marker.text) == indentation(line(definition.name_line)))
+    }
+
+    /// Makes the problem that a line of the sketch is not certain, with these lines of the file.
+    fn uncertain(&self, line: usize, doubt: SketchDoubt, lines: Range<usize>) -> Kind {
+        let text = self.sketch.text().lines().nth(line - 1).unwrap_or_default();
+        let end = lines.end.min(self.file.len()).min(lines.start + SHOWN);
+        let shown = (lines.start..end).map(|at| (at + 1, around(self.file[at], 0, SHOWN_COLUMNS)));
+        Kind::UncertainSketch(Box::new(UncertainSketch {
+            line,
+            text: around(text.as_bytes(), 0, SHOWN_COLUMNS),
+            doubt,
+            version: self.text.version(),
+            shown: shown.collect(),
+        }))
+    }
+}
+
+/// Returns whether a definition of the sketch, of whose path the beginning may not be shown, may be this one of the file.
+fn is_same(of_file: &DefinitionPlace, of_sketch: &DefinitionPlace) -> bool {
+    let before = of_file.path.strip_suffix(of_sketch.path.as_str());
+    before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// Returns whether two lines share at least half of their words.
+fn are_alike(a: &[u8], b: &[u8]) -> bool {
+    let words = |line: &[u8]| {
+        let mut words = Vec::new();
+        push_words(line, WORDS, &mut words);
+        words.sort_unstable();
+        words.dedup();
+        words
+    };
+    let (a, b) = (words(a), words(b));
+    let shared = a.iter().filter(|word| b.binary_search(word).is_ok()).count();
+    shared > 0 && 4 * shared >= a.len() + b.len()
+}
+
+#[cfg(test)]
+mod tests;

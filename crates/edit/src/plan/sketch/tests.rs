@@ -1,0 +1,168 @@
+//! What sketches change, what is refused, and that no sketch is ever wrong.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+
+use super::*;
+use crate::find::FindLimits;
+use crate::patch::Patch;
+use crate::plan::{Source, Sources, build};
+use crate::text::Text;
+use proptest::prelude::*;
+
+/// The file after a sketch, or the line of the sketch and what is not certain about it.
+fn applied(file: &str, sketch: &str) -> Result<String, String> {
+    let mut sources = Sources::default();
+    sources.insert("a", "a", Source::Present(Arc::new(Text::new(file.into()).unwrap())));
+    let patch = Patch::sketch("a", Sketch::parse(sketch));
+    let plan =
+        build(&patch, &sources, &FindLimits::default()).map_err(|problems| match &*problems[0].kind {
+            Kind::UncertainSketch(uncertain) => {
+                let doubt = format!("{:?}", uncertain.doubt);
+                format!("{}: {}", uncertain.line, doubt.split(' ').next().unwrap_or_default())
+            }
+            other => other.code().to_string(),
+        })?;
+    let pieces = plan.files()[0].action.pieces().unwrap().concat();
+    Ok(String::from_utf8(pieces).unwrap())
+}
+
+const FILE: &str = "import os\nimport sys\n\n\ndef first(x):\n    y = x + 1\n    return y\n\n\ndef second(x):\n    z = x * 2\n    return z\n";
+
+#[test]
+fn lines_between_anchors_are_replaced_and_all_else_stays() {
+    let after = |old: &str, new: &str| Ok(FILE.replace(old, new));
+    for (sketch, wanted) in [
+        (
+            "# ... existing code ...\ndef first(x):\n    y = x + 5\n    return y\n# ... existing code ...\n",
+            after("x + 1", "x + 5"),
+        ),
+        (
+            "import os\nimport json\nimport sys\n# ...\n    z = x * 2\n    print(z)\n    return z\n",
+            after("import sys", "import json\nimport sys")
+                .map(|text: String| text.replace("* 2\n", "* 2\n    print(z)\n")),
+        ),
+        ("import re\nimport os\n# ... rest\n", after("import os", "import re\nimport os")),
+        (
+            "# ...\n    z = x * 2\n    return z\n\n\ndef third():\n    pass\n",
+            Ok(format!("{FILE}\n\ndef third():\n    pass\n")),
+        ),
+        ("# ...\n    z = x * 2\n# ... removed ...\n", Err("3: NewAtEdge".into())),
+        ("# ...\ndef first(x):\n    # ... removed ...\n    return y\n# ...\n", after("    y = x + 1\n", "")),
+    ] {
+        assert_eq!(applied(FILE, sketch), wanted, "{sketch}");
+    }
+}
+
+#[test]
+fn what_is_not_certain_is_refused() {
+    for (sketch, refused) in [
+        ("# ...\n", "1: OnlyMarkers"),
+        ("# ...\ndef first(x):\n    return y\n# ...\n", "3: Deletes"),
+        ("import sys\n# ...\n", "1: NothingAbove"),
+        ("# ...\n    return y\n", "2: NothingBelow"),
+        ("# ...\n    z = x * 3\n# ...\n", "2: NoAnchor"),
+        ("# ...\n    y = x + 9\n    return y\n# ...\n", "2: NewAtEdge"),
+        ("# ...\n    return z\n# ...\n    return y\n# ...\n", "2: OutOfOrder"),
+        ("# ...\nimport os\nimport sys\n# ...\n", "no-op"),
+        ("# ...\ndef first(x):\n    y = 1  # ... existing code ...\n    return y\n# ...\n", "3: LikeMarker"),
+        ("import os\n# ...\nimport sys\n# ...\n", "3: NothingKept"),
+    ] {
+        assert_eq!(applied(FILE, sketch), Err(refused.into()), "{sketch}");
+    }
+    assert_eq!(applied("a1b\n# ...\nc1d\n", "a1b\n# ...\nc1d\ne1f\n"), Err("2: MarkerInFile".into()));
+}
+
+#[test]
+fn endings_tabs_and_marks_of_the_file_stay() {
+    let crlf = "\u{feff}one1\r\n\ttwo2\r\nthree3";
+    assert_eq!(applied(crlf, "one1\n\tTWO2\nthree3\n").as_deref(), Ok("\u{feff}one1\r\n\tTWO2\r\nthree3"));
+    assert_eq!(
+        applied(crlf, "// ...\n\ttwo2\nthree3\nfour4").as_deref(),
+        Ok("\u{feff}one1\r\n\ttwo2\r\nthree3\r\nfour4")
+    );
+}
+
+/// Lines of a file and what becomes of each: stays, goes for others, or stays with others below it.
+#[derive(Clone, Debug)]
+enum Change {
+    Stays,
+    Becomes(Vec<String>),
+    GetsBelow(Vec<String>),
+}
+
+impl Change {
+    fn new_lines(&self) -> &[String] {
+        match self {
+            Self::Stays => &[],
+            Self::Becomes(new) | Self::GetsBelow(new) => new,
+        }
+    }
+}
+
+fn line() -> impl Strategy<Value = String> {
+    // Many lines stand at several places, and many say nothing.
+    prop_oneof!["}", "  }", "", "    end", "same [ab]", "word[a-f] [0-3]", "line [a-z]{4}"]
+}
+
+/// New lines: brackets, lines that stand at several places, and lines that are nowhere.
+fn new_lines() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec(prop_oneof!["}", "  }", "same [ab]", "fresh[0-9]{6} x", "fresh[0-9]{6} y"], 1..4)
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        8 => Just(Change::Stays),
+        1 => new_lines().prop_map(Change::Becomes),
+        1 => new_lines().prop_map(Change::GetsBelow),
+    ]
+}
+
+/// Makes the new content, and a sketch that shows each change with lines around it that stay.
+fn sketched(lines: &[(String, Change)], context: usize) -> (String, String) {
+    let (mut after, mut shown): (Vec<String>, Vec<bool>) = (vec![], vec![]);
+    for (line, change) in lines {
+        let (stays, new) = (!matches!(change, Change::Becomes(_)), change.new_lines());
+        after.extend(stays.then(|| line.clone()).into_iter().chain(new.iter().cloned()));
+        shown.extend(stays.then_some(false));
+        shown.extend(new.iter().map(|_| true));
+    }
+    let is_shown = |at: usize| {
+        let near = at.saturating_sub(context)..(at + context + 1).min(shown.len());
+        shown[near].iter().any(|is_new| *is_new)
+    };
+    let mut sketch = String::new();
+    for (at, line) in after.iter().enumerate() {
+        if is_shown(at) {
+            sketch.push_str(line);
+            sketch.push('\n');
+        } else if at == 0 || is_shown(at - 1) {
+            sketch.push_str("// ... existing code ...\n");
+        }
+    }
+    (after.join("\n") + "\n", sketch)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+    /// A sketch of an edit lands exactly or is refused, whether it shows one line around each change or three.
+    #[test]
+    fn a_sketch_is_never_wrong(
+        lines in prop::collection::vec((line(), change()), 1..40), context in prop_oneof![Just(1_usize), Just(3)],
+    ) {
+        let before: String = lines.iter().map(|(line, _)| format!("{line}\n")).collect();
+        // What is taken for granted: a line that stands once in the file is not repeated elsewhere.
+        let repeats = |new: &String| is_telling(new.as_bytes()) && lines.iter().filter(|(line, _)| line == new).count() == 1;
+        if lines.iter().any(|(_, change)| change.new_lines().iter().any(repeats)) {
+            return Ok(());
+        }
+        let (after, sketch) = sketched(&lines, context);
+        if let Ok(result) = applied(&before, &sketch) {
+            // Blank lines beside a marker are layout.
+            let filled = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).map(String::from).collect::<Vec<_>>();
+            prop_assert_eq!(filled(&result), filled(&after), "{}", sketch);
+        }
+    }
+}
