@@ -6,15 +6,15 @@
 //! file since the lease was taken, and nobody has a handle to write into it later.
 //!
 //! ```
-//! use emend_lease::{Taken, take};
+//! use emend_lease::{LeaseResult, take};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("a.txt");
 //! std::fs::write(&path, "one\n")?;
 //! match take(std::fs::File::open(&path)?) {
-//!     Taken::Held(lease) => assert!(!lease.is_wanted()),
+//!     LeaseResult::Held(lease) => assert!(!lease.is_wanted()),
 //!     // On file systems and systems without leases.
-//!     Taken::Open | Taken::Unavailable => {}
+//!     LeaseResult::Open | LeaseResult::Unavailable => {}
 //! }
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -31,7 +31,7 @@ use std::fs::File;
 
 /// The result of asking for a lease.
 #[derive(Debug)]
-pub enum Taken {
+pub enum LeaseResult {
     /// The lease is held until it is dropped.
     Held(Lease),
     /// A process has the file open for writing.
@@ -48,7 +48,7 @@ pub struct Lease {
 
 /// Takes a lease on a file that is open for reading.
 #[must_use]
-pub fn take(file: File) -> Taken {
+pub fn take(file: File) -> LeaseResult {
     system::take(file)
 }
 
@@ -81,17 +81,17 @@ mod system {
 
     use libc::{F_GETLEASE, F_RDLCK, F_SETLEASE, F_UNLCK, SIGURG, c_int};
 
-    use super::{Lease, Taken};
+    use super::{Lease, LeaseResult};
 
     /// The command number, equal on every architecture that Rust supports; the libc crate lacks it.
     const F_SETSIG: c_int = 10;
 
-    pub(super) fn take(file: File) -> Taken {
+    pub(super) fn take(file: File) -> LeaseResult {
         let set = fcntl(&file, F_SETSIG, SIGURG).and_then(|_| fcntl(&file, F_SETLEASE, F_RDLCK));
         match set {
-            Ok(_) => Taken::Held(Lease { file }),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Taken::Open,
-            Err(_) => Taken::Unavailable,
+            Ok(_) => LeaseResult::Held(Lease { file }),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => LeaseResult::Open,
+            Err(_) => LeaseResult::Unavailable,
         }
     }
 
@@ -118,10 +118,10 @@ mod system {
 mod system {
     use std::fs::File;
 
-    use super::Taken;
+    use super::LeaseResult;
 
-    pub(super) fn take(_file: File) -> Taken {
-        Taken::Unavailable
+    pub(super) fn take(_file: File) -> LeaseResult {
+        LeaseResult::Unavailable
     }
 
     pub(super) fn is_wanted(_file: &File) -> bool {
@@ -145,9 +145,9 @@ mod tests {
     /// Takes a lease on this file; `None` where the system grants none, as on some network file systems.
     fn lease(path: &Path) -> Option<Lease> {
         match take(File::open(path).unwrap()) {
-            Taken::Held(lease) => Some(lease),
-            Taken::Open => panic!("nobody has it open"),
-            Taken::Unavailable => None,
+            LeaseResult::Held(lease) => Some(lease),
+            LeaseResult::Open => panic!("nobody has it open"),
+            LeaseResult::Unavailable => None,
         }
     }
 
@@ -199,9 +199,9 @@ mod tests {
         let mut writer = File::create(&path).unwrap();
         writer.write_all(b"old").unwrap();
         match take(File::open(&path).unwrap()) {
-            Taken::Open => {}
-            Taken::Held(_) => panic!("it is open"),
-            Taken::Unavailable => return,
+            LeaseResult::Open => {}
+            LeaseResult::Held(_) => panic!("it is open"),
+            LeaseResult::Unavailable => return,
         }
         drop(writer);
         assert!(lease(&path).is_some());

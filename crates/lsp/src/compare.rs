@@ -1,7 +1,8 @@
 //! Comparison of diagnostics before and after an edit: an old diagnostic moves with the lines that the edit kept, and
 //! an equal one at its new place cancels it.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, DiffTag};
 
 use crate::raw_diagnostic::RawDiagnostic;
 
@@ -41,6 +42,14 @@ pub(crate) fn compare(
     DiagnosticDifference { new: left, gone: old.len() }
 }
 
+/// Returns the operations that turn one list of lines into another. The algorithm is named here and not chosen while the
+/// program runs, so that the others need not be compiled.
+fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut operations = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff(&mut operations, old, 0..old.len(), new, 0..new.len());
+    operations.into_inner().into_inner().into_ops()
+}
+
 /// Maps the lines of an old text to those of a new one.
 #[derive(Debug, Default)]
 pub(crate) struct LineMap {
@@ -60,7 +69,7 @@ impl LineMap {
         if old.len().max(new.len()) > MAX_COMPARED_LINES {
             line_map.push(before..before + old.len(), before..before + new.len());
         } else {
-            for operation in capture_diff_slices(Algorithm::Myers, old, new) {
+            for operation in operations(old, new) {
                 let (tag, old, new) = operation.as_tag_tuple();
                 if tag != DiffTag::Insert {
                     line_map.push(old.start + before..old.end + before, new.start + before..new.end + before);
