@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
-use emend_workspace::disk::{Disk, FileKind, ReadObserver, Stat, Taken};
+use emend_workspace::disk::{Disk, FileKind, LeaseResult, ReadObserver, Stat};
 
 type Meddler = Box<dyn FnOnce() + Send>;
 
@@ -215,8 +215,8 @@ impl Disk for FailingDisk {
         self.inner.create_file(dir, name, like)
     }
 
-    fn lease(&self, dir: &Dir, name: &OsStr) -> Taken {
-        if self.gives_leases { self.inner.lease(dir, name) } else { Taken::Unavailable }
+    fn lease(&self, dir: &Dir, name: &OsStr) -> LeaseResult {
+        if self.gives_leases { self.inner.lease(dir, name) } else { LeaseResult::Unavailable }
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Imports run one way, from the bottom up: [`problem`] has the expected failures, [`disk`] is the seam to the
-//! operating system, [`policy`] decides what is allowed, [`files`] does it, [`edits`] has the stages of an edit, and
-//! [`workspace`] puts them together.
+//! operating system, [`policy`] decides what is allowed, [`files`] does it, [`edits`] has the stages of an edit (with their
+//! `spans` in the log), and [`workspace`] puts them together.
 
 pub mod problem;
 
@@ -26,11 +26,11 @@ pub mod policy;
 
 pub mod files;
 
+mod spans;
+
 pub mod edits;
 
 pub mod workspace;
-
-mod spans;
 
 pub use disk::Stat;
 pub use edits::approval::{self, Approval, AwaitingApproval, NotCommitted};
@@ -57,7 +57,7 @@ pub use files::report::{ChangeKind, FileReport, Report};
 pub use files::roots::{self, RootSpec};
 pub use files::walk::{Unseen, WalkScope};
 pub use files::{catalogue, list, lock, resolve, search, snapshot, survey, symbols, vault};
-pub use policy::{Answers, ListedTools, Mode, Policy, Settings};
+pub use policy::{Answers, DialectName, ListedTools, Mode, Policy, Settings};
 pub use problem::Problem;
 pub use workspace::Workspace;
 pub use workspace::files::Files;

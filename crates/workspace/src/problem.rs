@@ -13,13 +13,13 @@ use std::fmt;
 use emend_edit::Version;
 use emend_edit::problem::write_place;
 pub use emend_edit::problem::{
-    DefinitionLines, Fitting, HunksThatFit, Kind as EditKind, LinesNow, LostLines, NoDefinition,
-    UncertainSymbol, Uncertainty, UnknownSymbol, WhyLost,
+    DefinitionLines, Fitting, HunksThatFit, Kind as EditKind, LinesNow, LostLines, NoDefinition, SketchDoubt,
+    UncertainSketch, UncertainSymbol, Uncertainty, UnknownSymbol, WhyLost,
 };
 
 pub use nearest::nearest;
 pub use places::{Expected, LeftOut, NumberedPlace, PlacesOfFile, UnexpectedPlaces};
-pub use reasons::{NotUndone, SincePlanned};
+pub use reasons::{NotUndone, SeveralNames, SincePlanned};
 
 /// One expected failure, and where in the request it arose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,11 +199,16 @@ pub enum Kind {
     NumbersNeedVersion {
         current: Version,
     },
+    /// The call goes by the line numbers of a reading, and there is none of the file as the client knows it.
+    NumbersUnread,
     NotAFile {
         what: &'static str,
     },
+    /// A link is to be deleted or moved.
+    IsLink,
     HardLinked {
         names: u64,
+        why: SeveralNames,
     },
     MountPoint,
     ReadOnly {
@@ -245,6 +250,19 @@ pub enum Kind {
     SyntaxBroken {
         line: usize,
         what: String,
+    },
+
+    // The apply model.
+    ModelFailed {
+        /// Its name, if there is one.
+        model: Option<String>,
+        why: String,
+    },
+    ProposalRefused {
+        model: String,
+        why: String,
+        /// What it proposed, as a diff.
+        diff: String,
     },
 
     // Paths.
@@ -426,7 +444,7 @@ macro_rules! codes {
 codes! {
     edit: SearchNotFound, AmbiguousMatch, HunkContextMismatch, MissingOriginal, InvalidFormat, NoOp, OverlappingEdits,
         AlreadyExists, StaleFile, OmissionPlaceholder, EscapedText, IndentationMismatch, NotText, NotEncodable, TooLarge,
-        InvalidArgument, WorkLimit, SymbolNotFound, AmbiguousSymbol, UncertainSymbol;
+        InvalidArgument, WorkLimit, SymbolNotFound, AmbiguousSymbol, UncertainSymbol, UncertainSketch;
     NotRead "not-read",
     NotAFile "not-a-file",
     HardLinked "hard-linked",
@@ -438,6 +456,8 @@ codes! {
     InvalidPolicy "invalid-policy",
     HookRefused "hook-refused",
     SyntaxBroken "syntax-broken",
+    ModelFailed "model-failed",
+    ProposalRefused "proposal-refused",
     PathOutsideWorkspace "path-outside-workspace",
     PathForbidden "path-forbidden",
     AmbiguousPath "ambiguous-path",
@@ -477,8 +497,11 @@ impl Kind {
             },
             Self::CameBetween => Code::AlreadyExists,
             Self::StaleFile { .. } => Code::StaleFile,
-            Self::NotRead { .. } | Self::NumbersNeedVersion { .. } | Self::MustRead { .. } => Code::NotRead,
-            Self::NotAFile { .. } => Code::NotAFile,
+            Self::NotRead { .. }
+            | Self::NumbersNeedVersion { .. }
+            | Self::NumbersUnread
+            | Self::MustRead { .. } => Code::NotRead,
+            Self::NotAFile { .. } | Self::IsLink => Code::NotAFile,
             Self::HardLinked { .. } => Code::HardLinked,
             Self::MountPoint => Code::MountPoint,
             Self::ReadOnly { .. } | Self::ReadOnlyPath { .. } | Self::NoEdits { .. } => Code::ReadOnly,
@@ -488,6 +511,8 @@ impl Kind {
             Self::InvalidPolicy { .. } => Code::InvalidPolicy,
             Self::HookRefused { .. } | Self::HookNotAsked { .. } => Code::HookRefused,
             Self::SyntaxBroken { .. } => Code::SyntaxBroken,
+            Self::ModelFailed { .. } => Code::ModelFailed,
+            Self::ProposalRefused { .. } => Code::ProposalRefused,
             Self::PathOutsideWorkspace { .. } => Code::PathOutsideWorkspace,
             Self::PathForbidden { .. } => Code::PathForbidden,
             Self::AmbiguousPath { .. } => Code::AmbiguousPath,

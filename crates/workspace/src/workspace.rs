@@ -38,7 +38,7 @@ use crate::files::meant;
 use crate::files::report::Report;
 use crate::files::roots::{Root, RootSpec, Roots};
 use crate::policy::programs::Programs;
-use crate::policy::{Answers, ListedTools, Mode, Policy};
+use crate::policy::{Answers, DialectName, ListedTools, Mode, Policy};
 
 /// The folders that may be edited, with their policy, history and hooks.
 #[derive(Debug)]
@@ -135,10 +135,23 @@ impl Workspace {
         tools.max().unwrap_or(ListedTools::All)
     }
 
+    /// Returns the dialect that is set for the client of this name. Only the user sets it, so that it is the same in every
+    /// root.
+    #[must_use]
+    pub fn dialect_for(&self, client: &str) -> DialectName {
+        let policy = self.roots.all().first().map(|root| &root.policy);
+        let dialect = policy.map(|policy| policy.dialect_for().get(client).unwrap_or(policy.terms().dialect));
+        dialect.unwrap_or(DialectName::Emend)
+    }
+
     /// Returns whether the tools that are listed depend on the client.
     #[must_use]
     pub fn has_tools_for_clients(&self) -> bool {
-        self.roots.all().iter().any(|root| !root.policy.tools_for().is_empty())
+        let depends = |policy: &Policy| {
+            let is_auto = policy.terms().dialect == DialectName::Auto;
+            is_auto || !policy.tools_for().is_empty() || !policy.dialect_for().is_empty()
+        };
+        self.roots.all().iter().any(|root| depends(&root.policy))
     }
 
     /// Returns how much the answers to edits say.

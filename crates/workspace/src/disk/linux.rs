@@ -3,12 +3,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::Dir;
-use emend_lease::Taken;
+use emend_lease::LeaseResult;
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
@@ -33,6 +33,29 @@ impl Linux {
 /// replace it.
 pub(super) fn is_unknown(error: Errno) -> bool {
     matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
+}
+
+/// The number of bytes after which the disk begins with them, in files of at least twice as many.
+const BATCH: usize = 8 * 1024 * 1024;
+/// Pages of this size are written as a whole: one that is not full yet would be written twice.
+const PAGE: u64 = 4096;
+
+/// Writes the content of a new file. That of a large one goes to the disk meanwhile, which takes half the time of its sync.
+fn write(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
+    if pieces.iter().map(|piece| piece.len()).sum::<usize>() < 2 * BATCH {
+        return super::portable::write(file, pieces);
+    }
+    let (mut written, mut begun) = (0, 0);
+    for part in pieces.iter().flat_map(|piece| piece.chunks(BATCH)) {
+        file.write_all(part)?;
+        written += part.len() as u64;
+        let full = written - written % PAGE;
+        if full - begun >= BATCH as u64 {
+            emend_writeback::begin(file, begun, full - begun)?;
+            begun = full;
+        }
+    }
+    Ok(())
 }
 
 impl Disk for Linux {
@@ -87,12 +110,12 @@ impl Disk for Linux {
         Ok(file)
     }
 
-    fn lease(&self, dir: &Dir, name: &OsStr) -> Taken {
-        self.open_file(dir, name).map_or(Taken::Unavailable, emend_lease::take)
+    fn lease(&self, dir: &Dir, name: &OsStr) -> LeaseResult {
+        self.open_file(dir, name).map_or(LeaseResult::Unavailable, emend_lease::take)
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {
-        metadata::keeping_mode(file, || super::portable::write(file, pieces))
+        metadata::keeping_mode(file, || write(file, pieces))
     }
 
     fn set_executable(&self, file: &File, executable: bool) -> io::Result<()> {
@@ -179,5 +202,23 @@ impl Disk for Linux {
 
     fn entries(&self, dir: &Dir, limit: usize) -> io::Result<Vec<(OsString, FileKind)>> {
         super::portable::entries(dir, limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_file_is_its_pieces_one_after_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let piece = |len: usize| (0..len).map(|i| (i % 251) as u8).collect::<Vec<u8>>();
+        for lens in [[BATCH + 1, 10, BATCH + 3], [2 * BATCH - 1, 0, 1], [5, 2 * BATCH, 4095], [1, 2, 3]] {
+            let path = folder.path().join(format!("{lens:?}"));
+            let pieces = lens.map(piece);
+            let (file, pieces) = (File::create(&path).unwrap(), pieces.each_ref().map(Vec::as_slice));
+            write(&file, &pieces).unwrap();
+            assert!(std::fs::read(&path).unwrap() == pieces.concat(), "{lens:?}");
+        }
     }
 }

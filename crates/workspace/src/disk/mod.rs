@@ -24,7 +24,7 @@ use std::time::SystemTime;
 
 use cap_std::fs::Dir;
 
-pub use emend_lease::Taken;
+pub use emend_lease::LeaseResult;
 #[cfg(target_os = "linux")]
 pub use linux::Linux;
 pub(crate) use portable::HELPER;
@@ -108,7 +108,7 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     /// Takes a lease on the file `name`: until it is dropped, the kernel reports programs that open the file for
     /// writing and makes them wait. It never fails an edit: without support for leases, the result says that nothing is
     /// known.
-    fn lease(&self, dir: &Dir, name: &OsStr) -> Taken;
+    fn lease(&self, dir: &Dir, name: &OsStr) -> LeaseResult;
     /// Writes these pieces one after another.
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()>;
     /// Makes the file executable for everyone who may read it, or for nobody.

@@ -13,7 +13,7 @@ use std::thread;
 
 use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, FileType, Metadata, OpenOptions};
-use emend_lease::Taken;
+use emend_lease::LeaseResult;
 
 use super::{Disk, FileKind, ReadObserver, Stat};
 
@@ -90,8 +90,8 @@ impl Disk for Portable {
         Ok(file)
     }
 
-    fn lease(&self, _dir: &Dir, _name: &OsStr) -> Taken {
-        Taken::Unavailable
+    fn lease(&self, _dir: &Dir, _name: &OsStr) -> LeaseResult {
+        LeaseResult::Unavailable
     }
 
     fn write(&self, file: &File, pieces: &[&[u8]]) -> io::Result<()> {

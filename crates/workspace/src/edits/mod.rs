@@ -24,5 +24,6 @@ pub(crate) mod vault_access;
 
 mod numbers;
 pub(crate) mod repeats;
+mod seen;
 
 pub(crate) mod stages;

@@ -1,8 +1,9 @@
-//! Lines of versions: finds out where the definitions are that the request names, and how each file came from an older
-//! version whose numbers or definitions it names to what it is, so that planning can follow the lines.
+//! Line addresses: collects what planning needs to follow lines of older versions, which is the definitions that the
+//! request names and the changes from each such version to the current file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use emend_edit::Version;
 use emend_edit::patch::{Patch, Section};
 use emend_edit::plan::Since;
 
@@ -61,6 +62,7 @@ impl Gathered {
             self.sources.set_since(&name, &version, since);
         }
         self.find_symbols((roots, vaults), patch, context)?;
+        self.outline_sketches(patch, context)?;
         Ok(older)
     }
 
@@ -99,8 +101,30 @@ impl Gathered {
                 symbols::place(outline, text, asked),
             ));
         }
+        self.sources.set_ends_in_definition(symbols::ends_in_definition);
         for (name, version, asked, place) in found {
             self.sources.set_symbol(&name, &version, &asked, place);
+        }
+        Ok(())
+    }
+
+    /// Finds the definitions of the files for which there are sketches, and those of the sketches.
+    fn outline_sketches(
+        &mut self,
+        patch: &Patch,
+        context: &EditContext<'_>,
+    ) -> Result<(), NotDone<Vec<Problem>>> {
+        for (written, sketch) in patch.sketches() {
+            context.check_wanted()?;
+            let Some(name) = self.names.get(written) else { continue };
+            let Some((_, Some(snapshot))) = self.files.get(name) else { continue };
+            if context.effort == Effort::Quick {
+                return Err(NotDone::NotQuick);
+            }
+            let of_file = symbols::places(name, snapshot.text.bytes());
+            let of_sketch = symbols::places(name, sketch.text().as_bytes());
+            self.sources.set_outline(name, snapshot.text.version(), of_file);
+            self.sources.set_outline(name, Version::hash(sketch.text().as_bytes()), of_sketch);
         }
         Ok(())
     }

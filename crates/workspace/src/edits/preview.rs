@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use emend_edit::Version;
-use emend_edit::plan::{Action, Plan, Rest};
+use emend_edit::plan::{self, Action, Plan};
 
 use crate::edits::checked_plan::{CheckedPlan, PlanContext};
 use crate::files::report::Report;
@@ -63,24 +63,24 @@ impl Preview {
     }
 
     /// Splits off these hunks. The second value turns them back into the whole preview.
-    pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Whole), Problem> {
+    pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Rest), Problem> {
         self.has_hunks(hunks)?;
         let (plan, rest) = self.plan.only(hunks)?;
         let report = Report::from_plan(&plan, self.context.mtime_check_passed);
-        let whole = Whole { rest, report: std::mem::replace(&mut self.report, report) };
-        Ok((Self { plan, ..self }, whole))
+        let rest = Rest { plan: rest, report: std::mem::replace(&mut self.report, report) };
+        Ok((Self { plan, ..self }, rest))
     }
 }
 
 /// The rest of a preview of which only some hunks are applied.
-pub(crate) struct Whole {
-    rest: Rest,
+pub(crate) struct Rest {
+    plan: plan::Rest,
     report: Report,
 }
 
-impl Whole {
+impl Rest {
     /// Restores the whole preview.
     pub(crate) fn join(self, part: Preview) -> Preview {
-        Preview { plan: self.rest.join(part.plan), report: self.report, ..part }
+        Preview { plan: self.plan.join(part.plan), report: self.report, ..part }
     }
 }

@@ -46,9 +46,12 @@ pub struct Reading {
     pub stat: Stat,
     /// The lines that were shown, zero-based; sorted and disjoint.
     seen: Vec<Range<usize>>,
+    /// The lines whose numbers in this version were shown, zero-based; sorted and disjoint.
+    numbered: Vec<Range<usize>>,
     /// Whether it was read, at least in part: this version, or one from which the client knows all changes.
     is_read: bool,
-    /// Whether the client saw only the change since its last reading: then it does not know the line numbers.
+    /// Whether the file changed since the client's last reading, and not all of it was shown again: then it does not know the
+    /// line numbers.
     is_change_only: bool,
     /// The number of lines of the file.
     lines: usize,
@@ -61,7 +64,7 @@ impl Reading {
         self.content.as_ref()?.text()
     }
 
-    /// Returns whether the client saw only the change since its last reading.
+    /// Returns whether the file changed since the client's last reading, and not all of it was shown again.
     pub(crate) fn is_change_only(&self) -> bool {
         self.is_change_only
     }
@@ -91,6 +94,7 @@ impl Readings {
         Reading {
             version: snapshot.text.version(),
             stat: snapshot.stat,
+            numbered: seen.clone(),
             seen,
             is_read,
             is_change_only: false,
@@ -103,6 +107,14 @@ impl Readings {
     #[must_use]
     pub fn of(&self, name: &str) -> Option<&Reading> {
         self.files.get(name)
+    }
+
+    /// Returns the version in which the client knows the number of one of these lines, counted from one: the version that it has
+    /// read last, or its own edit of that.
+    #[must_use]
+    pub fn version_of_numbers(&self, name: &str, lines: Range<usize>) -> Option<Version> {
+        let knows = |known: &Range<usize>| known.start + 1 < lines.end && lines.start <= known.end;
+        self.of(name).filter(|reading| reading.numbered.iter().any(knows)).map(|reading| reading.version)
     }
 
     /// Returns every file that was read, with its version.
@@ -135,12 +147,17 @@ impl Readings {
     /// Records that these lines were shown. Lines of the same version shown earlier still count.
     pub fn saw(&mut self, name: &str, snapshot: &Snapshot, shown: Range<usize>, lines: usize) {
         let version = snapshot.text.version();
-        let mut seen = match self.files.get(name) {
-            Some(reading) if reading.version == version => reading.seen.clone(),
-            _ => Vec::new(),
+        let (mut seen, mut numbered, is_change_only) = match self.files.get(name) {
+            Some(reading) if reading.version == version => {
+                (reading.seen.clone(), reading.numbered.clone(), reading.is_change_only)
+            }
+            reading => (Vec::new(), Vec::new(), reading.is_some()),
         };
-        insert_range(&mut seen, shown);
+        insert_range(&mut seen, shown.clone());
+        insert_range(&mut numbered, shown);
         let reading = self.reading(snapshot, seen, true, lines);
+        let is_change_only = is_change_only && !reading.is_full();
+        let reading = Reading { numbered, is_change_only, ..reading };
         self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
@@ -186,7 +203,13 @@ impl Readings {
         let base = action.base().map(|base| base.version());
         let is_unknown = |reading: &Reading| reading.is_change_only || Some(reading.version) != base;
         let is_change_only = !whole && self.of(name).is_some_and(is_unknown);
-        let reading = Reading { version: after, stat, seen, is_read, is_change_only, lines, content };
+        let numbered = match self.of(name).filter(|reading| !whole && Some(reading.version) == base) {
+            Some(reading) => kept_numbers(action, &reading.numbered, lines),
+            None if whole => vec![0..lines],
+            None => Vec::new(),
+        };
+        let reading =
+            Reading { version: after, stat, seen, numbered, is_read, is_change_only, lines, content };
         self.numbered.remember(name, reading.version, reading.content.as_ref());
         self.put(name, reading);
     }
@@ -195,6 +218,7 @@ impl Readings {
     pub(crate) fn got_unseen_lines(&mut self, name: &str) {
         if let Some(reading) = self.files.get_mut(name) {
             reading.seen.clear();
+            reading.numbered.clear();
         }
     }
 
@@ -267,6 +291,32 @@ impl Readings {
 
 fn what_changed(name: &str, reading: &Reading, current: Option<&Snapshot>) -> Option<String> {
     Some(short_diff(name, &*reading.text()?, &current?.text))
+}
+
+/// Returns those of these lines whose numbers are the same after an edit, which has made so many lines of the file.
+///
+/// Of lines below it that have moved, the client may name the old numbers: a call may be on its way before the answer to
+/// another one comes.
+fn kept_numbers(action: &Action, numbered: &[Range<usize>], lines: usize) -> Vec<Range<usize>> {
+    let (Action::Modify { base, edit } | Action::Move { base, edit, .. }) = action else { return Vec::new() };
+    let (Some(first), Some(last)) = (edit.spans().first(), edit.spans().last()) else {
+        return numbered.to_vec();
+    };
+    let above = 0..base.line_index(first.range.start);
+    let below = match lines == base.line_count() {
+        true => base.line_index(last.range.end) + 1..lines,
+        false => 0..0,
+    };
+    let mut kept = Vec::new();
+    for known in numbered {
+        for part in [&above, &below] {
+            let both = known.start.max(part.start)..known.end.min(part.end);
+            if !both.is_empty() {
+                insert_range(&mut kept, both);
+            }
+        }
+    }
+    kept
 }
 
 fn insert_range(ranges: &mut Vec<Range<usize>>, new: Range<usize>) {

@@ -1,4 +1,8 @@
 //! The check that the same call has not made an edit already, before anything is planned.
+//!
+//! [`call`](crate::files::call) says how a call is known again, [`history::calls`](crate::files::history::calls) has the
+//! calls of the log, and [`history::standing`](crate::files::history::standing), with `Repeat`, decides whether an edit still
+//! stands. In the server, `running_calls` holds a call back while the same one runs.
 
 use std::sync::Arc;
 

@@ -56,7 +56,7 @@ pub(crate) enum Reach {
     Whole,
 }
 
-/// A root of which something is locked against edits of others, with what interrupted edits have left of that recovered.
+/// A lock on a root or on some of its files. Interrupted edits of these files are recovered.
 #[derive(Debug)]
 pub(crate) struct LockedRoot<'a> {
     root: &'a Arc<Root>,
@@ -130,7 +130,7 @@ impl VaultAccess {
         deadline: Deadline,
     ) -> Result<Option<Lock<'a>>, NotDone> {
         let Some(vault) = root.vault.opened(self.disk()) else { return Ok(None) };
-        let Some(files) = vault.lock_files(self.disk()) else { return Ok(None) };
+        let Some(files) = vault.files_for_locks(self.disk()) else { return Ok(None) };
         let Some(files) = root.locks.lock_files(&root.dir, &files, keys, deadline)? else {
             files.are_refused.store(true, Ordering::Relaxed);
             return Ok(None);
@@ -142,7 +142,7 @@ impl VaultAccess {
 
     fn lock_whole<'a>(&self, root: &'a Root, deadline: Deadline) -> Result<Alone<'a>, NotDone> {
         let vault = root.vault.opened(self.disk());
-        let files = vault.and_then(|vault| vault.lock_files(self.disk()));
+        let files = vault.and_then(|vault| vault.files_for_locks(self.disk()));
         root.locks.lock(&root.dir, files.as_deref(), deadline)
     }
 
@@ -358,6 +358,7 @@ impl VaultAccess {
             client: origin.client.clone(),
             session: origin.session.clone(),
             tool: origin.tool.clone(),
+            model: origin.model.clone(),
             undoes: context.undoes.clone(),
             call,
             key,

@@ -1,4 +1,16 @@
 //! The locks of one root together: of all of it, or of some of its files.
+//!
+//! An edit takes its locks in this order, and nobody takes them in another, so that no two edits wait for each other:
+//!
+//! 1. in the server: the turn of a call that is sent again while the first runs;
+//! 2. in the server: a slot of its owner among the edits on threads, and the handle of the preview that it applies;
+//! 3. its files and its call, by ascending [`FileKey`]: each first among the threads of this process, then, as a byte of a
+//!    file in the vault, among all processes;
+//! 4. one of [`AT_WORK`] places among the edits of this process;
+//! 5. the root: its door, then for a moment the lock of its folder, under which the files are marked.
+//!
+//! If hooks run, the locks from 3 on are released, the edit waits for its turn among the hooks of these files, and the
+//! locks are taken again. Whoever wants all of the root takes only the last.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +34,8 @@ pub(crate) struct RootLocks {
     at_work: Lines<()>,
 }
 
-/// Some files of a root, locked until it is dropped. Its parts end in their order: whoever has a file next finds no mark.
+/// Some files of a root, locked until it is dropped. Fields drop in this order: the marks first, so that the next holder of
+/// a file sees none.
 #[derive(Debug)]
 pub(crate) struct FilesOfRoot<'a> {
     _shared: Shared<'a>,

@@ -15,7 +15,7 @@ use crate::disk::fault::{io_problem, is_absent};
 use crate::disk::{Disk, FileKind, Stat};
 use crate::files::effort::{Effort, NotDone};
 use crate::files::roots::{Root, WorkspacePath};
-use crate::problem::{EditKind, Kind, Problem};
+use crate::problem::{EditKind, Kind, Problem, SeveralNames};
 
 /// A file as read. Only this module creates one.
 #[derive(Clone, Debug)]
@@ -162,11 +162,11 @@ pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: 
             let names: Vec<OsString> = folder.iter().cloned().chain([name]).collect();
             if is_it && names != path.place.names {
                 missing = missing.saturating_sub(1);
-                match root.policy.may_commit(&names) {
+                match root.policy.may_commit_unasked(&names) {
                     Ok(()) | Err(Kind::NoEdits { .. }) => {}
                     // It is required by the mode, not because of this name.
                     Err(Kind::ApprovalNeeded { .. })
-                        if root.policy.may_commit(&path.place.names).is_err() => {}
+                        if root.policy.may_commit_unasked(&path.place.names).is_err() => {}
                     Err(Kind::ApprovalNeeded { .. }) => {
                         let rule = "it is another name of a file whose changes need a person's approval";
                         return Some(Kind::ReadOnlyPath { rule: rule.into() });
@@ -179,7 +179,7 @@ pub(crate) fn why_not_by_all_names(disk: &dyn Disk, path: &WorkspacePath, stat: 
             }
         }
         if left == 0 {
-            return Some(Kind::HardLinked { names: stat.links });
+            return Some(Kind::HardLinked { names: stat.links, why: SeveralNames::NotAllFound });
         }
     }
     None

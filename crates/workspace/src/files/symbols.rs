@@ -8,7 +8,7 @@ use std::time::Duration;
 use emend_edit::Text;
 use emend_edit::excerpt::around;
 use emend_edit::patch::{Part, SymbolPart};
-use emend_edit::plan::FoundSymbol;
+use emend_edit::plan::{DefinitionPlace, FoundSymbol};
 use emend_edit::problem::{DefinitionLines, NoDefinition, UncertainSymbol, Uncertainty, UnknownSymbol};
 use emend_syntax::{Definition, Doubt, Doubts, Limits, NoOutline, Outline};
 
@@ -33,11 +33,33 @@ pub struct Symbol {
     pub definition: DefinitionLines,
     /// Where its lines may not be exactly the definition.
     pub doubts: Doubts,
+    /// Whether the blank lines around it belong to it.
+    pub is_apart: bool,
 }
 
 /// Returns the outline of a file, whose language its name tells.
 pub fn outline(name: &str, text: &Text) -> Result<Outline, NoOutline> {
     emend_syntax::outline(name, text.bytes(), &LIMITS)
+}
+
+/// Returns whether a text of a file ends in a definition. The name of the file tells the language.
+pub(crate) fn ends_in_definition(name: &str, text: &[u8]) -> bool {
+    emend_syntax::ends_in_definition(name, text, &LIMITS)
+}
+
+/// Returns where the definitions of a text are, which is a file of this name or a sketch for it; none where they are not
+/// known.
+pub(crate) fn places(name: &str, text: &[u8]) -> Vec<DefinitionPlace> {
+    let Ok(outline) = emend_syntax::outline(name, text, &LIMITS) else { return Vec::new() };
+    let place = |one: &Definition| DefinitionPlace {
+        title: outline.describe(one),
+        path: outline.path(one),
+        first: *one.lines.start(),
+        name_line: one.name_line,
+        last: *one.lines.end(),
+        is_certain: one.doubts.any().is_none(),
+    };
+    outline.definitions().iter().map(place).collect()
 }
 
 /// Returns the one definition of this name, or a refusal with those that may be meant.
@@ -63,7 +85,9 @@ fn find_in(outline: &Result<Outline, NoOutline>, text: &Text, symbol: &str) -> R
     };
     let named = |definitions: &[&Definition]| definitions.iter().map(|one| lines_of(outline, one)).collect();
     match &outline.find(symbol)[..] {
-        [one] => Ok(Symbol { definition: lines_of(outline, one), doubts: one.doubts }),
+        [one] => {
+            Ok(Symbol { definition: lines_of(outline, one), doubts: one.doubts, is_apart: one.is_apart() })
+        }
         [] => match similar(outline, symbol) {
             meant if meant.is_empty() => {
                 let outermost: Vec<&Definition> =
@@ -85,15 +109,18 @@ pub(crate) fn place(
     text: &Text,
     asked: &SymbolPart,
 ) -> Result<FoundSymbol, Kind> {
-    let Symbol { definition, doubts } = find_in(outline, text, &asked.symbol)?;
-    let DefinitionLines { first, last, .. } = definition;
-    let (doubt, (first, count)) = match asked.part {
-        Part::Whole => (doubts.any(), (first, last + 1 - first)),
-        Part::Above => (doubts.above, (first, 0)),
-        Part::Below => (doubts.below, (last + 1, 0)),
+    let Symbol { definition, doubts, is_apart } = find_in(outline, text, &asked.symbol)?;
+    let doubt = match asked.part {
+        Part::Whole => doubts.any(),
+        Part::Above => doubts.above,
+        Part::Below => doubts.below,
     };
     let why = match doubt {
-        None => return Ok(FoundSymbol { title: definition.title, first, count }),
+        None => {
+            let DefinitionLines { title, first, last } = definition;
+            return Ok(FoundSymbol { title, first, count: last + 1 - first, is_apart });
+        }
+        Some(Doubt::Comment) => Uncertainty::Comment,
         Some(Doubt::Shared) => Uncertainty::Shared,
         Some(Doubt::Broken) => Uncertainty::Broken,
     };
@@ -135,7 +162,7 @@ mod tests {
         [Part::Whole, Part::Above, Part::Below].map(|part| {
             let asked = SymbolPart { symbol: symbol.into(), part };
             let text = text(content);
-            place(&outline(name, &text), &text, &asked).map(|found| (found.first, found.count))
+            place(&outline(name, &text), &text, &asked).map(|found| found.part(part))
         })
     }
 

@@ -148,7 +148,7 @@ impl VaultCell {
         let vault = Arc::new(vault);
         vault.is_crowded.store(true, Ordering::Relaxed);
         // Now, so that no call that changes nothing makes them.
-        vault.lock_files(disk);
+        vault.files_for_locks(disk);
         *self.0.lock() = Some(Arc::clone(&vault));
         Ok(vault)
     }
@@ -232,7 +232,7 @@ impl Vault {
     }
 
     /// Returns the files that serve as locks; `None` where single files cannot be locked.
-    pub(crate) fn lock_files(&self, disk: &dyn Disk) -> Option<Arc<LockFiles>> {
+    pub(crate) fn files_for_locks(&self, disk: &dyn Disk) -> Option<Arc<LockFiles>> {
         let open = |name: &str| {
             let name = OsStr::new(name);
             disk.open_to_append(&self.home, name).ok()?;

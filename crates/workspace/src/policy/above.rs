@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::defaults::{APPROVE, FORBIDDEN};
 use super::folded::{Folded, folded};
-use super::globs::{Globs, Word};
+use super::globs::{GlobVerdict, Globs};
 use super::{OWN_FOLDER, Policy};
 
 /// The components of a root's path, from the top of the file system.
@@ -110,8 +110,8 @@ fn beneath(
     let wide: Vec<&str> = said.iter().copied().filter(|said| is_exception_anywhere(said)).collect();
     // The verdict for the root applies to everything in it, until a deeper pattern matches.
     let first = match counting.last_word(&above.path) {
-        Some(Word::Caught(shown)) => Some(("/*".to_owned(), shown)),
-        Some(Word::Free) => Some(("!/*".to_owned(), "!/*")),
+        Some(GlobVerdict::Caught(shown)) => Some(("/*".to_owned(), shown)),
+        Some(GlobVerdict::Free) => Some(("!/*".to_owned(), "!/*")),
         None => None,
     };
     let rest = |patterns: &[&str]| -> Vec<(String, String)> {
@@ -170,10 +170,10 @@ mod tests {
     fn check(root: &str, approve: &[&str], asked: &[&str], free: &[&str]) {
         let policy = policy(root, approve);
         for path in asked {
-            assert!(policy.may_commit(&names(path)).is_err(), "{path} in {root}");
+            assert!(policy.may_commit_unasked(&names(path)).is_err(), "{path} in {root}");
         }
         for path in free {
-            assert_eq!(policy.may_commit(&names(path)), Ok(()), "{path} in {root}");
+            assert_eq!(policy.may_commit_unasked(&names(path)), Ok(()), "{path} in {root}");
         }
     }
 

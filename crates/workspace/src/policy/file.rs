@@ -8,6 +8,7 @@ use toml::de::DeTable;
 
 use crate::problem::nearest;
 
+use super::apply_model::ApplyModel;
 use super::programs::Programs;
 use super::settings::Settings;
 use crate::disk::fault::is_absent;
@@ -47,6 +48,12 @@ impl Settings {
                 set.map_err(|wrong| at(wrong.at, wrong.what))?;
                 continue;
             }
+            if key.get_ref() == ApplyModel::KEY {
+                let read = ApplyModel::read(value)
+                    .map_err(|wrong| at(wrong.at.max(key.span().start), wrong.what))?;
+                settings.apply_model = Some(read);
+                continue;
+            }
             let name = key.get_ref();
             let Some(mut set) = settings.set(name, value.get_ref()) else {
                 return Err(at(key.span().start, unknown(name)));
@@ -67,7 +74,8 @@ impl Settings {
 
 /// Returns the message for an unknown key, with the one that may be meant.
 fn unknown(key: &str) -> String {
-    let known = || Settings::ALL.iter().map(|setting| setting.key).chain(Programs::KEYS);
+    let known =
+        || Settings::ALL.iter().map(|setting| setting.key).chain(Programs::KEYS).chain([ApplyModel::KEY]);
     let meant = nearest(key, known()).map(|meant| format!(" Did you mean '{meant}'?"));
     let meant =
         meant.unwrap_or_else(|| format!(" The settings are: {}.", known().collect::<Vec<_>>().join(", ")));
@@ -99,8 +107,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::policy::settings::{Extensions, Folders, Seconds, ToolsFor};
-    use crate::policy::{Answers, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
+    use crate::policy::settings::{DialectFor, Extensions, Folders, Seconds, ToolsFor};
+    use crate::policy::{Answers, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
 
     #[test]
     fn every_setting_can_be_said() {
@@ -111,6 +119,7 @@ read_only = ["gen/"]
 approve = ["*.sql"]
 allowed_extensions = ["rs"]
 tools_for = { cursor = "core" }
+dialect_for = { zed = "claude" }
 max_file_bytes = 1_048_576
 mode = "ask"
 require_mtime_check = false
@@ -124,11 +133,14 @@ notify_editor = false
 emit_event = true
 syntax_guard = "refuse"
 tools = "core"
+dialect = "auto"
 answers = "full"
 diagnostics_wait = 0.5
 "#;
         let mut tools_for = ToolsFor::default();
         tools_for.set("cursor", ListedTools::Core).unwrap();
+        let mut dialect_for = DialectFor::default();
+        dialect_for.set("zed", DialectName::Claude).unwrap();
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let expected = Settings {
             workspace: Folders(words(&["a=/a", "/b"])),
@@ -137,6 +149,7 @@ diagnostics_wait = 0.5
             approve: words(&["*.sql"]),
             allowed_extensions: Some(Extensions(words(&["rs"]))),
             tools_for,
+            dialect_for,
             max_file_bytes: Some(1 << 20),
             mode: Some(Mode::Ask),
             require_mtime_check: Some(false),
@@ -150,6 +163,7 @@ diagnostics_wait = 0.5
             emit_event: Some(true),
             syntax_guard: Some(SyntaxGuard::Refuse),
             tools: Some(ListedTools::Core),
+            dialect: Some(DialectName::Auto),
             answers: Some(Answers::Full),
             diagnostics_wait: Some(Seconds(Duration::from_millis(500))),
             ..Settings::default()

@@ -111,10 +111,10 @@ impl Globs {
 
     /// Returns the last match for this path, from the outermost folder on. Unlike in [`catching`](Self::catching), an
     /// exception covers everything beneath, until a deeper pattern matches.
-    pub(crate) fn last_word(&self, path: &Folded) -> Option<Word<'_>> {
+    pub(crate) fn last_word(&self, path: &Folded) -> Option<GlobVerdict<'_>> {
         let words = path.forms().filter_map(|form| {
             let (written, takes_back) = self.matches(form).last()?;
-            Some(if takes_back { Word::Free } else { Word::Caught(written) })
+            Some(if takes_back { GlobVerdict::Free } else { GlobVerdict::Caught(written) })
         });
         words.max()
     }
@@ -134,7 +134,7 @@ impl Globs {
 
 /// The verdict of a list on a path. If two forms of the path get different verdicts, the greater counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Word<'a> {
+pub(crate) enum GlobVerdict<'a> {
     /// An exception matches it.
     Free,
     /// This pattern matches it.
@@ -281,10 +281,10 @@ mod tests {
     fn the_innermost_word_decides_where_the_last_is_asked_for() {
         let globs = Globs::new([".claude/", "!**/.claude/worktrees", ".vscode/", "!x/"]).unwrap();
         let word = |written: &str| globs.last_word(&path(written));
-        assert_eq!(word(".claude/a"), Some(Word::Caught(".claude/")));
-        assert_eq!(word(".claude/worktrees/a/b"), Some(Word::Free));
-        assert_eq!(word(".claude/worktrees/a/.vscode/b"), Some(Word::Caught(".vscode/")));
-        assert_eq!((word("x/.vscode/x/a"), word("a")), (Some(Word::Free), None));
+        assert_eq!(word(".claude/a"), Some(GlobVerdict::Caught(".claude/")));
+        assert_eq!(word(".claude/worktrees/a/b"), Some(GlobVerdict::Free));
+        assert_eq!(word(".claude/worktrees/a/.vscode/b"), Some(GlobVerdict::Caught(".vscode/")));
+        assert_eq!((word("x/.vscode/x/a"), word("a")), (Some(GlobVerdict::Free), None));
     }
 
     #[test]

@@ -14,7 +14,11 @@ impl Settings {
             !self.programs.is_empty() && !held.programs.is_empty() && self.programs != held.programs;
         let programs =
             || replaces_programs.then(|| ("hooks, editors or language_servers".into(), "its own".into()));
-        self.first_refused(held).or_else(programs)
+        // Another model may be one that someone else reads along with.
+        let replaces_model =
+            self.apply_model.is_some() && held.apply_model.is_some() && self.apply_model != held.apply_model;
+        let model = || replaces_model.then(|| ("apply_model".into(), "its own".into()));
+        self.first_refused(held).or_else(programs).or_else(model)
     }
 }
 
@@ -59,10 +63,15 @@ mod tests {
     }
 
     #[test]
-    fn programs_of_ones_own_are_replaced_by_none() {
+    fn programs_and_a_model_of_ones_own_are_replaced_by_none() {
         let [one, other] = ["x", "y"].map(|name| format!("[[hooks.before]]\ncommand = ['{name}']"));
         check(&one, "mode = 'ask'", None);
         check(&one, &one, None);
         check(&one, &other, Some("hooks, editors or language_servers"));
+        let [one, other] =
+            ["x", "y"].map(|name| format!("[apply_model]\nurl = 'https://{name}'\nmodel = 'm'"));
+        check(&one, "mode = 'ask'", None);
+        check(&one, &one, None);
+        check(&one, &other, Some("apply_model"));
     }
 }

@@ -5,6 +5,7 @@
 //! answer for a folder applies to everything beneath it.
 
 mod above;
+pub mod apply_model;
 mod defaults;
 mod file;
 pub(crate) mod folded;
@@ -25,13 +26,13 @@ use std::sync::Arc;
 use crate::problem::{Kind, Release};
 
 use self::folded::Folded;
-use self::globs::{Globs, Word};
+use self::globs::{GlobVerdict, Globs};
 
 pub use self::defaults::{APPROVE, FORBIDDEN};
 pub use self::file::WORKSPACE_FILE;
 pub use self::settings::{
-    Answers, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May, Mode, OnChange, RequireRead,
-    Seconds, Setting, Settings, SyntaxGuard, Terms, ToolsFor, reference_table,
+    Answers, DialectFor, DialectName, Extensions, Flag, Folders, ListedTools, MAX_FILE_BYTES, May, Mode,
+    OnChange, RequireRead, Seconds, Setting, Settings, SyntaxGuard, Terms, ToolsFor, reference_table,
 };
 
 /// The name of Emend's own folder in a workspace.
@@ -63,6 +64,7 @@ pub struct Policy {
     /// The reason why this root's own file could not be applied.
     broken: Option<String>,
     tools_for: ToolsFor,
+    dialect_for: DialectFor,
     terms: Terms,
 }
 
@@ -102,6 +104,7 @@ impl Policy {
             git_here: Vec::new(),
             broken: None,
             tools_for: settings.tools_for.clone(),
+            dialect_for: settings.dialect_for.clone(),
             terms: Terms::decided(settings),
         })
     }
@@ -124,6 +127,12 @@ impl Policy {
     #[must_use]
     pub fn tools_for(&self) -> &ToolsFor {
         &self.tools_for
+    }
+
+    /// Returns the dialects for some clients.
+    #[must_use]
+    pub fn dialect_for(&self) -> &DialectFor {
+        &self.dialect_for
     }
 
     /// Returns the reason why nothing may be read or changed at all, if there is one.
@@ -163,7 +172,7 @@ impl Policy {
     }
 
     /// Checks that this path may be changed now without approval: the last check before a commit.
-    pub fn may_commit(&self, names: &[OsString]) -> Result<(), Kind> {
+    pub fn may_commit_unasked(&self, names: &[OsString]) -> Result<(), Kind> {
         self.may_edit(names)?;
         let needed = |rule: String| Err(Kind::ApprovalNeeded { rule, release: Release::Question });
         match self.terms.mode {
@@ -176,22 +185,22 @@ impl Policy {
             return needed(format!("the policy has '{glob}' in approve"));
         }
         match self.guarded.last_word(&path) {
-            Some(Word::Caught(glob)) => needed(format!(
+            Some(GlobVerdict::Caught(glob)) => needed(format!(
                 "it can change what is started, or done without asking, elsewhere ('{glob}' is in approve by default)"
             )),
-            Some(Word::Free) | None => Ok(()),
+            Some(GlobVerdict::Free) | None => Ok(()),
         }
     }
 
     /// Returns whether changes of MCP server configuration in this file need approval: yes, unless the user has
     /// excepted the file.
     pub(crate) fn guards_servers(&self, names: &[OsString]) -> bool {
-        self.said_of_guarded.last_word(&Folded::new(names)) != Some(Word::Free)
+        self.said_of_guarded.last_word(&Folded::new(names)) != Some(GlobVerdict::Free)
     }
 
     /// Returns whether the user has excepted this path from the protection of folders that look like git's.
     pub(crate) fn frees_git(&self, names: &[OsString]) -> bool {
-        self.readable.last_word(&Folded::new(names)) == Some(Word::Free)
+        self.readable.last_word(&Folded::new(names)) == Some(GlobVerdict::Free)
     }
 
     fn may_read_folded(&self, path: &Folded) -> Result<(), Kind> {
@@ -372,12 +381,12 @@ mod tests {
         ] {
             let policy = Policy::new(&Settings { mode: Some(mode), ..Settings::default() }).unwrap();
             assert_eq!(policy.may_edit(&names("a.rs")), Ok(()));
-            assert_eq!(code(policy.may_commit(&names("a.rs"))), expected, "{mode}");
+            assert_eq!(code(policy.may_commit_unasked(&names("a.rs"))), expected, "{mode}");
         }
         let policy = Policy::new(&Settings { approve: vec!["db/".into()], ..Settings::default() }).unwrap();
-        assert_eq!(code(policy.may_commit(&names("db/x.sql"))), Some(Code::ApprovalNeeded));
-        assert_eq!(policy.may_commit(&names("x.sql")), Ok(()));
-        assert_eq!(code(policy.may_commit(&names(".env"))), Some(Code::PathForbidden));
+        assert_eq!(code(policy.may_commit_unasked(&names("db/x.sql"))), Some(Code::ApprovalNeeded));
+        assert_eq!(policy.may_commit_unasked(&names("x.sql")), Ok(()));
+        assert_eq!(code(policy.may_commit_unasked(&names(".env"))), Some(Code::PathForbidden));
     }
 
     #[test]

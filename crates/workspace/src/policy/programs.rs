@@ -2,6 +2,7 @@
 //!
 //! Only the user's own configuration names programs. A workspace comes from someone else, and so would the programs.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use crate::problem::nearest;
@@ -192,13 +193,13 @@ fn server(what: &str, name: String, value: &DeValue<'_>) -> Result<Server, Strin
 }
 
 /// The fields of a table; unknown ones are errors.
-struct Fields<'a, 'i> {
+pub(super) struct Fields<'a, 'i> {
     what: &'a str,
     table: &'a DeTable<'i>,
 }
 
 impl<'a, 'i> Fields<'a, 'i> {
-    fn of(what: &'a str, value: &'a DeValue<'i>, known: &[&str]) -> Result<Self, String> {
+    pub(super) fn of(what: &'a str, value: &'a DeValue<'i>, known: &[&str]) -> Result<Self, String> {
         let table = table(value).ok_or_else(|| format!("{what}: it must be a table"))?;
         let stranger = table.keys().find(|key| !known.contains(&&**key.get_ref()));
         match stranger {
@@ -211,15 +212,15 @@ impl<'a, 'i> Fields<'a, 'i> {
         self.table.iter().find(|(key, _)| &**key.get_ref() == name).map(|(_, value)| value.get_ref())
     }
 
-    fn must(&self, name: &str, be: &str) -> String {
+    pub(super) fn must(&self, name: &str, be: &str) -> String {
         format!("{}.{name}: it must be {be}", self.what)
     }
 
-    fn lacks(&self, name: &str) -> String {
+    pub(super) fn lacks(&self, name: &str) -> String {
         format!("{}: {name} is missing", self.what)
     }
 
-    fn text(&mut self, name: &str) -> Result<Option<String>, String> {
+    pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, String> {
         let text = |value: &DeValue<'_>| value.as_str().map(str::to_owned);
         self.take(name).map(|value| text(value).ok_or_else(|| self.must(name, "a string"))).transpose()
     }
@@ -244,12 +245,24 @@ impl<'a, 'i> Fields<'a, 'i> {
         }
     }
 
-    fn truth(&mut self, name: &str) -> Result<Option<bool>, String> {
+    pub(super) fn truth(&mut self, name: &str) -> Result<Option<bool>, String> {
         let wrong = || self.must(name, "true or false");
         self.take(name).map(|value| value.as_bool().ok_or_else(wrong)).transpose()
     }
 
-    fn seconds(&mut self, name: &str) -> Result<Option<Duration>, String> {
+    pub(super) fn number(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<usize>,
+    ) -> Result<Option<usize>, String> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        let number = value.as_integer().filter(|number| number.radix() == 10);
+        let number = number.and_then(|number| number.as_str().replace('_', "").parse().ok());
+        let wrong = || self.must(name, &format!("a whole number from {} to {}", range.start(), range.end()));
+        number.filter(|number| range.contains(number)).map(Some).ok_or_else(wrong)
+    }
+
+    pub(super) fn seconds(&mut self, name: &str) -> Result<Option<Duration>, String> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let number = value.as_integer().map(|number| number.as_str().to_owned());
         let number = number.or_else(|| value.as_float().map(|number| number.as_str().to_owned()));

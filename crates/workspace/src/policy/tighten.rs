@@ -85,6 +85,9 @@ impl Policy {
                 "hooks, editors and language servers are ignored, since only you decide what is run".into(),
             );
         }
+        if said.apply_model.is_some() {
+            ignored.push("apply_model is ignored, since only you decide who gets to read your files".into());
+        }
         ignored.extend(said.ignored_lists());
         Ok(ignored)
     }
@@ -119,9 +122,9 @@ mod tests {
         assert_eq!(loosened.terms, strict);
         assert_eq!(ignored.len(), 11, "{ignored:?}");
         let only_ours =
-            Settings::parse("track_history = false\nworkspace = ['/']\ndiagnostics_wait = 1\n[[hooks.after]]\ncommand = ['x']")
+            Settings::parse("track_history = false\nworkspace = ['/']\ndiagnostics_wait = 1\n[[hooks.after]]\ncommand = ['x']\n[apply_model]\nurl = 'https://x'\nmodel = 'm'")
                 .unwrap();
-        assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 4);
+        assert_eq!(loosened.tighten(&only_ours).unwrap().len(), 5);
         assert_eq!(loosened.terms, strict);
     }
 
@@ -136,6 +139,7 @@ mod tests {
                     .map(String::from)
                     .to_vec();
             values.extend(["{x = 'core'}", "{x = 'all', y = 'core'}"].map(String::from));
+            values.extend(["{x = 'claude'}", "{x = 'codex', y = 'auto'}"].map(String::from));
         }
         let lines = values.iter().map(|value| format!("{} = {value}\n", setting.key));
         let is_understood =
@@ -148,7 +152,8 @@ mod tests {
         let mut allowed = BTreeSet::new();
         for path in ["a", "a.rs", "b", "c.md", "rs", ".env", ".mcp.json"] {
             let names = [OsString::from(path)];
-            let answers = [policy.may_read(&names), policy.may_edit(&names), policy.may_commit(&names)];
+            let answers =
+                [policy.may_read(&names), policy.may_edit(&names), policy.may_commit_unasked(&names)];
             for (what, answer) in ["read", "edit", "commit"].iter().zip(answers) {
                 allowed.extend(answer.is_ok().then(|| format!("{what} {path}")));
             }
@@ -170,6 +175,7 @@ mod tests {
                     May::Nothing(_) => {
                         assert_eq!(both.terms, person.terms, "{held}{said}");
                         assert_eq!(both.tools_for, person.tools_for, "{held}{said}");
+                        assert_eq!(both.dialect_for, person.dialect_for, "{held}{said}");
                         assert!(held == said || !ignored.is_empty(), "{held}{said}");
                     }
                     // The stricter one counts, whoever sets it; so one of them must be the stricter.
@@ -206,7 +212,7 @@ mod tests {
         for path in ["b/x", "d/x"] {
             assert!(both.may_read(&names(path)).is_ok() && both.may_edit(&names(path)).is_err(), "{path}");
         }
-        assert!(both.may_edit(&names("e/x")).is_ok() && both.may_commit(&names("e/x")).is_err());
+        assert!(both.may_edit(&names("e/x")).is_ok() && both.may_commit_unasked(&names("e/x")).is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Why a preview no longer fits, and why an edit cannot be taken back.
+//! Why a preview no longer fits, why a file with several names is left alone, and why an edit cannot be taken back.
 
 use emend_edit::Version;
 
@@ -11,6 +11,17 @@ pub enum SincePlanned {
     Gone,
     /// It was not there, and is now.
     Made,
+}
+
+/// Why a file with several names (hard links) is left as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeveralNames {
+    /// Replacing it under one name would part it from the others.
+    WouldPart,
+    /// One request touches it under several of its names, and writing in place changes all of them.
+    InOneRequest,
+    /// The root has too many files to find all of its names, of which one may be protected.
+    NotAllFound,
 }
 
 /// Why an edit cannot be taken back as it was.

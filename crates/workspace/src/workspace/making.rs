@@ -274,6 +274,21 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_that_waits_too_long_is_refused_as_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut workspace = workspace(folder.path(), None, Mode::Auto);
+        assert_eq!(workspace.patience, Duration::from_secs(10));
+        workspace.patience = Duration::from_millis(1);
+        let held = workspace.vaults.lock(&workspace.roots.all()[0], &Reach::Whole, Duration::ZERO).unwrap();
+        let made = with_request(|request, context| workspace.edit(request, context));
+        assert_eq!(made.unwrap_err().into_problems()[0].code(), Code::Busy);
+        assert_eq!(text(folder.path()), "one\ntwo\nthree\n");
+        drop(held);
+        with_request(|request, context| workspace.edit(request, context)).unwrap();
+        assert_eq!(text(folder.path()), "ONE\ntwo\nTHREE\n");
+    }
+
+    #[test]
     fn nothing_is_locked_while_a_hook_runs() {
         let folder = tempfile::tempdir().unwrap();
         let script = "touch ../asked; until test -e ../go; do sleep 0.01; done";

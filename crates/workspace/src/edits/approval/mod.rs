@@ -24,7 +24,7 @@ pub use self::digest::PlanDigest;
 pub(crate) use self::permit::{leave_waiting, permit, refuse_unless_allowable};
 pub(crate) use self::servers::changes_servers;
 pub use self::visible::{pointed_out, visible, visible_line};
-pub use self::waiting::{Approvals, Waiting, Word};
+pub use self::waiting::{Approvals, PersonsDecision, Waiting};
 pub(crate) use self::yaml::is_yaml;
 use crate::files::effort::NotDone;
 use crate::files::history::Origin;

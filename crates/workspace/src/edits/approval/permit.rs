@@ -5,7 +5,8 @@ use std::io;
 use crate::problem::{Code, Kind, Problem, Release};
 
 use super::{
-    Approval, Approvals, AwaitingApproval, NotCommitted, PlanDigest, Word, changes_servers, is_yaml,
+    Approval, Approvals, AwaitingApproval, NotCommitted, PersonsDecision, PlanDigest, changes_servers,
+    is_yaml,
 };
 use crate::disk::Disk;
 use crate::disk::fault::io_problem;
@@ -35,8 +36,8 @@ pub(crate) fn permit(
     let is_allowed = approval.is_some_and(|approval| approval.covers(&held.digest));
     match word {
         // A denial at a terminal overrides an approval elsewhere.
-        Some(Word::No) => Err(Problem::new(Kind::ApprovalDenied { command: None }).into()),
-        Some(Word::Yes) => Ok(()),
+        Some(PersonsDecision::No) => Err(Problem::new(Kind::ApprovalDenied { command: None }).into()),
+        Some(PersonsDecision::Yes) => Ok(()),
         None if is_allowed => {
             if let Some(approvals) = approvals {
                 approvals.forget(&held.digest);
@@ -60,7 +61,7 @@ fn held_back(checked: &CheckedPlan) -> Vec<Problem> {
     for job in checked.jobs() {
         let base = job.base.map(|(path, _)| path);
         for path in std::iter::once(job.path).chain(base) {
-            let Err(kind) = path.root.policy.may_commit(&path.place.names) else { continue };
+            let Err(kind) = path.root.policy.may_commit_unasked(&path.place.names) else { continue };
             let by_mode = path.root.policy.terms().mode != Mode::Auto
                 && matches!(kind, Kind::NoEdits { .. } | Kind::ApprovalNeeded { .. });
             // A mode concerns no particular file.

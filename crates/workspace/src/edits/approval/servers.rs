@@ -42,6 +42,8 @@ const FIELDS: [&str; 19] = [
 ];
 /// The nesting depth below which objects are skipped: no client looks for servers there.
 const DEEPEST: usize = 64;
+/// The number of bytes that tell whether a text may be JSON or TOML.
+const HEAD: usize = 4 * 1024;
 /// The largest text that is parsed as TOML. A larger one with a section of servers counts as a whole.
 const LONGEST_TOML: usize = 4 * 1024 * 1024;
 
@@ -63,6 +65,9 @@ pub(super) struct Starts(BTreeSet<[u8; 32]>);
 impl Starts {
     /// Finds the configuration in a text made of these pieces.
     pub(super) fn in_pieces(pieces: &[&[u8]], is_yaml: bool) -> Self {
+        if !is_yaml && !may_be_configuration(pieces) {
+            return Self::default();
+        }
         let text = match pieces {
             [whole] => Cow::Borrowed(*whole),
             pieces => Cow::Owned(pieces.concat()),
@@ -87,7 +92,7 @@ impl Starts {
         let mut found = Found::default();
         if is_json {
             read_json(text, &mut found);
-        } else if begins_like_toml(text)
+        } else if begins_like_toml(text, false)
             && let Ok(text) = std::str::from_utf8(text)
             && let Ok(table) = DeTable::parse(text)
         {
@@ -102,12 +107,34 @@ fn may_name_a_section(text: &[u8]) -> bool {
     memmem::find(text, b"ervers").is_some() || memmem::find(text, b"\\").is_some()
 }
 
-/// Returns whether the first significant line may be TOML, which spares nearly all source code from being parsed.
-fn begins_like_toml(text: &[u8]) -> bool {
+/// Returns whether the text of these pieces begins as JSON or TOML does. This spares nearly all other texts, however large,
+/// from being copied and looked through.
+fn may_be_configuration(pieces: &[&[u8]]) -> bool {
+    let length: usize = pieces.iter().map(|piece| piece.len()).sum();
+    let head: Vec<u8> = pieces.iter().flat_map(|piece| piece.iter().take(HEAD)).take(HEAD).copied().collect();
+    let is_cut = head.len() < length;
+    let mut tokens = Tokens::new(&head);
+    match tokens.next() {
+        Some(Token::Open(b'{')) => true,
+        // The first token may go on, or be the beginning of a comment.
+        _ if is_cut && tokens.at >= head.len() => true,
+        _ => begins_like_toml(&head, is_cut),
+    }
+}
+
+/// Returns whether the first significant line may be TOML. Where the text is cut off before the end of that line, it may.
+fn begins_like_toml(text: &[u8], is_cut: bool) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
-    first.starts_with(b"[") || first.contains(&b'=')
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).peekable();
+    while let Some(line) = lines.next() {
+        if is_cut && lines.peek().is_none() {
+            return true;
+        }
+        if !line.is_empty() && !line.starts_with(b"#") {
+            return line.starts_with(b"[") || line.contains(&b'=');
+        }
+    }
+    false
 }
 
 /// Returns whether this line, as TOML, begins a section; for texts too large to be parsed.
@@ -468,15 +495,42 @@ mod tests {
 
     #[test]
     fn what_begins_as_no_toml_does_is_not_read_as_that() {
-        assert!(!begins_like_toml(b"\n# mine\nimport os\nx = '\\n'\n") && !begins_like_toml(b"# a = 1\n"));
+        assert!(
+            !may_be_configuration(&[b"\n# mine\nimport os\nx = '\\n'\n"])
+                && !may_be_configuration(&[b"# a = 1\n"])
+        );
         for text in [
             "# mine\n\n[mcp_servers.x]\ncommand = 'x'\n",
             "\u{feff}mcp_servers.x.command = 'x'\n",
             "\ta=1\n[mcp_servers.x]\nurl='x'",
         ] {
-            assert!(begins_like_toml(text.as_bytes()), "{text}");
+            assert!(may_be_configuration(&[text.as_bytes()]), "{text}");
             assert_eq!(count(text), 1, "{text}");
         }
+    }
+
+    #[test]
+    fn however_late_and_in_however_many_pieces_a_configuration_begins_it_is_found() {
+        let json = "{\"mcpServers\": {\"x\": {\"command\": \"x\"}}}\n";
+        let toml = "[mcp_servers.x]\ncommand = 'x'\n";
+        for late in [0, 1, HEAD - 2, HEAD - 1, HEAD, HEAD + 1, 3 * HEAD] {
+            for text in [
+                " ".repeat(late) + json,
+                "\n".repeat(late) + toml,
+                " ".repeat(late) + "// x\n" + json,
+                " ".repeat(late) + "# x\n" + toml,
+                format!("//{}\n{json}", "x".repeat(late)),
+                format!("/*{}*/{json}", "x".repeat(late)),
+                format!("#{}\n{toml}", "x".repeat(late)),
+            ] {
+                assert_eq!(count(&text), 1, "{late} {}", &text[text.len() - 60..]);
+                let (one, rest) = text.as_bytes().split_at(late.min(7));
+                let (other, last) = rest.split_at(rest.len() / 2);
+                assert_eq!(Starts::in_pieces(&[one, other, last], false), starts(&text));
+            }
+        }
+        let prose = "a line\n".repeat(HEAD) + json;
+        assert!(!may_be_configuration(&[prose.as_bytes()]) && count(&prose) == 0);
     }
 
     #[test]

@@ -80,7 +80,7 @@ pub struct Waiting {
     pub diff: String,
     /// The decision, if there is one.
     #[serde(skip)]
-    pub word: Option<Word>,
+    pub word: Option<PersonsDecision>,
 }
 
 impl Waiting {
@@ -100,7 +100,7 @@ impl Waiting {
 /// A person's decision on a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Word {
+pub enum PersonsDecision {
     /// The plan may be committed, once.
     Yes,
     /// The plan must not be committed.
@@ -111,7 +111,7 @@ pub enum Word {
 struct Said {
     digest: String,
     time: u64,
-    word: Word,
+    word: PersonsDecision,
 }
 
 impl Approvals {
@@ -146,12 +146,12 @@ impl Approvals {
 
     /// Permits exactly this edit, once. Only a person who has seen all of it may decide this.
     pub fn allow(&self, waiting: &Waiting) -> io::Result<()> {
-        self.say(waiting, Word::Yes)
+        self.say(waiting, PersonsDecision::Yes)
     }
 
     /// Forbids exactly this edit.
     pub fn deny(&self, waiting: &Waiting) -> io::Result<()> {
-        self.say(waiting, Word::No)
+        self.say(waiting, PersonsDecision::No)
     }
 
     /// Stores a held plan with the notes on it. Returns its id, or why a person cannot be waited for.
@@ -182,11 +182,11 @@ impl Approvals {
     }
 
     /// Takes the decision on this plan. That uses up a yes: the caller may commit, once.
-    pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<Word>> {
+    pub(crate) fn take(&self, plan: &PlanDigest) -> io::Result<Option<PersonsDecision>> {
         let Some(dir) = self.opened()? else { return Ok(None) };
         let id = self.id_of(plan);
         let word = self.read_word(&dir, &id).filter(|said| said.digest == plan.hex()).map(|said| said.word);
-        if word != Some(Word::Yes) {
+        if word != Some(PersonsDecision::Yes) {
             return Ok(word);
         }
         match dir.remove_file(format!("{id}{WORD}")) {
@@ -214,7 +214,7 @@ impl Approvals {
         self.seal.mark("approval", plan.hex().as_bytes())[..ID_DIGITS].to_owned()
     }
 
-    fn say(&self, waiting: &Waiting, word: Word) -> io::Result<()> {
+    fn say(&self, waiting: &Waiting, word: PersonsDecision) -> io::Result<()> {
         let said = Said { digest: waiting.digest.clone(), time: now(), word };
         let dir = self.made()?;
         self.write(&dir, &format!("{}{WORD}", waiting.id), &self.seal.sealed("word", &said)?)
@@ -391,7 +391,7 @@ mod tests {
         let person = Approvals::of_user(folder.path()).unwrap().unwrap();
         person.allow(&person.find(&id).unwrap().unwrap()).unwrap();
         assert_eq!(approvals.take(&plan("2")).unwrap(), None);
-        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::Yes));
+        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::Yes));
         assert_eq!(approvals.take(&plan("1")).unwrap(), None);
         assert_eq!(names_in(&folder), [other]);
     }
@@ -402,13 +402,13 @@ mod tests {
         let id = approvals.keep(&held(plan("1")), Vec::new()).unwrap();
         let waiting = || approvals.find(&id).unwrap().unwrap();
         approvals.deny(&waiting()).unwrap();
-        assert_eq!(waiting().word, Some(Word::No));
+        assert_eq!(waiting().word, Some(PersonsDecision::No));
         for _ in 0..2 {
-            assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::No));
+            assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::No));
         }
         approvals.allow(&waiting()).unwrap();
-        assert_eq!(waiting().word, Some(Word::Yes));
-        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(Word::Yes));
+        assert_eq!(waiting().word, Some(PersonsDecision::Yes));
+        assert_eq!(approvals.take(&plan("1")).unwrap(), Some(PersonsDecision::Yes));
     }
 
     #[test]
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn what_is_too_old_does_not_count_and_goes() {
         let (folder, mut approvals) = user();
-        for (digit, word) in [("1", Word::Yes), ("2", Word::No)] {
+        for (digit, word) in [("1", PersonsDecision::Yes), ("2", PersonsDecision::No)] {
             let id = approvals.keep(&held(plan(digit)), Vec::new()).unwrap();
             approvals.say(&approvals.find(&id).unwrap().unwrap(), word).unwrap();
         }

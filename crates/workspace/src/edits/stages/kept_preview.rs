@@ -12,7 +12,7 @@ use super::look_again::look_again;
 use super::source::PlanSource;
 use crate::edits::checked_plan::CheckedPlan;
 use crate::edits::context::EditContext;
-use crate::edits::preview::{Preview, Whole};
+use crate::edits::preview::{Preview, Rest};
 use crate::edits::vault_access::{LockedRoot, Reach};
 use crate::files::effort::NotDone;
 use crate::files::file_locks::FileKey;
@@ -29,7 +29,7 @@ pub(crate) struct KeptPreview<'a> {
     /// The report before the stages add notes to it.
     report: Report,
     /// The rest of the preview, if only some hunks are applied.
-    whole: Option<Whole>,
+    rest: Option<Rest>,
 }
 
 impl<'a> KeptPreview<'a> {
@@ -40,19 +40,19 @@ impl<'a> KeptPreview<'a> {
         roots: &'a Roots,
         context: &'a EditContext<'a>,
     ) -> Result<Self, Problem> {
-        let (preview, whole) = match hunks {
-            Some(hunks) => preview.only(hunks).map(|(part, whole)| (part, Some(whole)))?,
+        let (preview, rest) = match hunks {
+            Some(hunks) => preview.only(hunks).map(|(part, rest)| (part, Some(rest)))?,
             None => (preview, None),
         };
         let (root, report) = (Arc::clone(&preview.context.root), preview.report.clone());
-        Ok(Self { roots, context, root, preview: Some(preview), report, whole })
+        Ok(Self { roots, context, root, preview: Some(preview), report, rest })
     }
 
     /// Returns the whole preview, if it was not committed.
     pub(crate) fn into_preview(self) -> Option<Preview> {
-        let Self { preview, whole, .. } = self;
-        preview.map(|part| match whole {
-            Some(whole) => whole.join(part),
+        let Self { preview, rest, .. } = self;
+        preview.map(|part| match rest {
+            Some(rest) => rest.join(part),
             None => part,
         })
     }

@@ -12,9 +12,10 @@
 //! | write | `PermittedPlan` | [`WrittenEdit`](write::WrittenEdit) |
 //! | record, remember, tell | `WrittenEdit` | `Report` |
 //!
-//! An edit begins with a request ([`plan_request`]), an undo ([`plan_undo`]) or a preview ([`kept_preview`]). Up to
-//! `AskedPlan` no lock is needed. From `CurrentPlan` on a plan holds the lock under which its files are unchanged; it
-//! is released after the observers are notified.
+//! An edit begins with a request ([`plan_request`]), an undo ([`plan_undo`]) or a preview ([`kept_preview`]). A
+//! request is planned under the locks of its files, which are released before hooks run and taken again afterwards. From
+//! `CurrentPlan` on a plan holds the locks under which its files are unchanged; they are released after the observers are
+//! notified.
 //!
 //! A refused plan comes back with the reason ([`Refused`](source::Refused)), for sources that keep it.
 

@@ -10,7 +10,7 @@ use super::journal::Change;
 use super::{Job, Like, Step, Transaction};
 use crate::disk::Disk;
 use crate::files::snapshot;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem, SeveralNames};
 
 /// Returns problems for files that cannot be replaced without harm, before anything is written.
 pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
@@ -36,8 +36,10 @@ pub(crate) fn special_files(disk: &dyn Disk, jobs: &[Job<'_>]) -> Vec<Problem> {
             Kind::ReadOnly { why: "its mode lets nobody write to it" }
         } else if !base.stat.read_only && !disk.may_write(&path.place.dir, path.place.file_name()) {
             Kind::ReadOnly { why: "you may not write to it" }
-        } else if replaced && base.stat.links > 1 || is_twice(job) {
-            Kind::HardLinked { names: base.stat.links }
+        } else if replaced && base.stat.links > 1 {
+            Kind::HardLinked { names: base.stat.links, why: SeveralNames::WouldPart }
+        } else if is_twice(job) {
+            Kind::HardLinked { names: base.stat.links, why: SeveralNames::InOneRequest }
         } else {
             return None;
         };

@@ -9,7 +9,7 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-use crate::disk::{Disk, Stat, Taken};
+use crate::disk::{Disk, LeaseResult, Stat};
 
 use super::At;
 
@@ -52,14 +52,14 @@ fn once_unwatched<T>(mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
 
 /// A watch for writers of a file, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Watch(Taken);
+pub(super) struct Watch(LeaseResult);
 
 impl Watch {
     /// Begins to watch the file of this name.
     pub(super) fn begin(disk: &dyn Disk, at: At<'_>, patience: &mut Patience) -> Self {
         loop {
             match disk.lease(at.0, at.1) {
-                Taken::Open if patience.0 > 0 => {
+                LeaseResult::Open if patience.0 > 0 => {
                     patience.0 -= 1;
                     thread::sleep(CHECK_INTERVAL);
                 }
@@ -70,24 +70,24 @@ impl Watch {
 
     /// Returns a watch without any knowledge.
     pub(super) fn none() -> Self {
-        Self(Taken::Unavailable)
+        Self(LeaseResult::Unavailable)
     }
 
     /// Returns whether other programs already had the file open for writing, so that their writes go unnoticed.
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.0, Taken::Open)
+        matches!(self.0, LeaseResult::Open)
     }
 
     /// Returns whether a program has tried to open the file for writing since.
     pub(super) fn is_wanted(&self) -> bool {
-        matches!(&self.0, Taken::Held(lease) if lease.is_wanted())
+        matches!(&self.0, LeaseResult::Held(lease) if lease.is_wanted())
     }
 
     /// Returns whether the watched file is this one; true without a lease.
     pub(super) fn is_on(&self, disk: &dyn Disk, stat: &Stat) -> bool {
         match &self.0 {
-            Taken::Held(lease) => disk.stat_file(lease.file()).is_ok_and(|own| own.is_same_file(stat)),
-            Taken::Open | Taken::Unavailable => true,
+            LeaseResult::Held(lease) => disk.stat_file(lease.file()).is_ok_and(|own| own.is_same_file(stat)),
+            LeaseResult::Open | LeaseResult::Unavailable => true,
         }
     }
 

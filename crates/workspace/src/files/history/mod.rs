@@ -60,6 +60,8 @@ pub struct Edited {
     pub is_own: bool,
     /// The tool.
     pub tool: String,
+    /// The apply model that wrote the new text, if one was asked.
+    pub model: Option<String>,
     /// The edit that it undid.
     pub undoes: Option<String>,
     /// The edit that undid it, unless that was undone too.
@@ -248,6 +250,7 @@ impl<'a> History<'a> {
             session: record.session.clone(),
             is_own: record.session == session,
             tool: record.tool.clone(),
+            model: record.model.clone(),
             undoes: record.undoes.clone(),
             undone_by: self.undone.get(&record.id).cloned(),
             files: record.files.iter().filter(|file| self.may_show(file)).map(file).collect(),

@@ -28,7 +28,7 @@ const KEPT: usize = 1_000;
 const KEPT_HEADS: usize = 1_000;
 /// The details of a record that has lost them: two empty lines.
 const NO_DETAILS: &[u8] = b"\n\n";
-/// Their total size in bytes.
+/// The total size of the records kept, in bytes.
 const KEPT_BYTES: usize = 64 * 1024 * 1024;
 /// The number of bytes of the log that are read when the caller must not wait for all of it.
 const END: u64 = 256 * 1024;
@@ -42,6 +42,8 @@ pub struct Origin {
     pub session: String,
     /// The tool.
     pub tool: String,
+    /// The apply model that wrote the new text, if one was asked.
+    pub model: Option<String>,
     /// The arguments of the call, verbatim.
     pub request: String,
     /// The identity of the call, by which it is recognised if it is sent again.
@@ -66,6 +68,9 @@ pub(crate) struct Record {
     pub(crate) client: String,
     pub(crate) session: String,
     pub(crate) tool: String,
+    /// The apply model that wrote the new text.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) model: Option<String>,
     /// The edit that this one undid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) undoes: Option<String>,
@@ -289,6 +294,7 @@ impl Record {
             client: unknown(),
             session: unknown(),
             tool: unknown(),
+            model: None,
             undoes: None,
             call: None,
             key: None,

@@ -69,6 +69,12 @@ impl Pattern {
         if !is_regex && lines_of(old).eq(lines_of(new)) {
             return Err(EditKind::NoOp { why: NoChange::SameText }.into());
         }
+        if is_regex && has_start_of_file(old) {
+            let message = "each line is matched by itself, so \\A is no start of a file; to put lines there, send edit_files \
+                           with an edit for each file: tool str_replace, path, and insert_before without old_string (^ is \
+                           the start of a line)";
+            return Err(invalid("old_string", message.into()));
+        }
         let by_line = is_regex || !old.contains(['\r', '\n']);
         let mut builder = RegexMatcherBuilder::new();
         builder.size_limit(COMPILED).dfa_size_limit(COMPILED);
@@ -132,6 +138,12 @@ impl Pattern {
         let is_same = lines_of(&old).eq(lines_of(&new));
         Ok((!is_same).then_some(Replaced { range: place.start()..place.end(), old, new }))
     }
+}
+
+/// Returns whether an expression has a `\A`.
+fn has_start_of_file(expression: &str) -> bool {
+    let mut signs = expression.chars();
+    std::iter::from_fn(|| signs.find(|sign| *sign == '\\').and_then(|_| signs.next())).any(|sign| sign == 'A')
 }
 
 /// Returns the lines of a text, whatever their endings. A CR that no LF follows ends no line.
@@ -305,6 +317,11 @@ mod tests {
         check_refused(replacement("a\\nb", "y"), "ab", "old_string", "lines are matched one by one");
         check_refused(replacement("(?-u:\\xc3)", "y"), "\u{e4}", "old_string", "a part of a character");
         let literally = |old, new| Replacement { is_regex: false, ..replacement(old, new) };
+        for start in ["\\A", "(\\A)use", "\\\\\\Ax"] {
+            check_refused(replacement(start, "y"), "use", "old_string", "insert_before without old_string");
+        }
+        check(replacement("\\\\A", "y"), "\\A", "y");
+        check(literally("\\A", "y"), "\\A", "y");
         check_refused(literally("aa", "b"), "aaa", "old_string", "overlap");
         check(literally("aa", "b"), "aa aaa".split_at(3).0, "b ");
         assert_eq!(

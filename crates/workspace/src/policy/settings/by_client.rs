@@ -1,21 +1,33 @@
-//! The setting that has a value for each of some clients, which are known by the names that they give themselves.
+//! The settings that have a value for each of some clients, which are known by the names that they give themselves.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use toml::de::DeValue;
 
 use super::rules::May;
 use super::values::{Said, Value, Wrong, must_be};
-use super::words::ListedTools;
+use super::words::{DialectName, ListedTools};
 
-/// Which tools are listed to some clients, by their names in lower case. An empty one sets nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolsFor(BTreeMap<String, ListedTools>);
+/// Which tools are listed to some clients.
+pub type ToolsFor = ByClient<ListedTools>;
+/// Whose names and manners the tools have for some clients.
+pub type DialectFor = ByClient<DialectName>;
 
-impl ToolsFor {
-    /// Returns what is listed to the client of this name, if that is set.
+/// The values for some clients, by their names in lower case. An empty one sets nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByClient<T>(BTreeMap<String, T>);
+
+impl<T> Default for ByClient<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Copy + fmt::Display> ByClient<T> {
+    /// Returns the value for the client of this name, if one is set.
     #[must_use]
-    pub fn get(&self, client: &str) -> Option<ListedTools> {
+    pub fn get(&self, client: &str) -> Option<T> {
         self.0.get(&client.to_lowercase()).copied()
     }
 
@@ -25,37 +37,43 @@ impl ToolsFor {
         self.0.is_empty()
     }
 
-    pub(in crate::policy) fn set(&mut self, client: &str, listed: ListedTools) -> Result<(), String> {
+    pub(in crate::policy) fn set(&mut self, client: &str, value: T) -> Result<(), String> {
         if client.is_empty() {
             return Err("a client has a name".into());
         }
-        self.0.insert(client.to_lowercase(), listed);
+        self.0.insert(client.to_lowercase(), value);
         Ok(())
     }
 
     fn words(&self) -> Vec<String> {
-        self.0.iter().map(|(client, listed)| format!("{client}={listed}")).collect()
+        self.0.iter().map(|(client, value)| format!("{client}={value}")).collect()
     }
 }
 
-impl Said for ToolsFor {
+/// Returns a value as an example: the first of the words.
+fn example<T: Value>() -> &'static str {
+    T::WORDS.first().copied().unwrap_or_default()
+}
+
+impl<T: Value + Copy> Said for ByClient<T> {
     const WORDS: &'static [&'static str] = &[];
     const IS_LIST: bool = true;
 
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let table =
-            value.as_table().ok_or_else(|| must_be("a table, such as { cursor = \"core\" }", value))?;
+        let such_as = || format!("a table, such as {{ cursor = \"{}\" }}", example::<T>());
+        let table = value.as_table().ok_or_else(|| must_be(&such_as(), value))?;
         let mut said = Self::default();
-        for (client, listed) in table {
-            said.set(client.get_ref(), ListedTools::from_toml(listed.get_ref())?)?;
+        for (client, set) in table {
+            said.set(client.get_ref(), T::from_toml(set.get_ref())?)?;
         }
         Ok(said)
     }
 
     fn add(&mut self, written: &str) -> Result<(), String> {
         let parts = written.rsplit_once('=');
-        let (client, listed) = parts.ok_or("it must be CLIENT=WHICH, such as cursor=core")?;
-        self.set(client, ListedTools::from_flag(listed)?)
+        let such_as = || format!("it must be CLIENT=VALUE, such as cursor={}", example::<T>());
+        let (client, value) = parts.ok_or_else(such_as)?;
+        self.set(client, T::from_flag(value)?)
     }
 
     fn merged_over(self, mut other: Self) -> Self {

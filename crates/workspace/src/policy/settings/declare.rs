@@ -32,6 +32,8 @@ macro_rules! settings {
             $($(#[doc = $about])+ pub $term: Option<$Term>,)*
             /// The programs that run around edits.
             pub programs: Programs,
+            /// The model that may be asked to apply a sketch.
+            pub apply_model: Option<ApplyModel>,
         }
 
         /// The settings with a single value, each decided.
@@ -41,7 +43,7 @@ macro_rules! settings {
         }
 
         impl Settings {
-            /// All settings but the programs, in the order of the reference.
+            /// All settings but the programs and the apply model, in the order of the reference.
             pub const ALL: &'static [Setting] = &[
                 $(Setting {
                     key: stringify!($list),
@@ -73,6 +75,7 @@ macro_rules! settings {
                     $($list: self.$list.merged_over(other.$list),)*
                     $($term: self.$term.merged_over(other.$term),)*
                     programs: if self.programs.is_empty() { other.programs } else { self.programs },
+                    apply_model: self.apply_model.or(other.apply_model),
                 }
             }
 

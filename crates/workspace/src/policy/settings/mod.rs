@@ -18,14 +18,15 @@ use toml::de::DeValue;
 
 use self::declare::settings;
 use self::values::{Said, Value, Wrong};
+use super::apply_model::ApplyModel;
 use super::programs::Programs;
 
-pub use self::by_client::ToolsFor;
+pub use self::by_client::{DialectFor, ToolsFor};
 pub use self::lists::{Extensions, Folders};
 pub use self::reference::reference_table;
 pub use self::rules::{Flag, May, Setting};
 pub use self::values::{MAX_FILE_BYTES, Seconds};
-pub use self::words::{Answers, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
+pub use self::words::{Answers, DialectName, ListedTools, Mode, OnChange, RequireRead, SyntaxGuard};
 
 // The doc comment of a setting is its text in the reference, in `--help` and in rustdoc. `folder` is what the file of a
 // workspace may set, `client` what a command line may if the user's own file sets it too.
@@ -78,6 +79,15 @@ settings! {
             default: "none",
             flag: Flag::with_value("--tools-for", "CLIENT=WHICH"),
             folder: May::Nothing("which tools are listed"),
+            client: May::Set,
+        }
+
+        /// The [dialect](DIALECTS.md) for the client of this name, where that differs from `dialect`. In the file it is a
+        /// table: `{ zed = "claude" }`. The flag may be given several times.
+        dialect_for: DialectFor {
+            default: "none",
+            flag: Flag::with_value("--dialect-for", "CLIENT=NAME"),
+            folder: May::Nothing("which dialect is spoken"),
             client: May::Set,
         }
     }
@@ -193,6 +203,16 @@ settings! {
             default: ListedTools::All,
             flag: Flag::with_value("--tools", "WHICH"),
             folder: May::Nothing("which tools are listed"),
+            client: May::Set,
+        }
+
+        /// Whose tools are listed to models: those that a family of models was trained on, by their names, arguments and
+        /// manner of answering. See [DIALECTS.md](DIALECTS.md). `auto`: those of Claude Code, Codex and Gemini CLI to these
+        /// clients, else Emend's own. A call by any of these names is understood in every dialect.
+        dialect: DialectName {
+            default: DialectName::Emend,
+            flag: Flag::with_value("--dialect", "NAME"),
+            folder: May::Nothing("which dialect is spoken"),
             client: May::Set,
         }
 

@@ -113,3 +113,31 @@ words! {
         Full "full",
     }
 }
+
+words! {
+    /// Whose names, arguments and manner of answering the tools have. The server has a table for each.
+    DialectName {
+        /// That of Claude Code.
+        Claude "claude",
+        /// That of Anthropic's text editor tool.
+        TextEditor "text-editor",
+        /// That of Codex.
+        Codex "codex",
+        /// That of Gemini CLI.
+        Gemini "gemini",
+        /// That of OpenHands.
+        OpenHands "openhands",
+        /// That of Cline.
+        Cline "cline",
+        /// That of Roo Code.
+        Roo "roo",
+        /// That of Aider.
+        Aider "aider",
+        /// That of opencode.
+        OpenCode "opencode",
+        /// Emend's own.
+        Emend "emend",
+        /// The one that the models of the client were trained on, if they are of one family, else Emend's own.
+        Auto "auto",
+    }
+}
