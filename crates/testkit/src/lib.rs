@@ -11,6 +11,7 @@ pub mod folder;
 pub mod failing_disk;
 
 pub mod answer;
+pub mod chat_endpoint;
 pub mod client;
 pub mod http;
 pub mod imports;
@@ -21,6 +22,7 @@ pub mod picture;
 pub mod terminal;
 
 pub use answer::Answer;
+pub use chat_endpoint::{ChatEndpoint, Heard, Say};
 pub use client::{Client, Launch, Link};
 pub use command::command;
 pub use entries::{Entries, Entry, entries};
