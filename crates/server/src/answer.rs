@@ -2,10 +2,12 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 
-use emend_workspace::problem::Problem;
+use emend_workspace::problem::{Code, Problem};
 use emend_workspace::{Answers, AwaitingApproval, NotCommitted};
 
+use crate::manner::Manner;
 use crate::messages::{Audience, message};
+use crate::reading::ReadPart;
 use crate::refusal;
 use crate::render::{self, Tense};
 use crate::short;
@@ -30,7 +32,32 @@ pub enum Answer {
     /// The outcome of an edit or of its preview, or a refusal.
     Outcome(Box<Outcome>, Tense),
     /// Text for a model to read.
-    Text(Box<CallToolResult>),
+    Text(Box<TextAnswer>),
+}
+
+/// An answer that is only text.
+#[derive(Debug)]
+pub struct TextAnswer {
+    /// The text and what stands beside it; without the readings.
+    pub(crate) result: CallToolResult,
+    /// The readings, which come first.
+    pub(crate) parts: Vec<ReadPart>,
+    /// The code of the one problem, if it is a refusal with one.
+    pub(crate) code: Option<Code>,
+    /// The path of that problem.
+    pub(crate) path: Option<String>,
+}
+
+impl From<CallToolResult> for TextAnswer {
+    fn from(result: CallToolResult) -> Self {
+        Self { result, parts: Vec::new(), code: None, path: None }
+    }
+}
+
+impl From<TextAnswer> for Answer {
+    fn from(answer: TextAnswer) -> Self {
+        Self::Text(Box::new(answer))
+    }
 }
 
 impl Answer {
@@ -63,14 +90,15 @@ impl Answer {
                 let code = problem.code();
                 let message = refusal::fitted(&message(&problem, Audience::Model), refusal::ROOM - CODE);
                 let content = vec![ContentBlock::text(format!("{message}\n[{code}]"))];
-                Self::Text(Box::new(CallToolResult::error(content)))
+                let answer = TextAnswer::from(CallToolResult::error(content));
+                TextAnswer { code: Some(code), path: problem.path.clone(), ..answer }.into()
             }
         }
     }
 
     /// Creates an answer that is only text.
     pub(crate) fn text(text: String) -> Self {
-        Self::Text(Box::new(CallToolResult::success(vec![ContentBlock::text(text)])))
+        TextAnswer::from(CallToolResult::success(vec![ContentBlock::text(text)])).into()
     }
 
     /// Returns the outcome, if the answer is one.
@@ -89,11 +117,25 @@ impl Answer {
         }
     }
 
+    /// Returns whether the answer is the refusal of a reading, with this code.
+    pub(crate) fn is_refused_with(&self, code: Code) -> bool {
+        matches!(self, Self::Text(answer) if answer.code == Some(code))
+    }
+
+    /// Puts a text above an answer that is only text and no refusal.
+    pub(crate) fn put_above(&mut self, text: &str) {
+        if let Self::Text(answer) = self
+            && answer.code.is_none()
+        {
+            answer.result.content.insert(0, ContentBlock::text(text));
+        }
+    }
+
     /// Returns the result in a word: `ok`, the code of the first problem, or `refused` if the text alone has the code.
     pub(crate) fn code(&self) -> &str {
         match self {
             Self::Outcome(outcome, _) => outcome.error.as_ref().map_or("ok", |error| &error.code),
-            Self::Text(result) if result.is_error == Some(true) => "refused",
+            Self::Text(answer) if answer.result.is_error == Some(true) => "refused",
             Self::Text(_) => "ok",
         }
     }
@@ -103,23 +145,41 @@ impl Answer {
         for note in notes {
             match self {
                 Self::Outcome(outcome, _) => outcome.notes.get_or_insert_default().push(note),
-                Self::Text(result) => result.content.push(ContentBlock::text(format!("\n{note}\n"))),
+                Self::Text(answer) => answer.result.content.push(ContentBlock::text(format!("\n{note}\n"))),
             }
         }
     }
 
-    /// Converts the answer for the protocol: an outcome both as text and as structured content.
-    pub(crate) fn into_result(self, answers: Answers) -> CallToolResult {
+    /// Converts the answer for the protocol: an outcome both as text and as structured content; in the words of another system
+    /// as text alone.
+    pub(crate) fn into_result(self, answers: Answers, manner: &Manner<'_>) -> CallToolResult {
         let (outcome, tense) = match self {
             Self::Outcome(outcome, tense) => (outcome, tense),
-            Self::Text(result) => return *result,
+            Self::Text(answer) => return answer.into_result(manner),
         };
-        let (text, outcome) = match answers {
-            Answers::Short if outcome.is_failure() => {
-                (render::outcome(&outcome, tense), short::refusal(*outcome))
+        let words = match outcome.is_failure() || tense != Tense::Done || outcome.is_repeated {
+            true => None,
+            false => manner.done(&outcome),
+        };
+        let is_short = answers == Answers::Short;
+        let is_in_words_of_another = words.is_some();
+        let (text, outcome) = match (outcome.is_failure(), is_short, words) {
+            (true, ..) => {
+                let text = manner.refused(&outcome, render::outcome(&outcome, tense));
+                let mut outcome = if is_short { short::refusal(*outcome) } else { *outcome };
+                let message = outcome.error.as_mut().map(|error| std::mem::take(&mut error.message));
+                let message = message.map(|message| manner.refused(&outcome, message));
+                if let (Some(error), Some(message)) = (&mut outcome.error, message) {
+                    error.message = message;
+                }
+                (text, outcome)
             }
-            Answers::Short if tense == Tense::Done => short::success(*outcome),
-            _ => (render::outcome(&outcome, tense), *outcome),
+            (false, true, None) if tense == Tense::Done => short::success(*outcome),
+            (false, true, Some(words)) => {
+                let (_, outcome) = short::success(*outcome);
+                (words + &short::beside(&outcome), outcome)
+            }
+            (false, _, words) => (words.unwrap_or_default() + &render::outcome(&outcome, tense), *outcome),
         };
         let mut content = vec![ContentBlock::text(text)];
         if let Some(edit) = outcome.edit.as_ref().filter(|_| outcome.diff_goes_on) {
@@ -129,7 +189,29 @@ impl Answer {
             true => CallToolResult::error(content),
             false => CallToolResult::success(content),
         };
-        result.structured_content = serde_json::to_value(outcome).ok();
+        // Some clients show a model the structured content alone, so it would hide the words.
+        if !is_in_words_of_another {
+            result.structured_content = serde_json::to_value(outcome).ok();
+        }
         result
+    }
+}
+
+impl TextAnswer {
+    fn into_result(mut self, manner: &Manner<'_>) -> CallToolResult {
+        if !self.parts.is_empty() {
+            let shown = self.parts.iter().map(|part| match part {
+                ReadPart::Shown(reading) => manner.reading(reading),
+                ReadPart::Said(said) => said.clone(),
+            });
+            let text = shown.collect::<Vec<String>>().join("\n");
+            self.result.content.insert(0, ContentBlock::text(text));
+        }
+        if let (Some(code), Some(block)) = (self.code, self.result.content.first_mut())
+            && let Some(said) = block.as_text().map(|text| text.text.clone())
+        {
+            *block = ContentBlock::text(manner.not_read(code.as_str(), self.path.as_deref(), said));
+        }
+        self.result
     }
 }

@@ -1,6 +1,6 @@
 //! The typed arguments of a call, read from its JSON, with errors from which a model can correct its call.
 //!
-//! Names that models know from other tools are accepted silently. Any other unknown name is refused with the likeliest
+//! Names that models know from other tools are accepted silently, whichever of them the schema has. Any other unknown name is refused with the likeliest
 //! one, since a dropped argument may be the one that mattered. `null` means absent, and so does an empty optional
 //! value: some model APIs make every argument required.
 
@@ -18,16 +18,66 @@ const ALIASES: &[(&str, &str)] = &[
     ("new_str", "new_string"),
     ("newText", "new_string"),
     ("input", "patch"),
+    ("target_file", "path"),
+    ("code_edit", "sketch"),
+    ("instructions", "instruction"),
 ];
 
 /// The arguments for which an empty value means something: the old and the new text of a replacement, the line before the
 /// first, and the list of hunks, where an empty one must be refused rather than taken for all hunks.
 const MEANT_EMPTY: &[&str] = &["old_string", "new_string", "new_text", "start_line", "end_line", "hunks"];
 
+/// What becomes of an optional argument that is empty.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    /// It counts as absent, unless it means something by its name.
+    IsAbsent,
+    /// It stays: who reads the arguments knows what it means.
+    IsKept,
+}
+
 /// Reads the arguments of a tool whose input has this schema.
 pub fn read<T: DeserializeOwned>(schema: &JsonObject, arguments: JsonObject) -> Result<T, Problem> {
-    let checked = check(schema, arguments, "")?;
+    typed_as(check(schema, arguments, "", Empty::IsAbsent)?)
+}
+
+/// Reads the arguments of a tool whose input has this schema, the empty ones too.
+pub fn read_with_empty<T: DeserializeOwned>(
+    schema: &JsonObject,
+    arguments: JsonObject,
+) -> Result<T, Problem> {
+    typed_as(check(schema, arguments, "", Empty::IsKept)?)
+}
+
+/// Returns whether these are arguments of a tool whose input has this schema, as far as their names and their words say: each
+/// is known, none that is required is missing, and where one of a few words is wanted, it is one of them.
+#[must_use]
+pub fn fit(schema: &JsonObject, arguments: &JsonObject) -> bool {
+    let none = JsonObject::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    let given: Option<Vec<&str>> = (arguments.iter())
+        .map(|(name, value)| {
+            let known = known_as(properties, name)?;
+            let words = properties.get(known)?.get("enum").and_then(Value::as_array);
+            let is_allowed = !value.is_string() || words.is_none_or(|words| words.contains(value));
+            is_allowed.then_some(known)
+        })
+        .collect();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    given.is_some_and(|given| required.filter_map(Value::as_str).all(|name| given.contains(&name)))
+}
+
+fn typed_as<T: DeserializeOwned>(checked: JsonObject) -> Result<T, Problem> {
     serde_json::from_value(Value::Object(checked)).map_err(|error| invalid("arguments", error.to_string()))
+}
+
+/// Returns the name that the schema has for an argument: its own, or another name for the same thing.
+fn known_as<'a>(properties: &'a JsonObject, name: &str) -> Option<&'a str> {
+    let meaning = |name: &str| ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
+    let meant = meaning(name).unwrap_or(name);
+    let own = properties.get_key_value(name).map(|(own, _)| own);
+    own.or_else(|| properties.keys().find(|other| meaning(other).unwrap_or(other) == meant))
+        .map(String::as_str)
 }
 
 fn invalid(name: &str, message: impl Into<String>) -> Problem {
@@ -35,15 +85,19 @@ fn invalid(name: &str, message: impl Into<String>) -> Problem {
 }
 
 /// Checks the types of the arguments, and returns them under our names.
-fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<JsonObject, Problem> {
+fn check(
+    schema: &JsonObject,
+    arguments: JsonObject,
+    within: &str,
+    empty: Empty,
+) -> Result<JsonObject, Problem> {
     let none = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
     let mut checked = JsonObject::new();
     for (name, value) in arguments {
-        let alias = ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
-        let known = if properties.contains_key(&name) { Some(name.as_str()) } else { alias };
+        let known = known_as(properties, &name);
         let Some((known, property)) = known.and_then(|known| properties.get_key_value(known)) else {
             if schema.get("additionalProperties") == Some(&Value::Bool(true)) {
                 // They are checked by whom they are for.
@@ -58,11 +112,13 @@ fn check(schema: &JsonObject, arguments: JsonObject, within: &str) -> Result<Jso
                 known,
             }));
         };
-        let may_be_unset = !required.contains(&known.as_str()) && !MEANT_EMPTY.contains(&known.as_str());
+        let may_be_unset = empty == Empty::IsAbsent
+            && !required.contains(&known.as_str())
+            && !MEANT_EMPTY.contains(&known.as_str());
         if value.is_null() || may_be_unset && is_empty(property, &value) {
             continue;
         }
-        let value = typed(property, value, &format!("{within}{known}"))?;
+        let value = typed(property, value, &format!("{within}{known}"), empty)?;
         if checked.insert(known.clone(), value).is_some() {
             return Err(invalid(
                 &format!("{within}{known}"),
@@ -105,7 +161,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
+fn typed(property: &Value, value: Value, name: &str, empty: Empty) -> Result<Value, Problem> {
     let wrong = |what: &str, value: &Value| {
         let mut shown = value.to_string();
         if let Some((end, _)) = shown.char_indices().nth(60) {
@@ -147,9 +203,9 @@ fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
                 .enumerate()
                 .map(|(i, value)| match (item.as_object(), value) {
                     (Some(schema), Value::Object(object)) if schema.contains_key("properties") => {
-                        check(schema, object, &format!("{name}[{i}].")).map(Value::Object)
+                        check(schema, object, &format!("{name}[{i}]."), empty).map(Value::Object)
                     }
-                    (_, value) => typed(item, value, &format!("{name}[{i}]")),
+                    (_, value) => typed(item, value, &format!("{name}[{i}]"), empty),
                 })
                 .collect();
             Ok(Value::Array(items?))
@@ -157,7 +213,7 @@ fn typed(property: &Value, value: Value, name: &str) -> Result<Value, Problem> {
         (Some("array"), value) => wrong("a list", &value),
         (Some("object"), Value::Object(fields)) => match property.as_object() {
             Some(schema) if schema.contains_key("properties") => {
-                check(schema, fields, &format!("{name}.")).map(Value::Object)
+                check(schema, fields, &format!("{name}."), empty).map(Value::Object)
             }
             _ => Ok(Value::Object(fields)),
         },

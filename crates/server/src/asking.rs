@@ -80,6 +80,7 @@ impl Asking {
     pub(crate) fn earlier_answer(
         &self,
         owner: &Owner,
+        (tool, arguments): (&str, &JsonObject),
         request: &CallToolRequestParams,
     ) -> Result<Option<EarlierAnswer>, ErrorData> {
         let Some(sealed) = &request.request_state else { return Ok(None) };
@@ -90,8 +91,7 @@ impl Asking {
             );
             ErrorData::invalid_params(message, None)
         };
-        let no_arguments = JsonObject::new();
-        let call = binding(owner, &request.name, request.arguments.as_ref().unwrap_or(&no_arguments));
+        let call = binding(owner, tool, arguments);
         let foreign = "is none that this server gave for it";
         let codec = self.codec.as_ref().ok_or_else(|| refused(foreign))?;
         let state: State = codec.open_json_with(sealed, &call).map_err(|error| match error {

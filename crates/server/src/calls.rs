@@ -5,24 +5,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult, JsonObject, ProgressToken};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequiredResult, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
-use emend_workspace::problem::{Kind, Problem, Release};
+use emend_workspace::problem::{Code, Kind, Problem, Release};
 use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Topic, Workspace};
 
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
 use crate::asking::Reply;
+use crate::dialects::Understood;
 use crate::effects::{PendingDiagnostics, Recipients};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
+use crate::manner::Manner;
 use crate::messages::notes;
 use crate::progress;
 use crate::session::{Caller, Owner};
-use crate::tools::{Call, Effect, ToolSpec};
+use crate::tools::{self, Call, Effect, ToolSpec};
 
 /// The response to a call.
 enum Response {
@@ -54,7 +56,7 @@ impl From<Answer> for Response {
 
 /// A call of a tool, and its caller.
 struct ToolCall {
-    tool: &'static ToolSpec,
+    understood: Arc<Understood>,
     client: String,
     /// The idempotency key that the client named.
     key: Option<String>,
@@ -64,24 +66,27 @@ struct ToolCall {
 }
 
 impl Emend {
-    /// Answers a call of a tool.
+    /// Answers a call of a tool that was understood, to a client that sees the tools under these names.
     pub(crate) async fn call(
         &self,
-        tool: &'static ToolSpec,
+        understood: Understood,
+        names: &[(&'static str, &'static str)],
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let earlier = self.shared.asking.earlier_answer(self.session.owner(), &request)?;
-        let arguments = Arc::new(request.arguments.unwrap_or_default());
+        let understood = Arc::new(understood);
+        let Understood { tool, arguments, translated, .. } = &*understood;
+        let call = (tool.about.name, arguments);
+        let earlier = self.shared.asking.earlier_answer(self.session.owner(), call, &request)?;
         let _turn = match tool.about.effect {
             Effect::Edits => {
                 let running = &self.shared.running_calls;
-                Some(running.turn(self.session.owner(), tool.about.name, &arguments, &context.ct).await)
+                Some(running.turn(self.session.owner(), tool.about.name, arguments, &context.ct).await)
             }
             Effect::Reads | Effect::Shows => None,
         };
         let Answered { mut answer, pending_diagnostics, remarks } =
-            match self.answer_once_approved(tool, &arguments, earlier, context).await {
+            match self.answer_once_approved(&understood, earlier, context).await {
                 Response::Answered(answered) => answered,
                 Response::Question(question) => return Ok(question.into()),
             };
@@ -108,7 +113,8 @@ impl Emend {
         }
         self.publish(tool, &mut answer, caller);
         let answers = self.shared.workspace.as_ref().map_or(Answers::Short, |workspace| workspace.answers());
-        Ok(answer.into_result(answers).into())
+        let manner = Manner { words: translated.words, arguments, names };
+        Ok(answer.into_result(answers, &manner).into())
     }
 
     /// Counts the outcome of an edit tool and publishes it as an event. Waits for nobody.
@@ -132,8 +138,7 @@ impl Emend {
     /// Runs a tool, and where the policy holds the edit, asks a person and runs it again.
     async fn answer_once_approved(
         &self,
-        tool: &'static ToolSpec,
-        arguments: &Arc<JsonObject>,
+        understood: &Arc<Understood>,
         earlier: Option<EarlierAnswer>,
         context: &RequestContext<RoleServer>,
     ) -> Response {
@@ -143,13 +148,14 @@ impl Emend {
         loop {
             step = match step {
                 Step::Make(approval) => {
-                    match self.answer(tool, arguments, approval, token.take(), context).await {
+                    match self.answer(understood, approval, token.take(), context).await {
                         Ok(answered) => return Response::Answered(answered),
                         Err(held) => approvals.after_held(held),
                     }
                 }
                 Step::Ask(held) => {
-                    let call = (self.session.owner(), tool.about.name, &**arguments);
+                    let Understood { tool, arguments, .. } = &**understood;
+                    let call = (self.session.owner(), tool.about.name, arguments);
                     let reply = self.shared.asking.ask(&held, call, is_modern(context), context).await;
                     if context.ct.is_cancelled() {
                         return Answer::refusal(&[Problem::new(Kind::Cancelled)]).into();
@@ -201,14 +207,14 @@ impl Emend {
     /// Runs a tool, on this thread or on one that may block.
     async fn answer(
         &self,
-        tool: &'static ToolSpec,
-        arguments: &Arc<JsonObject>,
+        understood: &Arc<Understood>,
         approval: Option<Approval>,
         token: Option<ProgressToken>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Answered, Box<AwaitingApproval>> {
+        let tool = understood.tool;
         let call = ToolCall {
-            tool,
+            understood: Arc::clone(understood),
             client: client_name(context),
             key: idempotency_key(context),
             is_lasting: self.is_lasting(context),
@@ -220,28 +226,28 @@ impl Emend {
         // Calls that would wait or take long go to a thread that may block; over HTTP all do, since other clients are
         // served meanwhile.
         if in_flight.is_alone && token.is_none() && *self.session.owner() == Owner::Process {
-            match self.run(&call, Effort::Quick, JsonObject::clone(arguments), &|_| {}) {
+            match self.run(&call, Effort::Quick, &|_| {}) {
                 Ok(result) => return Ok(result),
                 Err(Unanswered::AwaitingApproval(held)) => return Err(held),
                 Err(Unanswered::NotQuick) => {}
             }
         }
-        let room = match tool.about.effect {
-            Effect::Edits => match self.shared.editing.room(self.session.owner(), &call.cancelled).await {
-                Ok(room) => Some(room),
+        let slot = match tool.about.effect {
+            Effect::Edits => match self.shared.edit_slots.wait(self.session.owner(), &call.cancelled).await {
+                Ok(slot) => Some(slot),
                 Err(problem) => return Ok(Answer::refusal(&[problem]).into()),
             },
             Effect::Reads | Effect::Shows => None,
         };
-        let effort = room.as_ref().map_or(Effort::Patient, |room| room.effort);
+        let effort = slot.as_ref().map_or(Effort::Patient, |slot| slot.effort);
         let (sender, receiver) = progress::channel();
         let sender = token.is_some().then_some(sender);
-        let (emend, arguments) = (self.clone(), Arc::clone(arguments));
+        let emend = self.clone();
         let job = tokio::task::spawn_blocking(move || {
             let send = |progress| sender.iter().for_each(|sender| sender.send(progress));
-            let result = emend.run(&call, effort, Arc::unwrap_or_clone(arguments), &send);
+            let result = emend.run(&call, effort, &send);
             // The call counts until its work is done, even if nobody waits for it any more.
-            drop((in_flight, room));
+            drop((in_flight, slot));
             result
         });
         if let Some(token) = token {
@@ -263,12 +269,11 @@ impl Emend {
         &self,
         call: &ToolCall,
         effort: Effort,
-        arguments: JsonObject,
         progress: &dyn Fn(Progress),
     ) -> Result<Answered, Unanswered> {
-        let span = call.tool.span();
+        let span = call.understood.tool.span();
         let run = || match &self.shared.workspace {
-            Ok(workspace) => self.run_in(workspace, call, effort, arguments, progress),
+            Ok(workspace) => self.run_in(workspace, call, effort, progress),
             Err(problem) => Ok(Answer::refusal(std::slice::from_ref(problem)).into()),
         };
         let ended = span
@@ -286,27 +291,37 @@ impl Emend {
         workspace: &Arc<Workspace>,
         call: &ToolCall,
         effort: Effort,
-        arguments: JsonObject,
         progress: &dyn Fn(Progress),
     ) -> Result<Answered, Unanswered> {
         let mode = self.shared.mode();
-        if !call.tool.is_offered(mode) {
+        let Understood { tool, arguments, translated, problem } = &*call.understood;
+        if !tool.is_offered(mode) {
             return Ok(Answer::refusal(&[Problem::new(Kind::NoEdits { mode: mode.as_str() })]).into());
         }
-        let answer = call.tool.run(
-            &Call {
-                workspace,
-                previews: &self.shared.previews,
-                effects: &self.shared.effects,
-                caller: Caller::new(&self.session, &call.client, call.is_lasting),
-                key: call.key.as_deref(),
-                effort,
-                approval: call.approval.as_ref(),
-                cancelled: &|| call.cancelled.is_cancelled(),
-                progress,
-            },
-            arguments,
-        )?;
+        if let Some(problem) = problem {
+            return Ok(tool.refused(problem).into());
+        }
+        let context = Call {
+            workspace,
+            previews: &self.shared.previews,
+            effects: &self.shared.effects,
+            apply_model: &self.shared.apply_model,
+            caller: Caller::new(&self.session, &call.client, call.is_lasting),
+            key: call.key.as_deref(),
+            counts_as_read: translated.counts_as_read,
+            effort,
+            approval: call.approval.as_ref(),
+            cancelled: &|| call.cancelled.is_cancelled(),
+            progress,
+        };
+        let mut answer = tool.run(&context, arguments.clone())?;
+        if let Some((arguments, above)) = &translated.if_folder
+            && answer.is_refused_with(Code::NotAFile)
+            && let Some(tool) = tools::find("list_files")
+        {
+            answer = tool.run(&context, arguments.clone())?;
+            answer.put_above(above);
+        }
         let pending_diagnostics = self.shared.effects.pending_diagnostics(&answer);
         let subscriptions = &self.shared.subscriptions;
         subscriptions.after_call(workspace, &self.session);

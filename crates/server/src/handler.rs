@@ -18,8 +18,10 @@ use tokio_util::sync::CancellationToken;
 use emend_workspace::problem::Problem;
 use emend_workspace::{Contents, ListedTools, Mode, Workspace};
 
+use crate::apply_model::ApplyModel;
 use crate::asking::Asking;
-use crate::editing::Editing;
+use crate::dialects::{self, Dialect};
+use crate::edit_slots::EditSlots;
 use crate::effects::Effects;
 use crate::events::Events;
 use crate::messages::{Audience, message};
@@ -74,10 +76,11 @@ pub(crate) struct Shared {
     pub(crate) asking: Asking,
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) effects: Arc<Effects>,
+    pub(crate) apply_model: ApplyModel,
     pub(crate) events: Events,
     pub(crate) contents: Arc<Contents>,
     pub(crate) in_flight: AtomicUsize,
-    pub(crate) editing: Editing,
+    pub(crate) edit_slots: EditSlots,
     pub(crate) running_calls: RunningCalls,
 }
 
@@ -92,6 +95,16 @@ impl Emend {
     /// Creates a server for this workspace whose edits have these side effects.
     #[must_use]
     pub fn with_effects(workspace: Result<Arc<Workspace>, Problem>, effects: Arc<Effects>) -> Self {
+        Self::with_model(workspace, effects, ApplyModel::default())
+    }
+
+    /// Creates a server for this workspace whose edits have these side effects, and whose tools may ask this model.
+    #[must_use]
+    pub fn with_model(
+        workspace: Result<Arc<Workspace>, Problem>,
+        effects: Arc<Effects>,
+        apply_model: ApplyModel,
+    ) -> Self {
         if let Ok(workspace) = &workspace {
             effects.follow(workspace);
         }
@@ -111,7 +124,7 @@ impl Emend {
                 listeners.notify_diagnostics();
             }
         });
-        let (asking, in_flight, editing) = (Asking::new(), AtomicUsize::new(0), Editing::default());
+        let (asking, in_flight, edit_slots) = (Asking::new(), AtomicUsize::new(0), EditSlots::default());
         let contents = Arc::default();
         let session = Arc::new(Session::with_events(Owner::Process, events.clone(), &contents));
         let shared = Arc::new(Shared {
@@ -120,10 +133,11 @@ impl Emend {
             asking,
             subscriptions,
             effects,
+            apply_model,
             events,
             contents,
             in_flight,
-            editing,
+            edit_slots,
             running_calls: RunningCalls::default(),
         });
         Self { shared, session }
@@ -135,6 +149,21 @@ impl Emend {
         let Shared { events, contents, .. } = &*self.shared;
         let session = Session::with_events(Owner::Token(token.clone()), events.clone(), contents);
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
+    }
+
+    /// Returns the instructions that a model reads first. Where every client has the same dialect, they say how the tools that
+    /// they name are called there.
+    fn instructions(&self) -> String {
+        let text = instructions(self.shared.mode());
+        let names = self.dialect("").map_or(&[][..], |dialect| dialect.names);
+        let other: Vec<String> = names.iter().map(|(ours, theirs)| format!("{ours} is {theirs}")).collect();
+        if other.is_empty() { text } else { format!("{text}\n- Names here: {}.", other.join(", ")) }
+    }
+
+    /// Returns the dialect in which the tools are listed to the client of this name; none for our own.
+    fn dialect(&self, client: &str) -> Option<&'static Dialect> {
+        let workspace = self.shared.workspace.as_ref().ok()?;
+        dialects::find(workspace.dialect_for(client), client)
     }
 
     /// Returns whether this session was there before the request and will be there after it. Requests of 2026 over HTTP
@@ -160,7 +189,7 @@ impl ServerHandler for Emend {
             .enable_completions()
             .enable_skills();
         ServerConfig::new(capabilities.build())
-            .with_instructions(instructions(self.shared.mode()))
+            .with_instructions(self.instructions())
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
     }
 
@@ -178,11 +207,20 @@ impl ServerHandler for Emend {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mode = self.shared.mode();
-        let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
         let workspace = self.shared.workspace.as_ref().ok();
-        let choice =
-            workspace.map_or(ListedTools::All, |workspace| workspace.tools_for(&client_name(&context)));
-        let listed = offered.filter(|tool| tool.is_listed(choice)).map(tools::ToolSpec::listed).collect();
+        let client = lists_for(&context);
+        let choice = workspace.map_or(ListedTools::All, |workspace| workspace.tools_for(&client));
+        let has_model = self.shared.apply_model.is_there();
+        let listed = match self.dialect(&client) {
+            Some(dialect) => dialect.listed(mode, choice),
+            None => {
+                let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
+                offered
+                    .filter(|tool| tool.is_listed(choice, has_model))
+                    .map(tools::ToolSpec::listed)
+                    .collect()
+            }
+        };
         let is_same_for_all = !workspace.is_some_and(|workspace| workspace.has_tools_for_clients());
         Ok(ListToolsResult::with_all_items(listed)
             .with_ttl_ms(LISTS_FRESH_MS)
@@ -190,7 +228,7 @@ impl ServerHandler for Emend {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(name).filter(|tool| tool.is_offered(self.shared.mode())).map(tools::ToolSpec::listed)
+        dialects::listed(name, self.shared.mode())
     }
 
     async fn list_resources(
@@ -339,12 +377,15 @@ impl ServerHandler for Emend {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = tools::find(&request.name) else {
-            let known: Vec<&str> = tools::all().iter().map(|tool| tool.about.name).collect();
-            let message = format!("Unknown tool '{}'. The tools are: {}.", request.name, known.join(", "));
+        let dialect = self.dialect(&lists_for(&context));
+        let mut request = request;
+        let arguments = request.arguments.take().unwrap_or_default();
+        let Some(understood) = dialects::understand(dialect, &request.name, arguments) else {
+            let known = dialects::listed_names(dialect).join(", ");
+            let message = format!("Unknown tool '{}'. The tools are: {known}.", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        self.call(tool, request, &context).await
+        self.call(understood, dialect.map_or(&[], |dialect| dialect.names), request, &context).await
     }
 }
 
@@ -412,6 +453,17 @@ impl Shared {
         self.workspace.as_ref().map_or(Mode::Auto, |workspace| workspace.mode())
     }
 }
+/// Returns the name of the client to which tools are listed. In 2026 a list depends on the request alone, not on what the
+/// connection knows.
+fn lists_for(context: &RequestContext<RoleServer>) -> String {
+    if is_modern(context) {
+        let client = context.meta.client_info();
+        client.map_or_else(nameless, |client| named(&client.name))
+    } else {
+        client_name(context)
+    }
+}
+
 /// Returns the client's own name: from this request, or from when it opened the session.
 pub(crate) fn client_name(context: &RequestContext<RoleServer>) -> String {
     let here = context.meta.client_info().map(|client| client.name);

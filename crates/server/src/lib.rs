@@ -35,8 +35,10 @@ pub mod arguments;
 pub mod schema;
 pub mod wire;
 
+pub mod apply_model;
 pub mod approval;
 mod asking;
+pub mod manner;
 mod outlines;
 pub mod previews;
 mod progress;
@@ -67,13 +69,15 @@ pub mod effects;
 pub mod handler;
 
 mod calls;
-mod editing;
+mod edit_slots;
 
+mod dialects;
 mod malformed;
 
 pub mod http;
 mod stdio;
 
+pub use apply_model::ApplyModel;
 pub use effects::Effects;
 pub use handler::Emend;
 pub use http::serve_http;

@@ -181,10 +181,11 @@ fn origin(client: &str, tool: &str, request: &Value) -> Result<Origin, Vec<Probl
         vec![Problem::new(Kind::IoError { message, states: Vec::new() })]
     })?;
     let (client, tool, request) = (client.into(), tool.into(), request.to_string());
-    // Nothing reads this mailbox: a command has only one answer.
     // What a person does twice at a terminal is meant twice.
     let call = CallIdentity::default();
-    Ok(Origin { client, session, tool, request, call, mailbox: Mailbox::default() })
+    // Nothing reads this mailbox: a command has only one answer.
+    let mailbox = Mailbox::default();
+    Ok(Origin { client, session, tool, model: None, request, call, mailbox })
 }
 
 /// A request for an edit, which owns its parts.

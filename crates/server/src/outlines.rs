@@ -53,6 +53,7 @@ pub(crate) fn show(outlines: &[Outline], room: usize) -> Vec<String> {
 /// Says why the lines of a definition are not exactly the definition.
 pub(crate) fn doubt(doubts: Doubts) -> &'static str {
     match doubts.any() {
+        Some(Doubt::Comment) => "How much of the comment above belongs to it is not clear.\n",
         Some(Doubt::Shared) => "Other code stands in these lines too.\n",
         Some(Doubt::Broken) => "There is a syntax error in it or beside it, so its lines are uncertain.\n",
         None => "",

@@ -27,11 +27,11 @@ const BYTES_PER_OWNER: usize = 256 * 1024 * 1024;
 pub struct Previews {
     lifetime: Duration,
     bytes_per_owner: usize,
-    kept: Mutex<HashMap<String, KeptPreview>>,
+    kept: Mutex<HashMap<String, StoredPreview>>,
 }
 
 #[derive(Debug)]
-struct KeptPreview {
+struct StoredPreview {
     owner: Owner,
     born: Instant,
     /// The bytes of files that the plan holds until it is used.
@@ -39,7 +39,7 @@ struct KeptPreview {
     state: Arc<Mutex<PreviewState>>,
 }
 
-impl KeptPreview {
+impl StoredPreview {
     fn bytes(&self) -> usize {
         let is_used = self.state.try_lock().is_some_and(|state| !matches!(*state, PreviewState::Waiting(_)));
         if is_used { 0 } else { self.bytes }
@@ -88,7 +88,10 @@ impl Previews {
             }
         }
         let state = Arc::new(Mutex::new(PreviewState::Waiting(Box::new(plan))));
-        kept.insert(handle.clone(), KeptPreview { owner: owner.clone(), born: Instant::now(), bytes, state });
+        kept.insert(
+            handle.clone(),
+            StoredPreview { owner: owner.clone(), born: Instant::now(), bytes, state },
+        );
         Ok(handle)
     }
 

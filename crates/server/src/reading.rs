@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use emend_edit::Text;
 use emend_edit::text::LineEndings;
+use emend_syntax::Outline;
 use emend_workspace::problem::{DefinitionLines, Kind, Problem};
 use emend_workspace::symbols;
 
@@ -27,19 +28,80 @@ pub enum Part<'a> {
     Whole,
     /// So many lines from this one on, counted from one; by default the first, and as many as fit.
     Lines(Option<usize>, Option<usize>),
-    /// The definition of this name, or so many of its lines.
+    /// The definition of this name, or so many of its lines; of a longer one its head and what it contains.
     Symbol(&'a str, Option<usize>),
 }
 
-/// Some lines of a file as text.
+/// Some lines of a file, to be shown.
 #[derive(Debug)]
 pub struct Reading {
-    /// The header and the numbered lines.
-    pub text: String,
+    /// The name of the file.
+    pub name: String,
+    /// The line above, with all that an edit needs to know.
+    header: String,
+    /// The lines, each behind its number and a tab.
+    lines: String,
+    /// Says that a single line goes on.
+    cut: String,
+    /// The first line that is not shown, counted from one, if there are more.
+    pub next: Option<usize>,
+    /// What is said below the lines.
+    pub after: String,
     /// The lines that are shown in full, zero-based.
     pub shown: Range<usize>,
     /// The number of lines of the file.
     pub total: usize,
+}
+
+impl Reading {
+    /// Returns the reading as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let more = self.more("read_file", "offset");
+        format!("{}{}{}{more}{}", self.header, self.lines, self.cut, self.after)
+    }
+
+    /// Returns the lines as `cat -n` shows them.
+    #[must_use]
+    pub fn numbered(&self) -> &str {
+        &self.lines
+    }
+
+    /// Returns each line with its number.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lines = self.lines.split_terminator('\n').filter_map(|line| line.split_once('\t'));
+        lines.map(|(number, content)| (number.trim_start(), content))
+    }
+
+    /// Returns what is said below the lines, where the call of this tool with this argument shows more.
+    #[must_use]
+    pub fn notes(&self, tool: &str, argument: &str) -> String {
+        format!("{}{}{}", self.cut, self.more(tool, argument), self.after)
+    }
+
+    fn more(&self, tool: &str, argument: &str) -> String {
+        self.next.map(|next| format!("There is more: {tool} with {argument} {next}.\n")).unwrap_or_default()
+    }
+}
+
+/// A part of an answer that shows readings.
+#[derive(Debug)]
+pub enum ReadPart {
+    /// A reading.
+    Shown(Box<Reading>),
+    /// What is said instead of one.
+    Said(String),
+}
+
+impl ReadPart {
+    /// Returns the part as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Shown(reading) => reading.text(),
+            Self::Said(text) => text.clone(),
+        }
+    }
 }
 
 /// Returns whether showing this part may take long.
@@ -72,12 +134,18 @@ pub fn show(name: &str, text: &Text, part: Part<'_>, room: usize) -> Result<Read
             let found = symbols::find(name, text, symbol).map_err(|kind| Problem::new(kind).at(name))?;
             let DefinitionLines { title, first, last } = found.definition;
             let title = messages::symbols::title(&title);
+            if limit.is_none()
+                && let Some(mut reading) = headed_part(name, text, &title, first - 1..last, room)
+            {
+                reading.after.push_str(outlines::doubt(found.doubts));
+                return Ok(reading);
+            }
             let end = limit.map_or(last, |limit| last.min(first.saturating_add(limit.max(1)) - 1));
             let mut reading = numbered(name, text, Some(&title), first - 1..total.min(end), room);
             if end < last {
-                let _ = writeln!(reading.text, "The definition goes on to line {last}.");
+                let _ = writeln!(reading.after, "The definition goes on to line {last}.");
             }
-            reading.text.push_str(outlines::doubt(found.doubts));
+            reading.after.push_str(outlines::doubt(found.doubts));
             Ok(reading)
         }
     }
@@ -88,15 +156,32 @@ fn headed(name: &str, text: &Text, room: usize) -> Option<Reading> {
     if !is_long(text, Part::Whole) {
         return None;
     }
-    let outline = symbols::outline(name, text).ok().filter(|outline| !outline.definitions().is_empty())?;
-    let mut reading = numbered(name, text, None, 0..HEAD.min(text.lines().len()), room);
-    // Very long lines are data rather than definitions.
-    if reading.shown.len() < HEAD {
+    let outline = symbols::outline(name, text).ok()?;
+    let head = 0..HEAD.min(text.lines().len());
+    with_outline(numbered(name, text, None, head, room), outline, "the file", room)
+}
+
+/// Shows the head of a definition that is too long, and the outline of what it contains, if that is known.
+fn headed_part(name: &str, text: &Text, title: &str, wanted: Range<usize>, room: usize) -> Option<Reading> {
+    let lines = text.lines();
+    let bytes = lines.start(wanted.end) - lines.start(wanted.start);
+    if bytes <= BYTES && wanted.len() <= LINES {
+        return None;
+    }
+    let outline = symbols::outline(name, text).ok()?.inside(&(wanted.start + 1..=wanted.end));
+    let head = wanted.start..wanted.end.min(wanted.start + HEAD);
+    let mut reading = numbered(name, text, Some(title), head, room);
+    let _ = writeln!(reading.after, "The definition goes on to line {}.", wanted.end);
+    with_outline(reading, outline, "it", room)
+}
+
+/// Adds an outline to the head of what is too long. Very long lines are data rather than definitions.
+fn with_outline(mut reading: Reading, outline: Outline, of: &str, room: usize) -> Option<Reading> {
+    if outline.definitions().is_empty() || reading.shown.len() < HEAD {
         return None;
     }
     let outline = outlines::show(&[outline], OUTLINE.min(room)).concat();
-    let _ =
-        write!(reading.text, "What is defined in the file, for symbol, or for offset and limit:\n{outline}");
+    let _ = write!(reading.after, "What is defined in {of}, for symbol, or for offset and limit:\n{outline}");
     Some(reading)
 }
 
@@ -107,7 +192,7 @@ fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, 
     let first = wanted.start;
     let mut body = String::new();
     let mut next = first;
-    let mut note = String::new();
+    let mut cut = String::new();
     while next < wanted.end {
         let content = String::from_utf8_lossy(lines.content(next));
         if body.len() + content.len() > room {
@@ -115,20 +200,17 @@ fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, 
                 // A single line is too long for an answer, which shows its beginning.
                 let end = content.char_indices().map(|(i, _)| i).take_while(|&i| i <= room).last();
                 let _ = writeln!(body, "{:>6}\t{}", next + 1, &content[..end.unwrap_or(0)]);
-                note = format!("Line {} goes on; it has {} bytes in all.\n", next + 1, content.len());
+                cut = format!("Line {} goes on; it has {} bytes in all.\n", next + 1, content.len());
             }
             break;
         }
         let _ = writeln!(body, "{:>6}\t{content}", next + 1);
         next += 1;
     }
-    let through = next.max(first + usize::from(!note.is_empty()));
-    if through < if title.is_some() { wanted.end } else { total } {
-        let _ = writeln!(note, "There is more: read_file with offset {}.", through + 1);
-    }
-    if total > 0 && next == total && !text.bytes().ends_with(b"\n") {
-        note.push_str("The last line has no line ending.\n");
-    }
+    let through = next.max(first + usize::from(!cut.is_empty()));
+    let end = if title.is_some() { wanted.end } else { total };
+    let is_unended = total > 0 && next == total && !text.bytes().ends_with(b"\n");
+    let after = if is_unended { "The last line has no line ending.\n" } else { "" };
     let range = match total {
         0 => "empty".to_owned(),
         _ => format!("lines {}-{through} of {total}", first + 1),
@@ -142,7 +224,16 @@ fn numbered(name: &str, text: &Text, title: Option<&str>, wanted: Range<usize>, 
         endings(text),
         text.version().short()
     );
-    Reading { text: header + &body + &note, shown: first..next, total }
+    Reading {
+        name: name.to_owned(),
+        header,
+        lines: body,
+        cut,
+        next: (through < end).then_some(through + 1),
+        after: after.to_owned(),
+        shown: first..next,
+        total,
+    }
 }
 
 fn endings(text: &Text) -> &'static str {
@@ -167,7 +258,7 @@ mod tests {
         let reading = read("a\r\nb\r\nlast", None, None);
         let version = Text::new(b"a\r\nb\r\nlast".to_vec()).unwrap().version().short();
         assert_eq!(
-            reading.text,
+            reading.text(),
             format!(
                 "a.txt · lines 1-3 of 3 · utf-8 · CRLF · version {version}\n     1\ta\n     2\tb\n     \
                  3\tlast\nThe last line has no line ending.\n"
@@ -179,19 +270,41 @@ mod tests {
     #[test]
     fn a_part_says_how_to_go_on() {
         let reading = read("1\n2\n3\n4\n", Some(2), Some(2));
-        assert!(reading.text.ends_with("There is more: read_file with offset 4.\n"), "{}", reading.text);
+        assert!(reading.text().ends_with("There is more: read_file with offset 4.\n"), "{}", reading.text());
         assert_eq!(reading.shown, 1..3);
     }
 
     #[test]
     fn a_huge_line_is_cut_and_not_counted_as_seen() {
         let reading = read(&"x".repeat(100_000), None, None);
-        assert!(reading.text.contains("Line 1 goes on; it has 100000 bytes in all."));
+        assert!(reading.text().contains("Line 1 goes on; it has 100000 bytes in all."));
         assert_eq!(reading.shown, 0..0);
     }
 
     #[test]
+    fn a_long_definition_is_its_head_and_what_it_contains() {
+        let keys: String = (0..3_000).map(|i| format!("    \"key{i}\": [{i}],\n")).collect();
+        let text = format!("{{\n  \"a\": 1,\n  \"b\": {{\n{keys}    \"end\": 0\n  }}\n}}\n");
+        let text = Text::new(text.into()).unwrap();
+        let whole = show("a.json", &text, Part::Symbol("b", None), BYTES).unwrap();
+        assert_eq!(whole.shown, 2..62);
+        let said = "The definition goes on to line 3005.\nWhat is defined in it, for symbol, or for offset and limit:\n4 key key0\n";
+        assert!(whole.text().contains(said) && whole.text().len() < 20_000, "{}", whole.text());
+        assert!(!whole.text().contains("key a\n"), "{}", whole.text());
+        let some = show("a.json", &text, Part::Symbol("b", Some(100)), BYTES).unwrap();
+        assert_eq!(some.shown, 2..102);
+    }
+
+    #[test]
+    fn the_parts_of_a_reading_are_told_apart() {
+        let reading = read("1\ta\n\n3", None, None);
+        assert_eq!(reading.lines().collect::<Vec<_>>(), [("1", "1\ta"), ("2", ""), ("3", "3")]);
+        assert_eq!(reading.notes("Read", "offset"), "The last line has no line ending.\n");
+        assert_eq!(read("a\nb\n", None, Some(1)).notes("Read", "from"), "There is more: Read with from 2.\n");
+    }
+
+    #[test]
     fn an_empty_file_is_read() {
-        assert!(read("", None, None).text.contains("empty"));
+        assert!(read("", None, None).text().contains("empty"));
     }
 }

@@ -54,6 +54,10 @@ fn make_plain(schema: &mut Value) {
                 object.remove("format");
             }
             object.remove("default");
+            // What an argument's name says needs no words.
+            if object.get("description").is_some_and(|text| text == "") {
+                object.remove("description");
+            }
             if object.get("minimum") == Some(&serde_json::json!(0)) {
                 object.remove("minimum");
             }

@@ -220,7 +220,7 @@ impl<'a> Caller<'a> {
     pub fn origin(&self, tool: &str, request: String, key: Option<&str>) -> Origin {
         let (session, mailbox) = (self.session().into(), self.mailbox().clone());
         let call = CallIdentity::new(&self.principal(), tool, &request, key);
-        Origin { client: self.client(), session, tool: tool.into(), request, call, mailbox }
+        Origin { client: self.client(), session, tool: tool.into(), model: None, request, call, mailbox }
     }
 
     /// Returns the name of whose calls are known again when they are sent again. It is the same after the server was

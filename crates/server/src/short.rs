@@ -62,6 +62,18 @@ pub(crate) fn success(mut outcome: Outcome) -> (String, Outcome) {
     (text, outcome)
 }
 
+/// Returns what the text of a short answer says beside the change: which edit it is, what was noted, what language servers
+/// say.
+pub(crate) fn beside(outcome: &Outcome) -> String {
+    let kept = if outcome.can_be_undone { "" } else { ", not in the history" };
+    let mut text = format!("Edit {}{kept}.\n", outcome.edit.as_deref().unwrap_or_default());
+    for note in outcome.notes.iter().flatten() {
+        let _ = writeln!(text, "{note}");
+    }
+    text.push_str(&server_diagnostics::prose(outcome.diagnostics.as_deref().unwrap_or_default()));
+    text
+}
+
 /// Returns the outcome of a refusal with each message once: the first stands in the error alone.
 pub(crate) fn refusal(mut outcome: Outcome) -> Outcome {
     let first = outcome.problems.iter_mut().flatten().next();
@@ -81,7 +93,7 @@ fn head(outcome: &Outcome, notes: &[String], files: &[WireFile]) -> String {
     format!("Success. Edit {edit}{kept}{}:\n", total(files))
 }
 
-/// Says how many places a search has found in several files.
+/// Says how many places of several files were changed, if there are more than files.
 fn total(files: &[WireFile]) -> String {
     if files.len() == 1 || files.iter().all(|file| file.places.is_none()) {
         return String::new();
@@ -104,9 +116,6 @@ fn file_line(file: &WireFile) -> String {
         let _ = write!(line, ", {places} places");
     }
     for hunk in &file.hunks {
-        if let Some(places) = hunk.places {
-            let _ = write!(line, ", {places} places");
-        }
         if let Some(named) = hunk.moved.as_ref().or(hunk.symbol.as_ref()) {
             let _ = write!(line, ", {named}");
         }
@@ -120,8 +129,7 @@ fn file_line(file: &WireFile) -> String {
 /// Leaves out of a file what is said elsewhere in a short answer, or what its reader knows.
 fn short_file(file: WireFile) -> WireFile {
     let says_more = |hunk: &WireHunk| {
-        let is_elsewhere =
-            hunk.places.is_some() || hunk.moved.is_some() || hunk.symbol.is_some() || hunk.taken.is_some();
+        let is_elsewhere = hunk.moved.is_some() || hunk.symbol.is_some() || hunk.taken.is_some();
         is_elsewhere || hunk.layer.as_deref().is_some_and(|layer| layer != Layer::Exact.name())
     };
     WireFile {

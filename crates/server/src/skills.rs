@@ -70,6 +70,7 @@ fn parts() -> (&'static str, &'static str) {
 mod tests {
     use std::collections::BTreeSet;
 
+    use emend_workspace::ListedTools;
     use emend_workspace::problem::Code;
     use serde_json::Value;
 
@@ -106,7 +107,7 @@ mod tests {
     #[test]
     fn what_the_skill_names_is_a_tool_an_argument_or_a_code_and_each_edit_tool_is_named() {
         let mut known: BTreeSet<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
-        known.insert("$1".into());
+        known.extend(["$1", "// ... existing code ..."].map(str::to_owned));
         for tool in tools::all() {
             known.insert(tool.about.name.to_owned());
             arguments_of(&Value::Object((*tool.input).clone()), &mut known);
@@ -115,7 +116,8 @@ mod tests {
         for name in &named {
             assert!(known.contains(*name), "{name}");
         }
-        for tool in tools::all().iter().filter(|tool| tool.about.effect != tools::Effect::Reads) {
+        let listed = tools::all().iter().filter(|tool| tool.is_listed(ListedTools::All, false));
+        for tool in listed.filter(|tool| tool.about.effect != tools::Effect::Reads) {
             assert!(named.contains(tool.about.name), "{}", tool.about.name);
         }
     }

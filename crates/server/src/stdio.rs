@@ -42,7 +42,7 @@ const HELD_BYTES: usize = 256 * 1024;
 /// The time that a held request waits once the input has ended: a little longer than an edit waits for a lock.
 const LAST_TURN: Duration = Duration::from_secs(15);
 /// The time that a response being written still gets when the transport is closed.
-const LAST_WORD: Duration = Duration::from_secs(1);
+const END_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Serves one client over standard input and output until it closes the input.
 pub async fn serve_stdio(emend: Emend) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -287,7 +287,7 @@ where
 
     async fn close(&mut self) -> io::Result<()> {
         // A writer holds the lock, perhaps for a client that does not read.
-        match tokio::time::timeout(LAST_WORD, self.output.lock()).await {
+        match tokio::time::timeout(END_PATIENCE, self.output.lock()).await {
             Ok(mut output) => drop(output.take()),
             Err(_) => tracing::debug!("the last answers were not read"),
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use emend_threads::Background;
 
 /// The time that a hook which was given up may take to end.
-const LAST_WORD: Duration = Duration::from_secs(2);
+const END_PATIENCE: Duration = Duration::from_secs(2);
 /// The number of runs that may wait; further ones are left out.
 const WAITING: usize = 100;
 
@@ -47,7 +47,7 @@ impl HookQueue {
     pub(super) fn finish(&self, patience: Duration) {
         self.background.wait(patience);
         self.give_up();
-        self.background.wait(LAST_WORD);
+        self.background.wait(END_PATIENCE);
     }
 
     /// Gives up the current run, and drops those that wait.

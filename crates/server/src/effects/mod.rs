@@ -1,6 +1,6 @@
 //! Side effects of edits: diagnostics, hooks and editors, each of them optional. None can delay or undo an edit.
 //!
-//! A commit notifies its observers while its root is still locked. There, a side effect is only begun: a thread of its
+//! A commit notifies its observers while its files are still locked. There, a side effect is only begun: a thread of its
 //! own gets everything that it needs. The answer then names in `side_effects_fired` what was begun.
 
 mod diagnostics;
@@ -24,7 +24,7 @@ pub use self::diagnostics::{Availability, KnownServer, language_servers};
 pub(crate) use self::diagnostics::{Diagnostics, PendingDiagnostics, Recipients};
 
 /// The time that editors get to be notified when nothing else is left to do.
-const LAST_WORD: Duration = Duration::from_secs(1);
+const END_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The side effects of each edit of a workspace.
 #[derive(Default)]
@@ -119,7 +119,7 @@ impl Effects {
             diagnostics.stop();
         }
         self.hooks.finish(patience);
-        self.editors.wait(LAST_WORD);
+        self.editors.wait(END_PATIENCE);
     }
 
     /// Ends the hooks that run, so that [`finish`](Self::finish) waits no longer.
@@ -127,7 +127,7 @@ impl Effects {
         self.hooks.give_up();
     }
 
-    /// Begins the side effects of an edit, whose root is still locked.
+    /// Begins the side effects of an edit, whose files are still locked.
     fn begin(&self, committed: &CommittedEdit<'_>) {
         let mut begun = Begun::default();
         if committed.report.is_recorded {

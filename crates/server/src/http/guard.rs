@@ -13,12 +13,12 @@ const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The names under which clients may call the server, and the origins of the pages that may.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
+pub struct HostGuard {
     hosts: Vec<String>,
     origins: Vec<String>,
 }
 
-impl Guard {
+impl HostGuard {
     /// Allows this machine's names for itself, these hosts (`NAME` or `NAME:PORT`) and these origins
     /// (`https://NAME:PORT`). The error names the one that is malformed.
     pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, String> {
@@ -97,7 +97,7 @@ fn split_origin(origin: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
-    fn allows(guard: &Guard, host: &str, origin: Option<&str>) -> bool {
+    fn allows(guard: &HostGuard, host: &str, origin: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, host.parse().unwrap());
         if let Some(origin) = origin {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn only_the_names_of_this_machine_and_those_that_were_given_are_known() {
-        let guard = Guard::new(&["Emend.example".into(), "proxy:8443".into()], &[]).unwrap();
+        let guard = HostGuard::new(&["Emend.example".into(), "proxy:8443".into()], &[]).unwrap();
         for host in
             ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "[::1]:80", "emend.EXAMPLE:99", "proxy:8443"]
         {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn pages_are_only_listened_to_from_here_or_where_they_were_given() {
-        let guard = Guard::new(&[], &["https://app.example:443".into()]).unwrap();
+        let guard = HostGuard::new(&[], &["https://app.example:443".into()]).unwrap();
         for origin in
             ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:5", "https://APP.example:443"]
         {
@@ -162,11 +162,11 @@ mod tests {
     fn a_host_in_the_target_must_be_known_too() {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, "localhost".parse().unwrap());
-        let check = |target| Guard::default().check(&Uri::from_static(target), &headers);
+        let check = |target| HostGuard::default().check(&Uri::from_static(target), &headers);
         assert!(check("http://LOCALHOST:80/mcp").is_ok());
         for foreign in ["http://evil.example/mcp", "http://a@localhost/mcp", "http://[::1].evil/mcp"] {
             let Ok(target) = foreign.parse() else { continue };
-            assert!(Guard::default().check(&target, &headers).is_err(), "{foreign}");
+            assert!(HostGuard::default().check(&target, &headers).is_err(), "{foreign}");
         }
     }
 
@@ -175,16 +175,16 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, "localhost".parse().unwrap());
         headers.append(HOST, "evil.example".parse().unwrap());
-        assert!(Guard::default().check(&Uri::from_static("/mcp"), &headers).is_err());
+        assert!(HostGuard::default().check(&Uri::from_static("/mcp"), &headers).is_err());
         headers.insert(HOST, "localhost".parse().unwrap());
         headers.insert(ORIGIN, "http://localhost".parse().unwrap());
         headers.append(ORIGIN, "https://evil.example".parse().unwrap());
-        assert!(Guard::default().check(&Uri::from_static("/mcp"), &headers).is_err());
+        assert!(HostGuard::default().check(&Uri::from_static("/mcp"), &headers).is_err());
     }
 
     #[test]
     fn what_is_no_host_or_origin_is_refused_at_the_start() {
-        assert!(Guard::new(&["a b".into()], &[]).is_err());
-        assert!(Guard::new(&[], &["app.example".into()]).is_err());
+        assert!(HostGuard::new(&["a b".into()], &[]).is_err());
+        assert!(HostGuard::new(&[], &["app.example".into()]).is_err());
     }
 }

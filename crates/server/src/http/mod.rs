@@ -1,6 +1,6 @@
 //! Streamable HTTP, for both eras: sessions for clients of 2025, single requests for those of 2026.
 //!
-//! rmcp speaks the protocol. This module adds what rmcp leaves to a server: the check of hosts and origins ([`Guard`]),
+//! rmcp speaks the protocol. This module adds what rmcp leaves to a server: the check of hosts and origins ([`HostGuard`]),
 //! authentication ([`Tokens`]), [`Limits`] and shutdown. Each token has an rmcp service of its own, so a session that
 //! was opened with one token does not exist for another.
 
@@ -26,7 +26,7 @@ use self::service::HttpService;
 use self::unread::Unread;
 use crate::session::Token;
 
-pub use self::guard::Guard;
+pub use self::guard::HostGuard;
 pub use self::tokens::Tokens;
 
 /// The most bytes of a request's head, whose sender may have no token. hyper checks before it reads on, so up to twice
@@ -93,7 +93,7 @@ impl Default for Limits {
 pub async fn serve_http<H: ServerHandler + Send + Sync + 'static>(
     listener: TcpListener,
     tokens: Tokens,
-    guard: Guard,
+    guard: HostGuard,
     limits: Limits,
     handler: impl Fn(&Token) -> H + Send + Sync + 'static,
     stop: impl Future<Output = ()>,

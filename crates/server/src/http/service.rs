@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::connections::Slot;
 use super::intake::{self, Counted, Intake, Refusal, TakenBody};
-use super::{ENDPOINT, Guard, Limits, Tokens};
+use super::{ENDPOINT, HostGuard, Limits, Tokens};
 use crate::malformed;
 use crate::session::Token;
 
@@ -37,7 +37,7 @@ type Answer = Response<Body>;
 /// The service that answers every request.
 pub(super) struct HttpService<H> {
     tokens: Tokens,
-    guard: Guard,
+    guard: HostGuard,
     limits: Limits,
     /// The intake of all tokens together.
     intake: Intake,
@@ -73,7 +73,7 @@ struct MessageHead {
 impl<H: ServerHandler + Send + Sync + 'static> HttpService<H> {
     pub(super) fn new(
         tokens: Tokens,
-        guard: Guard,
+        guard: HostGuard,
         limits: Limits,
         handler: impl Fn(&Token) -> H + Send + Sync + 'static,
     ) -> Self {

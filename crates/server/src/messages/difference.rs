@@ -1,4 +1,4 @@
-//! What is told of what parts a line of the file from the request.
+//! The wording of a difference between a file's line and the request's.
 
 use std::fmt;
 

@@ -8,7 +8,7 @@ use emend_edit::excerpt::around;
 use emend_edit::problem::{CannotPut, CannotTake, NoChange, NotText, Work};
 use emend_workspace::problem::EditKind as Kind;
 
-use super::{Audience, Message, formats, lines, near, symbols, write_lines, write_numbers};
+use super::{Audience, Message, formats, lines, near, sketches, symbols, write_lines, write_numbers};
 
 /// The most bytes of a line of the request that a message repeats.
 const ECHOED: usize = 200;
@@ -166,6 +166,7 @@ pub(super) fn write(message: &Message<'_>, kind: &Kind, f: &mut fmt::Formatter<'
         Kind::SymbolNotFound { why, unknown } => symbols::write_not_found(message, *why, unknown, f),
         Kind::AmbiguousSymbol { unknown, .. } => symbols::write_ambiguous(message, unknown, f),
         Kind::UncertainSymbol(uncertain) => symbols::write_uncertain(message, uncertain, f),
+        Kind::UncertainSketch(uncertain) => sketches::write(message, uncertain, f),
         Kind::SymbolOfUnknownVersion { symbol, claimed, current } => {
             lines::write_unknown_symbol(message, symbol, claimed, *current, f)
         }

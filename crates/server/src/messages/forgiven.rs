@@ -1,4 +1,4 @@
-//! What a layer took for what, in full: it is the one thing in an answer that its reader cannot know.
+//! The wording of the differences that a layer accepted, in full: no reader of an answer can know them otherwise.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use emend_edit::text::LineEnding;
 
 use super::near::visible;
 
-/// Returns what was forgiven a hunk; `None` where it was found as it is written.
+/// Returns the differences that the layer accepted for a hunk; `None` if it was found as it is written.
 pub(crate) fn forgiven(hunk: &PlacedHunk) -> Option<String> {
     let layer = hunk.layer.filter(|_| !hunk.forgiven.is_empty())?;
     let mut text = format!("Hunk {} was found by the layer {layer}, which took", hunk.number);

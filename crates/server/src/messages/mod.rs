@@ -3,7 +3,8 @@
 //! A message says what is wrong, the facts, and the next step, which depends on the reader: a language model calls
 //! tools with arguments, a person types commands. `editing` has the messages about problems that `emend-edit` finds,
 //! with `formats` and `diffs` for malformed patches, `near` for the nearest lines of the file, `difference` for how
-//! they differ from the request and `lines` for lines of another version, `symbols` for definitions. `workspace` has all others, with `approval` for
+//! they differ from the request and `lines` for lines of another version, `symbols` for definitions,
+//! `sketches` for sketches. `workspace` has all others, with `approval` for
 //! edits that need a person, `seen` for files that were not read as they are and `places` for replacements in many files. `notes` has the notes on an edit that is made, or would be.
 
 mod approval;
@@ -16,7 +17,9 @@ mod lines;
 mod near;
 mod notes;
 mod places;
+pub(crate) mod proposals;
 mod seen;
+mod sketches;
 pub(crate) mod symbols;
 mod workspace;
 

@@ -38,7 +38,14 @@ pub(super) fn write_not_found(
     match why {
         NoDefinition::UnknownLanguage => write!(
             f,
-            "Definitions are not known in files such as {path}, so there is no symbol {symbol}. Give lines by {numbers}."
+            "Definitions are not known in files such as {path}, so there is no symbol {symbol}. Give lines by {numbers}{}.",
+            // A reading inserts nothing.
+            if message.problem.hunk.is_some() && !message.problem.is_of_origin {
+                " (end_line = start_line - 1 inserts before start_line), or insert beside a text with insert_before or \
+                 insert_after of str_replace"
+            } else {
+                ""
+            }
         ),
         NoDefinition::TooLarge => {
             write!(f, "{path} is too large to look for the symbol {symbol} in it. Give lines by {numbers}.")
@@ -87,6 +94,10 @@ pub(super) fn write_uncertain(
         Uncertainty::Shared => {
             write!(f, "{lines} {range} of {path}, of {name}, {have} other code too.")?;
         }
+        Uncertainty::Comment => write!(
+            f,
+            "It is not clear how much of the comment above {name} in {path} belongs to it: {range} may be more or less."
+        )?,
         Uncertainty::Broken => write!(
             f,
             "A syntax error in {name} in {path} or beside it leaves open whether its lines are {range}."

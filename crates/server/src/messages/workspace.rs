@@ -3,7 +3,7 @@
 use std::fmt;
 
 use emend_workspace::history;
-use emend_workspace::problem::{Kind, NotUndone, SincePlanned};
+use emend_workspace::problem::{Kind, NotUndone, SeveralNames, SincePlanned};
 
 use super::seen::{self, Stale};
 use super::{Audience, Message, approval, editing, places};
@@ -35,16 +35,24 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
         }
         Kind::NotRead { current, seen } => seen::write_not_read(message, *current, *seen, f),
         Kind::NumbersNeedVersion { current } => seen::write_numbers_need_version(message, *current, f),
+        Kind::NumbersUnread => write!(
+            f,
+            "Line numbers count where they were shown, and those near this line of {path} were not shown as the file is now. \
+             Nothing was changed. Read these lines with read_file, and send the call with their numbers."
+        ),
         Kind::MustRead { current } => seen::write_must_read(message, *current, f),
         Kind::CameBetween => {
             write!(f, "{path} already exists; it came while the edit was made; nothing was changed.")
         }
-        Kind::NotAFile { what } => write!(f, "{path} is {what}, not a regular file. Name a file."),
-        Kind::HardLinked { names } => write!(
+        Kind::NotAFile { what } => write!(f, "{path} is {what}. Name a file."),
+        Kind::IsLink => write!(
             f,
-            "{path} has {names} names (hard links); replacing it would part them, so it was left as it is. \
-             A person can allow writing it in place (write_in_place), or part the names."
+            "{path} is a link, and links are neither deleted nor moved. Nothing was changed. Name the file that it points to."
         ),
+        Kind::HardLinked { names, why } => {
+            write!(f, "{path} has {names} names (hard links)")?;
+            f.write_str(several_names(*why))
+        }
         Kind::MountPoint => {
             write!(f, "{path} is mounted by itself and cannot be replaced as a whole. It was left as it is. A person can allow writing it in \
                 place (write_in_place).")
@@ -99,6 +107,20 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
             "This edit would break the parse of {path} at line {line} of the new content: {what}. Nothing was changed. Mend \
              the new text and send the call again; what takes several steps must come as one patch. (The person has set \
              syntax_guard to refuse.)"
+        ),
+        Kind::ModelFailed { model: None, why } => {
+            write!(f, "There is no apply model to ask: {why}. Nothing was changed. Make the edit with the other tools.")
+        }
+        Kind::ModelFailed { model: Some(model), why } => write!(
+            f,
+            "The apply model {model} gave no text: {why}. Nothing was changed. Make the edit with the other tools, or tell \
+             the person."
+        ),
+        Kind::ProposalRefused { model, why, diff } => write!(
+            f,
+            "What the apply model {model} proposed for {path} was refused: {why}. Nothing was changed. Make the edit with \
+             the other tools; of the proposal, only what is right in it:\n{}",
+            diff.trim_end()
         ),
         Kind::PathOutsideWorkspace { roots, why } => {
             let shown = message.problem.path.as_deref().unwrap_or("The path");
@@ -193,6 +215,23 @@ pub(super) fn write(message: &Message<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
     }
 }
 
+fn several_names(why: SeveralNames) -> &'static str {
+    match why {
+        SeveralNames::WouldPart => {
+            "; replacing it would part them, so it was left as it is. A person can allow writing it in place \
+             (write_in_place), or part the names."
+        }
+        SeveralNames::InOneRequest => {
+            ", and this request touches it under more than one of them. Nothing was changed. Send one request for each \
+             name."
+        }
+        SeveralNames::NotAllFound => {
+            ", and there are too many files here to find all of them and whether each may be changed. It was left as it \
+             is. A person can part the names."
+        }
+    }
+}
+
 fn write_not_undone(path: &str, why: &NotUndone, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match why {
         NotUndone::UndoneBy(by) => {
@@ -213,7 +252,6 @@ fn write_not_undone(path: &str, why: &NotUndone, f: &mut fmt::Formatter<'_>) -> 
     }
 }
 
-/// Writes the message about an edit that is not in the history, or about there being none to undo.
 /// Writes that a session has no edit of a file to take back. Only a model asks for one by its file.
 fn write_unknown_of_file(path: &str, recent: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if recent.is_empty() {
@@ -230,6 +268,7 @@ fn write_unknown_of_file(path: &str, recent: &[String], f: &mut fmt::Formatter<'
     )
 }
 
+/// Writes the message about an edit that is not in the history, or about there being none to undo.
 fn write_unknown(
     audience: Audience,
     edit: Option<&str>,
@@ -270,7 +309,7 @@ fn write_unknown(
 #[cfg(test)]
 mod tests {
     use emend_edit::Version;
-    use emend_workspace::problem::{Kind, NotUndone, Problem, SincePlanned};
+    use emend_workspace::problem::{Kind, NotUndone, Problem, SeveralNames, SincePlanned};
 
     use crate::messages::{Audience, message};
 
@@ -291,6 +330,24 @@ mod tests {
                 "The preview no longer fits: src/a.rs {what}. Nothing was changed. Call edit_preview again."
             );
             assert_eq!(told(Kind::StalePreview { since }), text);
+        }
+    }
+
+    #[test]
+    fn a_link_and_a_file_with_several_names_say_what_helps() {
+        assert_eq!(
+            told(Kind::IsLink),
+            "src/a.rs is a link, and links are neither deleted nor moved. Nothing was changed. Name the file that it points \
+             to."
+        );
+        for (why, next) in [
+            (SeveralNames::WouldPart, "(write_in_place), or part the names."),
+            (SeveralNames::InOneRequest, "Nothing was changed. Send one request for each name."),
+            (SeveralNames::NotAllFound, "It was left as it is. A person can part the names."),
+        ] {
+            let text = told(Kind::HardLinked { names: 2, why });
+            assert!(text.starts_with("src/a.rs has 2 names (hard links)") && text.ends_with(next), "{text}");
+            assert_eq!(text.contains("write_in_place"), why == SeveralNames::WouldPart);
         }
     }
 

@@ -1,11 +1,14 @@
 //! The edit tools: each turns its arguments into a patch, and shares everything after that.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rmcp::model::JsonObject;
 
+use emend_edit::Version;
 use emend_edit::patch::Patch;
 use emend_edit::patch::recognise::{self, Format};
+use emend_edit::patch::sketch::Sketch;
 use emend_workspace::problem::{Kind, Problem, from_edit};
 use emend_workspace::{NotDone, Origin};
 
@@ -14,18 +17,20 @@ use super::spec::{About, EditTool, Effect, ToolArguments, ToolSpec};
 use super::{Call, wrapper};
 use crate::schema;
 use crate::wire::{
-    ApplyPatch, DeleteFile, EditFiles, MoveFile, ReplaceInFiles, ReplaceLines, StrReplace, WriteFile,
+    ApplyPatch, ApplySketch, DeleteFile, EditFiles, MoveFile, ReplaceInFiles, ReplaceLines, StrReplace,
+    WriteFile,
 };
 
 /// Returns the edit tools in the order of the list of tools.
 pub(super) fn tools() -> &'static [ToolSpec] {
-    static TOOLS: OnceLock<[ToolSpec; 8]> = OnceLock::new();
+    static TOOLS: OnceLock<[ToolSpec; 9]> = OnceLock::new();
     TOOLS.get_or_init(|| {
         [
             ToolSpec::for_edit::<StrReplace>(),
             ToolSpec::for_edit::<ReplaceInFiles>(),
             ToolSpec::for_edit::<ReplaceLines>(),
             ToolSpec::for_edit::<ApplyPatch>(),
+            ToolSpec::for_edit::<ApplySketch>(),
             ToolSpec::for_edit::<WriteFile>(),
             ToolSpec::for_edit::<MoveFile>(),
             ToolSpec::for_edit::<DeleteFile>(),
@@ -84,7 +89,13 @@ since, they are followed, or refused with what is there now.",
 }
 
 impl EditTool for ReplaceLines {
-    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+    fn request(mut self, call: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        if call.counts_as_read && self.version.is_none() {
+            // A place between two lines has the numbers of both.
+            let (first, last) = (self.start_line.unwrap_or_default(), self.end_line.unwrap_or_default());
+            let lines = first.min(last)..first.max(last) + 1;
+            self.version = Some(version_read(call, &self.path, lines)?.short());
+        }
         Ok(EditRequest::new(self.patch().map_err(single_problem)?, origin))
     }
 }
@@ -123,12 +134,35 @@ impl EditTool for ApplyPatch {
             Some(_) => Origin { call: origin.call.with_content(&text), ..origin },
             None => origin,
         };
-        let patch = parse_patch(&text, &self)?;
+        let mut patch = parse_patch(&text, &self)?;
+        if call.counts_as_read && self.versions.is_none() {
+            patch.keep_hints(|path, line| version_read(call, path, line..line + 1).is_ok());
+        }
         Ok(EditRequest {
             versions: self.versions.unwrap_or_default(),
             validate_only: self.validate_only.unwrap_or(false),
             ..EditRequest::new(patch, origin)
         })
+    }
+}
+
+impl ToolArguments for ApplySketch {
+    const ABOUT: About = About {
+        name: "apply_sketch",
+        title: "Apply a sketch",
+        description: "Change a file by its new code, with comment lines '... existing code ...' for what stays and \
+'... removed ...' for what goes. Each part begins and ends with an unchanged line.",
+        effect: Effect::Edits,
+        is_idempotent: true,
+        is_core: false,
+    };
+}
+
+impl EditTool for ApplySketch {
+    fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
+        let patch = Patch::sketch(&self.path, Sketch::parse(&self.sketch));
+        let request = EditRequest::for_file(patch, &self.path, self.version.clone(), origin);
+        Ok(EditRequest { sketch: Some(self), ..request })
     }
 }
 
@@ -184,6 +218,15 @@ impl EditTool for DeleteFile {
     fn request(self, _: &Call<'_>, origin: Origin) -> Result<EditRequest, NotDone<Vec<Problem>>> {
         Ok(EditRequest::for_file(Patch::delete(&self.path), &self.path, self.version, origin))
     }
+}
+
+/// Returns the version of a file in which the caller knows the number of one of these lines: the last one that it read or
+/// wrote.
+fn version_read(call: &Call<'_>, path: &str, lines: Range<usize>) -> Result<Version, Vec<Problem>> {
+    let path = call.workspace.roots().admit(path).map_err(single_problem)?;
+    let known = call.caller.readings().lock().version_of_numbers(&path.name, lines);
+    let unread = || single_problem(Problem::new(Kind::NumbersUnread).at(&path.name));
+    known.ok_or_else(unread)
 }
 
 /// Parses the text of a patch, in the format and for the path that the call names.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rmcp::model::JsonObject;
+use serde_json::Value;
 
 use emend_edit::patch::Patch;
 use emend_workspace::problem::{Kind, Problem};
@@ -14,15 +15,17 @@ use super::spec::{About, EditTool, Effect, ToolArguments};
 use super::{Call, find};
 use crate::schema;
 use crate::wire::{
-    ApplyPatch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, ReplaceLines, StrReplace, WriteFile,
+    ApplyPatch, ApplySketch, DeleteFile, EditFiles, EditOfSeveral, MoveFile, ReplaceInFiles, ReplaceLines,
+    StrReplace, WriteFile,
 };
 
 impl EditFiles {
     /// The tools whose edits it joins.
-    const JOINED: [&str; 6] = [
+    const JOINED: [&str; 7] = [
         StrReplace::ABOUT.name,
         ReplaceLines::ABOUT.name,
         ApplyPatch::ABOUT.name,
+        ApplySketch::ABOUT.name,
         WriteFile::ABOUT.name,
         MoveFile::ABOUT.name,
         DeleteFile::ABOUT.name,
@@ -50,6 +53,19 @@ the result of those before it; line numbers stay those of the version that is na
             tool["enum"] = Self::JOINED.into_iter().collect();
         }
         own
+    }
+
+    fn check(arguments: &JsonObject) -> Result<(), Problem> {
+        let edits = arguments.get("edits").and_then(Value::as_array).into_iter().flatten();
+        let searches = |edit: &Value| edit.get("tool").is_some_and(|tool| tool == ReplaceInFiles::ABOUT.name);
+        match edits.into_iter().position(searches) {
+            Some(at) => {
+                let message = "replace_in_files is a call of its own, before or after this one: it changes what a search \
+                               finds in the files as they are, and would not see what the edits before it do";
+                Err(Problem { edit: Some(at + 1), ..invalid("tool", message) })
+            }
+            None => Ok(()),
+        }
     }
 }
 

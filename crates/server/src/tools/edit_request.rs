@@ -1,15 +1,13 @@
-//! The edit that a call of an edit tool asks for, and how it is made.
+//! The edit that a call of an edit tool asks for.
 
 use std::collections::BTreeMap;
 
 use emend_edit::patch::Patch;
 use emend_workspace::problem::{Again, Kind, Problem};
-use emend_workspace::{Mode, NotCommitted, NotDone, Origin, Preview, Request};
+use emend_workspace::{Mode, NotCommitted, Origin, Preview, Request};
 
 use super::Call;
-use crate::answer::{Answer, Unanswered};
-use crate::render::Tense;
-use crate::wire::Outcome;
+use crate::wire::{ApplySketch, Outcome};
 
 /// The edit that a call of an edit tool asks for.
 pub(super) struct EditRequest {
@@ -19,6 +17,8 @@ pub(super) struct EditRequest {
     pub(super) places_are_found: bool,
     /// Whether the edit is only checked.
     pub(super) validate_only: bool,
+    /// The sketch that the edit is, which an apply model may read where it is uncertain.
+    pub(super) sketch: Option<ApplySketch>,
     /// Why the edit is not made, if it is not the one that the call expects.
     pub(super) refusal: Option<Problem>,
     /// Notes for its reader.
@@ -34,6 +34,7 @@ impl EditRequest {
             versions: BTreeMap::new(),
             places_are_found: false,
             validate_only: false,
+            sketch: None,
             refusal: None,
             notes: Vec::new(),
             origin,
@@ -47,7 +48,7 @@ impl EditRequest {
     }
 
     /// Returns the request to the workspace.
-    fn request(&self) -> Request<'_> {
+    pub(super) fn request(&self) -> Request<'_> {
         Request { patch: &self.patch, versions: &self.versions }
     }
 
@@ -64,7 +65,7 @@ impl EditRequest {
     }
 
     /// Makes the edit.
-    fn make(mut self, call: &Call<'_>) -> Result<Outcome, NotCommitted> {
+    pub(super) fn make(mut self, call: &Call<'_>) -> Result<Outcome, NotCommitted> {
         let context = call.context(&self.origin);
         if let Some(refusal) = self.refusal.take() {
             // If the same call was made before, what it expects is not there any more.
@@ -73,11 +74,7 @@ impl EditRequest {
         }
         let report = call.workspace.edit(&self.request(), &context);
         let report = report.map_err(|why| if self.places_are_found { to_be_retried(why) } else { why })?;
-        let mut outcome = call.done(&report);
-        if self.places_are_found {
-            count_places(&mut outcome);
-        }
-        Ok(with_notes(outcome, self.notes))
+        Ok(with_notes(call.done(&report), self.notes))
     }
 
     /// Returns why the edit is not made, with a preview of what it would have done.
@@ -94,7 +91,7 @@ impl EditRequest {
 }
 
 /// Keeps a preview under a handle.
-fn kept(call: &Call<'_>, preview: Preview) -> Result<Option<String>, Problem> {
+pub(super) fn kept(call: &Call<'_>, preview: Preview) -> Result<Option<String>, Problem> {
     let is_kept = call.workspace.mode() != Mode::Preview;
     is_kept.then(|| call.previews.keep(call.caller.owner(), preview)).transpose()
 }
@@ -106,14 +103,8 @@ fn with_notes(mut outcome: Outcome, notes: Vec<String>) -> Outcome {
     outcome
 }
 
-/// Counts the places of each file, which its caller does not know.
-fn count_places(outcome: &mut Outcome) {
-    for file in outcome.files.iter_mut().flatten() {
-        file.places = Some(file.hunks.len()).filter(|places| *places > 1);
-    }
-}
-
-/// Says of a file that is not what was found that another program wrote it meanwhile: the caller named no version of it.
+/// Turns a stale-file refusal into one that says: send the call again. The caller named no version; the file has changed
+/// since it was found.
 fn to_be_retried(mut why: NotCommitted) -> NotCommitted {
     if let NotCommitted::Problems(problems) = &mut why {
         for problem in problems {
@@ -123,27 +114,4 @@ fn to_be_retried(mut why: NotCommitted) -> NotCommitted {
         }
     }
     why
-}
-
-/// Makes the edit that `understand` reads from a call.
-pub(super) fn run(
-    call: &Call<'_>,
-    understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
-) -> Result<Answer, Unanswered> {
-    match edit(call, understand) {
-        Ok((outcome, tense)) => Ok(Answer::from_outcome(outcome, tense)),
-        Err(not_committed) => Answer::from_not_committed(call.explained(not_committed)),
-    }
-}
-
-fn edit(
-    call: &Call<'_>,
-    understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
-) -> Result<(Outcome, Tense), NotCommitted> {
-    let asked = understand()?;
-    if asked.validate_only {
-        let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
-        return Ok((Outcome::success(preview.report()), Tense::Validated));
-    }
-    Ok((asked.make(call)?, Tense::Done))
 }

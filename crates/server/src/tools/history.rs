@@ -162,7 +162,8 @@ fn cut(text: &str) -> String {
 /// Renders an edit: `ID  3 minutes ago, apply_patch by claude-code (you)` and a line for each file.
 pub(crate) fn summary(edit: &Edited, files: usize) -> String {
     let you = if edit.is_own { " (you)" } else { "" };
-    let mut text = format!("{}  {}, {} by {}{you}", edit.id, ago(edit.time), edit.tool, edit.client);
+    let with = edit.model.iter().map(|model| format!(" with {model}")).collect::<String>();
+    let mut text = format!("{}  {}, {}{with} by {}{you}", edit.id, ago(edit.time), edit.tool, edit.client);
     if let Some(undone) = &edit.undoes {
         let _ = write!(text, ", takes back {undone}");
     }

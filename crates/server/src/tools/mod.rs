@@ -1,12 +1,16 @@
 //! The tools: a table with the specification of each, and a module for each or for a few that belong together.
 
 mod diagnostics;
+mod draft_edit;
 mod edit;
 mod edit_files;
 mod edit_request;
 mod history;
 mod list;
+mod making;
 mod preview;
+mod proposal;
+mod proposed_sketch;
 mod read;
 mod replace_in_files;
 mod search;
@@ -25,11 +29,13 @@ pub(crate) use self::edit::parse_patch;
 pub(crate) use self::history::recent as recent_edits;
 pub(crate) use self::history::summary;
 pub use self::spec::{About, Effect, ToolSpec};
+use crate::apply_model::ApplyModel;
 use crate::effects::Effects;
 use crate::previews::Previews;
 use crate::session::Caller;
 use crate::wire::{
-    ApplyPreview, Diagnostics, EditHistory, EditPreview, ListFiles, Outcome, ReadFile, SearchText, UndoEdit,
+    ApplyPreview, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile, SearchText,
+    UndoEdit,
 };
 
 /// The context of a running tool.
@@ -41,10 +47,14 @@ pub struct Call<'a> {
     pub previews: &'a Previews,
     /// The side effects of edits.
     pub effects: &'a Effects,
+    /// The apply model, if the user has one.
+    pub apply_model: &'a ApplyModel,
     /// The caller.
     pub caller: Caller<'a>,
     /// The idempotency key that the client named.
     pub key: Option<&'a str>,
+    /// Whether line numbers without a version count as far as the caller was shown them.
+    pub counts_as_read: bool,
     /// The effort that the call may make.
     pub effort: Effort,
     /// The approval of a person, if one was asked.
@@ -100,6 +110,7 @@ pub fn all() -> &'static [ToolSpec] {
         ];
         tools.extend_from_slice(edit::tools());
         tools.extend([
+            ToolSpec::for_tool::<DraftEdit>(),
             ToolSpec::for_tool::<EditPreview>(),
             ToolSpec::for_tool::<ApplyPreview>(),
             ToolSpec::for_tool::<UndoEdit>(),

@@ -4,7 +4,7 @@ use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Effort, NotCommitted, Origin};
 
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
-use super::{Call, edit, find};
+use super::{Call, edit, find, making};
 use crate::answer::{Answer, Unanswered};
 use crate::previews::PreviewState;
 use crate::render::Tense;
@@ -34,7 +34,7 @@ impl Tool for EditPreview {
 fn preview(call: &Call<'_>, given: Given<'_, EditPreview>) -> Result<Outcome, NotCommitted> {
     let EditPreview { tool, arguments } = given.read()?;
     match find(&tool).and_then(|tool| Some((tool, tool.as_edit?))) {
-        Some((tool, as_edit)) => as_edit(tool, call, arguments)?.preview(call),
+        Some((tool, as_edit)) => making::preview(call, as_edit(tool, call, arguments)?),
         None => {
             let known: Vec<&str> = edit::tools().iter().map(|tool| tool.about.name).collect();
             let message = format!("it must be the name of a tool that edits: {}", known.join(", "));

@@ -1,7 +1,5 @@
 //! The tool `read_file`.
 
-use std::fmt::Write;
-
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::{Value, json};
 
@@ -10,9 +8,9 @@ use emend_workspace::{Effort, NotDone};
 
 use super::Call;
 use super::spec::{About, Effect, Given, Tool, ToolArguments};
-use crate::answer::{Answer, Unanswered};
+use crate::answer::{Answer, TextAnswer, Unanswered};
 use crate::messages::{Audience, message};
-use crate::reading;
+use crate::reading::{self, ReadPart, Reading};
 use crate::wire::ReadFile;
 use crate::{arguments, refusal};
 
@@ -40,8 +38,8 @@ impl Tool for ReadFile {
         let answer = asked.map_err(NotDone::from).and_then(|(several, asked)| match several {
             Some(several) => read_several(call, schema, several),
             None => {
-                let (text, facts) = read(call, &asked, reading::BYTES)?;
-                Ok(success(text, &facts))
+                let (reading, facts) = read(call, &asked, reading::BYTES)?;
+                Ok(success(vec![ReadPart::Shown(Box::new(reading))], &facts))
             }
         });
         answer.or_else(|why| match why {
@@ -52,32 +50,30 @@ impl Tool for ReadFile {
 }
 
 /// Reads a part of one file, in so many bytes.
-fn read(call: &Call<'_>, asked: &ReadFile, room: usize) -> Result<(String, Value), NotDone> {
+fn read(call: &Call<'_>, asked: &ReadFile, room: usize) -> Result<(Reading, Value), NotDone> {
     let (path, part) = asked.part()?;
     let (name, snapshot) = call.workspace.files().read_within(path, call.effort)?;
     if call.effort == Effort::Quick && reading::is_long(&snapshot.text, part) {
         return Err(NotDone::NotQuick);
     }
     let shown = reading::show(&name, &snapshot.text, part, room)?;
-    call.caller.readings().lock().saw(&name, &snapshot, shown.shown, shown.total);
+    call.caller.readings().lock().saw(&name, &snapshot, shown.shown.clone(), shown.total);
     let facts = json!({
         "emend/path": name,
         "emend/version": snapshot.text.version().short(),
         "emend/lines": shown.total,
     });
-    Ok((shown.text, facts))
+    Ok((shown, facts))
 }
 
 /// Reads parts of several files. What cannot be read has the reason in its place.
 fn read_several(call: &Call<'_>, schema: &JsonObject, several: Vec<JsonObject>) -> Result<Answer, NotDone> {
-    let mut text = String::new();
+    let mut parts: Vec<ReadPart> = Vec::new();
+    let mut length = 0;
     let mut files = Vec::new();
     let mut refused = 0;
     for (at, arguments) in several.into_iter().enumerate() {
-        if at > 0 {
-            text.push('\n');
-        }
-        let room = reading::BYTES.saturating_sub(text.len());
+        let room = reading::BYTES.saturating_sub(length);
         let asked = match arguments::read::<ReadFile>(schema, arguments) {
             Ok(ReadFile { files: Some(_), .. }) => Err(one_alone()),
             asked => asked,
@@ -88,26 +84,31 @@ fn read_several(call: &Call<'_>, schema: &JsonObject, several: Vec<JsonObject>) 
             .and_then(|asked| asked.path.clone())
             .unwrap_or_else(|| format!("files[{at}]"));
         if room < LEAST {
-            let _ = writeln!(text, "{name} was not read: this answer is full.");
+            parts.push(ReadPart::Said(format!("{name} was not read: this answer is full.\n")));
             continue;
         }
         match asked.map_err(NotDone::from).and_then(|asked| read(call, &asked, room)) {
             Ok((shown, facts)) => {
-                text.push_str(&shown);
+                length += shown.text().len() + 1;
+                parts.push(ReadPart::Shown(Box::new(shown)));
                 files.push(facts);
             }
             Err(NotDone::NotQuick) => return Err(NotDone::NotQuick),
             Err(NotDone::Refused(problem)) => {
                 let message = refusal::fitted(&message(&problem, Audience::Model), REASON);
-                let _ = writeln!(text, "{name} was not read. {message}\n[{}]", problem.code());
+                let said = format!("{name} was not read. {message}\n[{}]\n", problem.code());
+                length += said.len() + 1;
+                parts.push(ReadPart::Said(said));
                 refused += 1;
             }
         }
     }
     if files.is_empty() && refused > 0 {
-        return Ok(Answer::Text(Box::new(CallToolResult::error(vec![ContentBlock::text(text.trim_end())]))));
+        let said: Vec<String> = parts.iter().map(ReadPart::text).collect();
+        let content = vec![ContentBlock::text(said.join("\n").trim_end())];
+        return Ok(TextAnswer::from(CallToolResult::error(content)).into());
     }
-    Ok(success(text, &json!({"emend/files": files})))
+    Ok(success(parts, &json!({"emend/files": files})))
 }
 
 fn one_alone() -> Problem {
@@ -115,8 +116,8 @@ fn one_alone() -> Problem {
     Problem::new(Kind::InvalidArgument { name: "files".into(), message })
 }
 
-fn success(text: String, facts: &Value) -> Answer {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+fn success(parts: Vec<ReadPart>, facts: &Value) -> Answer {
+    let mut result = CallToolResult::success(Vec::new());
     result.meta = facts.as_object().cloned().map(MetaObject);
-    Answer::Text(Box::new(result))
+    TextAnswer { parts, ..TextAnswer::from(result) }.into()
 }

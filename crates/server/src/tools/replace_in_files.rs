@@ -1,8 +1,6 @@
 //! `replace_in_files`: one replacement in all files of a scope. What a search finds in some versions becomes a patch of these
 //! versions, with a hunk for each place. It counts as having read them at that moment.
 
-use rmcp::model::JsonObject;
-
 use emend_edit::patch::Patch;
 use emend_workspace::problem::{
     Expected, Kind, LeftOut, NumberedPlace, PlacesOfFile, Problem, UnexpectedPlaces,
@@ -14,7 +12,6 @@ use super::Call;
 use super::edit_request::EditRequest;
 use super::spec::{About, EditTool, Effect, ToolArguments};
 use crate::messages;
-use crate::schema;
 use crate::wire::ReplaceInFiles;
 
 /// The most places that are replaced if the call does not say how many it expects.
@@ -26,18 +23,12 @@ impl ToolArguments for ReplaceInFiles {
     const ABOUT: About = About {
         name: "replace_in_files",
         title: "Replace in files",
-        description: "Replace a text in all files that path and glob take (*.py: in subfolders too), as one edit. With \
-regex, old_string is an expression for one line, and $1 in new_string its group. A wrong expected_count is refused with \
-all places by number.",
+        description: "Replace a text in all files that path and glob take (*.py: in subfolders too), as one edit. A wrong \
+expected_count is refused with all places by number.",
         effect: Effect::Edits,
         is_idempotent: true,
         is_core: false,
     };
-
-    /// Its arguments are those of `search_text` and `str_replace`, which describe them.
-    fn schema() -> JsonObject {
-        schema::without_descriptions(schema::generate::<Self>())
-    }
 }
 
 impl EditTool for ReplaceInFiles {

@@ -13,8 +13,8 @@ use tracing::{Span, debug_span};
 use emend_workspace::problem::Problem;
 use emend_workspace::{ListedTools, Mode, NotDone, Origin};
 
-use super::Call;
-use super::edit_request::{self, EditRequest};
+use super::edit_request::EditRequest;
+use super::{Call, making};
 use crate::answer::{Answer, Unanswered};
 use crate::{arguments, schema};
 
@@ -50,10 +50,17 @@ pub enum Effect {
 pub(super) trait ToolArguments: DeserializeOwned + JsonSchema {
     /// The description of the tool.
     const ABOUT: About;
+    /// Whether the tool is listed only where there is an apply model.
+    const NEEDS_MODEL: bool = false;
 
     /// Generates the schema of the arguments.
     fn schema() -> JsonObject {
         schema::generate::<Self>()
+    }
+
+    /// Refuses what the schema would refuse too, but without saying why.
+    fn check(_arguments: &JsonObject) -> Result<(), Problem> {
+        Ok(())
     }
 }
 
@@ -79,6 +86,7 @@ pub(super) struct Given<'a, T> {
 impl<'a, T: ToolArguments> Given<'a, T> {
     /// Returns the arguments, if they match the schema.
     pub(super) fn read(self) -> Result<T, Problem> {
+        T::check(&self.arguments)?;
         arguments::read(self.schema, self.arguments)
     }
 
@@ -101,6 +109,8 @@ type AsEdit = fn(&ToolSpec, &Call<'_>, JsonObject) -> Result<EditRequest, NotDon
 pub struct ToolSpec {
     /// The description for clients.
     pub about: About,
+    /// Whether it is listed only where there is an apply model.
+    pub needs_model: bool,
     /// The schema of its arguments.
     pub input: Arc<JsonObject>,
     run: Run,
@@ -118,15 +128,27 @@ impl ToolSpec {
     /// Creates the specification of a tool with a function of its own.
     pub(super) fn for_tool<T: Tool>() -> Self {
         let run: Run = |tool, call, arguments| T::answer(call, tool.given(arguments));
-        Self { about: T::ABOUT, input: Arc::new(T::schema()), run, as_edit: None }
+        Self {
+            about: T::ABOUT,
+            needs_model: T::NEEDS_MODEL,
+            input: Arc::new(T::schema()),
+            run,
+            as_edit: None,
+        }
     }
 
     /// Creates the specification of a tool that makes a patch.
     pub(super) fn for_edit<T: EditTool>() -> Self {
         let as_edit: AsEdit = |tool, call, arguments| understand::<T>(call, tool.given(arguments));
         let run: Run =
-            |tool, call, arguments| edit_request::run(call, || understand::<T>(call, tool.given(arguments)));
-        Self { about: T::ABOUT, input: Arc::new(T::schema()), run, as_edit: Some(as_edit) }
+            |tool, call, arguments| making::run(call, || understand::<T>(call, tool.given(arguments)));
+        Self {
+            about: T::ABOUT,
+            needs_model: T::NEEDS_MODEL,
+            input: Arc::new(T::schema()),
+            run,
+            as_edit: Some(as_edit),
+        }
     }
 
     fn given<T>(&self, arguments: JsonObject) -> Given<'_, T> {
@@ -136,6 +158,14 @@ impl ToolSpec {
     /// Runs the tool. Blocks.
     pub fn run(&self, call: &Call<'_>, arguments: JsonObject) -> Result<Answer, Unanswered> {
         (self.run)(self, call, arguments)
+    }
+
+    /// Creates the answer to a call whose arguments mean nothing.
+    pub(crate) fn refused(&self, problem: &Problem) -> Answer {
+        match self.about.effect {
+            Effect::Reads => Answer::reading(Err(problem.clone())),
+            Effect::Shows | Effect::Edits => Answer::refusal(std::slice::from_ref(problem)),
+        }
     }
 
     /// Creates the tracing span of a call. The steps of an edit are spans within it.
@@ -152,10 +182,10 @@ impl ToolSpec {
         mode != Mode::ReadOnly || self.about.effect == Effect::Reads
     }
 
-    /// Returns whether the tool is in the list that models read.
+    /// Returns whether the tool is in the list that models read, with or without an apply model.
     #[must_use]
-    pub fn is_listed(&self, listed: ListedTools) -> bool {
-        listed == ListedTools::All || self.about.is_core
+    pub fn is_listed(&self, listed: ListedTools, has_model: bool) -> bool {
+        (listed == ListedTools::All || self.about.is_core) && (has_model || !self.needs_model)
     }
 
     /// Returns the tool as clients see it in the list.

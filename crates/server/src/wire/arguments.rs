@@ -23,7 +23,7 @@ pub struct ReadFile {
     pub offset: Option<usize>,
     /// Lines (default 2000).
     pub limit: Option<usize>,
-    /// Or a definition: its name or path (Class.method).
+    /// Or a definition, heading or JSON key: its name or path (Class.method).
     pub symbol: Option<String>,
     /// Several readings, each with these arguments.
     pub files: Option<Vec<JsonObject>>,
@@ -101,6 +101,7 @@ pub struct SearchText {
 #[serde(deny_unknown_fields)]
 pub struct StrReplace {
     /// The file to edit.
+    #[schemars(description = "")]
     pub path: String,
     /// The exact text to replace, without line numbers. Must occur once.
     pub old_string: Option<String>,
@@ -220,6 +221,7 @@ impl StrReplace {
 #[serde(deny_unknown_fields)]
 pub struct ApplyPatch {
     /// The whole patch.
+    #[schemars(description = "")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
     /// Instead of patch: a file in the workspace that holds it.
@@ -240,19 +242,32 @@ pub struct ApplyPatch {
     pub validate_only: Option<bool>,
 }
 
+/// Arguments of `apply_sketch`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApplySketch {
+    pub(crate) path: String,
+    pub(crate) sketch: String,
+    /// What it does, in words.
+    pub instruction: Option<String>,
+    /// The version you read.
+    pub(crate) version: Option<String>,
+}
+
 /// Arguments of `replace_lines`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaceLines {
     /// The file to edit.
+    #[schemars(description = "")]
     pub path: String,
-    /// The version whose lines these are.
+    /// The version whose lines these are; required, but for from alone.
     pub version: Option<String>,
     /// The first line to replace, from 1.
     pub start_line: Option<usize>,
     /// The last line to replace; start_line - 1 inserts before start_line.
     pub end_line: Option<usize>,
-    /// Or a definition with its decorators and comment, as in read_file.
+    /// Or a definition or key, as in read_file.
     pub symbol: Option<String>,
     /// Put the lines beside the symbol, which stays.
     #[schemars(extend("enum" = ["before", "after"]))]
@@ -261,6 +276,25 @@ pub struct ReplaceLines {
     pub new_text: Option<String>,
     /// Instead of new_text: lines of a file, to copy or move. If only path stands beside it, they become a new file.
     pub from: Option<LinesOfFile>,
+}
+
+/// Arguments of `draft_edit`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+#[serde(deny_unknown_fields)]
+pub struct DraftEdit {
+    /// The file to edit.
+    pub path: String,
+    /// The version whose lines these are.
+    pub version: Option<String>,
+    /// The first line to write anew, from 1.
+    pub start_line: Option<usize>,
+    /// The last one.
+    pub end_line: Option<usize>,
+    /// Or a definition, as in read_file.
+    pub symbol: Option<String>,
+    /// What the lines shall become.
+    pub instruction: String,
 }
 
 /// Lines of a file that are copied or moved.
@@ -389,23 +423,26 @@ fn lines_of_version(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaceInFiles {
-    /// The text to replace, or a regular expression.
+    /// The text; all places of it are replaced.
     pub old_string: String,
-    /// What to put in its place. Empty deletes.
+    /// What to put there. Empty deletes.
     pub new_string: String,
-    /// Whether `old_string` is a regular expression for one line, and `$1` in `new_string` stands for a group.
+    /// old_string is an expression for one line, $1 in new_string its group.
     pub regex: Option<bool>,
-    /// Whether only whole words are replaced.
+    /// No part of a word.
+    #[schemars(description = "")]
     pub whole_words: Option<bool>,
-    /// Whether upper and lower case are the same.
+    /// Upper and lower case are the same.
     pub ignore_case: Option<bool>,
-    /// The folder or file (default: the workspace).
+    /// The folder or file (default: all).
+    #[schemars(description = "")]
     pub path: Option<String>,
-    /// Only files that it takes, as in list_files.
+    /// As in list_files.
     pub glob: Option<String>,
-    /// Refuse unless there are exactly so many places.
+    /// Refuse unless so many places.
     pub expected_count: Option<usize>,
-    /// Refuse unless they are in exactly so many files.
+    /// Refuse unless in so many files.
+    #[schemars(description = "")]
     pub expected_files: Option<usize>,
 }
 
@@ -433,8 +470,10 @@ pub struct EditOfSeveral {
 #[serde(deny_unknown_fields)]
 pub struct WriteFile {
     /// The file to create or replace.
+    #[schemars(description = "")]
     pub path: String,
     /// The whole new content.
+    #[schemars(description = "")]
     pub content: String,
     /// Its version; needed unless you have read all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -446,6 +485,7 @@ pub struct WriteFile {
 #[serde(deny_unknown_fields)]
 pub struct MoveFile {
     /// The file.
+    #[schemars(description = "")]
     pub from: String,
     /// Its new path, the name included.
     pub to: String,
@@ -456,6 +496,7 @@ pub struct MoveFile {
 #[serde(deny_unknown_fields)]
 pub struct DeleteFile {
     /// The file to delete.
+    #[schemars(description = "")]
     pub path: String,
     /// Its version; needed unless you have read all of it.
     pub version: Option<String>,
@@ -494,6 +535,7 @@ pub struct Diagnostics {
 #[serde(deny_unknown_fields)]
 pub struct UndoEdit {
     /// The edit to take back.
+    #[schemars(description = "")]
     pub edit: Option<String>,
     /// Or the newest edit of this session that touched this file.
     pub path: Option<String>,

@@ -7,9 +7,9 @@ mod outcome;
 mod past;
 
 pub use arguments::{
-    ApplyPatch, ApplyPreview, DeleteFile, Diagnostics, EditFiles, EditHistory, EditOfSeveral, EditPreview,
-    ListFiles, MoveFile, OneEdit, ReadFile, ReplaceInFiles, ReplaceLines, SearchText, StrReplace, UndoEdit,
-    WriteFile,
+    ApplyPatch, ApplyPreview, ApplySketch, DeleteFile, Diagnostics, DraftEdit, EditFiles, EditHistory,
+    EditOfSeveral, EditPreview, ListFiles, MoveFile, OneEdit, ReadFile, ReplaceInFiles, ReplaceLines,
+    SearchText, StrReplace, UndoEdit, WriteFile,
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::PastEdit;

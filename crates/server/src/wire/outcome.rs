@@ -36,7 +36,7 @@ pub struct Outcome {
     /// What layers forgave, for a short answer.
     #[serde(skip)]
     pub forgiven: Vec<String>,
-    /// Whether that is only its beginning, and the whole is a resource.
+    /// Whether `diff` is only the beginning, and the whole is a resource.
     #[serde(skip)]
     pub diff_goes_on: bool,
     /// Whether the edit is in the history.
@@ -150,7 +150,7 @@ pub struct WireFile {
     /// Lines removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<usize>,
-    /// Places that a search has found, if several.
+    /// Places that it was changed in, if several: those of all its hunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub places: Option<usize>,
     /// Where each hunk landed.
@@ -336,7 +336,7 @@ impl WireFile {
             version_after: file.after.map(|version| version.short()),
             added: Some(added),
             removed: Some(removed),
-            places: None,
+            places: Some(places(&file.hunks)).filter(|places| *places > 1),
             hunks: file.hunks.iter().map(hunk).collect(),
         }
     }
@@ -349,6 +349,17 @@ impl WireFile {
             _ => 'M',
         }
     }
+}
+
+/// Counts the places of a file. Both sides of a move inside of it are one.
+fn places(hunks: &[PlacedHunk]) -> usize {
+    let is_other_side = |hunk: &PlacedHunk| {
+        matches!(hunk.taken, Some(Taken::To(_)))
+            && hunks
+                .iter()
+                .any(|other| matches!(&other.taken, Some(Taken::From(_)) if other.number == hunk.number))
+    };
+    hunks.iter().filter(|hunk| !is_other_side(hunk)).map(|hunk| hunk.places).sum()
 }
 
 /// Returns the word for what happened to a file.

@@ -19,6 +19,9 @@ pub struct PastEdit {
     pub session: String,
     /// The tool.
     pub tool: String,
+    /// The apply model that wrote the new text, if one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The edit that it took back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<String>,
@@ -45,6 +48,7 @@ impl PastEdit {
             client: edit.client.clone(),
             session: edit.session.clone(),
             tool: edit.tool.clone(),
+            model: edit.model.clone(),
             undoes: edit.undoes.clone(),
             undone_by: edit.undone_by.clone(),
             files: edit.files.iter().map(WireFile::from_past).collect(),

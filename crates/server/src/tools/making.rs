@@ -1,0 +1,63 @@
+//! How the edit that a call asks for is made or shown. What an apply model proposes for an uncertain sketch takes the place
+//! of the refusal.
+
+use emend_workspace::problem::Problem;
+use emend_workspace::{NotCommitted, NotDone, Origin};
+
+use super::edit_request::EditRequest;
+use super::proposal::Making;
+use super::{Call, proposed_sketch};
+use crate::answer::{Answer, Unanswered};
+use crate::render::Tense;
+use crate::wire::{ApplySketch, Outcome};
+
+/// Makes the edit that `understand` reads from a call.
+pub(super) fn run(
+    call: &Call<'_>,
+    understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
+) -> Result<Answer, Unanswered> {
+    match edit(call, understand) {
+        Ok((outcome, tense)) => Ok(Answer::from_outcome(outcome, tense)),
+        Err(not_committed) => Answer::from_not_committed(call.explained(not_committed)),
+    }
+}
+
+fn edit(
+    call: &Call<'_>,
+    understand: impl FnOnce() -> Result<EditRequest, NotDone<Vec<Problem>>>,
+) -> Result<(Outcome, Tense), NotCommitted> {
+    let mut asked = understand()?;
+    if asked.validate_only {
+        let preview = call.workspace.preview(&asked.request(), &call.context(&asked.origin))?;
+        return Ok((Outcome::success(preview.report()), Tense::Validated));
+    }
+    let (sketch, origin) = (asked.sketch.take(), asked.origin.clone());
+    match asked.make(call) {
+        Ok(outcome) => Ok((outcome, Tense::Done)),
+        Err(why) => propose(call, sketch, origin, (why, Making::IfSure)),
+    }
+}
+
+/// Shows the edit that a call asks for.
+pub(super) fn preview(call: &Call<'_>, mut asked: EditRequest) -> Result<Outcome, NotCommitted> {
+    let (sketch, origin) = (asked.sketch.take(), asked.origin.clone());
+    match asked.preview(call) {
+        Ok(outcome) => Ok(outcome),
+        Err(why) => propose(call, sketch, origin, (why, Making::Never)).map(|(outcome, _)| outcome),
+    }
+}
+
+/// Asks the apply model to read a sketch that was refused as uncertain. Any other refusal stands.
+fn propose(
+    call: &Call<'_>,
+    sketch: Option<ApplySketch>,
+    origin: Origin,
+    (why, making): (NotCommitted, Making),
+) -> Result<(Outcome, Tense), NotCommitted> {
+    match (sketch, why) {
+        (Some(sketch), NotCommitted::Problems(problems)) => {
+            proposed_sketch::propose(call, &sketch, origin, problems, making)
+        }
+        (_, why) => Err(why),
+    }
+}
