@@ -12,7 +12,7 @@ use serde_json::json;
 use emend_server::approval::Decision;
 use emend_server::messages::notes;
 use emend_workspace::AwaitingApproval;
-use emend_workspace::approval::{Approvals, Waiting, Word, pointed_out, visible, visible_line};
+use emend_workspace::approval::{Approvals, PersonsDecision, Waiting, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
 
 use crate::exit::Exit;
@@ -68,8 +68,10 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
     );
     Review::from_waiting(&waiting).show(output)?;
     match waiting.word {
-        Some(Word::Yes) => output.show("\nYou have approved this already; a no takes that back.\n")?,
-        Some(Word::No) => output.show("\nYou have denied this before.\n")?,
+        Some(PersonsDecision::Yes) => {
+            output.show("\nYou have approved this already; a no takes that back.\n")?;
+        }
+        Some(PersonsDecision::No) => output.show("\nYou have denied this before.\n")?,
         None => {}
     }
     match ask()? {
@@ -102,8 +104,8 @@ fn list(waiting: &[Waiting], as_json: bool, output: Output) -> anyhow::Result<()
                 "rules": waiting.rules,
                 "files": waiting.files,
                 "diff": waiting.diff,
-                "approved": waiting.word == Some(Word::Yes),
-                "denied": waiting.word == Some(Word::No),
+                "approved": waiting.word == Some(PersonsDecision::Yes),
+                "denied": waiting.word == Some(PersonsDecision::No),
             })
         };
         let all: Vec<_> = waiting.iter().map(entry).collect();
@@ -117,8 +119,8 @@ fn list(waiting: &[Waiting], as_json: bool, output: Output) -> anyhow::Result<()
     let mut text = String::new();
     for waiting in waiting {
         let word = match waiting.word {
-            Some(Word::Yes) => ", approved: the same call makes it",
-            Some(Word::No) => ", denied",
+            Some(PersonsDecision::Yes) => ", approved: the same call makes it",
+            Some(PersonsDecision::No) => ", denied",
             None => "",
         };
         text.push_str(&format!("{}{word}\n", head(waiting)));

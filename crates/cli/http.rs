@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow, bail};
 use tokio::net::{TcpListener, TcpSocket};
 
 use emend_server::Emend;
-use emend_server::http::{ENDPOINT, Guard, Limits, Tokens};
+use emend_server::http::{ENDPOINT, HostGuard, Limits, Tokens};
 
 /// The name of the generated token, used where no file has any.
 const OWN_TOKEN: &str = "http";
@@ -46,7 +46,7 @@ pub(crate) struct Flags {
 pub(crate) struct Listening {
     listener: TcpListener,
     tokens: Tokens,
-    guard: Guard,
+    guard: HostGuard,
 }
 
 impl Flags {
@@ -80,7 +80,7 @@ impl Flags {
         if !address.ip().is_loopback() {
             tracing::warn!("tokens and files cross the network unencrypted; put a TLS proxy in front");
         }
-        let guard = Guard::new(&hosts, &self.origins).map_err(|wrong| anyhow!("{wrong}"))?;
+        let guard = HostGuard::new(&hosts, &self.origins).map_err(|wrong| anyhow!("{wrong}"))?;
         let (tokens, shown) = match self.tokens_file() {
             Some(file) => (read(&file)?, None),
             None => {

@@ -58,7 +58,7 @@ fn version(written: &str) -> Result<(String, String), String> {
 }
 
 pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
-    let Opened { workspace, effects } = arguments.workspace.open_to_edit()?;
+    let Opened { workspace, effects, .. } = arguments.workspace.open_to_edit()?;
     let made = local::apply_patch(&workspace, &effects, arguments.call()?, "emend apply", &|held| {
         approve::ask_decision(held, output)
     })?;

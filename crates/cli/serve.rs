@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 
-use emend_server::{Effects, Emend, serve_stdio};
+use emend_server::{ApplyModel, Effects, Emend, serve_stdio};
 use emend_workspace::Workspace;
 
 use crate::exit::{Ended, Exit, Stop};
@@ -44,13 +44,13 @@ pub(crate) struct Arguments {
 pub(crate) async fn run(arguments: &Arguments) -> Ended {
     let own = arguments.http.tokens_file();
     let opened = arguments.opening.open(&arguments.workspaces, StartedBy::Client, own.as_deref())?;
-    let (workspace, effects) = match opened {
-        Ok(Opened { workspace, effects }) => (Ok(workspace), effects),
-        Err(problem) => (Err(problem), Effects::none()),
+    let (workspace, effects, apply_model) = match opened {
+        Ok(Opened { workspace, effects, apply_model }) => (Ok(workspace), effects, apply_model),
+        Err(problem) => (Err(problem), Effects::none(), ApplyModel::default()),
     };
     let is_over_http = arguments.http.is_wanted();
     let requests = StopRequests::listen(if is_over_http { LONGEST_OVER_HTTP } else { LONGEST })?;
-    let emend = Emend::with_effects(workspace.clone(), Arc::clone(&effects));
+    let emend = Emend::with_model(workspace.clone(), Arc::clone(&effects), apply_model);
     let (served, patience) = match arguments.http.listen().await.map_err(Stop::of)? {
         Some(listening) => {
             listening.serve(emend, requests.first()).await;

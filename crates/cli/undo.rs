@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         let message = "name the edit to take back ('emend log' lists them), or say --yes for the newest";
         return Err(Stop::usage(message));
     }
-    let Opened { workspace, effects } = arguments.workspace.open_past()?;
+    let Opened { workspace, effects, .. } = arguments.workspace.open_past()?;
     let (id, passed) = match &arguments.edit {
         Some(id) => (id.trim().to_owned(), Vec::new()),
         None => newest(&workspace)?,

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use emend_server::Effects;
+use emend_apply_model::{Address, Settings as ModelSettings};
 use emend_server::effects::EffectSettings;
 use emend_server::messages::{Audience, message, shell_quoted};
+use emend_server::{ApplyModel, Effects};
+use emend_workspace::policy::apply_model;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
 
@@ -56,12 +58,14 @@ pub(crate) struct OpenOptions {
     pub(crate) policy: Policy,
     /// The settings for what follows an edit.
     pub(crate) effect_settings: EffectSettings,
+    pub(crate) apply_model: ApplyModel,
 }
 
 /// A workspace, and what follows its edits.
 pub(crate) struct Opened {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) effects: Arc<Effects>,
+    pub(crate) apply_model: ApplyModel,
 }
 
 impl WorkspaceFlags {
@@ -127,11 +131,13 @@ impl OpeningFlags {
                 .with_approve_command(approve)
                 .with_hooks(&options.effect_settings.programs)
                 .map_err(|wrong| Stop::Usage(anyhow!("the hooks: {wrong}")))?;
-        for warning in workspace.warnings().chain(workspace.findings()) {
+        let no_model =
+            options.apply_model.unavailable().map(|why| format!("apply_model cannot be used: {why}"));
+        for warning in workspace.warnings().chain(workspace.findings()).chain(no_model) {
             tracing::warn!("{warning}");
         }
         let effects = Effects::new(&workspace, &options.effect_settings);
-        Ok(Ok(Opened { workspace: Arc::new(workspace), effects }))
+        Ok(Ok(Opened { workspace: Arc::new(workspace), effects, apply_model: options.apply_model }))
     }
 
     fn options(
@@ -156,14 +162,31 @@ impl OpeningFlags {
                 check_outside(roots, file)?;
             }
         }
+        let apply_model = said.settings.apply_model.as_ref().map(connect).transpose()?.unwrap_or_default();
         let effect_settings = EffectSettings {
             // A command would end before a language server has started.
             asks_language_servers: started_by == StartedBy::Client,
             diagnostics_wait: Some(policy.terms().diagnostics_wait.0),
             programs: said.settings.programs,
         };
-        Ok(OpenOptions { roots, state, policy, effect_settings })
+        Ok(OpenOptions { roots, state, policy, effect_settings, apply_model })
     }
+}
+
+/// Connects to the user's apply model. Only the address can be wrong; a missing key is said when the model is asked.
+fn connect(settings: &apply_model::ApplyModel) -> anyhow::Result<ApplyModel> {
+    let apply_model::ApplyModel { url, model, key_variable, auto, timeout, max_bytes } = settings;
+    let address =
+        Address::parse(url).map_err(|wrong| anyhow!("the configuration: apply_model.url: {wrong}"))?;
+    let key = key_variable.as_ref().and_then(|name| std::env::var(name).ok());
+    let settings = ModelSettings {
+        address,
+        model: model.clone(),
+        key_variable: key_variable.clone(),
+        timeout: *timeout,
+        max_bytes: *max_bytes,
+    };
+    Ok(ApplyModel::new(emend_apply_model::connect(&settings, key.as_deref()), *auto))
 }
 
 /// The command that finds the waiting edits in this state folder. It names the folder if the user's shell would choose

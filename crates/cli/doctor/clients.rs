@@ -63,7 +63,7 @@ fn configured(client: Client, project: Option<&Path>, file: &Path, findings: &mu
     };
     let Some(entry) = entry else { return false };
     let next = format!("'emend init {name}' writes one that starts this executable.");
-    let Some(command) = entry.get("command").and_then(|command| command.as_str()) else {
+    let Some(command) = start::program(&entry) else {
         findings.add(ABOUT, Level::Problem, format!("{name}: {path} names no command for Emend"), next);
         return true;
     };

@@ -134,6 +134,12 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
         Ok(options) => {
             projects.extend(options.roots.iter().flatten().map(|root| root.path.clone()));
             programs::look(&options.effect_settings.programs, &projects, &mut findings);
+            if let Some(why) = options.apply_model.unavailable() {
+                let next = "Mend what it names, or take [apply_model] out of the configuration file.";
+                findings.add("apply model", Level::Warning, why, next);
+            } else if options.apply_model.is_there() {
+                findings.ok("apply model", "configured; nothing is sent to it until it is asked".to_owned());
+            }
             folders::look(options, &mut findings);
         }
         // The findings above already name the cause.

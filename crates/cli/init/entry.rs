@@ -1,15 +1,15 @@
-//! An entry in a client's configuration file: read, added or changed. Everything else in the file keeps its bytes,
-//! since comments, order and indentation are somebody's work.
+//! An entry or a setting in a client's configuration file: read, added or changed. Everything else in the file keeps
+//! its bytes, since comments, order and indentation are somebody's work.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
-use super::clients::Format;
+use super::clients::{Format, Wanted};
 
 /// The name of the entry.
-const NAME: &str = "emend";
+pub(super) const NAME: &str = "emend";
 
 /// The fields of an entry, in the order in which they are written.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
@@ -54,26 +54,10 @@ pub(crate) fn put(text: &str, format: Format, key: &str, entry: &Entry) -> Resul
 
 fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
     let root = parse_json(if text.trim().is_empty() { "{}\n" } else { text })?;
-    let unfit = |what: String| Unfit { line: None, what };
     let whole = || {
         CstInputValue::Object(entry.iter().map(|(name, value)| (name.to_string(), input(value))).collect())
     };
-    // A client takes the last of two equal keys. We cannot know which one the user means.
-    let once = |object: &CstObject, name: &str| {
-        let is_it = |own: &CstObjectProp| {
-            own.name().and_then(|own| own.decoded_value().ok()).as_deref() == Some(name)
-        };
-        match object.properties().iter().filter(|own| is_it(own)).count() {
-            0 | 1 => Ok(()),
-            _ => Err(unfit(format!("'{name}' stands twice in one object"))),
-        }
-    };
-    let object = root.object_value().ok_or_else(|| unfit("it is no JSON object".into()))?;
-    once(&object, key)?;
-    let servers = match object.get(key) {
-        None => object.object_value_or_set(key),
-        Some(servers) => servers.object_value().ok_or_else(|| unfit(format!("'{key}' is no object")))?,
-    };
+    let servers = below(&root, &[key])?;
     once(&servers, NAME)?;
     match servers.get(NAME) {
         None => drop(servers.append(NAME, whole())),
@@ -83,6 +67,67 @@ fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
         },
     }
     Ok(root.to_string())
+}
+
+/// Returns the text of a JSON file with this setting in it. `at` are the keys that lead to it.
+pub(crate) fn put_setting(text: &str, at: &[&str], wanted: Wanted) -> Result<String, Unfit> {
+    let root = parse_json(if text.trim().is_empty() { "{}\n" } else { text })?;
+    let Some((name, above)) = at.split_last() else { return Ok(text.to_owned()) };
+    let object = below(&root, above)?;
+    once(&object, name)?;
+    let value = match (wanted, object.get(name).and_then(|there| there.to_serde_value())) {
+        (Wanted::Items(items), Some(there)) => {
+            let mut list =
+                there.as_array().cloned().ok_or_else(|| unfit(format!("'{}' is no list", at.join("."))))?;
+            let missing = items.iter().map(|item| Value::from(*item)).filter(|item| !list.contains(item));
+            let missing: Vec<_> = missing.collect();
+            list.extend(missing);
+            Value::Array(list)
+        }
+        (wanted, _) => wanted.value(),
+    };
+    set(&object, name, &value);
+    Ok(root.to_string())
+}
+
+impl Wanted {
+    /// The value where there is none yet.
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Self::True => Value::Bool(true),
+            Self::Text(text) => text.into(),
+            Self::Items(items) => items.into(),
+        }
+    }
+}
+
+/// The object below these keys, which is made where it is missing.
+fn below(root: &CstRootNode, keys: &[&str]) -> Result<CstObject, Unfit> {
+    let mut object = root.object_value().ok_or_else(|| unfit("it is no JSON object".into()))?;
+    for (depth, key) in keys.iter().enumerate() {
+        once(&object, key)?;
+        object = match object.get(key) {
+            None => object.object_value_or_set(key),
+            Some(there) => there
+                .object_value()
+                .ok_or_else(|| unfit(format!("'{}' is no object", keys[..=depth].join("."))))?,
+        };
+    }
+    Ok(object)
+}
+
+/// Refuses an object that has a key twice: a client takes the last, and we cannot know which one the user means.
+fn once(object: &CstObject, name: &str) -> Result<(), Unfit> {
+    let is_it =
+        |own: &CstObjectProp| own.name().and_then(|own| own.decoded_value().ok()).as_deref() == Some(name);
+    match object.properties().iter().filter(|own| is_it(own)).count() {
+        0 | 1 => Ok(()),
+        _ => Err(unfit(format!("'{name}' stands twice in one object"))),
+    }
+}
+
+fn unfit(what: String) -> Unfit {
+    Unfit { line: None, what }
 }
 
 /// Sets a field unless it has this value already.
@@ -106,7 +151,7 @@ fn more<'a>(there: &Value, value: &'a Value) -> Option<&'a [Value]> {
     value.as_array()?.strip_prefix(there.as_array()?.as_slice())
 }
 
-fn parse_json(text: &str) -> Result<CstRootNode, Unfit> {
+pub(super) fn parse_json(text: &str) -> Result<CstRootNode, Unfit> {
     // JSON for people: comments and trailing commas, and no more. A client could not read anything beyond that.
     let options = ParseOptions {
         allow_comments: true,
@@ -124,7 +169,7 @@ fn parse_json(text: &str) -> Result<CstRootNode, Unfit> {
         .map_err(|error| Unfit { line: Some(error.line_display()), what: error.kind().to_string() })
 }
 
-fn input(value: &Value) -> CstInputValue {
+pub(super) fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(truth) => CstInputValue::Bool(*truth),
@@ -137,9 +182,11 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
-    let unfit = |what: String| Unfit { line: None, what };
-    // toml_edit writes LF in new lines, so the whole text uses LF until it is done.
+/// Changes a TOML file. toml_edit writes LF in new lines, so the whole text uses LF until it is done.
+pub(super) fn edit_toml(
+    text: &str,
+    edit: impl FnOnce(&mut DocumentMut) -> Result<(), Unfit>,
+) -> Result<String, Unfit> {
     let has_crlf = text.contains("\r\n");
     let plain = text.replace("\r\n", "\n");
     let as_it_was = |plain: &str| if has_crlf { plain.replace('\n', "\r\n") } else { plain.to_owned() };
@@ -147,6 +194,15 @@ fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
         return Err(unfit("some of its lines end in CRLF and some in LF alone".into()));
     }
     let mut document = parse_toml(&plain)?;
+    edit(&mut document)?;
+    Ok(as_it_was(&document.to_string()))
+}
+
+fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
+    edit_toml(text, |document| put_into_toml(document, key, entry))
+}
+
+fn put_into_toml(document: &mut DocumentMut, key: &str, entry: &Entry) -> Result<(), Unfit> {
     let hidden = || {
         // The table `[mcp_servers]` itself has no fields.
         let mut table = Table::new();
@@ -166,31 +222,33 @@ fn put_toml(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
             _ => drop(own.insert(name, toml_edit::value(to_toml(value)))),
         }
     }
-    Ok(as_it_was(&document.to_string()))
+    Ok(())
 }
 
-fn parse_toml(text: &str) -> Result<DocumentMut, Unfit> {
+pub(super) fn parse_toml(text: &str) -> Result<DocumentMut, Unfit> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let line = error.span().map(|span| text[..span.start].matches('\n').count() + 1);
         Unfit { line, what: error.message().to_owned() }
     })
 }
 
-/// A value of an entry as TOML: a string, or a list of strings.
+/// A value of an entry as TOML: a string, a truth, or a list of strings.
 fn to_toml(value: &Value) -> toml_edit::Value {
     match value {
+        Value::Bool(truth) => (*truth).into(),
         Value::Array(items) => items.iter().map(to_toml).collect(),
         value => value.as_str().unwrap_or_default().into(),
     }
 }
 
 /// The parts of an entry that we look at, as JSON.
-fn from_toml(item: &Item) -> Value {
+pub(super) fn from_toml(item: &Item) -> Value {
     let list = |array: &toml_edit::Array| array.iter().map(toml_edit::Value::as_str).collect::<Value>();
     if let Some(table) = item.as_table_like() {
         return table.iter().map(|(name, item)| (name.to_owned(), from_toml(item))).collect();
     }
-    item.as_str().map(Value::from).or_else(|| item.as_array().map(list)).unwrap_or_default()
+    let text = item.as_str().map(Value::from).or_else(|| item.as_bool().map(Value::from));
+    text.or_else(|| item.as_array().map(list)).unwrap_or_default()
 }
 
 #[cfg(test)]

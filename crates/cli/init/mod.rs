@@ -1,32 +1,26 @@
-//! `emend init`: adds Emend to a client's configuration. It shows the change first and keeps the old file beside the
-//! new one. It writes the file as any other edit, which is then in the history.
+//! `emend init`: adds Emend to a client's configuration, makes the client prefer it, and takes both back. It shows the
+//! change first and keeps the old file beside the new one. It writes a file as any other edit, which is then in the
+//! history.
 
 pub(crate) mod clients;
 pub(crate) mod entry;
+mod file;
+mod record;
+mod removal;
+mod rules;
+mod set_up;
 pub(crate) mod start;
 
-use std::ffi::OsStr;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use emend_server::approval::Decision;
-use emend_server::local::{self, Made};
-use emend_server::wire::WriteFile;
-use emend_workspace::edit::Version;
-use emend_workspace::{RootSpec, Workspace, disk};
 use serde_json::{Value, json};
 
-use self::clients::{Client, Scope};
-use self::entry::Unfit;
-use self::start::Start;
+use self::clients::Client;
+use self::file::{ClientFile, Written, remove_leftovers};
+use self::record::{Record, Step};
+use self::set_up::SetUp;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
-use crate::program::{self, Naming};
-use crate::settings::without_links;
-use crate::workspace::{is_too_much, state_folder};
-use crate::{configured_folders, served};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -36,6 +30,14 @@ pub(crate) struct Arguments {
     /// The project folder; without it, the working folder.
     #[arg(long, value_name = "DIR")]
     workspace: Option<PathBuf>,
+
+    /// Make the client use Emend's edit tools and not its own, as far as it can.
+    #[arg(long, conflicts_with = "remove")]
+    prefer: bool,
+
+    /// Take back what this command put there, and nothing else.
+    #[arg(long)]
+    remove: bool,
 
     /// Write the configuration of all your projects. What has no configuration for one project gets this anyway.
     #[arg(long, conflicts_with = "project")]
@@ -63,29 +65,48 @@ pub(crate) struct Arguments {
 
 const NAME: &str = "emend init";
 
+/// What the command would do, and what the person should know besides.
+struct Plan {
+    changes: Vec<Change>,
+    /// What is said where nothing has to change.
+    idle: String,
+    /// The folders that the entry names and that do not exist, with its file. We only report them.
+    gone: Vec<(String, String)>,
+    remarks: Vec<String>,
+}
+
+/// A change of one file.
+struct Change {
+    file: ClientFile,
+    /// The new content; `None` deletes the file.
+    content: Option<String>,
+    /// What was put into the file before.
+    record: Record,
+}
+
 pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
-    let target = Target::of(arguments)?;
-    let Some(content) = target.new_content()? else {
-        let said = format!("{} has Emend already, with this folder. Nothing was changed.\n", target.shown());
-        return finish(&target, None, "present", json!({}), &said, output);
+    let set_up = SetUp::new(arguments)?;
+    let plan = if arguments.remove { set_up.removal()? } else { set_up.addition(arguments.prefer)? };
+    let state = set_up.state.as_deref();
+    let finish = |outcome: &str, files: &[Value], said: &str| {
+        plan.finish(json!({"client": set_up.client.name(), "state": outcome, "files": files}), said, output)
     };
-    let preview = target.preview(&content)?;
-    if !output.json {
-        let shown = target.shown();
-        let shown = output.plain(&shown);
-        let is_new = !target.file.exists();
-        let what = match (arguments.yes && !arguments.dry_run, is_new) {
-            (true, true) => "is created",
-            (true, false) => "is changed",
-            (false, true) => "would be created",
-            (false, false) => "would be changed",
-        };
-        output.show(&format!("{shown} {what}:\n\n{}", output.diff(&preview.diff())))?;
+    if plan.changes.is_empty() {
+        let outcome = if arguments.remove { "absent" } else { "present" };
+        return finish(outcome, &[], &format!("{} Nothing was changed.\n", plan.idle));
     }
-    let document = json!({"diff": preview.diff()});
+    let mut files = Vec::new();
+    for change in &plan.changes {
+        let diff = change.file.preview(change.content.as_deref(), state)?.diff();
+        if !output.json {
+            let heading = change.heading(arguments.yes && !arguments.dry_run);
+            let gap = if files.is_empty() { "" } else { "\n" };
+            output.show(&format!("{gap}{}\n\n{}", output.plain(&heading), output.diff(&diff)))?;
+        }
+        files.push(json!({"file": change.file.path, "diff": diff}));
+    }
     if arguments.dry_run {
-        let said = "\nNothing was written (--dry-run).\n";
-        return finish(&target, Some(&content), "planned", document, said, output);
+        return finish("planned", &files, "\nNothing was written (--dry-run).\n");
     }
     if !arguments.yes {
         if !output.can_ask() {
@@ -96,330 +117,154 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             return Ok(Exit::Refused);
         }
     }
-    let (made, backup) = target.write(content.clone())?;
-    let mut document = document;
-    document["edit"] = json!(made.edit());
     let mut said = String::from("\nWritten. ");
-    if let Some(backup) = backup {
-        document["backup"] = json!(backup);
-        said.push_str(&format!("The old file is kept as {}. ", backup.display()));
+    for (written, file) in write_all(&plan.changes, !arguments.remove, state)?.iter().zip(&mut files) {
+        file["edit"] = json!(written.made.edit());
+        if let Some(copy) = &written.copy {
+            file["backup"] = json!(copy);
+            said.push_str(&format!("The old file is kept as {}. ", copy.display()));
+        }
     }
-    said.push_str("Restart the client, so that it starts Emend.\n");
-    finish(&target, Some(&content), "written", document, &said, output)
+    said.push_str(match arguments.remove {
+        true => "Restart the client, so that it ends Emend.\n",
+        false => "Restart the client, so that it starts Emend.\n",
+    });
+    finish(if arguments.remove { "removed" } else { "written" }, &files, &said)
 }
 
-/// Reports the result, and what the user should know about the entry: the one in `content`, or else the one in the
-/// file.
-fn finish(
-    target: &Target,
-    content: Option<&str>,
-    state: &str,
-    mut document: Value,
-    said: &str,
-    output: Output,
-) -> Ended {
-    let gone = target.gone();
-    let remarks = target.remarks(content);
-    if output.json {
-        if !remarks.is_empty() {
-            document["remarks"] = json!(remarks);
+/// Writes all of the files, or none.
+fn write_all(changes: &[Change], is_addition: bool, state: Option<&Path>) -> Result<Vec<Written>, Stop> {
+    let mut done: Vec<Written> = Vec::new();
+    for change in changes {
+        match change.write(is_addition, state) {
+            Ok(written) => done.push(written),
+            Err(stop) => {
+                for (change, written) in changes.iter().zip(&done).rev() {
+                    change.file.undo(written, state)?;
+                    change.record.keep()?;
+                }
+                return Err(stop);
+            }
         }
-        if !gone.is_empty() {
-            document["gone"] = json!(gone);
+    }
+    // The folders that were made last may be in those that were made first.
+    changes.iter().rev().filter(|_| !is_addition).for_each(Change::remove_leftovers);
+    Ok(done)
+}
+
+impl Plan {
+    /// Reports the result, and what the person should know.
+    fn finish(&self, mut document: Value, said: &str, output: Output) -> Ended {
+        if output.json {
+            if !self.remarks.is_empty() {
+                document["remarks"] = json!(self.remarks);
+            }
+            if !self.gone.is_empty() {
+                document["gone"] = self.gone.iter().map(|(folder, _)| folder.as_str()).collect();
+            }
+            output.document(&document)?;
+            return Ok(Exit::Done);
         }
-        document["client"] = json!(target.client.name());
-        document["file"] = json!(target.file);
-        document["state"] = json!(state);
-        output.document(&document)?;
-    } else {
         output.show(&output.plain(said))?;
-        for folder in gone {
-            let said = format!(
-                "Its arguments name {folder}, which is not there: take it out of {}.\n",
-                target.shown()
-            );
+        for (folder, file) in &self.gone {
+            let said = format!("Its arguments name {folder}, which is not there: take it out of {file}.\n");
             output.show(&output.plain(&said))?;
         }
-        for remark in remarks {
+        for remark in &self.remarks {
             output.show(&output.plain(&format!("\n{remark}\n")))?;
         }
+        Ok(Exit::Done)
     }
-    Ok(Exit::Done)
 }
 
-/// A configuration file and the entry that it should have.
-struct Target {
-    client: Client,
-    /// The path without links, as far as it exists. So the target of a link is changed, not the link.
-    file: PathBuf,
-    /// The content of the file; `None` if there is no file.
-    text: Option<String>,
-    start: Start,
-    /// Whether an entry without a folder serves the folder in which the client works.
-    follows: bool,
-    state: Option<PathBuf>,
-}
+impl Change {
+    fn heading(&self, is_certain: bool) -> String {
+        let done = match (&self.file.text, &self.content) {
+            (None, _) => "created",
+            (_, None) => "deleted",
+            _ => "changed",
+        };
+        format!("{} {} {done}:", self.file.shown(), if is_certain { "is" } else { "would be" })
+    }
 
-impl Target {
-    fn of(arguments: &Arguments) -> Result<Self, Stop> {
-        let client = arguments.client;
-        let here = std::env::current_dir().context("the working folder cannot be read")?;
-        let project = match &arguments.workspace {
-            Some(folder) => folder
-                .canonicalize()
-                .map_err(|error| Stop::usage(format!("the folder {}: {error}", folder.display())))?,
-            None => here,
-        };
-        let scopes: &[Scope] = match (arguments.global, arguments.project) {
-            (true, _) => &[Scope::Global],
-            (_, true) => &[Scope::Project],
-            _ => &[Scope::Project, Scope::Global],
-        };
-        let found = scopes.iter().find_map(|scope| Some((*scope, client.file(*scope, &project)?)));
-        let (scope, file) = found.ok_or_else(|| Stop::usage(no_file(client)))?;
-        let by_name = client.project_folder();
-        if arguments.workspace.is_none()
-            && (scope == Scope::Project || by_name.is_none())
-            && is_too_much(&project)
-        {
-            let message =
-                format!("{} is too much to open; name the project with --workspace", project.display());
-            return Err(Stop::usage(message));
+    fn write(&self, is_addition: bool, state: Option<&Path>) -> Result<Written, Stop> {
+        let added = self.content.as_deref().filter(|_| is_addition);
+        // What is written must be known to `--remove`, so the record comes first.
+        if let Some(after) = added {
+            self.record_addition(after, None)?;
         }
-        let is_by_name = scope == Scope::Project || arguments.workspace.is_none();
-        let folder = match by_name.filter(|_| is_by_name) {
-            Some(name) => name.to_owned(),
-            None => project.to_str().map(str::to_owned).ok_or_else(|| {
-                Stop::usage(format!(
-                    "the folder {} is not Unicode, which the file must be",
-                    project.display()
-                ))
-            })?,
-        };
-        let file = without_links(&file);
-        // The project may come from a stranger, whose links must not decide what else we change.
-        if scope == Scope::Project && !file.starts_with(without_links(&project)) {
-            return Err(unfit(&file, None, "a link of the project leads to it, out of the project"));
-        }
-        // Reading from a pipe would block.
-        if fs::metadata(&file).is_ok_and(|there| !there.is_file()) {
-            return Err(unfit(&file, None, "it is no file"));
-        }
-        let text = match fs::read(&file) {
-            Ok(bytes) => Some(String::from_utf8(bytes).map_err(|_| unfit(&file, None, "it is not UTF-8"))?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => {
-                return Err(Stop::Usage(anyhow::Error::new(error).context(format!("{}", file.display()))));
+        let written = match self.file.write(self.content.as_deref(), is_addition, state) {
+            Ok(written) => written,
+            Err(stop) => {
+                self.record.keep()?;
+                return Err(stop);
             }
         };
-        let follows = scope == Scope::Global && client.starts_in_place();
-        let naming = if client.needs_path(scope) { Naming::InFull } else { Naming::Short };
-        let start = Start {
-            command: program::command(naming)?,
-            naming,
-            kind: client.kind(),
-            folder,
-            project: (scope == Scope::Project).then_some(project),
-            follows: follows && arguments.workspace.is_none(),
+        let recorded = match added {
+            Some(after) => self.record_addition(after, Some(&written)),
+            None => self.record.emptied().keep(),
         };
-        let state = arguments.state.clone().or_else(state_folder);
-        Ok(Self { client, file, text, start, follows, state })
-    }
-
-    fn shown(&self) -> String {
-        self.file.display().to_string()
-    }
-
-    /// The new content of the file; `None` if nothing has to change.
-    fn new_content(&self) -> Result<Option<String>, Stop> {
-        const BOM: &str = "\u{feff}";
-        let text = self.text.as_deref().unwrap_or_default();
-        let (bom, text) = text.strip_prefix(BOM).map_or(("", text), |text| (BOM, text));
-        let (format, key) = (self.client.format(), self.client.key());
-        let unfit = |Unfit { line, what }| unfit(&self.file, line, &what);
-        let there =
-            if text.trim().is_empty() { None } else { entry::read(text, format, key).map_err(unfit)? };
-        if let Some(there) = &there
-            && !self.start.follows
-            && self.names_no_folder(there)
-        {
-            return Err(self.would_bind());
+        if let Err(stop) = recorded {
+            self.file.undo(&written, state)?;
+            self.record.keep()?;
+            return Err(stop);
         }
-        let entry = match &there {
-            None => self.start.entry(),
-            Some(there) => self.start.mended(there).map_err(|why| self.by_hand(&why))?,
-        };
-        if there.is_some_and(|there| entry::says(&there, &entry)) {
-            return Ok(None);
-        }
-        Ok(Some(format!("{bom}{}", entry::put(text, format, key, &entry).map_err(unfit)?)))
+        Ok(written)
     }
 
-    /// Whether this entry starts a server for the folder in which the client works.
-    fn names_no_folder(&self, entry: &Value) -> bool {
-        self.follows
-            && start::arguments(entry).is_some_and(|args| served(&args).is_ok_and(|it| it.is_empty()))
-    }
-
-    fn would_bind(&self) -> Stop {
-        let (name, file) = (self.client.name(), self.shown());
-        Stop::usage(format!(
-            "{file}: its entry for Emend names no folder, so {name} has the project in which it works served. With a folder \
-             this would end, for all projects. Nothing was changed. Leave --workspace away; or, if you mean it, write it by \
-             hand: args = {}",
-            json!(self.start.args())
-        ))
-    }
-
-    /// What the user should know about the entry.
-    fn remarks(&self, content: Option<&str>) -> Vec<String> {
-        let text = content.or(self.text.as_deref()).unwrap_or_default().trim_start_matches('\u{feff}');
-        let Ok(Some(entry)) = entry::read(text, self.client.format(), self.client.key()) else {
-            return Vec::new();
-        };
-        let (name, file) = (self.client.name(), self.shown());
-        let mut remarks = Vec::new();
-        let configured = start::arguments(&entry).filter(|_| self.names_no_folder(&entry));
-        if let Some((config, folders)) = configured.and_then(|args| configured_folders(&args)) {
-            remarks.push(format!(
-                "Its entry names no folder, and {config} does: so Emend serves {} there, and not the project in which {name} \
-                 works. To have that served, take 'workspace' out of {config}.",
-                folders.join(", ")
-            ));
-        }
-        let (mode, value) = ("default_tools_approval_mode", "approve");
-        if self.client == Client::Codex && entry.get(mode).is_none() {
-            remarks.push(format!(
-                "`codex exec`, which can ask nobody, refuses the tools that edit, unless this line stands below \
-                 [mcp_servers.emend] in {file}:\n  {mode} = \"{value}\"\nCodex then asks about none of Emend's tools. Emend \
-                 itself still makes no edit that needs your approval without it."
-            ));
-        }
-        remarks
-    }
-
-    /// The folders that the entry names and that do not exist. We only report them.
-    fn gone(&self) -> Vec<String> {
-        let text = self.text.as_deref().unwrap_or_default().trim_start_matches('\u{feff}');
-        let there = entry::read(text, self.client.format(), self.client.key()).ok().flatten();
-        there.map(|there| start::folders(&there, self.start.project.as_deref()).1).unwrap_or_default()
-    }
-
-    /// Refuses to change an entry that we do not understand, since the user wrote it.
-    fn by_hand(&self, why: &str) -> Stop {
-        Stop::usage(format!(
-            "{}: its entry for Emend is not understood: {why}. Nothing was changed. Change it by hand, so that its \
-             command is {} and its arguments are {} and then what you want besides; or take it out and try again.",
-            self.shown(),
-            json!(self.start.command),
-            json!(self.start.args())
-        ))
-    }
-
-    /// Previews the change. Creates no folder for it.
-    fn preview(&self, content: &str) -> Result<Made, Stop> {
-        let root = self.file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("/"));
-        let inside = self.file.strip_prefix(root).unwrap_or(&self.file);
-        let edit = self.edit(inside.as_os_str(), content.to_owned())?;
-        Ok(local::preview_write(&self.open(root)?, edit, NAME)?)
-    }
-
-    /// Writes the file and returns the path of the backup.
-    fn write(&self, content: String) -> Result<(Made, Option<PathBuf>), Stop> {
-        let (Some(folder), Some(name)) = (self.file.parent(), self.file.file_name()) else {
-            return Err(Stop::usage(format!("{} is no file", self.shown())));
-        };
-        // The file's own folder is the root, since folders above it may hold the state folder or another user's files.
-        fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
-        let workspace = self.open(folder)?;
-        let edit = self.edit(name, content)?;
-        let backup = self.text.as_ref().map(|_| back_up(&self.file)).transpose();
-        let backup = backup.with_context(|| format!("{} cannot be copied", self.shown()))?;
-        // Such files need approval. The user has just given it, at the prompt or with --yes.
-        let made = local::write_file(&workspace, edit, NAME, &|_| Decision::Approve).inspect_err(|_| {
-            if let Some(backup) = &backup {
-                let _ = fs::remove_file(backup);
-            }
+    /// Keeps the record of this text, and of what was made beside the file when it was written.
+    fn record_addition(&self, after: &str, written: Option<&Written>) -> Result<(), Stop> {
+        let mut record = self.record.clone();
+        record.add(Step {
+            before: self.file.text.clone(),
+            after: after.to_owned(),
+            copies: written.iter().filter_map(|written| written.copy.clone()).collect(),
+            folders: written.map(|written| written.folders.clone()).unwrap_or_default(),
         });
-        Ok((made?, backup))
+        record.keep()
     }
 
-    fn open(&self, folder: &Path) -> Result<Workspace, Stop> {
-        let spec = RootSpec { name: None, path: folder.to_owned() };
-        Ok(Workspace::open(disk::for_this_machine(), &[spec], self.state.clone())?)
-    }
-
-    /// The edit, which is valid for the version that was read.
-    fn edit(&self, path: &OsStr, content: String) -> Result<WriteFile, Stop> {
-        let path = path.to_str().ok_or_else(|| Stop::usage(format!("{} is not Unicode", self.shown())))?;
-        let version = self.text.as_ref().map(|text| Version::hash(text.as_bytes()).short());
-        Ok(WriteFile { path: path.to_owned(), content, version })
-    }
-}
-
-fn no_file(client: Client) -> String {
-    let name = client.name();
-    match client {
-        Client::ClaudeCode => format!(
-            "{name} keeps what holds for all projects itself: claude mcp add --scope user emend -- emend serve \
-             --workspace ."
-        ),
-        _ if client.file(Scope::Global, Path::new("")).is_none() => "there is no home folder".to_owned(),
-        _ => format!("{name} has no configuration of one project that is known; leave --project out"),
-    }
-}
-
-fn unfit(file: &Path, line: Option<usize>, what: &str) -> Stop {
-    let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
-    let file = file.display();
-    Stop::usage(format!("{file}{line}: {what}. Nothing was changed. Mend the file, then try again."))
-}
-
-/// Copies a file to a free name beside it. Nobody who cannot read the file can read the copy, since it may hold
-/// secrets.
-fn back_up(file: &Path) -> io::Result<PathBuf> {
-    let name = file.file_name().unwrap_or_default();
-    for number in 1.. {
-        let mut backup = name.to_owned();
-        backup.push(if number == 1 { ".before-emend".to_owned() } else { format!(".before-emend-{number}") });
-        let backup = file.with_file_name(backup);
-        match for_this_user_alone().open(&backup) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(copy) => {
-                return match fill(file, copy) {
-                    Ok(()) => Ok(backup),
-                    Err(error) => {
-                        let _ = fs::remove_file(&backup);
-                        Err(error)
-                    }
-                };
-            }
+    /// Removes what was made beside the file: the folders if they are empty, and the copies unless a person's changes
+    /// may be in them.
+    fn remove_leftovers(&self) {
+        let is_untouched =
+            matches!(&self.record.steps[..], [step] if Some(&step.after) == self.file.text.as_ref());
+        for step in self.record.steps.iter().rev() {
+            let copies = step.copies.iter().filter(|_| is_untouched);
+            remove_leftovers(copies.map(PathBuf::as_path), &step.folders);
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Options to create a file that only this user can ever read.
-fn for_this_user_alone() -> fs::OpenOptions {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
+#[cfg(test)]
+mod tests {
+    use std::fs;
 
-/// Copies the content. Copies the mode only if everybody may read the file, because the group of the copy may differ.
-fn fill(file: &Path, mut copy: fs::File) -> io::Result<()> {
-    let mut file = fs::File::open(file)?;
-    io::copy(&mut file, &mut copy)?;
-    let permissions = file.metadata()?.permissions();
-    #[cfg(unix)]
-    let is_for_all = std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o004 != 0;
-    #[cfg(not(unix))]
-    let is_for_all = true;
-    if is_for_all {
-        copy.set_permissions(permissions)?;
+    use super::*;
+
+    #[test]
+    fn where_one_file_cannot_be_written_none_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, state) = (folder.path().join("root"), folder.path().join("state"));
+        fs::create_dir(&root).unwrap();
+        let change = |name: &str, text: &str| {
+            let path = root.join(name);
+            fs::write(&path, "one\n").unwrap();
+            let record = Record::read(Some(&state), "client", &path).unwrap();
+            let file = ClientFile { path, text: Some(text.into()) };
+            Change { file, content: Some("two\n".into()), record }
+        };
+        // The second has changed since it was read.
+        let changes = [change("a", "one\n"), change("b", "none\n")];
+        assert!(write_all(&changes, true, Some(&state)).is_err());
+        let texts = ["a", "b"].map(|name| fs::read_to_string(root.join(name)).unwrap());
+        assert_eq!(texts, ["one\n", "one\n"]);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 2, "no copy is left");
+        assert_eq!(fs::read_dir(state.join("init")).unwrap().count(), 0, "and no record");
+        // A process that ends before the file is written leaves the record, and the next one goes on from there.
+        changes[0].record_addition("two\n", None).unwrap();
+        assert_eq!(Record::read(Some(&state), "client", &root.join("a")).unwrap().steps.len(), 1);
+        assert!(write_all(&changes[..1], true, Some(&state)).is_ok());
+        assert_eq!(Record::read(Some(&state), "client", &root.join("a")).unwrap().steps[0].after, "two\n");
     }
-    copy.sync_all()
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use emend_workspace::RootSpec;
 use serde_json::{Value, json};
 
+use super::clients::Shape;
 use super::entry::Entry;
 use crate::program::{self, Naming};
 use crate::served;
@@ -16,6 +17,8 @@ pub(crate) struct Start {
     pub(crate) command: String,
     /// Whether the client finds the program by its name.
     pub(crate) naming: Naming,
+    /// How the client wants the command written.
+    pub(crate) shape: Shape,
     /// The type of the transport, if the client wants one.
     pub(crate) kind: Option<&'static str>,
     /// The folder to serve, as this client's configuration names it.
@@ -46,22 +49,46 @@ impl Start {
         {
             return Err(format!("it has '{address}', and so speaks to a server that is started elsewhere"));
         }
-        let command = match fields.get("command") {
-            None => None,
-            Some(command) => Some(command.as_str().ok_or("its command is no text")?),
-        };
-        let found =
-            command.filter(|command| self.naming == Naming::Short || Path::new(command).is_absolute());
+        let (command, written) = self.written(there)?;
+        let found = command
+            .as_deref()
+            .filter(|command| self.naming == Naming::Short || Path::new(command).is_absolute());
         let is_ours = found.and_then(program::meant_by).is_some_and(|program| program::is_own(&program));
-        let command = command.filter(|_| is_ours).unwrap_or(&self.command);
-        let written =
-            fields.get("args").map_or(Some(Vec::new()), texts).ok_or("its args are no list of texts")?;
+        let command = command.as_deref().filter(|_| is_ours).unwrap_or(&self.command);
         Ok(self.fields(command, &self.with_folder(written)?))
+    }
+
+    /// The program and the arguments of an old entry.
+    fn written(&self, there: &Value) -> Result<(Option<String>, Vec<String>), String> {
+        let command = there.get("command");
+        match self.shape {
+            Shape::ProgramAndArgs => {
+                let command = command
+                    .map(|command| command.as_str().map(str::to_owned).ok_or("its command is no text"))
+                    .transpose()?;
+                let args = there.get("args").map_or(Some(Vec::new()), texts);
+                Ok((command, args.ok_or("its args are no list of texts")?))
+            }
+            Shape::OneList => {
+                let list =
+                    command.map_or(Some(Vec::new()), texts).ok_or("its command is no list of texts")?;
+                let mut list = list.into_iter();
+                Ok((list.next(), list.collect()))
+            }
+        }
     }
 
     fn fields(&self, command: &str, args: &[String]) -> Entry {
         let kind = self.kind.map(|kind| ("type", json!(kind)));
-        kind.into_iter().chain([("command", json!(command)), ("args", json!(args))]).collect()
+        let line: Entry = match self.shape {
+            Shape::ProgramAndArgs => vec![("command", json!(command)), ("args", json!(args))],
+            Shape::OneList => {
+                let list: Vec<&str> =
+                    std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
+                vec![("command", json!(list))]
+            }
+        };
+        kind.into_iter().chain(line).collect()
     }
 
     /// These arguments, with the folder added unless they serve it already.
@@ -119,9 +146,18 @@ pub(crate) fn folders(entry: &Value, project: Option<&Path>) -> (Vec<String>, Ve
     (folders, gone)
 }
 
-/// The arguments of an entry.
+/// The arguments of an entry, in either shape.
 pub(crate) fn arguments(entry: &Value) -> Option<Vec<String>> {
-    entry.get("args").and_then(texts)
+    match entry.get("command") {
+        Some(list @ Value::Array(_)) => texts(list).map(|list| list.into_iter().skip(1).collect()),
+        _ => entry.get("args").and_then(texts),
+    }
+}
+
+/// The program of an entry, in either shape.
+pub(crate) fn program(entry: &Value) -> Option<&str> {
+    let command = entry.get("command")?;
+    command.as_array().map_or(Some(command), |list| list.first())?.as_str()
 }
 
 /// The strings of a list; `None` if it holds anything else.
@@ -137,6 +173,7 @@ mod tests {
         Start {
             command: "/bin/emend".into(),
             naming: Naming::Short,
+            shape: Shape::ProgramAndArgs,
             kind: None,
             folder: "/srv/x".into(),
             project: None,
