@@ -1,5 +1,5 @@
 //! The promises of docs/GUARANTEES.md, tested end to end with the built command: its standard input and output, and the
-//! bytes on disk afterwards. Tests compare bytes and codes, never the text of a message.
+//! bytes on disk afterwards. Most tests compare bytes and codes, and not the text of a message.
 
 #![expect(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

@@ -40,8 +40,11 @@ class Play {
     return this.calls[answers.length];
   }
 
-  /** The tool that is meant, among those that the agent offers. */
+  /** The tool that is meant, among those that the agent offers. A call may say which others it `offers` or `lacks`. */
   pick(call, offered) {
+    const isOffered = (tool) => offered.some(({ name }) => name === tool);
+    const wrong = [...(call.offers ?? []).filter((tool) => !isOffered(tool)), ...(call.lacks ?? []).filter(isOffered)];
+    if (wrong.length) this.fail(new Error(`${wrong} should or should not be among ${JSON.stringify(offered)}`));
     const found = offered.find(({ name }) => name === call.tool || name?.endsWith(`__${call.tool}`));
     if (!found) this.fail(new Error(`${call.tool} is not among the tools ${JSON.stringify(offered)}`));
     return found;

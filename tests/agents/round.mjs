@@ -4,15 +4,18 @@
 //   client      what `emend init` calls it
 //   command     what runs it, in the workspace, with the address of the model and whether it may edit
 //   variables   its environment beside PATH and HOME
+//   own         its own edit tools, which are gone once it prefers Emend
 //   prelude     the calls that it needs before others
 //   reading     the text that it shows of a reading
 //   outcome     the structured content that it shows of an edit
 //   refusal     the code that it shows of a refusal
 //   unapproved  the code where a person must approve, and none is there
+//   dialect     its own tools, which Emend lists to it where the dialect is `auto`: the calls that it needs before others,
+//               those that read, edit, and edit at a place that is not unique, and what it shows of each
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { serve } from "./model.mjs";
@@ -47,12 +50,19 @@ const REPLACEMENT = { path: "notes.md", old_string: "- cake", new_string: "- two
 const at = (name) => join(EMEND_WORKSPACE, name);
 const holds = (name, content) => assert.deepEqual(readFileSync(at(name)), Buffer.from(content));
 
-/** Plays the round, and then what an agent does that may not edit. */
+/** Plays the round, then what an agent does that may not edit, and then what one does that prefers Emend. */
 export async function play(agent) {
   writeFileSync(at(".emend.toml"), 'approve = ["guarded/**"]\n');
-  execFileSync(EMEND, ["init", agent.client, "--workspace", EMEND_WORKSPACE, "--yes"], { stdio: "pipe" });
+  const told = ["--workspace", EMEND_WORKSPACE, "--yes"];
+  const init = (...flags) => execFileSync(EMEND, ["init", agent.client, ...flags, ...told], { stdio: "pipe" });
+  init();
   await lead(agent, round(agent), true);
   await lead(agent, withoutPermission(agent), false);
+  init("--prefer");
+  await lead(agent, preferring(agent), true);
+  mkdirSync(join(HOME, ".config", "emend"), { recursive: true });
+  writeFileSync(join(HOME, ".config", "emend", "config.toml"), 'dialect = "auto"\n');
+  await lead(agent, inItsDialect(agent), true);
 }
 
 function* round(agent) {
@@ -60,7 +70,7 @@ function* round(agent) {
   writeFileSync(at("menu.txt"), MENU);
   for (const call of agent.prelude) yield call;
 
-  const reading = agent.reading(yield { tool: "read_file", arguments: { path: "notes.md" } });
+  const reading = agent.reading(yield { tool: "read_file", arguments: { path: "notes.md" }, offers: agent.own });
   assert.match(reading, /^ {5}4\t- cake$/m);
   const version = reading.match(/version (\w+)$/m)[1];
 
@@ -102,6 +112,28 @@ function* withoutPermission(agent) {
   const { text } = yield { tool: "str_replace", arguments: REPLACEMENT };
   holds("notes.md", NOTES);
   assert(!text.includes("changed_files"), `Emend was asked: ${text}`);
+}
+
+function* preferring(agent) {
+  writeFileSync(at("notes.md"), NOTES);
+  const [first, ...others] = [...agent.prelude, { tool: "str_replace", arguments: REPLACEMENT }];
+  let answer = yield { ...first, lacks: agent.own };
+  for (const call of others) answer = yield call;
+  agent.outcome(answer);
+  holds("notes.md", NOTES_EDITED);
+}
+
+function* inItsDialect(agent) {
+  writeFileSync(at("notes.md"), NOTES);
+  const { prelude, read, edit, ambiguous, shown } = agent.dialect;
+  for (const call of prelude) yield call;
+  assert.match(agent.reading(yield read), shown.reading);
+  assert.match(agent.reading(yield edit), shown.edit);
+  holds("notes.md", NOTES_EDITED);
+  const refused = yield ambiguous;
+  assert.equal(agent.refusal(refused), "ambiguous-match");
+  assert.match(refused.text, shown.refusal);
+  holds("notes.md", NOTES_EDITED);
 }
 
 /** Runs an agent, led by a script. */

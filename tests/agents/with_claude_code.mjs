@@ -8,6 +8,17 @@ import { play } from "./round.mjs";
 const PACKAGE = new URL("node_modules/@anthropic-ai/claude-code/cli-wrapper.cjs", import.meta.url).pathname;
 const NEEDED = ["read_file", "str_replace", "replace_lines", "apply_patch", "write_file", "undo_edit"];
 
+const OWN = ["Read", "Edit"];
+const select = (names) => ({
+  tool: "ToolSearch",
+  arguments: { query: `select:${names.map((name) => `mcp__emend__${name}`)}`, max_results: names.length },
+});
+// Its own tools have the same names without the server's.
+const edit = (old_string, new_string) => ({
+  tool: "mcp__emend__Edit",
+  arguments: { file_path: "notes.md", old_string, new_string },
+});
+
 await play({
   client: "claude-code",
   command: (_, mayEdit) => [
@@ -21,12 +32,8 @@ await play({
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
     ENABLE_TOOL_SEARCH: "true",
   }),
-  prelude: [
-    {
-      tool: "ToolSearch",
-      arguments: { query: `select:${NEEDED.map((name) => `mcp__emend__${name}`)}`, max_results: NEEDED.length },
-    },
-  ],
+  own: ["Edit", "Write"],
+  prelude: [select(NEEDED)],
   reading: ({ text, isError }) => {
     assert(!isError, text);
     return text;
@@ -40,4 +47,15 @@ await play({
     return text.match(/\[([a-z-]+)\]$/)?.[1];
   },
   unapproved: "approval-needed",
+  dialect: {
+    prelude: [select(OWN)],
+    read: { tool: "mcp__emend__Read", arguments: { file_path: "notes.md" } },
+    edit: edit("- cake", "- two cakes"),
+    ambiguous: edit("- tea", "- coffee"),
+    shown: {
+      reading: /^ {5}4\t- cake$/m,
+      edit: /^The file notes\.md has been updated\.[^]*^ {5}4\t- two cakes$/m,
+      refusal: /^Found several matches of the string to replace/,
+    },
+  },
 });

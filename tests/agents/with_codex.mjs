@@ -16,6 +16,13 @@ const settings = (model, mayEdit) => [
 
 const shown = ({ text }) => text.slice(text.indexOf("\nOutput:") + "\nOutput:".length).trimStart();
 
+const patch = (removed, added) => ({
+  tool: "apply_patch",
+  arguments: {
+    input: `*** Begin Patch\n*** Update File: notes.md\n@@\n-${removed}\n+${added}\n*** End Patch`,
+  },
+});
+
 await play({
   client: "codex",
   command: (model, mayEdit) => [
@@ -23,9 +30,21 @@ await play({
     ...settings(model, mayEdit).flatMap((setting) => ["-c", setting]), "Play the script.",
   ],
   variables: () => ({}),
+  own: [],
   prelude: [],
   reading: shown,
   outcome: (answer) => JSON.parse(shown(answer)),
   refusal: (answer) => JSON.parse(shown(answer)).error.code,
   unapproved: "approval-denied",
+  dialect: {
+    prelude: [],
+    read: { tool: "read_file", arguments: { file_path: "notes.md" } },
+    edit: patch("- cake", "- two cakes"),
+    ambiguous: patch("- tea", "- coffee"),
+    shown: {
+      reading: /^L4: - cake$/m,
+      edit: /^Success\. Updated the following files:\nM notes\.md$/m,
+      refusal: /apply_patch verification failed/,
+    },
+  },
 });

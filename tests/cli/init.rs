@@ -89,7 +89,7 @@ fn the_change_is_shown_first_and_the_old_file_is_kept() {
     // A second change does not take the place of the first one's backup.
     folder.write(settings, "{}");
     let done = emend(&folder, &["init", "zed", "--yes", "--json"]).ends(0).document();
-    assert!(done["backup"].as_str().unwrap().ends_with("settings.json.before-emend-2"));
+    assert!(done["files"][0]["backup"].as_str().unwrap().ends_with("settings.json.before-emend-2"));
     assert_eq!(fs::read_to_string(&backup).unwrap(), SETTINGS);
 }
 
@@ -113,7 +113,7 @@ fn an_entry_that_says_something_else_is_changed_and_keeps_the_rest() {
     let folder = Folder::with([(".mcp.json", file)]);
     let done = emend(&folder, &["init", "claude-code", "--yes", "--json"]).ends(0).document();
     assert_eq!(done["state"], "written");
-    assert!(done["diff"].as_str().unwrap().contains("\n-      \"command\": \"old\",\n"));
+    assert!(done["files"][0]["diff"].as_str().unwrap().contains("\n-      \"command\": \"old\",\n"));
     let entry = document(&folder.text(".mcp.json"))["mcpServers"]["emend"].clone();
     assert_eq!((&entry["command"], &entry["env"]), (&json!(own_path()), &json!({"A": "1"})));
 }

@@ -9,6 +9,7 @@ mod events;
 mod history;
 mod init;
 mod log;
+mod prefer;
 #[cfg(feature = "otel")]
 mod telemetry;
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use emend_server::http::{ENDPOINT, Guard, Limits, Tokens, serve_http};
+use emend_server::http::{ENDPOINT, HostGuard, Limits, Tokens, serve_http};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, CompletionInfo, ContentBlock, ElicitRequestParams, ErrorData, GetPromptRequestParams,
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fixtures = Fixtures::new()?;
     let handler = move |_: &_| fixtures.clone();
     let stop = async { drop(tokio::signal::ctrl_c().await) };
-    serve_http(listener, tokens, Guard::default(), Limits::default(), handler, stop).await;
+    serve_http(listener, tokens, HostGuard::default(), Limits::default(), handler, stop).await;
     Ok(())
 }
 

@@ -49,7 +49,7 @@ fn format_forces_one() {
     let forced = |format: &str| json!({"patch": UNIFIED, "format": format});
     client.call("apply_patch", forced("v4a")).refused("invalid-format");
     client.call("apply_patch", forced("search-replace")).refused("invalid-format");
-    client.call("apply_patch", forced("diff")).refused("invalid-argument");
+    client.call("apply_patch", forced("ed-script")).refused("invalid-argument");
     client.call("apply_patch", forced("unified")).ok();
     assert_eq!(folder.read("a.txt"), b"one\n2\n");
 }

@@ -89,7 +89,7 @@ fn the_flags_of_the_policy_are_those_of_the_settings() {
 #[test]
 fn the_configurations_in_the_documents_are_understood() {
     let mut read = 0;
-    for document in ["docs/CONFIGURATION.md", "docs/HOOKS.md", "docs/PROTECTED.md"] {
+    for document in ["docs/APPLY_MODEL.md", "docs/CONFIGURATION.md", "docs/HOOKS.md", "docs/PROTECTED.md"] {
         for configuration in fenced(&text(document), "toml") {
             read += 1;
             let understood = Settings::parse(configuration);

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use emend_server::Emend;
-use emend_server::http::{Guard, Limits, Tokens, serve_http};
+use emend_server::http::{HostGuard, Limits, Tokens, serve_http};
 use emend_testkit::{Answer, Folder, Http};
 use emend_workspace::{Mode, Policy, RootSpec, Settings, Workspace, disk};
 use serde_json::json;
@@ -42,7 +42,7 @@ fn serve_with(folder: &Folder, limits: Limits, settings: &Settings) -> Server {
             let tokens = Tokens::parse(&format!("ann {TOKEN}\nben {OTHER}")).unwrap();
             let handler = move |token: &_| emend.for_session_of(token);
             let stop = async { drop(stop.await) };
-            serve_http(listener, tokens, Guard::default(), limits, handler, stop).await;
+            serve_http(listener, tokens, HostGuard::default(), limits, handler, stop).await;
         });
     });
     let address = announced.recv().unwrap();

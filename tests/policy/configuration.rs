@@ -107,13 +107,14 @@ fn one_flag_takes_several_workspaces() {
 
 /// How a server ends that cannot start with these arguments, and what it says.
 #[track_caller]
-fn check_no_start(folder: &Folder, arguments: &[&str], telling: &str) {
+pub(crate) fn check_no_start(folder: &Folder, arguments: &[&str], telling: &str) -> String {
     let mut command = emend_testkit::command(EMEND);
     command.arg("serve").arg("--workspace").arg(folder.path()).arg("--state-dir").arg(folder.state());
     let output = command.args(arguments).env("HOME", folder.beside("nobody")).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && output.stdout.is_empty(), "{said}");
     assert!(said.contains(telling), "{said}");
+    said
 }
 
 #[test]

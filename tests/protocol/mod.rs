@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::{EMEND, launch, serve};
 
-const TOOLS: [&str; 16] = [
+const TOOLS: [&str; 17] = [
     "read_file",
     "list_files",
     "search_text",
@@ -30,6 +30,7 @@ const TOOLS: [&str; 16] = [
     "replace_in_files",
     "replace_lines",
     "apply_patch",
+    "apply_sketch",
     "write_file",
     "move_file",
     "delete_file",

@@ -112,7 +112,8 @@ fn change_fourteen_files(lines: &[&str]) -> Answer {
         assert_eq!(text.matches(&path).count(), 1, "{text}");
         assert_eq!(answer.structured.to_string().matches(&path).count(), 1);
         let version = answer.structured["files"][number]["version_after"].as_str().unwrap();
-        assert!(text.contains(&format!("M {path} {version}\n")), "{text}");
+        let places = if lines.len() > 1 { format!(", {} places", lines.len()) } else { String::new() };
+        assert!(text.contains(&format!("M {path} {version}{places}\n")), "{text}");
         assert!(!folder.text(&path).contains("old"));
     }
     answer
@@ -239,4 +240,26 @@ fn answers_can_be_had_in_full_by_the_configuration_alone() {
     let full = launch(&folder).argument("--answers=full").legacy().replace("a.txt", "two", "three").ok();
     assert_eq!(full.structured["diff"], "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-two\n+three\n");
     assert_eq!(full.structured["files"][0]["hunks"][0]["layer"], "exact");
+}
+
+#[test]
+fn a_file_that_changes_in_several_places_says_how_many_whatever_the_tool() {
+    let folder = Folder::with([("a.txt", "one\ntwo\nthree\n"), ("b.txt", "x x\n")]);
+    let mut client = serve(&folder);
+    let edits = json!({"path": "a.txt", "edits": [{"old_string": "one", "new_string": "1"},
+        {"old_string": "three", "new_string": "3"}]});
+    let patch = client::patch("*** Update File: a.txt\n@@\n-1\n+one\n@@\n-3\n+three");
+    for (tool, arguments) in [
+        ("str_replace", edits),
+        ("apply_patch", json!({"patch": patch})),
+        ("str_replace", json!({"path": "b.txt", "old_string": "x", "new_string": "y", "replace_all": true})),
+        ("replace_in_files", json!({"old_string": "y", "new_string": "z"})),
+    ] {
+        let answer = client.call(tool, arguments).ok();
+        let line = answer.text.lines().nth(1).unwrap();
+        assert!(line.ends_with(", 2 places"), "{tool}: {}", answer.text);
+        assert_eq!(answer.structured["files"][0]["places"], 2, "{tool}");
+    }
+    let answer = client.replace("a.txt", "two", "2").ok();
+    assert!(!answer.text.contains("place"), "{}", answer.text);
 }

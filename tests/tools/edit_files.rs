@@ -82,6 +82,14 @@ fn what_is_wrong_with_the_arguments_of_an_edit_names_it() {
         assert_eq!(folder.read("a.txt"), b"a\n");
     }
     client.call("edit_files", json!({"edits": []})).refused("invalid-argument");
+    let in_files = json!({"tool": "replace_in_files", "old_string": "a", "new_string": "b"});
+    let answer = client.call("edit_files", json!({"edits": [replace("a.txt", "a", "A"), in_files]}));
+    let answer = answer.refused("invalid-argument");
+    assert!(
+        answer.text.contains("a call of its own") && answer.problems()[0]["edit"] == 2,
+        "{}",
+        answer.text
+    );
     let with_version = |version: &str| {
         let mut edit = replace("a.txt", "a", "A");
         edit["version"] = version.into();

@@ -1,8 +1,12 @@
 //! The tools: a file for each, and for what several share.
 
 mod answers;
+mod apart;
 mod apply_patch;
 mod diagnostics;
+mod dialects;
+#[cfg(all(unix, feature = "apply-model"))]
+mod draft_edit;
 mod edit_files;
 mod history;
 mod insertions;
@@ -12,11 +16,14 @@ mod move_delete;
 mod moved_lines;
 mod outline;
 mod preview;
+#[cfg(all(unix, feature = "apply-model"))]
+mod proposed_sketch;
 mod reading;
 mod repeated;
 mod replace_in_files;
 mod replace_lines;
 mod search_text;
+mod sketch;
 mod stale;
 pub(crate) mod str_replace;
 mod symbols;

@@ -69,7 +69,7 @@ fn a_definition_is_moved_by_its_name_below_another_one() {
     let call = json!({"path": "b.rs", "version": b, "symbol": "c", "insert": "after", "from": from});
     let answer = client.call("replace_lines", call).ok();
     assert_eq!(folder.text("a.rs"), "fn b() {}\n");
-    assert_eq!(folder.text("b.rs"), "fn c() {}\n/// Says x.\nfn a() {}\n\nfn d() {}\n");
+    assert_eq!(folder.text("b.rs"), "fn c() {}\n\n/// Says x.\nfn a() {}\n\nfn d() {}\n");
     assert!(answer.text.contains("lines 1-2 moved from a.rs (function a)\n"), "{}", answer.text);
     assert!(answer.text.contains("function c"), "{}", answer.text);
     let missing = json!({"path": "a.rs", "version": a, "symbol": "e"});

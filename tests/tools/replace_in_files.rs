@@ -329,6 +329,17 @@ fn one_call_changes_files_of_one_root() {
 }
 
 #[test]
+fn a_header_for_many_files_is_one_call_of_another_tool() {
+    let folder = Folder::with([("a.py", "import a\n"), ("b.py", "")]);
+    let mut client = serve(&folder);
+    let answer = replace(&mut client, regex("\\Aimport", "# x\nimport")).refused("invalid-argument");
+    assert!(answer.text.contains("edit_files") && answer.text.contains("insert_before"), "{}", answer.text);
+    let edit = |path: &str| json!({"tool": "str_replace", "path": path, "insert_before": "# x"});
+    client.call("edit_files", json!({"edits": [edit("a.py"), edit("b.py")]})).ok();
+    assert_eq!((folder.text("a.py"), folder.text("b.py")), ("# x\nimport a\n".into(), "# x\n".into()));
+}
+
+#[test]
 fn each_line_is_matched_as_if_there_were_no_other() {
     for expression in ["foo\\z|bar", "(?-m)foo$|bar"] {
         let folder = Folder::with([("a.txt", "foo\nbar foo\nbar foo\n")]);

@@ -218,7 +218,7 @@ fn every_occurrence_is_replaced_when_all_are_meant() {
     let all = json!({"old_string": "x", "new_string": "yy", "replace_all": true});
     let (answer, after) = replace(b"x\r\nax\nx", &all);
     assert_eq!(after, b"yy\r\nayy\nyy");
-    assert_eq!(answer.ok().structured["files"][0]["hunks"][0]["places"], 3);
+    assert_eq!(answer.ok().structured["files"][0]["places"], 3);
     check_refused("one\n", &all, "search-not-found");
     let overlapping = json!({"old_string": "aa", "new_string": "b", "replace_all": true});
     check_refused("aaa\n", &overlapping, "ambiguous-match");

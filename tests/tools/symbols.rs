@@ -134,9 +134,15 @@ fn a_symbol_is_edited_by_exactly_its_lines() {
             let whole = (*first, last + 1 - first);
             let answer = check(call(name, &version, symbol, "new 1\n  new 2\n"), whole, "new 1\n  new 2\n");
             assert!(answer.text.contains(&format!(", {lines}")), "{lines}: {}", answer.text);
-            check(call(name, &version, symbol, ""), whole, "");
             check(insertion(name, &version, symbol, "before", "new 1\n\n"), (*first, 0), "new 1\n\n");
             check(insertion(name, &version, symbol, "after", "\nnew 1"), (last + 1, 0), "\nnew 1\n");
+            // With the blank lines around it, for which there are tests of their own.
+            client.call("replace_lines", call(name, &version, symbol, "")).ok();
+            let lines = |text: &str| {
+                text.split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect::<String>()
+            };
+            assert_eq!(lines(&folder.text(name)), lines(&spliced(&before, whole.0, whole.1, "")));
+            client.call("undo_edit", json!({})).ok();
         }
     }
 }
@@ -145,13 +151,13 @@ fn a_symbol_is_edited_by_exactly_its_lines() {
 fn no_line_is_glued_to_a_symbol_at_the_end_of_the_file() {
     let text = "def a(): pass\n\ndef b(): pass";
     for (arguments, after) in [
-        (json!({"new_text": ""}), "def a(): pass\n\n"),
+        (json!({"new_text": ""}), "def a(): pass\n"),
         (json!({"new_text": "def c(): pass\n"}), "def a(): pass\n\ndef c(): pass"),
         (
             json!({"new_text": "def c(): pass\n", "insert": "after"}),
-            "def a(): pass\n\ndef b(): pass\ndef c(): pass",
+            "def a(): pass\n\ndef b(): pass\n\ndef c(): pass",
         ),
-        (json!({"new_text": "x = 1", "insert": "before"}), "def a(): pass\n\nx = 1\ndef b(): pass"),
+        (json!({"new_text": "x = 1", "insert": "before"}), "def a(): pass\n\nx = 1\n\ndef b(): pass"),
     ] {
         let folder = Folder::with([("a.py", text)]);
         let mut client = serve(&folder);
@@ -247,7 +253,8 @@ fn a_symbol_that_is_not_one_definition_for_certain_is_refused() {
     assert_eq!(several.problems()[0]["lines"], json!([2, 4]));
     let misspelt = refused("a.rs", "E.dd", Some("after"), "symbol-not-found");
     assert!(misspelt.text.contains("4 function E.d"), "{}", misspelt.text);
-    refused("c.txt", "a", None, "symbol-not-found");
+    let unknown = refused("c.txt", "a", Some("after"), "symbol-not-found");
+    assert!(unknown.text.contains("insert_after of str_replace"), "{}", unknown.text);
     for (path, content) in files {
         assert_eq!(folder.text(path), content);
     }
@@ -377,7 +384,7 @@ fn an_edit_by_symbol_that_is_sent_again_is_made_once() {
         insertion("a.py", &first, "b", "after", "def d(): pass\n"),
         call("a.py", &first, "c", "def e(): pass\n"),
     ];
-    let after = "\nx = 1\n\ndef b(): pass\ndef d(): pass\n\ny = 2\n\ndef e(): pass\n";
+    let after = "x = 1\n\ndef b(): pass\n\ndef d(): pass\n\ny = 2\n\ndef e(): pass\n";
     for call in &calls {
         client.call("replace_lines", call.clone()).ok();
         assert!(client.call("replace_lines", call.clone()).ok().is_repeated());

@@ -7,18 +7,19 @@ use anyhow::{Context, Result, ensure};
 
 /// Builds the command as it ships and returns its path.
 pub fn release() -> Result<PathBuf> {
-    build("release", "release")
+    build("release", "release", &["--features", "apply-model"])
 }
 
 /// Builds the command as its tests use it and returns its path.
 pub fn debug() -> Result<PathBuf> {
-    build("dev", "debug")
+    build("dev", "debug", &[])
 }
 
 /// Builds the command in a profile, whose output is in `folder` below the target folder.
-fn build(profile: &str, folder: &str) -> Result<PathBuf> {
+fn build(profile: &str, folder: &str, features: &[&str]) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(["build", "--profile", profile, "--bin", "emend"]).status()?;
+    let mut build = Command::new(cargo);
+    let built = build.args(["build", "--profile", profile, "--bin", "emend"]).args(features).status()?;
     ensure!(built.success(), "the {profile} build failed");
     Ok(target()?.join(folder).join("emend"))
 }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const NEEDED = [
   "read_file", "list_files", "search_text", "str_replace", "replace_in_files", "replace_lines",
-  "apply_patch", "write_file", "move_file", "delete_file", "edit_files", "edit_preview", "apply_preview", "undo_edit", "edit_history",
+  "apply_patch", "apply_sketch", "write_file", "move_file", "delete_file", "edit_files", "edit_preview", "apply_preview", "undo_edit", "edit_history",
 ];
 
 const NOTES = "# Notes\n\n- tea\n- cake\n";

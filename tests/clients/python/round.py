@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 NEEDED = {
     "read_file", "list_files", "search_text", "str_replace", "replace_in_files", "replace_lines",
-    "apply_patch", "write_file", "move_file", "delete_file", "edit_files", "edit_preview", "apply_preview", "undo_edit", "edit_history",
+    "apply_patch", "apply_sketch", "write_file", "move_file", "delete_file", "edit_files", "edit_preview", "apply_preview", "undo_edit", "edit_history",
 }  # fmt: skip
 
 NOTES = b"# Notes\n\n- tea\n- cake\n"
