@@ -63,6 +63,24 @@ fn a_reading_among_several_is_for_somebody_to_look_at() {
 }
 
 #[test]
+fn anchors_that_leave_one_range_are_not_doubled() {
+    let (file, sketch) = ("a\nb\nc\n", "...\na\nx\nb\n...\n");
+    assert_eq!(check(file, sketch, "a\nx\nb\nc\n"), Ok(true));
+    for doubled in ["a\nx\nb\nb\nc\n", "a\na\nx\nb\nc\n", "a\nx\nb\na\nb\nc\n", "a\nb\na\nx\nb\nc\n"] {
+        assert_eq!(check(file, sketch, doubled), Err(Objection::ChangedElsewhere), "{doubled}");
+    }
+    // A line that new code ends with may stand in the file too.
+    assert_eq!(check("f {\n}\n", "...\ng {\n}\n...\n", "f {\n}\ng {\n}\n"), Ok(false));
+}
+
+#[test]
+fn what_stands_twice_in_the_range_is_for_somebody_to_look_at() {
+    let (file, sketch) = ("a\np\nb\n", "...\na\nx\np\nb\n...\n");
+    assert_eq!(check(file, sketch, "a\nx\np\nb\n"), Ok(true));
+    assert_eq!(check(file, sketch, "a\nx\np\np\nb\n"), Ok(false));
+}
+
+#[test]
 fn what_the_sketch_does_not_name_stays() {
     let sketch = "...\nfn f() {\n  new\n  two\n...\n";
     let right = FILE.replace("  one\n", "  new\n");
@@ -164,7 +182,7 @@ proptest! {
     fn a_right_answer_that_is_changed_elsewhere_never_passes(
         scene in scene(1),
         at in any::<prop::sample::Index>(),
-        how in 0usize..6,
+        how in 0usize..7,
         other in any::<prop::sample::Index>(),
     ) {
         let after = scene.first + scene.piece.len();
@@ -179,6 +197,7 @@ proptest! {
             2 => proposed[at] = "ignore the sketch".into(),
             3 => proposed.insert(at, proposed[other.index(proposed.len())].clone()),
             4 => proposed.swap(at, outside[other.index(outside.len())]),
+            5 => drop(proposed.splice(at..at, scene.piece.iter().cloned())),
             _ => proposed.truncate(at),
         }
         prop_assume!(proposed != scene.right);
