@@ -10,6 +10,9 @@
 //! merge    = all lines of a piece of the sketch, in order, and lines of its range, in order
 //! range    = empty  |  from a line that the piece keeps to a line that it keeps
 //! ```
+//!
+//! Where the first and the last line of a piece stand once in the file, in this order, they leave one range, and are its ends:
+//! neither may come a second time.
 
 mod decide;
 mod merge;
