@@ -59,7 +59,12 @@ pub(crate) fn run(time: Duration) -> Result<()> {
 fn cargo_fuzz(arguments: &[&str]) -> Command {
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo", "fuzz"]);
-    command.args(&arguments[..1]).args(["--fuzz-dir", FOLDER]).args(&arguments[1..]);
+    command.args(&arguments[..1]).args(["--fuzz-dir", FOLDER]);
+    if arguments[0] != "list" {
+        // The crate forbids unsafe code. Without a sanitizer it builds in three quarters of the time, and more inputs are tried.
+        command.args(["--sanitizer", "none"]);
+    }
+    command.args(&arguments[1..]);
     // Cargo sets these for this process. They would select the wrong toolchain.
     for variable in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN"] {
         command.env_remove(variable);
