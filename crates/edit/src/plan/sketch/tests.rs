@@ -76,6 +76,28 @@ fn what_is_not_certain_is_refused() {
 }
 
 #[test]
+fn a_blank_line_beside_a_marker_may_be_any_of_the_file() {
+    let file = "first 1\n\nsecond 2\n\nthird 3\n\n";
+    // The second line is replaced, or everything is new above it: the blank line does not say.
+    for (sketch, refused) in [
+        ("first 1\n}\n\n}\n\n// ...\n", "4: NewAtEdge"),
+        ("first 1\nnew 1\n\nnew 2\n\n// ...\n", "4: NewAtEdge"),
+        ("first 1\nnew 1\nnew 2\n\n// ...\n", "3: NewAtEdge"),
+        ("// ...\n\nnew 1\n\nnew 2\nthird 3\n", "3: NewAtEdge"),
+    ] {
+        assert_eq!(applied(file, sketch), Err(refused.into()), "{sketch}");
+    }
+    // One line cannot have come in the place of three.
+    let file = "first 1\n\nsecond 2\nsecond 3\nsecond 4\n\nthird 3\n\n";
+    for (sketch, old, new) in [
+        ("first 1\nnew 1\n\n// ...\n", "first 1\n", "first 1\nnew 1\n"),
+        ("// ...\n\nnew 1\nthird 3\n", "third 3", "new 1\nthird 3"),
+    ] {
+        assert_eq!(applied(file, sketch), Ok(file.replace(old, new)), "{sketch}");
+    }
+}
+
+#[test]
 fn endings_tabs_and_marks_of_the_file_stay() {
     let crlf = "\u{feff}one1\r\n\ttwo2\r\nthree3";
     assert_eq!(applied(crlf, "one1\n\tTWO2\nthree3\n").as_deref(), Ok("\u{feff}one1\r\n\tTWO2\r\nthree3"));
