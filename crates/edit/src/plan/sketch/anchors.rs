@@ -237,7 +237,11 @@ impl Reader<'_> {
             return if again { Err(self.several(segment.first, places)) } else { Ok(at) };
         }
         let stay = top.max(at.saturating_sub(COMPARED))..at;
-        let is_certain = || self.is_insertion(&segment.lines[..k], stay.clone());
+        let is_certain = || {
+            let new = &segment.lines[..k];
+            let shows_blank = self.is_shown_blank(segment.first - 1);
+            self.is_insertion(new, stay.clone()) && !(shows_blank && self.may_replace(new, (top..at).rev()))
+        };
         let new = || self.uncertain(segment.first, SketchDoubt::NewAtEdge { is_above: true }, at..at + 1);
         match edge.map_or(&[][..], |edge| self.places(edge, top..known.1)) {
             [one] if self.is_edge(edge, segment.first - 1) => Ok(*one),
@@ -265,8 +269,13 @@ impl Reader<'_> {
             return if again { Err(self.several(segment.last(), places)) } else { Ok(at) };
         }
         let stay = at..bottom.min(at + COMPARED);
-        let is_certain =
-            || self.is_insertion(&segment.lines[k..], stay.clone()) && !self.cuts_block(edge, stay.clone());
+        let is_certain = || {
+            let new = &segment.lines[k..];
+            let shows_blank = self.is_shown_blank(segment.last() + 1);
+            self.is_insertion(new, stay.clone())
+                && !self.cuts_block(edge, stay.clone())
+                && !(shows_blank && self.may_replace(new, at..bottom))
+        };
         let new = || self.uncertain(segment.last(), SketchDoubt::NewAtEdge { is_above: false }, at - 1..at);
         match edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..bottom)) {
             [one] if self.is_edge(edge, segment.last() + 1) => Ok(one + 1),
@@ -277,10 +286,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether the line at an edge can be found by itself: where a blank line is shown between it and the marker, on
-    /// this line, that may be the line of the file beside which it is new.
+    /// Returns whether the line at an edge can be found by itself. Where a blank line is shown between it and the marker, on
+    /// this line, that may be the line of the file beside which it is new, unless it is one that is not repeated.
     fn is_edge(&self, edge: Option<&str>, beside: usize) -> bool {
-        !self.is_shown_blank(beside) || edge.is_some_and(|edge| is_telling(edge.as_bytes()))
+        let stands_once = |edge: &str| self.places(edge, 0..self.file.len()).len() == 1;
+        !self.is_shown_blank(beside)
+            || edge.is_some_and(|edge| is_telling(edge.as_bytes()) && stands_once(edge))
     }
 
     /// Refuses a segment beside which the sketch shows a blank line where the file has another: that would go without a
@@ -319,6 +330,22 @@ impl Reader<'_> {
                 && !self.outlines.sketch.iter().any(|one| names(&one))
         };
         lines.iter().filter(|line| line.is_none_or(|line| !line.trim().is_empty())).all(is_other)
+    }
+
+    /// Returns whether new lines, between which and their marker a blank line is shown, may have come in the place of lines
+    /// of the file, given from the known line on: as far as another blank line, which may be the one that is shown. Each line
+    /// that went has another in its place, and a definition does not go without a word.
+    fn may_replace(&self, new: &[Option<&str>], stay: impl Iterator<Item = usize>) -> bool {
+        let mut stay = stay.skip_while(|at| is_blank(self.file[*at])).peekable();
+        let mut went = Vec::new();
+        while let Some(at) = stay.next_if(|at| !is_blank(self.file[*at])) {
+            went.push(at);
+        }
+        let ends_at_blank = stay.next().is_some();
+        let came = new.iter().flatten().filter(|line| !line.trim().is_empty()).count();
+        let defines =
+            |one: &DefinitionPlace| went.iter().any(|at| (one.first..=one.name_line).contains(&(at + 1)));
+        ends_at_blank && (1..=came).contains(&went.len()) && !self.outlines.file.iter().any(defines)
     }
 
     /// Returns whether the lines that stay go on deeper than a new line above them: they belong to a block that it would cut.

@@ -87,11 +87,14 @@ fn a_blank_line_beside_a_marker_may_be_any_of_the_file() {
     ] {
         assert_eq!(applied(file, sketch), Err(refused.into()), "{sketch}");
     }
+    let repeated = "same 1\n\nsame 2\nonce 3\nsame 1\nsame 2\n";
+    let sketch = "// ...\n\nsame 1\nsame 2\nonce 3\n// ...\n";
+    assert_eq!(applied(repeated, sketch), Err("3: NewAtEdge".into()));
     // One line cannot have come in the place of three.
     let file = "first 1\n\nsecond 2\nsecond 3\nsecond 4\n\nthird 3\n\n";
     for (sketch, old, new) in [
         ("first 1\nnew 1\n\n// ...\n", "first 1\n", "first 1\nnew 1\n"),
-        ("// ...\n\nnew 1\nthird 3\n", "third 3", "new 1\nthird 3"),
+        ("// ...\n\nnew x\nthird 3\n", "third 3", "new x\nthird 3"),
     ] {
         assert_eq!(applied(file, sketch), Ok(file.replace(old, new)), "{sketch}");
     }
