@@ -134,16 +134,18 @@ impl Reader<'_> {
         if !top.is_none_or(is_within) || !bottom.is_none_or(|end| is_within(end - 1)) {
             return Err(no_anchor());
         }
-        let lone = segment.lines.len() == 1;
+        // One line at an edge of the file is the first and the last of its segment, unless it may be new beside a marker.
+        let lone = |beside: usize| segment.lines.len() == 1 && self.is_edge(segment.lines[0], beside);
         let by_first = || match pairs.first() {
             Some(first) => self.first_line(i, *first, window.start),
-            None => {
-                bottom.filter(|_| lone).map(|end| end - 1).map_or_else(|| self.edge(i, true, &window), Ok)
-            }
+            None => match bottom.filter(|_| lone(segment.first - 1)) {
+                Some(end) => Ok(end - 1),
+                None => self.edge(i, true, &window),
+            },
         };
         let by_last = || match pairs.last() {
             Some(last) => self.last_line(i, *last, window.end),
-            None => match top.filter(|_| lone) {
+            None => match top.filter(|_| lone(segment.last() + 1)) {
                 Some(start) => Ok(start + 1),
                 None => self.edge(i, false, &window).map(|at| at + 1),
             },

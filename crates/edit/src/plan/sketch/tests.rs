@@ -90,6 +90,7 @@ fn a_blank_line_beside_a_marker_may_be_any_of_the_file() {
     let repeated = "same 1\n\nsame 2\nonce 3\nsame 1\nsame 2\n";
     let sketch = "// ...\n\nsame 1\nsame 2\nonce 3\n// ...\n";
     assert_eq!(applied(repeated, sketch), Err("3: NewAtEdge".into()));
+    assert_eq!(applied("first 1\n\n}\n", "first 1\nnew 2\n// ...\n\n}\n"), Err("5: NoAnchor".into()));
     // One line cannot have come in the place of three.
     let file = "first 1\n\nsecond 2\nsecond 3\nsecond 4\n\nthird 3\n\n";
     for (sketch, old, new) in [
