@@ -268,6 +268,18 @@ fn a_symbol_that_is_not_one_definition_for_certain_is_refused() {
 }
 
 #[test]
+fn an_element_of_a_list_is_searched_for() {
+    let folder =
+        Folder::with([("a.json", "{\n  \"all\": [\n    {\"name\": \"one\"}\n  ]\n}\n"), ("a.rs", RUST)]);
+    let mut client = serve(&folder);
+    let told = "\nThe elements of a list have no names: search_text finds their lines.";
+    let refused = client.call("read_file", json!({"path": "a.json", "symbol": "all.one"}));
+    assert!(refused.text.contains(told), "{}", refused.text);
+    let refused = client.call("read_file", json!({"path": "a.rs", "symbol": "B.x"}));
+    assert!(!refused.text.contains(told), "{}", refused.text);
+}
+
+#[test]
 fn a_symbol_that_something_else_continues_is_refused() {
     let box_of_b = "x = 1\n\n#####\n# Does b.\n#####\ndef b(): pass\n";
     for (path, text, symbol, sides) in [

@@ -59,9 +59,21 @@ pub(super) fn write_not_found(
         NoDefinition::Missing | NoDefinition::Misspelt => {
             let are = if why == NoDefinition::Misspelt { "Did you mean" } else { "There is" };
             write!(f, "Nothing called {symbol} is defined in {path} at version {version}. {are}:")?;
-            write_definitions(unknown, f)
+            write_definitions(unknown, f)?;
+            match is_in_data(unknown) {
+                true => f.write_str("\nThe elements of a list have no names: search_text finds their lines."),
+                false => Ok(()),
+            }
         }
     }
+}
+
+/// Returns whether something within a key was looked for, which may be a list.
+fn is_in_data(unknown: &UnknownSymbol) -> bool {
+    let outer = unknown.symbol.split_once('.').map(|(outer, _)| outer);
+    outer.is_some_and(|outer| {
+        unknown.definitions.iter().any(|known| known.title.strip_prefix("key ") == Some(outer))
+    })
 }
 
 pub(super) fn write_ambiguous(

@@ -107,7 +107,7 @@ pub struct StrReplace {
     pub old_string: Option<String>,
     /// What to put in its place, literally. Empty deletes.
     pub new_string: Option<String>,
-    /// Or lines to put below those of old_string (an empty last line is a blank one); without it, at the end of the file.
+    /// Or lines to put below those of old_string, or without old_string at the end of the file. "x\n\n" ends with a blank line.
     pub insert_after: Option<String>,
     /// Or lines to put above them, or at the start.
     pub insert_before: Option<String>,
