@@ -101,6 +101,14 @@ fn new_definitions_do_not_pay_for_what_belongs_to_the_next_one() {
 }
 
 #[test]
+fn a_marker_above_a_definition_is_no_comment_of_it() {
+    let file = "package a\n\nfunc one() int {\n\treturn 1\n}\n\nfunc two() int {\n\treturn 2\n}\n\nfunc three() int {\n\treturn 3\n}\n";
+    let sketch = "// ... existing code ...\nfunc two() int {\n\treturn 7\n}\n// ... existing code ...\n";
+    check("a.go", file, sketch, &file.replace("return 2", "return 7"));
+    check("a.go", file, &sketch.replace("// ...", "..."), &file.replace("return 2", "return 7"));
+}
+
+#[test]
 fn what_is_new_above_a_marker_goes_into_no_deeper_block() {
     let file = "def f(q):\n    if q:\n        one_thing()\n        two_thing()\n    return q\n";
     let log = "def f(q):\n    if q:\n        one_thing()\n    log_it(\"z\")\n    # ... existing code ...\n";

@@ -63,4 +63,9 @@ pub enum SketchDoubt {
     RemovesNothing,
     /// No line of the file stands for the marker above it.
     NothingKept,
+    /// It is new and indented with blanks where the file has tabs, or with tabs where the file has blanks.
+    OtherIndentation {
+        /// Whether the file has tabs.
+        has_tabs: bool,
+    },
 }

@@ -102,6 +102,45 @@ fn a_blank_line_beside_a_marker_may_be_any_of_the_file() {
 }
 
 #[test]
+fn an_edge_is_none_of_the_lines_that_were_followed() {
+    let file = "import (\n\t\"errors\"\n)\n\nvar errOne = 1\n\nfunc two() {\n}\n";
+    let sketch = "// ...\nimport (\n\t\"errors\"\n)\n\nvar (\n\terrOne = 1\n\terrMore = 2\n)\n// ...\n";
+    assert_eq!(applied(file, sketch), Err("9: NewAtEdge".into()));
+    let file = "func two() {\n}\n\nvar errOne = 1\n\n}\n\tknown(3)\n";
+    let sketch = "// ...\n}\n\tone(1)\n\n}\n\tknown(3)\n";
+    assert_eq!(applied(file, sketch), Err("2: Several".into()));
+}
+
+#[test]
+fn a_new_line_above_a_block_may_be_its_head() {
+    let file = "alpha(1) {\n    common(2);\n}\nbeta(3) {\n    known(4);\n}\n";
+    let sketch = "// ...\ngamma(5) {\n    known(4);\n}\n";
+    assert_eq!(applied(file, sketch), Err("2: NewAtEdge".into()));
+    let inside = "// ...\n    fresh();\n    known(4);\n}\n";
+    assert_eq!(applied(file, inside), Ok(file.replace("    known", "    fresh();\n    known")));
+}
+
+#[test]
+fn a_marker_beside_new_lines_stands_for_lines() {
+    let file = "known one\nother two\n";
+    assert_eq!(applied(file, "// ...\nfresh thing\nknown one\n// ...\n"), Err("2: NewAtEdge".into()));
+    assert_eq!(applied(file, "// ...\nother two\nfresh thing\n// ...\n"), Err("3: NewAtEdge".into()));
+}
+
+#[test]
+fn new_lines_are_indented_with_the_characters_of_the_file() {
+    let tabs = "def f(a):\n\tif a:\n\t\tone = 1\n\treturn a\n";
+    let spaces = "def f(a):\n    if a:\n        one = 2\n    return a\n";
+    assert_eq!(applied(tabs, spaces), Err("2: OtherIndentation".into()));
+    assert_eq!(applied(spaces, tabs), Err("2: OtherIndentation".into()));
+    assert_eq!(applied(tabs, &tabs.replace("= 1", "= 2")), Ok(tabs.replace("= 1", "= 2")));
+    // The lines of a comment have a blank of their own.
+    let comment = "/*\n * One.\n */\nf() {\n\tone();\n}\n";
+    let more = comment.replace(" * One.\n", " * One.\n * Two.\n");
+    assert_eq!(applied(comment, &more), Ok(more.clone()));
+}
+
+#[test]
 fn endings_tabs_and_marks_of_the_file_stay() {
     let crlf = "\u{feff}one1\r\n\ttwo2\r\nthree3";
     assert_eq!(applied(crlf, "one1\n\tTWO2\nthree3\n").as_deref(), Ok("\u{feff}one1\r\n\tTWO2\r\nthree3"));
