@@ -56,12 +56,15 @@ fn a_sketch_lands_where_its_lines_stand() {
 fn a_definition_that_is_whole_takes_the_place_of_its_namesake() {
     let text = "# ... existing code ...\nclass A:\n    # ... existing code ...\n    def second(self, more):\n        return \
                 more\n# ... existing code ...\n";
-    check_refused("a.py", CLASS, text, "uncertain-sketch");
-    let text =
-        text.replace("# ... existing code ...\n", "    # ... existing code ...\n").replacen("    #", "#", 1);
     let after = CLASS
         .replace("second(self)", "second(self, more)")
         .replace("        value = 2\n        return value\n", "        return more\n");
+    // The marker ends the class. What else the class has would go without a word.
+    check("a.py", CLASS, text, &after);
+    let longer = CLASS.replace("return value\n", "return value\n\n    def third(self):\n        return 3\n");
+    check_refused("a.py", &longer, text, "uncertain-sketch");
+    let text =
+        text.replace("# ... existing code ...\n", "    # ... existing code ...\n").replacen("    #", "#", 1);
     check("a.py", CLASS, &text, &after);
 }
 

@@ -79,7 +79,7 @@ pub enum Mark {
 /// Returns what a line of a sketch stands for, if it is a marker.
 #[must_use]
 pub fn mark(line: &str) -> Option<Mark> {
-    let (opener, inner) = comment(line)?;
+    let Some((opener, inner)) = comment(line) else { return is_elision(line).then_some(Mark::Kept) };
     let words = inner.trim_matches(['.', '…', ' ', '(', ')', '[', ']', ':']).to_lowercase();
     let first = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let dotted = starts_with_dots(inner);

@@ -126,6 +126,15 @@ impl Sketch {
         &self.text
     }
 
+    /// Returns the text with an empty line in the place of each marker, which is code to nobody: above a definition, one would
+    /// be its comment.
+    #[must_use]
+    pub fn code(&self) -> String {
+        let is_marker = |number: usize| self.markers.iter().any(|marker| marker.line == number);
+        let lines = self.text.split_inclusive('\n').enumerate();
+        lines.map(|(at, line)| if is_marker(at + 1) { "\n" } else { line }).collect()
+    }
+
     /// Returns the lines that will be in the file, each with its number in the sketch, counted from 1.
     pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
         self.segments.iter().flat_map(|segment| {

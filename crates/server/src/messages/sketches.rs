@@ -51,6 +51,10 @@ pub(super) fn write(
             write_numbers(lines, f)?;
             f.write_str(". Begin or end the part with a line that stands once, such as the next one in the file.")?;
         }
+        SketchDoubt::OtherIndentation { has_tabs } => {
+            let (theirs, own) = if *has_tabs { ("tabs", "blanks") } else { ("blanks", "tabs") };
+            write!(f, "is indented with {own}, and the file with {theirs}. Send the new lines with {theirs}.")?;
+        }
         SketchDoubt::NewAtEdge { is_above } => {
             let side = if *is_above { "above" } else { "below" };
             write!(

@@ -122,7 +122,7 @@ impl Gathered {
                 return Err(NotDone::NotQuick);
             }
             let of_file = symbols::places(name, snapshot.text.bytes());
-            let of_sketch = symbols::places(name, sketch.text().as_bytes());
+            let of_sketch = symbols::places(name, sketch.code().as_bytes());
             self.sources.set_outline(name, snapshot.text.version(), of_file);
             self.sources.set_outline(name, Version::hash(sketch.text().as_bytes()), of_sketch);
         }

@@ -242,11 +242,16 @@ impl Reader<'_> {
         let is_certain = || {
             let new = &segment.lines[..k];
             let shows_blank = self.is_shown_blank(segment.first - 1);
-            self.is_insertion(new, stay.clone()) && !(shows_blank && self.may_replace(new, (top..at).rev()))
+            let is_marked = i > 0 || self.sketch.is_kept_above();
+            self.is_insertion(new, stay.clone())
+                && !(is_marked && self.is_empty(top..at))
+                && !self.beheads_block(new, top..at)
+                && !(shows_blank && self.may_replace(new, (top..at).rev()))
         };
         let new = || self.uncertain(segment.first, SketchDoubt::NewAtEdge { is_above: true }, at..at + 1);
         match edge.map_or(&[][..], |edge| self.places(edge, top..known.1)) {
-            [one] if self.is_edge(edge, segment.first - 1) => Ok(*one),
+            // One that was followed is another line of the segment.
+            [one] if *one < at && self.is_edge(edge, segment.first - 1) => Ok(*one),
             [_] => Err(new()),
             [] if edge.is_some() && is_certain() => Ok(at),
             [] => Err(new()),
@@ -274,13 +279,15 @@ impl Reader<'_> {
         let is_certain = || {
             let new = &segment.lines[k..];
             let shows_blank = self.is_shown_blank(segment.last() + 1);
+            let is_marked = i + 1 < self.segments.len() || self.sketch.is_kept_below();
             self.is_insertion(new, stay.clone())
+                && !(is_marked && self.is_empty(at..bottom))
                 && !self.cuts_block(edge, stay.clone())
                 && !(shows_blank && self.may_replace(new, at..bottom))
         };
         let new = || self.uncertain(segment.last(), SketchDoubt::NewAtEdge { is_above: false }, at - 1..at);
         match edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..bottom)) {
-            [one] if self.is_edge(edge, segment.last() + 1) => Ok(one + 1),
+            [one] if *one >= at && self.is_edge(edge, segment.last() + 1) => Ok(one + 1),
             [_] => Err(new()),
             [] if edge.is_some() && is_certain() => Ok(at),
             [] => Err(new()),
@@ -352,9 +359,21 @@ impl Reader<'_> {
 
     /// Returns whether the lines that stay go on deeper than a new line above them: they belong to a block that it would cut.
     fn cuts_block(&self, line: Option<&str>, stay: Range<usize>) -> bool {
-        let depth = |line: &[u8]| line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let next = self.file[stay].iter().find(|line| !is_blank(line));
         line.zip(next).is_some_and(|(line, next)| depth(next) > depth(line.as_bytes()))
+    }
+
+    /// Returns whether new lines would part a block from the line that it belongs to, the last of those that stay above it:
+    /// one of them is less indented than the block, so it may have come in the place of that line.
+    fn beheads_block(&self, new: &[Option<&str>], stay: Range<usize>) -> bool {
+        let Some(block) = self.file.get(stay.end).map(|line| depth(line)) else { return false };
+        let head = self.file[stay].iter().rev().find(|line| !is_blank(line));
+        let is_shallower = |line: &&str| !line.trim().is_empty() && depth(line.as_bytes()) < block;
+        head.is_some_and(|head| depth(head) < block) && new.iter().flatten().any(is_shallower)
+    }
+
+    fn is_empty(&self, lines: Range<usize>) -> bool {
+        self.file[lines].iter().all(|line| is_blank(line))
     }
 
     fn several(&self, line: usize, places: &[usize]) -> Kind {
@@ -392,6 +411,11 @@ impl Reader<'_> {
         let one = self.outlines.sketch.iter().find(ends)?;
         self.counterpart(one).filter(|of_file| of_file.is_certain).map(|of_file| of_file.last)
     }
+}
+
+/// Returns by how many blanks and tabs a line is indented.
+fn depth(line: &[u8]) -> usize {
+    line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// Returns the positions of the most numbers that are in order.

@@ -169,6 +169,7 @@ impl<'a> Reader<'a> {
         let new: Vec<&str> = segment.lines.iter().map(|line| line.unwrap_or(REMOVAL)).collect();
         let mut lines = Line::between(&old, &new);
         self.check_loss(i, anchored, &lines)?;
+        self.check_indentation(i, &lines)?;
         lines.retain(|line| !matches!(line, Line::Added(text) if text == REMOVAL));
         let mut added = segment.first;
         for line in &lines {
@@ -181,6 +182,26 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(Stretch { range, lines })
+    }
+
+    /// Refuses new lines that are indented with blanks where the file has tabs alone, or the other way round. One blank is no
+    /// indentation: the lines of a comment have it.
+    fn check_indentation(&self, i: usize, lines: &[Line]) -> Result<(), Kind> {
+        let by_tabs = |line: &[u8]| line.starts_with(b"\t");
+        let by_blanks = |line: &[u8]| line.starts_with(b"  ");
+        let has_tabs = self.file.iter().any(|line| by_tabs(line));
+        if has_tabs == self.file.iter().any(|line| by_blanks(line)) {
+            return Ok(());
+        }
+        let is_other = |line: &&Line| match line {
+            Line::Added(text) if has_tabs => by_blanks(text.as_bytes()),
+            Line::Added(text) => by_tabs(text.as_bytes()),
+            _ => false,
+        };
+        let Some(other) = lines.iter().find(is_other).and_then(Line::after) else { return Ok(()) };
+        let segment = &self.segments[i];
+        let at = segment.lines.iter().position(|line| *line == Some(other)).unwrap_or(0);
+        Err(self.uncertain(segment.first + at, SketchDoubt::OtherIndentation { has_tabs }, 0..0))
     }
 
     /// Returns where a line of the sketch stands within these lines of the file.

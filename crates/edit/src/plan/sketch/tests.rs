@@ -129,8 +129,8 @@ fn a_marker_beside_new_lines_stands_for_lines() {
 
 #[test]
 fn new_lines_are_indented_with_the_characters_of_the_file() {
-    let tabs = "def f(a):\n\tif a:\n\t\tone = 1\n\treturn a\n";
-    let spaces = "def f(a):\n    if a:\n        one = 2\n    return a\n";
+    let tabs = "def f(a):\n\tif a:\n\t\tone = 1\n\treturn a\ndone(1)\n";
+    let spaces = "def f(a):\n    if a:\n        one = 2\n    return a\ndone(1)\n";
     assert_eq!(applied(tabs, spaces), Err("2: OtherIndentation".into()));
     assert_eq!(applied(spaces, tabs), Err("2: OtherIndentation".into()));
     assert_eq!(applied(tabs, &tabs.replace("= 1", "= 2")), Ok(tabs.replace("= 1", "= 2")));
