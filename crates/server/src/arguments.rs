@@ -56,6 +56,7 @@ pub fn fit(schema: &JsonObject, arguments: &JsonObject) -> bool {
     let none = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let given: Option<Vec<&str>> = (arguments.iter())
+        .filter(|(name, value)| !value.is_null() || known_as(properties, name).is_some())
         .map(|(name, value)| {
             let known = known_as(properties, name)?;
             let words = properties.get(known)?.get("enum").and_then(Value::as_array);
@@ -104,6 +105,10 @@ fn check(
                 checked.insert(name, value);
                 continue;
             }
+            // Null means absent, whatever is absent.
+            if value.is_null() {
+                continue;
+            }
             let known: Vec<String> = properties.keys().cloned().collect();
             let suggestion = nearest(&name, known.iter().map(String::as_str)).map(str::to_owned);
             return Err(Problem::new(Kind::UnknownArgument {
@@ -150,7 +155,7 @@ fn is_empty(property: &Value, value: &Value) -> bool {
 }
 
 /// Returns whether a value says nothing, whatever its type.
-fn is_nothing(value: &Value) -> bool {
+pub(crate) fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::Bool(true) => false,

@@ -16,7 +16,7 @@ use emend_workspace::{Answers, Approval, AwaitingApproval, Effort, Progress, Top
 use crate::answer::{Answer, Unanswered};
 use crate::approval::{ApprovalLoop, EarlierAnswer, Step};
 use crate::asking::Reply;
-use crate::dialects::Understood;
+use crate::dialects::{Names, Understood};
 use crate::effects::{PendingDiagnostics, Recipients};
 use crate::events::Cause;
 use crate::handler::{Emend, Shared, client_name, is_modern};
@@ -70,7 +70,7 @@ impl Emend {
     pub(crate) async fn call(
         &self,
         understood: Understood,
-        names: &[(&'static str, &'static str)],
+        names: Names,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {

@@ -5,10 +5,11 @@ use std::sync::atomic::AtomicUsize;
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
-    GetSkillResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListSkillsResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    GetSkillRequestParams, GetSkillResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -20,7 +21,7 @@ use emend_workspace::{Contents, ListedTools, Mode, Workspace};
 
 use crate::apply_model::ApplyModel;
 use crate::asking::Asking;
-use crate::dialects::{self, Dialect};
+use crate::dialects::{self, Dialect, Names};
 use crate::edit_slots::EditSlots;
 use crate::effects::Effects;
 use crate::events::Events;
@@ -151,13 +152,15 @@ impl Emend {
         Self { shared: Arc::clone(&self.shared), session: Arc::new(session) }
     }
 
-    /// Returns the instructions that a model reads first. Where every client has the same dialect, they say how the tools that
-    /// they name are called there.
-    fn instructions(&self) -> String {
+    /// Returns the instructions that a model reads first. In a dialect they say how the tools and arguments are called there
+    /// that they and the skill name.
+    fn instructions(&self, client: &str) -> String {
         let text = instructions(self.shared.mode());
-        let names = self.dialect("").map_or(&[][..], |dialect| dialect.names);
-        let other: Vec<String> = names.iter().map(|(ours, theirs)| format!("{ours} is {theirs}")).collect();
-        if other.is_empty() { text } else { format!("{text}\n- Names here: {}.", other.join(", ")) }
+        let taught = format!("{text}\n{}", skills::lesson());
+        match Names::of(self.dialect(client)).in_text(&taught) {
+            Some(names) => format!("{text}\n- Names here: {names}."),
+            None => text,
+        }
     }
 
     /// Returns the dialect in which the tools are listed to the client of this name; none for our own.
@@ -189,8 +192,26 @@ impl ServerHandler for Emend {
             .enable_completions()
             .enable_skills();
         ServerConfig::new(capabilities.build())
-            .with_instructions(self.instructions())
+            .with_instructions(self.instructions(""))
             .with_server_info(Implementation::new("emend", env!("CARGO_PKG_VERSION")))
+    }
+
+    /// Opens a session of 2025, in the words of the client's dialect.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let client = named(&request.client_info.name);
+        context.peer.set_peer_info(request.clone());
+        Ok(self.negotiate_initialize(&request)?.with_instructions(self.instructions(&client)))
+    }
+
+    /// Says what the server is, in the words of the dialect of the client that the request itself names.
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let info = self.get_info().with_instructions(self.instructions(&lists_for(&context)));
+        Ok(DiscoverResult::from_server_info(versions, info))
     }
 
     /// Begins the tally of a session of 2025.
@@ -385,7 +406,7 @@ impl ServerHandler for Emend {
             let message = format!("Unknown tool '{}'. The tools are: {known}.", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
-        self.call(understood, dialect.map_or(&[], |dialect| dialect.names), request, &context).await
+        self.call(understood, Names::of(dialect), request, &context).await
     }
 }
 

@@ -8,6 +8,7 @@ use std::fmt::Write;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
+use crate::dialects::Names;
 use crate::reading::Reading;
 use crate::wire::{Outcome, WireFile};
 
@@ -48,14 +49,14 @@ pub struct Refused<'a> {
 }
 
 /// The manner of the answer to one call.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Manner<'a> {
     /// The words of the tool by whose name the call was made.
     pub words: Words,
     /// The arguments of the call under our names.
     pub arguments: &'a JsonObject,
-    /// The names under which the client sees our tools, where they are other ones.
-    pub names: &'a [(&'static str, &'static str)],
+    /// The names under which the client sees our tools and their arguments.
+    pub(crate) names: Names,
 }
 
 impl Manner<'_> {
@@ -67,7 +68,10 @@ impl Manner<'_> {
 
     /// Returns how a reading is shown.
     pub(crate) fn reading(&self, reading: &Reading) -> String {
-        self.words.reading.map_or_else(|| reading.text(), |show| show(reading))
+        self.words.reading.map_or_else(
+            || reading.text_with(self.names.of_ours("read_file"), self.names.of_ours("offset")),
+            |show| show(reading),
+        )
     }
 
     /// Returns the text of a refused edit.
@@ -88,19 +92,10 @@ impl Manner<'_> {
         let refused = Refused { code, lines, path, arguments: self.arguments };
         let words = self.words.refused.and_then(|words| words(&refused));
         let text = words.map(|words| format!("{words}\n{text}")).unwrap_or(text);
-        match self.names_in(&text) {
-            Some(names) => put_before_code(text, &names),
+        match self.names.in_text(&text) {
+            Some(names) => put_before_code(text, &format!("(Here {names}.)")),
             None => text,
         }
-    }
-
-    /// Says how the tools are called here that a text names.
-    fn names_in(&self, text: &str) -> Option<String> {
-        let named: Vec<String> = (self.names.iter())
-            .filter(|(ours, theirs)| ours != theirs && has_word(text, ours))
-            .map(|(ours, theirs)| format!("{ours} is {theirs}"))
-            .collect();
-        (!named.is_empty()).then(|| format!("(Here {}.)", named.join(", ")))
     }
 }
 
@@ -113,12 +108,6 @@ fn put_before_code(mut text: String, line: &str) -> String {
         }
     }
     text
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word)
-        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
 impl<'a> Done<'a> {
@@ -201,7 +190,10 @@ fn text<'a>(arguments: &'a JsonObject, name: &str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use emend_workspace::DialectName;
+
     use super::*;
+    use crate::dialects;
 
     #[test]
     fn a_snippet_shows_the_new_lines_under_their_numbers() {
@@ -216,11 +208,11 @@ mod tests {
     #[test]
     fn words_come_in_front_and_names_before_the_code() {
         let words = Words { refused: Some(|_| Some("Not found.".into())), ..Words::default() };
-        let names = &[("read_file", "Read"), ("write_file", "Write"), ("undo_edit", "undo_edit")];
+        let names = Names::of(dialects::find(DialectName::Claude, ""));
         let manner = Manner { words, arguments: &JsonObject::new(), names };
         let said = manner.not_read("missing-original", None, "Use read_file, not read_files.\n[code]".into());
         assert_eq!(said, "Not found.\nUse read_file, not read_files.\n(Here read_file is Read.)\n[code]");
-        let ours = Manner { words: Words::default(), arguments: &JsonObject::new(), names: &[] };
+        let ours = Manner { words: Words::default(), arguments: &JsonObject::new(), names: Names::OURS };
         assert_eq!(ours.not_read("c", None, "Use read_file.\n[c]".into()), "Use read_file.\n[c]");
     }
 }

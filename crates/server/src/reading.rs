@@ -57,7 +57,13 @@ impl Reading {
     /// Returns the reading as text.
     #[must_use]
     pub fn text(&self) -> String {
-        let more = self.more("read_file", "offset");
+        self.text_with("read_file", "offset")
+    }
+
+    /// Returns the reading as text, where the call of this tool with this argument shows more.
+    #[must_use]
+    pub fn text_with(&self, tool: &str, argument: &str) -> String {
+        let more = self.more(tool, argument);
         format!("{}{}{}{more}{}", self.header, self.lines, self.cut, self.after)
     }
 

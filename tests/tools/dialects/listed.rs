@@ -34,7 +34,9 @@ fn the_instructions_say_how_the_tools_are_called() {
         let mut client = launch(&folder).argument("--dialect").argument(dialect).start();
         client.initialize_legacy("2025-11-25")["instructions"].as_str().unwrap().to_owned()
     };
-    assert!(opening("claude").contains("read_file is Read, str_replace is Edit"));
+    let names = opening("claude");
+    assert!(names.contains("read_file is Read, str_replace is Edit"), "{names}");
+    assert!(names.contains("no replace_in_files"), "{names}");
     assert_eq!(opening("auto"), opening("emend"));
 }
 
@@ -79,7 +81,8 @@ fn auto_goes_by_the_client_where_its_models_are_of_one_family() {
     for (client, expected) in [
         ("claude-code", "Read"),
         ("codex-mcp-client", "apply_patch"),
-        ("gemini-cli", "read_file"),
+        ("gemini-cli-mcp-client", "read_file"),
+        ("codexplorer", "read_file"),
         ("cursor", "read_file"),
     ] {
         assert_eq!(first(server.client().called(client)), expected, "{client} in 2026");

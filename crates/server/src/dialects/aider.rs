@@ -25,7 +25,12 @@ pub(super) fn dialect() -> Dialect {
             "undo_edit",
             "diagnostics",
         ],
-        names: &[("str_replace", "apply_patch"), ("write_file", "apply_patch with the format whole")],
+        names: &[
+            ("str_replace", "apply_patch"),
+            ("write_file", "apply_patch with the format whole"),
+            ("old_string", "SEARCH"),
+            ("new_string", "REPLACE"),
+        ],
     }
 }
 

@@ -7,7 +7,7 @@ use emend_workspace::DialectName;
 use emend_workspace::problem::Problem;
 
 use super::Dialect;
-use super::tool::{DialectArguments, DialectTool, Translated, in_order, replacement};
+use super::tool::{Beside, DialectArguments, DialectTool, Translated, in_order, replacement};
 use crate::manner::{Done, Refused, Words};
 use crate::reading::Reading;
 use crate::tools::{About, Effect};
@@ -58,6 +58,8 @@ line numbers starting at 1. Read a file before you edit it: changes of others ar
     };
     const STANDS_FOR: &'static str = "read_file";
     const WORDS: Words = Words { reading: Some(reading), refused: Some(refused), ..Words::OURS };
+    const BESIDE: &'static [Beside] =
+        &[Beside::empty("pages", "only PDFs have pages, and they are not read here")];
 
     fn translate(self) -> Result<Translated, Problem> {
         let Self { file_path, offset, limit } = self;

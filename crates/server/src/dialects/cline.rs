@@ -7,7 +7,7 @@ use emend_workspace::DialectName;
 use emend_workspace::problem::Problem;
 
 use super::Dialect;
-use super::tool::{DialectArguments, DialectTool, Translated, blocks};
+use super::tool::{Beside, DialectArguments, DialectTool, Translated, blocks};
 use crate::manner::{Done, Refused, Words};
 use crate::tools::{About, Effect};
 
@@ -25,6 +25,10 @@ pub(super) fn dialect() -> Dialect {
             ("str_replace", "replace_in_file"),
             ("apply_patch", "replace_in_file"),
             ("write_file", "write_to_file"),
+            ("old_string", "SEARCH"),
+            ("new_string", "REPLACE"),
+            ("offset", "start_line"),
+            ("limit", "end_line, which counts from the first line"),
         ],
     }
 }
@@ -52,6 +56,7 @@ of it.",
         is_core: true,
     };
     const STANDS_FOR: &'static str = "read_file";
+    const BESIDE: &'static [Beside] = &[Beside::nothing("task_progress")];
 
     fn translate(self) -> Result<Translated, Problem> {
         Translated::lines(self.path, self.start_line, self.end_line)
@@ -81,6 +86,7 @@ lines, exactly as in the file, and enough of them to be unique; an empty REPLACE
     };
     const STANDS_FOR: &'static str = "apply_patch";
     const WORDS: Words = Words { done: Some(saved), refused: Some(refused), ..Words::OURS };
+    const BESIDE: &'static [Beside] = &[Beside::nothing("task_progress")];
 
     fn translate(self) -> Result<Translated, Problem> {
         Ok(blocks(self.path, self.diff))
@@ -109,6 +115,7 @@ provide the COMPLETE content.",
     };
     const STANDS_FOR: &'static str = "write_file";
     const WORDS: Words = Words { done: Some(saved), ..Words::OURS };
+    const BESIDE: &'static [Beside] = &[Beside::nothing("task_progress")];
 
     fn translate(self) -> Result<Translated, Problem> {
         Ok(Translated::write(self.path, self.content))
@@ -135,6 +142,7 @@ impl DialectArguments for ListFiles {
         is_core: true,
     };
     const STANDS_FOR: &'static str = "list_files";
+    const BESIDE: &'static [Beside] = &[Beside::nothing("task_progress")];
 
     fn translate(self) -> Result<Translated, Problem> {
         Ok(Translated::files(self.path, self.recursive == Some(true)))

@@ -9,7 +9,7 @@ use emend_workspace::DialectName;
 use emend_workspace::problem::Problem;
 
 use super::Dialect;
-use super::tool::{DialectArguments, DialectTool, Translated};
+use super::tool::{Beside, DialectArguments, DialectTool, Translated};
 use crate::manner::{Done, Refused, Words};
 use crate::reading::Reading;
 use crate::tools::{About, Effect};
@@ -23,7 +23,11 @@ pub(super) fn dialect() -> Dialect {
             DialectTool::listed_with::<ListDir>(),
         ],
         keeps: &["search_text", "edit_preview", "apply_preview", "undo_edit", "diagnostics"],
-        names: &[("list_files", "list_dir")],
+        names: &[
+            ("list_files", "list_dir"),
+            ("str_replace", "apply_patch"),
+            ("write_file", "apply_patch with *** Add File"),
+        ],
     }
 }
 
@@ -94,6 +98,10 @@ impl DialectArguments for ReadFile {
     };
     const STANDS_FOR: &'static str = "read_file";
     const WORDS: Words = Words { reading: Some(reading), refused: Some(not_read), ..Words::OURS };
+    const BESIDE: &'static [Beside] = &[
+        // It counts in the mode indentation alone.
+        Beside::nothing("indentation"),
+    ];
 
     fn translate(self) -> Result<Translated, Problem> {
         let Self { file_path, offset, limit, .. } = self;
@@ -121,6 +129,15 @@ impl DialectArguments for ListDir {
         is_core: true,
     };
     const STANDS_FOR: &'static str = "list_files";
+    const BESIDE: &'static [Beside] = &[
+        Beside::only(
+            "offset",
+            |value| value.as_u64().is_some_and(|first| first <= 1),
+            "there are no pages: list a folder below",
+        ),
+        // More is shown than is asked for.
+        Beside::nothing("limit"),
+    ];
 
     fn translate(self) -> Result<Translated, Problem> {
         let depth = self.depth.unwrap_or(2);

@@ -11,7 +11,9 @@ use emend_workspace::DialectName;
 use emend_workspace::problem::Problem;
 
 use super::Dialect;
-use super::tool::{DialectArguments, DialectTool, Translated, counted_replacement, invalid, replacement};
+use super::tool::{
+    Beside, DialectArguments, DialectTool, Translated, counted_replacement, invalid, replacement,
+};
 use crate::manner::{Done, Refused, Words};
 use crate::reading::Reading;
 use crate::tools::{About, Effect};
@@ -29,7 +31,13 @@ pub(super) fn dialect() -> Dialect {
             DialectTool::understood_with::<ReadPaths>(),
         ],
         keeps: &["search_text", "edit_preview", "apply_preview", "undo_edit", "diagnostics"],
-        names: &[("list_files", "list_directory"), ("str_replace", "replace")],
+        names: &[
+            ("list_files", "list_directory"),
+            ("str_replace", "replace"),
+            ("replace_all", "allow_multiple"),
+            ("offset", "start_line"),
+            ("limit", "end_line, which counts from the first line"),
+        ],
     }
 }
 
@@ -142,6 +150,8 @@ response says how to read more with start_line and end_line. Read a file before 
     };
     const STANDS_FOR: &'static str = "read_file";
     const WORDS: Words = Words { reading: Some(reading), refused: Some(not_read), ..Words::OURS };
+    const BESIDE: &'static [Beside] =
+        &[Beside::same("absolute_path", "file_path"), Beside::same("absolutePath", "file_path")];
 
     fn translate(self) -> Result<Translated, Problem> {
         Translated::lines(self.file_path, self.start_line, self.end_line)
@@ -167,6 +177,13 @@ impl DialectArguments for ReadManyFiles {
     };
     const STANDS_FOR: &'static str = "read_file";
     const WORDS: Words = Words { reading: Some(one_of_many), refused: Some(not_read), ..Words::OURS };
+    const BESIDE: &'static [Beside] = &[
+        Beside::empty("exclude", "give the paths of the files that you want, and leave the others out"),
+        // These are about what a pattern finds, and there are no patterns.
+        Beside::nothing("recursive"),
+        Beside::nothing("useDefaultExcludes"),
+        Beside::nothing("file_filtering_options"),
+    ];
 
     fn translate(self) -> Result<Translated, Problem> {
         read_files("include", self.include)
@@ -184,6 +201,7 @@ impl DialectArguments for ReadPaths {
     const ABOUT: About = ReadManyFiles::ABOUT;
     const STANDS_FOR: &'static str = ReadManyFiles::STANDS_FOR;
     const WORDS: Words = ReadManyFiles::WORDS;
+    const BESIDE: &'static [Beside] = ReadManyFiles::BESIDE;
 
     fn translate(self) -> Result<Translated, Problem> {
         read_files("paths", self.paths)
@@ -220,10 +238,20 @@ impl DialectArguments for ListDirectory {
         is_core: true,
     };
     const STANDS_FOR: &'static str = "list_files";
+    const BESIDE: &'static [Beside] = &[
+        Beside::same("path", "dir_path"),
+        Beside::empty("ignore", "there are no patterns: all is listed that git does not ignore"),
+        Beside::only("file_filtering_options", respects_ignores, "files that git ignores are left out here"),
+    ];
 
     fn translate(self) -> Result<Translated, Problem> {
         Ok(Translated::call("list_files", [("path", self.dir_path.into()), ("depth", 1.into())]))
     }
+}
+
+/// Returns whether these options leave out what git ignores, as it is done here. What Gemini alone ignores is shown.
+fn respects_ignores(options: &Value) -> bool {
+    options.is_object() && options.get("respect_git_ignore") != Some(&Value::Bool(false))
 }
 
 /// Shows the content without numbers, since Gemini's tools have none.

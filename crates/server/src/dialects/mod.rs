@@ -13,6 +13,7 @@ mod cline;
 mod codex;
 mod commands;
 mod gemini;
+mod naming;
 mod opencode;
 mod openhands;
 mod roo;
@@ -27,6 +28,7 @@ use serde_json::Value;
 use emend_workspace::problem::Problem;
 use emend_workspace::{DialectName, ListedTools, Mode};
 
+pub(crate) use self::naming::Names;
 use self::tool::DialectTool;
 pub(crate) use self::tool::Translated;
 use crate::arguments;
@@ -38,7 +40,7 @@ pub(crate) struct Dialect {
     tools: Vec<DialectTool>,
     /// The names of our tools that stay beside them.
     keeps: &'static [&'static str],
-    /// The names of its tools that do what ours do, in the words that a model needs to call them.
+    /// The names of its tools and arguments that do what ours do, in the words that a model needs to call them.
     pub(crate) names: &'static [(&'static str, &'static str)],
 }
 
@@ -76,17 +78,16 @@ pub(crate) fn find(name: DialectName, client: &str) -> Option<&'static Dialect> 
     all().iter().find(|dialect| dialect.name == name)
 }
 
-/// The clients that run models of one family, by how their names begin.
+/// The clients that run models of one family, by their exact names.
 const CLIENTS_OF_ONE_FAMILY: [(&str, DialectName); 3] = [
     ("claude-code", DialectName::Claude),
-    ("codex", DialectName::Codex),
-    ("gemini-cli", DialectName::Gemini),
+    ("codex-mcp-client", DialectName::Codex),
+    ("gemini-cli-mcp-client", DialectName::Gemini),
 ];
 
 /// Returns the dialect that the models of this client were trained on, if they are of one family.
 fn of_client(client: &str) -> DialectName {
-    let client = client.to_lowercase();
-    let family = CLIENTS_OF_ONE_FAMILY.iter().find(|(prefix, _)| client.starts_with(prefix));
+    let family = CLIENTS_OF_ONE_FAMILY.iter().find(|(name, _)| client == *name);
     family.map_or(DialectName::Emend, |(_, dialect)| *dialect)
 }
 
@@ -118,6 +119,21 @@ impl Dialect {
     /// Returns the tools of this name: the one that is listed, and what had its name before.
     fn tools(&self, name: &str) -> impl Iterator<Item = &DialectTool> {
         self.tools.iter().filter(move |tool| tool.about.name == name)
+    }
+
+    /// Returns the problem of a preview whose tool is none of anybody's: the tools that it may name here.
+    fn unknown_edit(&self, named: &JsonObject) -> Option<Problem> {
+        let name = named.get("tool")?.as_str()?;
+        if tools::find(name).is_some() {
+            return None;
+        }
+        let known: Vec<&str> = self
+            .tools
+            .iter()
+            .filter(|tool| tool.is_listed && tool.edits())
+            .map(|tool| tool.about.name)
+            .collect();
+        Some(tool::invalid("tool", &format!("it must be one of {}, not {name:?}", known.join(", "))))
     }
 
     /// Returns the names of the tools that are listed.
@@ -153,11 +169,10 @@ enum Meant {
 
 impl Meant {
     fn fits(self, arguments: &JsonObject) -> bool {
-        let schema = match self {
-            Self::Ours(tool) => &tool.input,
-            Self::Theirs(tool) => &tool.input,
-        };
-        arguments::fit(schema, arguments)
+        match self {
+            Self::Ours(tool) => arguments::fit(&tool.input, arguments),
+            Self::Theirs(tool) => arguments::fit(&tool.input, &tool.without_beside(arguments.clone()).0),
+        }
     }
 }
 
@@ -221,7 +236,10 @@ fn with_parts(
         None => {}
     };
     match tool.about.name {
-        "edit_preview" => translate(&mut arguments),
+        "edit_preview" => {
+            translate(&mut arguments);
+            problem = problem.or_else(|| dialect?.unknown_edit(&arguments));
+        }
         "edit_files" => {
             let edits = arguments.get_mut("edits").and_then(Value::as_array_mut).into_iter().flatten();
             edits.filter_map(Value::as_object_mut).for_each(translate);

@@ -1,6 +1,7 @@
 //! opencode's tools: read, edit, write and apply_patch. `patch`, as apply_patch was called, and `multiedit` are understood.
 
 use std::fmt::Write as _;
+use std::path::{Component, Path};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,7 +27,14 @@ pub(super) fn dialect() -> Dialect {
             DialectTool::understood_with::<MultiEdit>(),
         ],
         keeps: &["list_files", "search_text", "edit_preview", "apply_preview", "undo_edit", "diagnostics"],
-        names: &[("read_file", "read"), ("str_replace", "edit"), ("write_file", "write")],
+        names: &[
+            ("read_file", "read"),
+            ("str_replace", "edit"),
+            ("write_file", "write"),
+            ("old_string", "oldString"),
+            ("new_string", "newString"),
+            ("replace_all", "replaceAll"),
+        ],
     }
 }
 
@@ -162,8 +170,7 @@ struct MultiEdit {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct OneEdit {
-    #[serde(rename = "filePath")]
-    _file_path: Option<String>,
+    file_path: Option<String>,
     old_string: String,
     new_string: String,
     replace_all: Option<bool>,
@@ -182,8 +189,8 @@ impl DialectArguments for MultiEdit {
     const WORDS: Words = Edit::WORDS;
 
     fn translate(self) -> Result<Translated, Problem> {
-        if self.edits.iter().any(|edit| edit._file_path.as_ref().is_some_and(|path| *path != self.file_path))
-        {
+        let is_other = |path: &String| !is_same_path(path, &self.file_path);
+        if self.edits.iter().any(|edit| edit.file_path.as_ref().is_some_and(is_other)) {
             return Err(invalid("edits", "they are all of the file that filePath names"));
         }
         let path = self.file_path;
@@ -192,6 +199,12 @@ impl DialectArguments for MultiEdit {
         };
         in_order(self.edits.into_iter().map(edit).collect())
     }
+}
+
+/// Returns whether two paths are the same but for parts that lead nowhere, such as `./`.
+fn is_same_path(one: &str, other: &str) -> bool {
+    let parts = |path| Path::new(path).components().filter(|part| *part != Component::CurDir);
+    parts(one).eq(parts(other))
 }
 
 fn reading(reading: &Reading) -> String {

@@ -8,7 +8,7 @@ use emend_workspace::problem::Problem;
 
 use super::Dialect;
 use super::commands::{self, Command, Commands};
-use super::tool::{DialectArguments, DialectTool, Translated};
+use super::tool::{Beside, DialectArguments, DialectTool, Translated};
 use crate::manner::{Done, Refused, Words};
 use crate::tools::{About, Effect};
 
@@ -23,6 +23,10 @@ pub(super) fn dialect() -> Dialect {
             ("list_files", "str_replace_editor with the command view"),
             ("str_replace", "str_replace_editor with the command str_replace"),
             ("write_file", "str_replace_editor with the command create"),
+            ("old_string", "old_str"),
+            ("new_string", "new_str"),
+            ("offset", "the first number of view_range"),
+            ("limit", "the second number of view_range, which is a line"),
         ],
     }
 }
@@ -66,6 +70,7 @@ A call that fails changes nothing.",
     };
     const STANDS_FOR: &'static str = "read_file";
     const WORDS: Words = Words { done: Some(done), reading: Some(commands::reading), refused: Some(refused) };
+    const BESIDE: &'static [Beside] = &[Beside::nothing("security_risk"), Beside::nothing("summary")];
 
     fn translate(self) -> Result<Translated, Problem> {
         let Self { command, path, file_text, old_str, new_str, insert_line, view_range } = self;

@@ -1,6 +1,7 @@
 //! Roo Code's tools: read_file, apply_diff with line hints, write_to_file and list_files. Those that it had before, or gives
 //! to some models only, are understood.
 
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use emend_workspace::problem::Problem;
 use super::Dialect;
 use super::commands::insertion;
 use super::tool::{
-    DialectArguments, DialectTool, Translated, blocks, counted_replacement, invalid, replacement,
+    Beside, DialectArguments, DialectTool, Translated, blocks, counted_replacement, invalid, replacement,
 };
 use crate::manner::{Done, Refused, Words};
 use crate::tools::{About, Effect};
@@ -24,6 +25,7 @@ pub(super) fn dialect() -> Dialect {
             DialectTool::listed_with::<ApplyDiff>(),
             DialectTool::listed_with::<WriteToFile>(),
             DialectTool::listed_with::<ListFiles>(),
+            DialectTool::understood_with::<ReadFiles>(),
             DialectTool::understood_with::<InsertContent>(),
             DialectTool::understood_with::<Operations>().called("search_and_replace"),
             DialectTool::understood_with::<Operations>(),
@@ -37,6 +39,8 @@ pub(super) fn dialect() -> Dialect {
             ("str_replace", "apply_diff"),
             ("apply_patch", "apply_diff"),
             ("write_file", "write_to_file"),
+            ("old_string", "SEARCH"),
+            ("new_string", "REPLACE"),
         ],
     }
 }
@@ -67,11 +71,72 @@ impl DialectArguments for ReadFile {
         is_core: true,
     };
     const STANDS_FOR: &'static str = "read_file";
+    const BESIDE: &'static [Beside] = &[
+        // It counts in the mode indentation alone.
+        Beside::nothing("indentation"),
+    ];
 
     fn translate(self) -> Result<Translated, Problem> {
         let Self { path, offset, limit, .. } = self;
         Ok(Translated::read(path, offset, limit))
     }
+}
+
+/// Arguments of `read_file` as it was before: several files, each with ranges of lines.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadFiles {
+    /// Each with its path
+    files: Vec<JsonObject>,
+}
+
+impl DialectArguments for ReadFiles {
+    const ABOUT: About = ReadFile::ABOUT;
+    const STANDS_FOR: &'static str = ReadFile::STANDS_FOR;
+
+    fn translate(self) -> Result<Translated, Problem> {
+        let mut parts = Vec::new();
+        for mut file in self.files {
+            let ranges = file.remove("line_ranges").unwrap_or_default();
+            let ranges: Vec<(u64, u64)> = match &ranges {
+                Value::Null => Vec::new(),
+                Value::Array(ranges) => ranges
+                    .iter()
+                    .map(|range| {
+                        lines(range).ok_or_else(|| invalid("line_ranges", "a range is [first, last], from 1"))
+                    })
+                    .collect::<Result<_, _>>()?,
+                _ => return Err(invalid("line_ranges", "it must be a list of ranges [first, last]")),
+            };
+            if ranges.is_empty() {
+                parts.push(Value::Object(file));
+                continue;
+            }
+            for (first, last) in ranges {
+                let mut part = file.clone();
+                part.insert("offset".to_owned(), first.into());
+                part.insert("limit".to_owned(), (last - first + 1).into());
+                parts.push(Value::Object(part));
+            }
+        }
+        Ok(Translated::call("read_file", [("files", parts.into())]))
+    }
+}
+
+/// Returns the first and the last line of a range: two numbers in a list, or with a dash between them.
+fn lines(range: &Value) -> Option<(u64, u64)> {
+    let (first, last) = match range {
+        Value::Array(ends) => match &ends[..] {
+            [first, last] => (first.as_u64()?, last.as_u64()?),
+            _ => return None,
+        },
+        Value::String(text) => {
+            let (first, last) = text.split_once('-')?;
+            (first.trim().parse().ok()?, last.trim().parse().ok()?)
+        }
+        _ => return None,
+    };
+    (first >= 1 && last >= first).then_some((first, last))
 }
 
 /// Arguments of `apply_diff`.
@@ -248,6 +313,10 @@ impl DialectArguments for SearchAndReplace {
     };
     const STANDS_FOR: &'static str = "replace_in_files";
     const WORDS: Words = Words { done: Some(done), refused: Some(refused), ..Words::OURS };
+    const BESIDE: &'static [Beside] = &[
+        Beside::empty("start_line", "every place in the file is replaced: for some lines use apply_diff"),
+        Beside::empty("end_line", "every place in the file is replaced: for some lines use apply_diff"),
+    ];
 
     fn translate(self) -> Result<Translated, Problem> {
         let Self { path, search, replace, use_regex, ignore_case } = self;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::json;
+
 use super::*;
 
 /// Checks that a call of a tool becomes a call of ours with exactly these arguments.
@@ -43,8 +45,7 @@ fn a_list_is_short() {
 #[test]
 fn what_a_dialect_names_of_ours_exists() {
     for dialect in all() {
-        let ours = dialect.keeps.iter().chain(dialect.names.iter().map(|(ours, _)| ours));
-        for name in ours.chain(dialect.tools.iter().map(|tool| &tool.stands_for)) {
+        for name in dialect.keeps.iter().chain(dialect.tools.iter().map(|tool| &tool.stands_for)) {
             assert!(tools::find(name).is_some(), "{}: {name}", dialect.name);
         }
         for kept in ["edit_preview", "apply_preview", "undo_edit", "diagnostics"] {
@@ -59,7 +60,7 @@ const CLASHES: &[(&str, &[&str])] = &[
     ("apply_patch", &["emend", "codex", "aider", "opencode"]),
     ("edit", &["roo", "opencode"]),
     ("list_files", &["emend", "cline", "roo"]),
-    ("read_file", &["emend", "codex", "gemini", "cline", "roo"]),
+    ("read_file", &["emend", "codex", "gemini", "cline", "roo", "roo"]),
     ("read_many_files", &["gemini", "gemini"]),
     ("replace", &["gemini", "gemini"]),
     ("search_and_replace", &["roo", "roo"]),
@@ -89,12 +90,117 @@ fn a_client_of_one_family_gets_its_dialect() {
     for (client, expected) in [
         ("claude-code", DialectName::Claude),
         ("codex-mcp-client", DialectName::Codex),
-        ("gemini-cli-mcp-client-emend", DialectName::Gemini),
+        ("gemini-cli-mcp-client", DialectName::Gemini),
+        ("codexplorer", DialectName::Emend),
+        ("claude-code-router", DialectName::Emend),
         ("opencode", DialectName::Emend),
         ("my claude-code", DialectName::Emend),
     ] {
         assert_eq!(of_client(client), expected, "{client}");
     }
+}
+
+/// Returns the problem of a call, as a model reads it.
+fn refused(dialect: DialectName, (name, arguments): (&str, Value)) -> String {
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+    let understood = understand(find(dialect, ""), name, arguments).unwrap();
+    crate::messages::message(&understood.problem.unwrap(), crate::messages::Audience::Model)
+}
+
+#[test]
+fn what_models_of_the_originals_add_is_passed_over_where_it_changes_nothing() {
+    let one = || json!({"path": "a"});
+    let lines = json!({"files": [{"path": "a", "offset": 2, "limit": 3}, {"path": "b"}]});
+    let files =
+        json!({"files": [{"path": "a", "line_ranges": [[2, 4]]}, {"path": "b", "line_ranges": null}]});
+    for (dialect, name, arguments, ours, expected) in [
+        (
+            DialectName::Cline,
+            "read_file",
+            json!({"path": "a", "task_progress": "- [ ] x"}),
+            "read_file",
+            one(),
+        ),
+        (DialectName::Gemini, "read_file", json!({"absolute_path": "a"}), "read_file", one()),
+        (DialectName::Gemini, "read_file", json!({"file_path": "a", "unknown": null}), "read_file", one()),
+        (
+            DialectName::Gemini,
+            "read_many_files",
+            json!({"include": ["a"], "exclude": [], "recursive": true, "useDefaultExcludes": false}),
+            "read_file",
+            json!({"files": [{"path": "a"}]}),
+        ),
+        (
+            DialectName::Gemini,
+            "list_directory",
+            json!({"path": "a", "ignore": [], "file_filtering_options": {"respect_git_ignore": true}}),
+            "list_files",
+            json!({"path": "a", "depth": 1}),
+        ),
+        (
+            DialectName::OpenHands,
+            "str_replace_editor",
+            json!({"command": "view", "path": "a", "security_risk": "LOW"}),
+            "read_file",
+            one(),
+        ),
+        (
+            DialectName::Codex,
+            "list_dir",
+            json!({"dir_path": "a", "offset": 1, "limit": 25}),
+            "list_files",
+            json!({"path": "a", "depth": 2}),
+        ),
+        (DialectName::Claude, "Read", json!({"file_path": "a", "pages": ""}), "read_file", one()),
+        (DialectName::Roo, "read_file", files, "read_file", lines),
+    ] {
+        check(dialect, (name, arguments), ours, expected);
+    }
+}
+
+#[test]
+fn what_would_change_something_and_is_not_done_is_refused_with_a_word() {
+    for (dialect, name, arguments, words) in [
+        (DialectName::Gemini, "read_many_files", json!({"include": ["a"], "exclude": ["b"]}), "'exclude'"),
+        (DialectName::Gemini, "list_directory", json!({"dir_path": "a", "ignore": ["b"]}), "'ignore'"),
+        (DialectName::Gemini, "read_file", json!({"file_path": "a", "absolute_path": "b"}), "given twice"),
+        (
+            DialectName::Gemini,
+            "list_directory",
+            json!({"dir_path": "a", "file_filtering_options": {"respect_git_ignore": false}}),
+            "git ignores",
+        ),
+        (DialectName::Codex, "list_dir", json!({"dir_path": "a", "offset": 26}), "no pages"),
+        (DialectName::Claude, "Read", json!({"file_path": "a", "pages": "1-2"}), "only PDFs"),
+        (
+            DialectName::Roo,
+            "read_file",
+            json!({"files": [{"path": "a", "line_ranges": ["4-2"]}]}),
+            "[first, last]",
+        ),
+        (
+            DialectName::Roo,
+            "search_and_replace",
+            json!({"path": "a", "search": "x", "replace": "y", "start_line": 1, "end_line": 2}),
+            "every place in the file",
+        ),
+        (DialectName::Gemini, "edit_preview", json!({"tool": "no_such"}), "one of replace, write_file,"),
+    ] {
+        let said = refused(dialect, (name, arguments));
+        assert!(said.contains(words), "{name}: {said}");
+    }
+}
+
+#[test]
+fn the_paths_of_several_edits_of_opencode_may_be_written_differently() {
+    let edits = |inner: &str| {
+        let edits = json!([{"filePath": inner, "oldString": "x", "newString": "y"}]);
+        ("multiedit", json!({"filePath": "./a/b", "edits": edits}))
+    };
+    let ours =
+        json!({"edits": [{"tool": "str_replace", "path": "./a/b", "old_string": "x", "new_string": "y"}]});
+    check(DialectName::OpenCode, edits("a/./b"), "edit_files", ours);
+    assert!(refused(DialectName::OpenCode, edits("a/c")).contains("filePath"));
 }
 
 /// docs/DIALECTS.md, with its sections by their titles.

@@ -22,6 +22,10 @@ pub(super) fn dialect() -> Dialect {
             ("list_files", "str_replace_based_edit_tool with the command view"),
             ("str_replace", "str_replace_based_edit_tool with the command str_replace"),
             ("write_file", "str_replace_based_edit_tool with the command create"),
+            ("old_string", "old_str"),
+            ("new_string", "new_str"),
+            ("offset", "the first number of view_range"),
+            ("limit", "the second number of view_range, which is a line"),
         ],
     }
 }

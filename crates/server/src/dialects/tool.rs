@@ -17,6 +17,42 @@ use crate::{arguments, schema};
 /// Optional arguments of our tools that go along with a call by any name: versions, which no other system has.
 const GO_ALONG: [&str; 2] = ["version", "versions"];
 
+/// An argument of the original that is understood and not listed.
+pub(super) struct Beside {
+    pub(super) name: &'static str,
+    pub(super) meaning: Meaning,
+}
+
+/// What an argument means that is not listed.
+pub(super) enum Meaning {
+    /// Nothing for what is done here, whatever its value.
+    Nothing,
+    /// The same as this argument.
+    Same(&'static str),
+    /// What is not done here. With such a value it says nothing, else the call is refused with these words.
+    Refused(fn(&Value) -> bool, &'static str),
+}
+
+impl Beside {
+    pub(super) const fn nothing(name: &'static str) -> Self {
+        Self { name, meaning: Meaning::Nothing }
+    }
+
+    pub(super) const fn same(name: &'static str, as_this: &'static str) -> Self {
+        Self { name, meaning: Meaning::Same(as_this) }
+    }
+
+    /// An argument that must be empty, for this reason.
+    pub(super) const fn empty(name: &'static str, why: &'static str) -> Self {
+        Self { name, meaning: Meaning::Refused(arguments::is_nothing, why) }
+    }
+
+    /// An argument that must have such a value, for this reason.
+    pub(super) const fn only(name: &'static str, such: fn(&Value) -> bool, why: &'static str) -> Self {
+        Self { name, meaning: Meaning::Refused(such, why) }
+    }
+}
+
 /// The arguments of a tool of a dialect.
 pub(super) trait DialectArguments: DeserializeOwned + JsonSchema {
     /// The description of the tool.
@@ -25,6 +61,8 @@ pub(super) trait DialectArguments: DeserializeOwned + JsonSchema {
     const STANDS_FOR: &'static str;
     /// The words of its answers, where they are not ours.
     const WORDS: Words = Words::OURS;
+    /// Arguments that models of the original send and that are not listed.
+    const BESIDE: &'static [Beside] = &[];
 
     /// Translates a call of it.
     fn translate(self) -> Result<Translated, Problem>;
@@ -38,6 +76,7 @@ pub(crate) struct DialectTool {
     /// The name of the tool of ours that does mostly what it does.
     pub(super) stands_for: &'static str,
     pub(super) words: Words,
+    beside: &'static [Beside],
     translate: fn(&JsonObject, JsonObject) -> Result<Translated, Problem>,
 }
 
@@ -50,6 +89,7 @@ impl DialectTool {
             is_listed: true,
             stands_for: T::STANDS_FOR,
             words: T::WORDS,
+            beside: T::BESIDE,
             translate: |schema, arguments| arguments::read_with_empty::<T>(schema, arguments)?.translate(),
         }
     }
@@ -76,10 +116,39 @@ impl DialectTool {
                 arguments.retain(|known, _| known != name);
             }
         }
+        let (arguments, refused) = self.without_beside(arguments);
+        if let Some(problem) = refused {
+            return Err(problem);
+        }
         let mut translated = (self.translate)(&self.input, arguments)?;
         translated.words = self.words;
         translated.arguments.extend(beside);
         Ok(translated)
+    }
+
+    /// Returns the arguments without those that are not listed, and why one of these cannot be passed over.
+    pub(super) fn without_beside(&self, mut arguments: JsonObject) -> (JsonObject, Option<Problem>) {
+        let mut problem = None;
+        for Beside { name, meaning } in self.beside {
+            if !arguments.contains_key(*name) {
+                continue;
+            }
+            let value = arguments.get(*name).cloned().unwrap_or_default();
+            match meaning {
+                Meaning::Same(other) if !value.is_null() && arguments.contains_key(*other) => {
+                    problem.get_or_insert(invalid(other, "it is given twice, under two names"));
+                }
+                Meaning::Same(other) if !value.is_null() => {
+                    arguments.insert((*other).to_owned(), value);
+                }
+                Meaning::Refused(such, why) if !value.is_null() && !such(&value) => {
+                    problem.get_or_insert(invalid(name, why));
+                }
+                Meaning::Nothing | Meaning::Same(_) | Meaning::Refused(..) => {}
+            }
+            arguments.retain(|key, _| key != name);
+        }
+        (arguments, problem)
     }
 
     /// Returns whether it may edit.
