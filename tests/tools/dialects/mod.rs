@@ -4,6 +4,7 @@ mod claude;
 mod listed;
 mod numbers;
 mod recorded;
+mod refusals;
 mod text_editor;
 
 use emend_testkit::{Client, Folder};
