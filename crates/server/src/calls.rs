@@ -113,7 +113,7 @@ impl Emend {
         }
         self.publish(tool, &mut answer, caller);
         let answers = self.shared.workspace.as_ref().map_or(Answers::Short, |workspace| workspace.answers());
-        let manner = Manner { words: translated.words, arguments, names };
+        let manner = Manner { words: translated.words, arguments, names: &names };
         Ok(answer.into_result(answers, &manner).into())
     }
 

@@ -25,6 +25,7 @@ use crate::dialects::{self, Dialect, Names};
 use crate::edit_slots::EditSlots;
 use crate::effects::Effects;
 use crate::events::Events;
+use crate::manner::Naming;
 use crate::messages::{Audience, message};
 use crate::previews::Previews;
 use crate::running_calls::RunningCalls;

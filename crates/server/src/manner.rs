@@ -8,7 +8,6 @@ use std::fmt::Write;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use crate::dialects::Names;
 use crate::reading::Reading;
 use crate::wire::{Outcome, WireFile};
 
@@ -48,6 +47,15 @@ pub struct Refused<'a> {
     arguments: &'a JsonObject,
 }
 
+/// The names under which a client sees our tools and their arguments.
+pub(crate) trait Naming {
+    /// Returns how one of our names is called here.
+    fn of_ours(&self, ours: &'static str) -> &'static str;
+
+    /// Says how the tools and arguments of ours are called here that a text names, and which of them are not there.
+    fn in_text(&self, text: &str) -> Option<String>;
+}
+
 /// The manner of the answer to one call.
 #[derive(Clone, Copy)]
 pub struct Manner<'a> {
@@ -56,7 +64,7 @@ pub struct Manner<'a> {
     /// The arguments of the call under our names.
     pub arguments: &'a JsonObject,
     /// The names under which the client sees our tools and their arguments.
-    pub(crate) names: Names,
+    pub(crate) names: &'a dyn Naming,
 }
 
 impl Manner<'_> {
@@ -193,7 +201,7 @@ mod tests {
     use emend_workspace::DialectName;
 
     use super::*;
-    use crate::dialects;
+    use crate::dialects::{self, Names};
 
     #[test]
     fn a_snippet_shows_the_new_lines_under_their_numbers() {
@@ -208,11 +216,11 @@ mod tests {
     #[test]
     fn words_come_in_front_and_names_before_the_code() {
         let words = Words { refused: Some(|_| Some("Not found.".into())), ..Words::default() };
-        let names = Names::of(dialects::find(DialectName::Claude, ""));
+        let names = &Names::of(dialects::find(DialectName::Claude, ""));
         let manner = Manner { words, arguments: &JsonObject::new(), names };
         let said = manner.not_read("missing-original", None, "Use read_file, not read_files.\n[code]".into());
         assert_eq!(said, "Not found.\nUse read_file, not read_files.\n(Here read_file is Read.)\n[code]");
-        let ours = Manner { words: Words::default(), arguments: &JsonObject::new(), names: Names::OURS };
+        let ours = Manner { words: Words::default(), arguments: &JsonObject::new(), names: &Names::OURS };
         assert_eq!(ours.not_read("c", None, "Use read_file.\n[c]".into()), "Use read_file.\n[c]");
     }
 }

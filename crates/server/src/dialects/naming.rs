@@ -7,6 +7,7 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 
 use super::Dialect;
+use crate::manner::Naming;
 use crate::tools;
 
 /// The names under which a client sees our tools and arguments: those of its dialect, or ours.
@@ -21,15 +22,15 @@ impl Names {
     pub(crate) fn of(dialect: Option<&'static Dialect>) -> Self {
         Self(dialect)
     }
+}
 
-    /// Returns how one of our names is called here.
-    pub(crate) fn of_ours(self, ours: &'static str) -> &'static str {
+impl Naming for Names {
+    fn of_ours(&self, ours: &'static str) -> &'static str {
         let table = self.0.map_or(&[][..], |dialect| dialect.names);
         table.iter().find(|(name, _)| *name == ours).map_or(ours, |(_, theirs)| theirs)
     }
 
-    /// Says how the tools and arguments of ours are called here that a text names, and which of them are not there.
-    pub(crate) fn in_text(self, text: &str) -> Option<String> {
+    fn in_text(&self, text: &str) -> Option<String> {
         let dialect = self.0?;
         let theirs = dialect.names.iter().filter(|(ours, theirs)| ours != theirs && is_named(text, ours));
         let mut said: Vec<String> = theirs.map(|(ours, theirs)| format!("{ours} is {theirs}")).collect();
