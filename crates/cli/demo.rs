@@ -176,7 +176,7 @@ impl Demo<'_> {
     }
 
     fn say(&self, text: &str) -> io::Result<()> {
-        Output { json: false, colours: self.colours }.show(text)
+        Output { json: false, colours: self.colours, pages: false }.show(text)
     }
 
     /// Colours the diff in an answer.

@@ -8,6 +8,7 @@ use emend_workspace::history::{Edited, HistoryQuery};
 use emend_workspace::problem::{Kind, Problem};
 use serde_json::json;
 
+use crate::edit_ids;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::workspace::{Opened, WorkspaceFlags};
@@ -17,7 +18,7 @@ const FILES: usize = 20;
 
 #[derive(clap::Args)]
 pub(crate) struct LogArguments {
-    /// Only edits of this file, relative to the workspace.
+    /// Only edits of this file: relative to the folder of --workspace, else to the working folder.
     path: Option<String>,
 
     /// How many to list.
@@ -33,7 +34,8 @@ pub(crate) struct LogArguments {
 
 #[derive(clap::Args)]
 pub(crate) struct ShowArguments {
-    /// The edit, by its id; without it, the newest.
+    /// The edit, by any beginning of its id that only one has, @ for the newest or @~N for one before it; without it, the
+    /// newest.
     edit: Option<String>,
 
     /// Show the request too, word for word.
@@ -51,10 +53,10 @@ pub(crate) struct ShowArguments {
 #[command(after_help = "Examples:\n  emend diff                       what the newest session did\n  \
                         emend diff --client claude-code  what the newest session of that client did")]
 pub(crate) struct DiffArguments {
-    /// Only what became of this file, relative to the workspace.
+    /// Only what became of this file: relative to the folder of --workspace, else to the working folder.
     path: Option<String>,
 
-    /// The session, as 'emend log --json' names it; without it, that of the newest edit.
+    /// The session, or its beginning, as 'emend log --json' names it; without it, that of the newest edit.
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
 
@@ -76,9 +78,10 @@ pub(crate) fn edits(workspace: &Workspace, path: Option<&str>, limit: usize) -> 
 
 pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
     let Opened { workspace, .. } = arguments.workspace.open_past()?;
-    let edits = edits(&workspace, arguments.path.as_deref(), arguments.limit.get())?;
+    let path = arguments.path.as_deref().map(|path| arguments.workspace.path_from_here(&workspace, path));
+    let edits = edits(&workspace, path.as_deref(), arguments.limit.get())?;
     if edits.is_empty() {
-        check_path(&workspace, arguments.path.as_deref())?;
+        check_path(&workspace, path.as_deref())?;
     }
     if output.json {
         let edits: Vec<_> = edits.iter().map(local::document).collect();
@@ -91,11 +94,14 @@ pub(crate) fn log(arguments: &LogArguments, output: Output) -> Ended {
             format!(" There are some of {}: go there, or name it with --workspace.", folder.display())
         });
         let above = above.unwrap_or_default();
-        output.show(&output.plain(&format!("No edits{of} in the history.{above}\n")))?;
+        let folders: Vec<String> =
+            workspace.roots().all().iter().map(|root| root.path.display().to_string()).collect();
+        let none = format!("No edits{of} in the history of {}.{above}\n", folders.join(", "));
+        output.show(&output.plain(&none))?;
         return Ok(Exit::Done);
     }
     let text: String = edits.iter().map(|edit| summary(edit, FILES, output)).collect();
-    output.show(&text)?;
+    output.show_long(&text)?;
     Ok(Exit::Done)
 }
 
@@ -103,7 +109,7 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
     let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let newest = || Ok::<_, Problem>(edits(&workspace, None, 1)?.into_iter().next().map(|edit| edit.id));
     let id = match &arguments.edit {
-        Some(id) => id.trim().to_owned(),
+        Some(id) => edit_ids::edit(&workspace, id)?,
         None => newest()?.ok_or_else(none_yet)?,
     };
     let edit = workspace.past_edits().find(&id, "")?;
@@ -125,14 +131,15 @@ pub(crate) fn show(arguments: &ShowArguments, output: Output) -> Ended {
             None => text.push_str("\nIts request was not kept.\n"),
         }
     }
-    output.show(&text)?;
+    output.show_long(&text)?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
     let Opened { workspace, .. } = arguments.workspace.open_past()?;
     let session = session(arguments, edits(&workspace, None, usize::MAX)?)?;
-    let path = arguments.path.as_deref();
+    let path = arguments.path.as_deref().map(|path| arguments.workspace.path_from_here(&workspace, path));
+    let path = path.as_deref();
     if edits(&workspace, path, 1)?.is_empty() {
         check_path(&workspace, path)?;
     }
@@ -151,7 +158,7 @@ pub(crate) fn diff(arguments: &DiffArguments, output: Output) -> Ended {
         let none = format!("Taken together, the edits of session {session} change no content{of}.\n");
         text = output.plain(&none).into_owned();
     }
-    output.show(&text)?;
+    output.show_long(&text)?;
     Ok(Exit::Done)
 }
 
@@ -172,7 +179,8 @@ fn session(arguments: &DiffArguments, mut edits: Vec<Edited>) -> Result<String, 
     }
     let (whose, known) = match (&arguments.session, &arguments.client) {
         (Some(session), _) => {
-            edits.retain(|edit| edit.session == *session);
+            let meant = edit_ids::session(&edits, session)?;
+            edits.retain(|edit| Some(&edit.session) == meant.as_ref());
             (format!("of the session {session}"), "'emend log --json' names the sessions")
         }
         (None, Some(client)) => {
@@ -193,6 +201,6 @@ fn summary(edit: &Edited, files: usize, output: Output) -> String {
     format!("{} {rest}", output.colours.yellow(id))
 }
 
-fn none_yet() -> Problem {
+pub(crate) fn none_yet() -> Problem {
     Problem::new(Kind::UnknownEdit { edit: None, path: None, recent: Vec::new() })
 }

@@ -18,6 +18,10 @@ use emend_workspace::problem::Code;
 use serde_json::{Value, json};
 
 use crate::exit::Stop;
+use crate::pager;
+
+/// Up to so many problems, their number stands only above them.
+const FEW: usize = 5;
 
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct OutputFlags {
@@ -27,6 +31,10 @@ pub(crate) struct OutputFlags {
 
     #[command(flatten)]
     colour: ColourFlag,
+
+    /// Show a long result without a pager.
+    #[arg(long)]
+    no_pager: bool,
 }
 
 #[derive(clap::Args, Clone, Copy)]
@@ -52,6 +60,8 @@ pub(crate) struct Colours(bool);
 pub(crate) struct Output {
     pub(crate) json: bool,
     pub(crate) colours: Colours,
+    /// Whether what is longer than the terminal is shown in a pager.
+    pub(crate) pages: bool,
 }
 
 impl ColourFlag {
@@ -66,7 +76,7 @@ impl ColourFlag {
 
 impl OutputFlags {
     pub(crate) fn output(self) -> Output {
-        Output { json: self.json, colours: self.colour.colours() }
+        Output { json: self.json, colours: self.colour.colours(), pages: !self.no_pager }
     }
 }
 
@@ -139,12 +149,12 @@ fn counts(header: &str) -> Option<(usize, usize)> {
 impl Output {
     /// The output of a command that only shows why it failed.
     pub(crate) fn of_errors() -> Self {
-        Self { json: false, colours: Colours(false) }
+        Self { json: false, colours: Colours(false), pages: false }
     }
 
     /// The output of a wrong command line with `--json`.
     pub(crate) fn of_documents() -> Self {
-        Self { json: true, colours: Colours(false) }
+        Self { json: true, colours: Colours(false), pages: false }
     }
 
     /// Shows a text whose only control characters are our colours.
@@ -155,6 +165,11 @@ impl Output {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             shown => shown,
         }
+    }
+
+    /// Shows a text that may be long, in a pager if it is longer than the terminal. Nothing may be asked after it.
+    pub(crate) fn show_long(self, text: &str) -> io::Result<()> {
+        if self.pages && pager::page(text) { Ok(()) } else { self.show(text) }
     }
 
     /// Shows a JSON document.
@@ -193,7 +208,13 @@ impl Output {
             Stop::Unknown(what) => format!("{what}\n[{}]", Code::UnknownEdit.as_str()),
             Stop::Usage(error) | Stop::Fault(error) => format!("{error:#}"),
         };
-        let said = if io::stderr().is_terminal() { visible(&said) } else { said };
+        let mut said = if io::stderr().is_terminal() { visible(&said) } else { said };
+        // Who reads a long refusal is at its end.
+        if let Stop::Refused(problems) = stop
+            && problems.len() > FEW
+        {
+            said = format!("{}\n\n{} problems; nothing was changed.", said.trim_end(), problems.len());
+        }
         let _ = writeln!(io::stderr(), "emend: {}", said.trim_end());
     }
 

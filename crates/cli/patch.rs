@@ -94,15 +94,26 @@ pub(crate) fn show(made: &Made, output: Output) -> Ended {
         output.document(&made.document())?;
         return Ok(Exit::Done);
     }
+    let diff = made.diff();
+    if !diff.is_empty() {
+        output.show_long(&output.diff(&diff))?;
+        output.show("\n")?;
+    }
+    // The outcome comes last, where whoever ran the command looks.
     let mut text = output.plain(&made.prose()).into_owned();
+    text.push_str(&totals(made));
     if let Some(edit) = made.edit() {
         text.push_str(&format!("This is edit {edit}; 'emend undo {edit}' takes it back.\n"));
     }
-    if !made.diff().is_empty() {
-        text.push_str(&format!("\n{}", output.diff(&made.diff())));
-    }
     output.show(&text)?;
     Ok(Exit::Done)
+}
+
+/// How much was changed in all: `2 files changed, +3 -1`
+fn totals(made: &Made) -> String {
+    let (files, added, removed) = made.totals();
+    let s = if files == 1 { "" } else { "s" };
+    format!("{files} file{s} changed, +{added} -{removed}\n")
 }
 
 impl Arguments {

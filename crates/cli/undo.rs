@@ -8,6 +8,7 @@ use emend_workspace::history::Edited;
 use emend_workspace::problem::{Kind, Problem};
 
 use crate::approve;
+use crate::edit_ids;
 use crate::exit::{Ended, Exit, Stop};
 use crate::history::edits;
 use crate::output::{Output, OutputFlags};
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
     }
     let Opened { workspace, effects, .. } = arguments.workspace.open_past()?;
     let (id, passed) = match &arguments.edit {
-        Some(id) => (id.trim().to_owned(), Vec::new()),
+        Some(id) => (edit_ids::edit(&workspace, id)?, Vec::new()),
         None => newest(&workspace)?,
     };
     if let (Some(newer), false) = (passed.first(), asks) {

@@ -10,7 +10,7 @@ use emend_apply_model::{Address, Settings as ModelSettings};
 use emend_server::effects::EffectSettings;
 use emend_server::messages::{Audience, message, shell_quoted};
 use emend_server::{ApplyModel, Effects};
-use emend_workspace::policy::apply_model;
+use emend_workspace::policy::{WORKSPACE_FILE, apply_model};
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{Policy, RootSpec, Workspace, disk, history};
 
@@ -21,7 +21,8 @@ use crate::settings;
 #[derive(clap::Args)]
 pub(crate) struct WorkspaceFlags {
     /// A folder whose files may be edited, as PATH or name=PATH. May be given several times; without it,
-    /// those of the configuration file are meant, or else the working folder.
+    /// those of the configuration file are meant, or else the nearest folder from the working folder upwards that
+    /// has a history of edits, an .emend.toml or a .git, or else the working folder.
     #[arg(long = "workspace", value_name = "DIR")]
     workspaces: Vec<String>,
 
@@ -103,6 +104,21 @@ impl WorkspaceFlags {
         history::nearest_above(&*disk, &here, state.as_deref()).map(Path::to_owned)
     }
 
+    /// A path as the person at the terminal means it: relative to the folder that was named, or else to the working
+    /// folder, if that is in the workspace.
+    pub(crate) fn path_from_here(&self, workspace: &Workspace, path: &str) -> String {
+        let named = !self.workspaces.is_empty();
+        let here = std::env::current_dir().ok().and_then(|here| here.canonicalize().ok());
+        let Some(here) = here.filter(|_| !named && !Path::new(path).is_absolute()) else {
+            return path.to_owned();
+        };
+        let is_beneath = |root: &Path| here != root && here.starts_with(root);
+        match workspace.roots().all().iter().any(|root| is_beneath(&root.path)) {
+            true => here.join(path).to_str().unwrap_or(path).to_owned(),
+            false => path.to_owned(),
+        }
+    }
+
     /// The folders and settings, without opening anything.
     pub(crate) fn options(&self) -> anyhow::Result<OpenOptions> {
         self.opening.options(&self.workspaces, StartedBy::Person, None)
@@ -155,7 +171,7 @@ impl OpeningFlags {
         let policy =
             Policy::new(&said.settings).map_err(|wrong| anyhow!("the policy: {wrong}"))?.with_own(own);
         let asked = if asked.is_empty() { &*said.settings.workspace } else { asked };
-        let roots = roots(asked, started_by)?;
+        let roots = roots(asked, started_by, state.as_deref())?;
         if let Ok(roots) = &roots {
             check_apart(roots, state.as_deref())?;
             if let Some(file) = &said.named {
@@ -234,9 +250,13 @@ fn check_outside(roots: &[RootSpec], file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The roots that were asked for, or else the working folder. The home folder and `/`, where some clients start
+/// The roots that were asked for, or else the working folder, or for a person the project around it. The home folder and `/`, where some clients start
 /// servers, are refused: then every tool answers with the line to add to the configuration.
-fn roots(asked: &[String], started_by: StartedBy) -> anyhow::Result<Result<Vec<RootSpec>, Problem>> {
+fn roots(
+    asked: &[String],
+    started_by: StartedBy,
+    state: Option<&Path>,
+) -> anyhow::Result<Result<Vec<RootSpec>, Problem>> {
     if !asked.is_empty() {
         return Ok(Ok(asked.iter().map(|written| RootSpec::parse(written)).collect()));
     }
@@ -256,7 +276,41 @@ fn roots(asked: &[String], started_by: StartedBy) -> anyhow::Result<Result<Vec<R
         );
         return Ok(Err(Problem::new(Kind::NoWorkspace { reason })));
     }
-    Ok(Ok(vec![RootSpec { name: None, path: here }]))
+    let path = match started_by {
+        StartedBy::Client => here,
+        StartedBy::Person => project_around(&here, state).unwrap_or(here),
+    };
+    Ok(Ok(vec![RootSpec { name: None, path }]))
+}
+
+/// The nearest folder, from this one upwards, that has a history of edits, an `.emend.toml` or a `.git`. Only folders of
+/// this user count, without a gap: whoever may write into a folder above, such as `/tmp`, must not decide what is opened.
+/// The home folder and `/` are never found.
+fn project_around(here: &Path, state: Option<&Path>) -> Option<PathBuf> {
+    let here = here.canonicalize().ok()?;
+    let disk = disk::for_this_machine();
+    // The search begins above the folder that it is given.
+    let below = here.join("here");
+    let edited = history::nearest_above(&*disk, &below, state);
+    let is_project = |folder: &&Path| {
+        let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        edited == Some(folder) || has(WORKSPACE_FILE) || has(".git")
+    };
+    here.ancestors()
+        .take_while(|folder| !is_too_much(folder) && is_of_this_user(folder))
+        .find(is_project)
+        .map(Path::to_owned)
+}
+
+#[cfg(unix)]
+fn is_of_this_user(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    folder.symlink_metadata().is_ok_and(|it| it.uid() == rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_of_this_user(_folder: &Path) -> bool {
+    true
 }
 
 /// Whether this folder is `/` or the home folder, which nobody opens without naming it.

@@ -48,15 +48,19 @@ fn the_log_has_the_edits_of_all_clients_the_newest_first() {
 }
 
 #[test]
-fn beneath_a_folder_that_was_edited_the_log_names_that_folder() {
-    let (folder, _) = edited();
+fn beneath_a_folder_that_was_edited_the_log_is_that_of_the_folder() {
+    let (folder, ids) = edited();
     folder.write("src/c.txt", "see\n");
     let log = |arguments: &[&str]| {
         Command::new(&folder, &[&["log"], arguments].concat()).inside(folder.at("src")).run().ends(0).out
     };
-    let there = format!(" There are some of {}: ", folder.path().canonicalize().unwrap().display());
+    assert!(log(&[]).starts_with(&ids[2]), "{}", log(&[]));
+    let here = folder.at("src").display().to_string();
+    assert_eq!(log(&["--workspace", "."]), format!("No edits in the history of {here}.\n"));
+    // A project of its own is nearer.
+    folder.write("src/.git/HEAD", "ref: refs/heads/main\n");
+    let there = format!(" There are some of {}: ", folder.path().display());
     assert!(log(&[]).contains(&there), "{}", log(&[]));
-    assert_eq!(log(&["--workspace", "."]), "No edits in the history.\n");
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod history;
 mod init;
 mod log;
 mod prefer;
+#[cfg(unix)]
+mod projects;
 #[cfg(feature = "otel")]
 mod telemetry;
 
@@ -124,12 +126,16 @@ fn a_patch_from_a_file_or_from_standard_input_is_applied() {
     let shown = emend(&folder, &["preview", "../p.diff"]).ends(0);
     assert_eq!(folder.tree(), before);
     assert!(
-        shown.out.ends_with("\n--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"),
+        shown.out.starts_with("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n\n")
+            && shown.out.ends_with("\n1 file changed, +1 -1\n"),
         "{shown:?}"
     );
     let applied = emend(&folder, &["apply", "../p.diff"]).ends(0);
     assert_eq!(folder.text("a.txt"), "one\nTWO\n");
-    assert!(applied.out.contains("M a.txt") && applied.out.contains("emend undo "), "{applied:?}");
+    assert!(applied.out.contains("M a.txt"), "{applied:?}");
+    let mut last = applied.out.lines().rev();
+    assert!(last.next().unwrap().contains("emend undo "), "{applied:?}");
+    assert_eq!(last.next(), Some("1 file changed, +1 -1"));
     assert_eq!(applied.log, "");
 
     let v4a = client::patch("*** Update File: a.txt\n@@\n-one\n+ONE\n*** Add File: b/c.txt\n+new");

@@ -12,7 +12,7 @@ use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{
-    Approval, AwaitingApproval, CallIdentity, EditContext, Mailbox, Mode, NotCommitted, Origin, Report,
+    Approval, AwaitingApproval, CallIdentity, EditContext, FileReport, Mailbox, Mode, NotCommitted, Origin, Report,
     Request, Workspace,
 };
 
@@ -64,6 +64,14 @@ impl Made {
     #[must_use]
     pub fn document(&self) -> Value {
         json!(self.outcome())
+    }
+
+    /// Returns the numbers of files, of added and of removed lines.
+    #[must_use]
+    pub fn totals(&self) -> (usize, usize, usize) {
+        let files = &self.report.files;
+        let sum = |count: fn(&FileReport) -> usize| files.iter().map(count).sum();
+        (files.len(), sum(|file| file.diff.added), sum(|file| file.diff.removed))
     }
 
     fn outcome(&self) -> Outcome {

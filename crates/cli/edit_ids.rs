@@ -1,0 +1,117 @@
+//! Edits and sessions as people name them: by any beginning that only one has, `@` for the newest edit, and `@~2` for
+//! the second before it. A beginning that several have is refused with their lines: nothing is guessed.
+
+use std::collections::BTreeSet;
+
+use emend_workspace::Workspace;
+use emend_workspace::history::{Edited, HistoryQuery};
+
+use crate::exit::Stop;
+
+/// How many of the edits that may be meant are listed.
+const LISTED: usize = 10;
+
+/// Returns the id of the edit that is meant. What names none is returned as it is, so that the history refuses it.
+pub(crate) fn edit(workspace: &Workspace, written: &str) -> Result<String, Stop> {
+    let written = written.trim();
+    let back = steps_back(written);
+    let id = written.to_ascii_lowercase();
+    if back.is_none() && (id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+        return Ok(written.to_owned());
+    }
+    let edits = workspace.past_edits().newest(&HistoryQuery { path: None, limit: usize::MAX }, "")?;
+    if let Some(back) = back {
+        let missing =
+            || Stop::Unknown(format!("There is no edit {written}: the history has {}.", count(edits.len())));
+        return edits.get(back).map(|edit| edit.id.clone()).ok_or_else(missing);
+    }
+    let alike: Vec<&Edited> = edits.iter().filter(|edit| edit.id.starts_with(&id)).collect();
+    match alike[..] {
+        [] => Ok(written.to_owned()),
+        [only] => Ok(only.id.clone()),
+        _ if alike.iter().any(|edit| edit.id == id) => Ok(id),
+        _ => Err(Stop::Unknown(several(written, &alike.iter().map(|edit| edit.line()).collect::<Vec<_>>()))),
+    }
+}
+
+/// Returns the session that is meant, among those of these edits; `None` if there is none.
+pub(crate) fn session(edits: &[Edited], written: &str) -> Result<Option<String>, Stop> {
+    let all: BTreeSet<&str> = edits.iter().map(|edit| edit.session.as_str()).collect();
+    if all.contains(written) {
+        return Ok(Some(written.to_owned()));
+    }
+    let alike: Vec<&str> =
+        all.into_iter().filter(|it| !written.is_empty() && it.starts_with(written)).collect();
+    match alike[..] {
+        [] => Ok(None),
+        [only] => Ok(Some(only.to_owned())),
+        _ => {
+            let lines: Vec<String> = alike.iter().map(ToString::to_string).collect();
+            Err(Stop::Unknown(several(written, &lines)))
+        }
+    }
+}
+
+/// Returns the one of these names that begins so; `None` if none does.
+pub(crate) fn named(names: &[&str], written: &str) -> Result<Option<String>, Stop> {
+    let id = written.trim().to_ascii_lowercase();
+    let alike: Vec<&str> =
+        names.iter().copied().filter(|name| !id.is_empty() && name.starts_with(&id)).collect();
+    match alike[..] {
+        [] => Ok(None),
+        [only] => Ok(Some(only.to_owned())),
+        _ if alike.contains(&id.as_str()) => Ok(Some(id)),
+        _ => {
+            let lines: Vec<String> = alike.iter().map(ToString::to_string).collect();
+            Err(Stop::Unknown(several(written, &lines)))
+        }
+    }
+}
+
+/// How many edits before the newest `@` or `@~N` means.
+fn steps_back(written: &str) -> Option<usize> {
+    match written.strip_prefix('@')? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+fn several(written: &str, lines: &[String]) -> String {
+    let more = lines.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!("\n  ... and {more} more") } else { String::new() };
+    let shown: Vec<&str> = lines.iter().take(LISTED).map(String::as_str).collect();
+    format!(
+        "{written} may be any of {}. Nothing was changed. Write more of the one that you mean:\n  {}{more}",
+        lines.len(),
+        shown.join("\n  ")
+    )
+}
+
+fn count(edits: usize) -> String {
+    if edits == 1 { "one edit".to_owned() } else { format!("{edits} edits") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_is_at_and_others_are_counted_back_from_it() {
+        for (written, back) in
+            [("@", Some(0)), ("@~0", Some(0)), ("@~12", Some(12)), ("@1", None), ("@~", None), ("1a2b", None)]
+        {
+            assert_eq!(steps_back(written), back, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_names_one_or_is_refused_with_all() {
+        let names = ["4c13aa", "4c13ab", "99"];
+        assert_eq!(named(&names, "9").unwrap().as_deref(), Some("99"));
+        assert_eq!(named(&names, "4C13AA").unwrap().as_deref(), Some("4c13aa"));
+        assert_eq!(named(&names, "5").unwrap(), None);
+        assert_eq!(named(&names, "").unwrap(), None);
+        let Err(Stop::Unknown(told)) = named(&names, "4c") else { panic!("not refused") };
+        assert!(told.contains("4c13aa\n  4c13ab"), "{told}");
+    }
+}
