@@ -1,6 +1,7 @@
 //! The `emend` command: arguments, logging, start.
 
 mod approve;
+mod asking;
 mod completions;
 mod demo;
 mod doctor;
@@ -21,6 +22,7 @@ mod signals;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod undo;
+mod undo_session;
 mod workspace;
 
 use std::path::PathBuf;
@@ -68,6 +70,8 @@ enum Command {
     Diff(Box<history::DiffArguments>),
     /// Take an edit back, all of its files in one step.
     Undo(Box<undo::Arguments>),
+    /// Make again what was undone.
+    Redo(Box<undo::RedoArguments>),
     /// Show what was edited and refused, by whoever, the newest last, and wait for more.
     Events(Box<events::Arguments>),
     /// Add Emend to a client's configuration, after showing the change.
@@ -96,6 +100,7 @@ impl Command {
             Self::Show(arguments) => arguments.output.output(),
             Self::Diff(arguments) => arguments.output.output(),
             Self::Undo(arguments) => arguments.output.output(),
+            Self::Redo(arguments) => arguments.output.output(),
             Self::Init(arguments) => arguments.output.output(),
             Self::Doctor(arguments) => arguments.output.output(),
         }
@@ -110,6 +115,7 @@ impl Command {
             Self::Show(arguments) => history::show(arguments, output),
             Self::Diff(arguments) => history::diff(arguments, output),
             Self::Undo(arguments) => undo::run(arguments, output),
+            Self::Redo(arguments) => undo::redo(arguments, output),
             Self::Events(arguments) => events::run(arguments),
             Self::Init(arguments) => init::run(arguments, output),
             Self::Doctor(arguments) => doctor::run(arguments, output),

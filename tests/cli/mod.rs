@@ -14,6 +14,8 @@ mod prefer;
 mod projects;
 #[cfg(feature = "otel")]
 mod telemetry;
+#[cfg(unix)]
+mod undoing;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -446,6 +448,7 @@ fn the_help_has_the_commands_and_the_exit_codes() {
         "show",
         "diff",
         "undo",
+        "redo",
         "init",
         "completions",
         "doctor",
