@@ -15,21 +15,31 @@ use emend_workspace::AwaitingApproval;
 use emend_workspace::approval::{Approvals, PersonsDecision, Waiting, pointed_out, visible, visible_line};
 use emend_workspace::history::ago;
 
+use crate::edit_ids;
 use crate::exit::Exit;
 use crate::output::{Colours, Output, forget_typed};
 use crate::workspace::state_folder;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The edit to decide on, by the id that its answer names. Without one, all that wait are listed.
+    /// The edit to decide on, by the id that its answer names or a beginning that only this one has. Without one, a
+    /// terminal shows one after the other and asks about each; elsewhere all that wait are listed.
     id: Option<String>,
+
+    /// Show all that wait, then ask once about all of them.
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+
+    /// List what waits, and ask about nothing.
+    #[arg(long, conflicts_with_all = ["id", "all"])]
+    list: bool,
 
     /// Say no to it, without being asked.
     #[arg(long, requires = "id")]
     deny: bool,
 
     /// List what waits as JSON.
-    #[arg(long, conflicts_with = "id")]
+    #[arg(long, conflicts_with_all = ["id", "all"])]
     pub(crate) json: bool,
 
     /// Where the server keeps its state.
@@ -47,11 +57,24 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
             Some(approvals) => approvals.all().context("what waits cannot be read")?,
             None => Vec::new(),
         };
-        list(&waiting, arguments.json, output)?;
+        let undecided: Vec<&Waiting> = waiting.iter().filter(|waiting| waiting.word.is_none()).collect();
+        let can_ask = stdin().is_terminal() && stdout().is_terminal();
+        ensure!(can_ask || !arguments.all, "--all asks a person: run it in a terminal");
+        let is_walk = can_ask && !arguments.json && !arguments.list && !undecided.is_empty();
+        match approvals.filter(|_| is_walk) {
+            Some(approvals) if arguments.all => decide_on_all(&approvals, &undecided, output)?,
+            Some(approvals) => walk(&approvals, &undecided, output)?,
+            None => list(&waiting, arguments.json, output)?,
+        }
         return Ok(Exit::Done);
     };
     let found = match &approvals {
-        Some(approvals) => approvals.find(id).context("what waits cannot be read")?.map(|it| (approvals, it)),
+        Some(approvals) => {
+            let all = approvals.all().context("what waits cannot be read")?;
+            let ids: Vec<&str> = all.iter().map(Waiting::id).collect();
+            let id = edit_ids::named(&ids, id).map_err(|several| anyhow!(several))?;
+            id.and_then(|id| all.into_iter().find(|waiting| waiting.id() == id)).map(|it| (approvals, it))
+        }
         None => None,
     };
     let (approvals, waiting) = found.ok_or_else(|| {
@@ -89,6 +112,67 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
         None => output.show("Left undecided. Nothing was changed.\n")?,
     }
     Ok(Exit::Done)
+}
+
+/// Shows what waits, one edit after the other, and asks about each.
+fn walk(approvals: &Approvals, waiting: &[&Waiting], output: Output) -> anyhow::Result<()> {
+    let count = waiting.len();
+    let mut decided = [0, 0];
+    'all: for (at, waiting) in waiting.iter().enumerate() {
+        if at > 0 {
+            output.show("\n")?;
+        }
+        Review::from_waiting(waiting).show(output)?;
+        let question = format!("\n({}/{count}) May exactly this be written [y,n,s,q,?]? ", at + 1);
+        loop {
+            match output.ask_for_answer(&question)?.as_deref() {
+                Some("y" | "yes") => {
+                    approvals.allow(waiting).context("your answer could not be written down")?;
+                    decided[0] += 1;
+                }
+                Some("n" | "no") => {
+                    approvals.deny(waiting).context("your answer could not be written down")?;
+                    decided[1] += 1;
+                }
+                Some("" | "s") => {}
+                Some("q") | None => break 'all,
+                Some(_) => {
+                    output.show("y - approve it\nn - deny it\ns - leave it undecided\nq - leave it and all later ones\n")?;
+                    continue;
+                }
+            }
+            break;
+        }
+    }
+    say_decided(decided[0], decided[1], count, output)
+}
+
+/// Shows all that waits, then asks once.
+fn decide_on_all(approvals: &Approvals, waiting: &[&Waiting], output: Output) -> anyhow::Result<()> {
+    for waiting in waiting {
+        Review::from_waiting(waiting).show(output)?;
+        output.show("\n")?;
+    }
+    let count = waiting.len();
+    let mut approved = 0;
+    if output.ask(&format!("May exactly these {count} edits be written?"))? {
+        for waiting in waiting {
+            approvals.allow(waiting).context("your answer could not be written down")?;
+            approved += 1;
+        }
+    }
+    say_decided(approved, 0, count, output)
+}
+
+fn say_decided(approved: usize, denied: usize, count: usize, output: Output) -> anyhow::Result<()> {
+    let left = count - approved - denied;
+    let how = if approved > 0 {
+        " What is approved holds for a day and one time: let the client send the same call again."
+    } else {
+        ""
+    };
+    output.show(&format!("\n{approved} approved, {denied} denied, {left} left undecided.{how}\n"))?;
+    Ok(())
 }
 
 fn list(waiting: &[Waiting], as_json: bool, output: Output) -> anyhow::Result<()> {

@@ -53,7 +53,7 @@ pub(crate) fn session(edits: &[Edited], written: &str) -> Result<Option<String>,
 }
 
 /// Returns the one of these names that begins so; `None` if none does.
-pub(crate) fn named(names: &[&str], written: &str) -> Result<Option<String>, Stop> {
+pub(crate) fn named(names: &[&str], written: &str) -> Result<Option<String>, String> {
     let id = written.trim().to_ascii_lowercase();
     let alike: Vec<&str> =
         names.iter().copied().filter(|name| !id.is_empty() && name.starts_with(&id)).collect();
@@ -61,10 +61,7 @@ pub(crate) fn named(names: &[&str], written: &str) -> Result<Option<String>, Sto
         [] => Ok(None),
         [only] => Ok(Some(only.to_owned())),
         _ if alike.contains(&id.as_str()) => Ok(Some(id)),
-        _ => {
-            let lines: Vec<String> = alike.iter().map(ToString::to_string).collect();
-            Err(Stop::Unknown(several(written, &lines)))
-        }
+        _ => Err(several(written, &alike.iter().map(ToString::to_string).collect::<Vec<_>>())),
     }
 }
 
@@ -111,7 +108,7 @@ mod tests {
         assert_eq!(named(&names, "4C13AA").unwrap().as_deref(), Some("4c13aa"));
         assert_eq!(named(&names, "5").unwrap(), None);
         assert_eq!(named(&names, "").unwrap(), None);
-        let Err(Stop::Unknown(told)) = named(&names, "4c") else { panic!("not refused") };
+        let told = named(&names, "4c").unwrap_err();
         assert!(told.contains("4c13aa\n  4c13ab"), "{told}");
     }
 }

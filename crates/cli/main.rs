@@ -2,6 +2,7 @@
 
 mod approve;
 mod asking;
+mod choose;
 mod completions;
 mod demo;
 mod doctor;
@@ -23,6 +24,7 @@ mod signals;
 mod telemetry;
 mod undo;
 mod undo_session;
+mod words;
 mod workspace;
 
 use std::path::PathBuf;
@@ -59,7 +61,7 @@ enum Command {
     /// Serve an MCP client over standard input and output, or many over HTTP.
     Serve(Box<serve::Arguments>),
     /// Apply a patch, in any format that apply_patch knows, all of it or nothing.
-    Apply(Box<patch::Arguments>),
+    Apply(Box<patch::ApplyArguments>),
     /// Show what a patch would do, and write nothing.
     Preview(Box<patch::Arguments>),
     /// List what was edited, by whoever, the newest first.
@@ -95,7 +97,8 @@ impl Command {
             Self::Serve(_) | Self::Events(_) | Self::Approve(_) | Self::Completions(_) | Self::Demo(_) => {
                 Output::of_errors()
             }
-            Self::Apply(arguments) | Self::Preview(arguments) => arguments.output.output(),
+            Self::Apply(arguments) => arguments.patch.output.output(),
+            Self::Preview(arguments) => arguments.output.output(),
             Self::Log(arguments) => arguments.output.output(),
             Self::Show(arguments) => arguments.output.output(),
             Self::Diff(arguments) => arguments.output.output(),

@@ -4,6 +4,7 @@
 //! its end. On a terminal, the content of files is shown without control characters, which could disguise it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::exit::Stop;
 use crate::pager;
+use crate::words;
 
 /// Up to so many problems, their number stands only above them.
 const FEW: usize = 5;
@@ -113,8 +115,17 @@ impl Colours {
 
     /// Colours a unified diff. Inside a hunk, a line that looks like a header is content.
     pub(crate) fn diff(self, diff: &str) -> String {
+        if !self.0 {
+            return diff.to_owned();
+        }
         let (mut old, mut new) = (0, 0);
-        let line = |line: &str| {
+        let lines: Vec<&str> = diff.split_inclusive('\n').collect();
+        // The partners of changed lines, from the hunk's body alone.
+        let mut partners: BTreeMap<usize, usize> = BTreeMap::new();
+        // Each run of lines is looked at once.
+        let mut looked_at = 0;
+        let mut shown = String::with_capacity(diff.len() * 2);
+        for (at, line) in lines.iter().copied().enumerate() {
             let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
             let first = text.as_bytes().first();
             let is_body = old + new > 0;
@@ -128,15 +139,52 @@ impl Colours {
                 _ if !is_body && ["+++ ", "--- ", "diff "].iter().any(|start| text.starts_with(start)) => {
                     self.bold(text)
                 }
+                Some(b'-') if is_body => {
+                    if at >= looked_at {
+                        let (gone, found) = pairs(&lines, at);
+                        partners.extend(found);
+                        looked_at = at + gone;
+                    }
+                    self.changed(text, partners.get(&at).map(|&new| lines[new]), AnsiColor::Red)
+                }
+                Some(b'+') if is_body => {
+                    self.changed(text, partners.get(&at).map(|&old| lines[old]), AnsiColor::Green)
+                }
                 Some(b'+') => self.green(text),
                 Some(b'-') => self.red(text),
                 Some(b'@') => self.paint(AnsiColor::Cyan.on_default(), text),
                 _ => text.to_owned(),
             };
-            text + end
-        };
-        diff.split_inclusive('\n').map(line).collect()
+            shown.push_str(&text);
+            shown.push_str(end);
+        }
+        shown
     }
+
+    /// Colours a changed line of a hunk, and inverts the words that differ from its partner.
+    fn changed(self, text: &str, partner: Option<&str>, colour: AnsiColor) -> String {
+        let style = colour.on_default();
+        let inside = |line: &'_ str| line.get(1..).map(|line| line.trim_end_matches('\n').to_owned());
+        let other = partner.and_then(inside).unwrap_or_default();
+        let Some((parts, _)) = words::compare(&text[1..], &other) else { return self.paint(style, text) };
+        let mut shown = self.paint(style, &text[..1]);
+        for (differs, part) in parts {
+            shown.push_str(&self.paint(if differs { style.invert() } else { style }, part));
+        }
+        shown
+    }
+}
+
+/// How many lines go from here on, and these, each with the line that comes in its place and the other way round, where as many come
+/// as go.
+fn pairs(lines: &[&str], at: usize) -> (usize, Vec<(usize, usize)>) {
+    let run =
+        |from: usize, sign: char| lines[from..].iter().take_while(|line| line.starts_with(sign)).count();
+    let gone = run(at, '-');
+    if run(at + gone, '+') != gone {
+        return (gone, Vec::new());
+    }
+    (gone, (at..at + gone).flat_map(|old| [(old, old + gone), (old + gone, old)]).collect())
 }
 
 /// The numbers of old and of new lines in a hunk, from its header.
@@ -223,13 +271,19 @@ impl Output {
         !self.json && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
+    /// Asks the user a question. Returns the answer in lower case; `None` if the input has ended.
+    pub(crate) fn ask_for_answer(self, question: &str) -> io::Result<Option<String>> {
+        forget_typed()?;
+        self.show(question)?;
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer)?;
+        Ok((read > 0).then(|| answer.trim().to_lowercase()))
+    }
+
     /// Asks the user a question. Only yes means yes.
     pub(crate) fn ask(self, question: &str) -> io::Result<bool> {
-        forget_typed()?;
-        self.show(&format!("{question} [y/N] "))?;
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        let answer = self.ask_for_answer(&format!("{question} [y/N] "))?;
+        Ok(matches!(answer.as_deref(), Some("y" | "yes")))
     }
 }
 
@@ -251,6 +305,13 @@ mod tests {
         let coloured = Colours(true).diff(diff);
         assert!(coloured.contains("\x1b[31m-old\x1b[0m\n\x1b[32m+new\x1b[0m\n same"), "{coloured}");
         assert!(coloured.starts_with("\x1b[1m--- a/x\x1b[0m\n"), "{coloured}");
+        let words = Colours(true).diff("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-let a = 1;\n+let b = 1;\n");
+        assert!(
+            words
+                .contains("\x1b[31m-\x1b[0m\x1b[31mlet \x1b[0m\x1b[7m\x1b[31ma\x1b[0m\x1b[31m = 1;\x1b[0m\n")
+                || words.contains("\x1b[7;31ma\x1b[0m"),
+            "{words:?}"
+        );
         let sql = Colours(true).diff("--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a comment\n same\n--- a/y\n");
         assert!(
             sql.contains("\x1b[31m--- a comment\x1b[0m") && sql.ends_with("\x1b[1m--- a/y\x1b[0m\n"),

@@ -12,7 +12,9 @@ pub(crate) fn page(text: &str) -> bool {
     }
     let Some(mut command) = chosen() else { return false };
     // Ctrl-C belongs to the pager meanwhile: it stops its search, and must not end this process before it.
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return false };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return false;
+    };
     let _entered = runtime.enter();
     #[cfg(unix)]
     let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());

@@ -10,14 +10,19 @@ use clap::builder::PossibleValuesParser;
 
 use emend_server::local::{self, Made};
 use emend_server::wire::ApplyPatch;
+use emend_workspace::FileReport;
 use emend_workspace::edit::Text;
 use emend_workspace::edit::patch::recognise::Format;
 use emend_workspace::problem::{EditKind, Problem};
 
 use crate::approve;
+use crate::choose;
 use crate::exit::{Ended, Exit, Stop};
 use crate::output::{Output, OutputFlags};
 use crate::workspace::{Opened, WorkspaceFlags};
+
+/// The longest bar of `--stat`.
+const BAR: usize = 50;
 
 #[derive(clap::Args)]
 #[command(
@@ -41,11 +46,29 @@ pub(crate) struct Arguments {
     #[arg(long = "versions", value_name = "PATH=VERSION", value_parser = version)]
     versions: Vec<(String, String)>,
 
+    /// Show how much would change in each file, and not the diff. Nothing is written.
+    #[arg(long)]
+    stat: bool,
+
     #[command(flatten)]
     pub(crate) output: OutputFlags,
 
     #[command(flatten)]
     workspace: WorkspaceFlags,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct ApplyArguments {
+    #[command(flatten)]
+    pub(crate) patch: Arguments,
+
+    /// Only say whether the patch could be applied. Nothing is written.
+    #[arg(long)]
+    check: bool,
+
+    /// Ask about each hunk, with the answers of 'git add -p'. The patch must be in a file.
+    #[arg(long, short, conflicts_with_all = ["check", "stat", "json"])]
+    interactive: bool,
 }
 
 fn formats() -> PossibleValuesParser {
@@ -57,7 +80,14 @@ fn version(written: &str) -> Result<(String, String), String> {
     Ok((path.to_owned(), version.to_owned()))
 }
 
-pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
+pub(crate) fn apply(arguments: &ApplyArguments, output: Output) -> Ended {
+    let ApplyArguments { patch: arguments, check, interactive } = arguments;
+    if *check || arguments.stat {
+        return examine(arguments, *check, output);
+    }
+    if *interactive {
+        return apply_chosen(arguments, output);
+    }
     let Opened { workspace, effects, .. } = arguments.workspace.open_to_edit()?;
     let made = local::apply_patch(&workspace, &effects, arguments.call()?, "emend apply", &|held| {
         approve::ask_decision(held, output)
@@ -68,7 +98,70 @@ pub(crate) fn apply(arguments: &Arguments, output: Output) -> Ended {
     shown
 }
 
+/// Says whether a patch fits, or how much it would change where, and writes nothing.
+fn examine(arguments: &Arguments, checks: bool, output: Output) -> Ended {
+    let workspace = arguments.workspace.open()?;
+    let client = if checks { "emend apply --check" } else { "emend apply --stat" };
+    let made = local::preview_patch(&workspace, arguments.call()?, client)?;
+    if output.json {
+        output.document(&made.document())?;
+        return Ok(Exit::Done);
+    }
+    let mut text = if arguments.stat { stat(&made, output) } else { String::new() };
+    text.push_str(&totals(&made));
+    output.show_long(&text)?;
+    output.show("The patch fits. Nothing was written.\n")?;
+    Ok(Exit::Done)
+}
+
+/// Applies the hunks that the person chooses.
+fn apply_chosen(arguments: &Arguments, output: Output) -> Ended {
+    if matches!(arguments.patch.as_deref(), None | Some("-")) || !output.can_ask() {
+        return Err(Stop::usage("-i asks at a terminal: name a file that holds the patch"));
+    }
+    let Opened { workspace, effects, .. } = arguments.workspace.open_to_edit()?;
+    let proposed = local::propose_patch(&workspace, arguments.call()?, "emend apply")?;
+    let (proposed, chosen, is_everything) = choose::hunks(proposed, output)?;
+    if chosen.is_empty() {
+        output.show("No hunk was chosen. Nothing was changed.\n")?;
+        return Ok(Exit::Refused);
+    }
+    output.show("\n")?;
+    let hunks = (!is_everything).then_some(&*chosen);
+    let made = proposed.apply(&workspace, &effects, hunks, &|held| approve::ask_decision(held, output))?;
+    let shown = show_done(&made, output);
+    // Hooks have timeouts of their own.
+    effects.finish(Duration::MAX);
+    shown
+}
+
+/// A line for each file, as `git diff --stat` has it: `src/a.rs | 3 ++-`
+fn stat(made: &Made, output: Output) -> String {
+    let files = made.files();
+    let widest = files.iter().map(|file| file.name.chars().count()).max().unwrap_or(0);
+    let most = files.iter().map(|file| file.diff.added + file.diff.removed).max().unwrap_or(0);
+    let digits = most.to_string().len();
+    let mut text = String::new();
+    for file in files {
+        let (added, removed) = (file.diff.added, file.diff.removed);
+        // A bar that would be too long is shortened, but what there is stays visible.
+        let bar = |count: usize| match most {
+            ..=BAR => count,
+            _ => (count * BAR / most).max(usize::from(count > 0)),
+        };
+        let name = output.plain(&file.name).into_owned();
+        let space = " ".repeat(widest.saturating_sub(file.name.chars().count()));
+        let (plus, minus) = ("+".repeat(bar(added)), "-".repeat(bar(removed)));
+        let (plus, minus) = (output.colours.green(&plus), output.colours.red(&minus));
+        text.push_str(&format!(" {name}{space} | {:>digits$} {plus}{minus}\n", added + removed));
+    }
+    text
+}
+
 pub(crate) fn preview(arguments: &Arguments, output: Output) -> Ended {
+    if arguments.stat {
+        return examine(arguments, false, output);
+    }
     let workspace = arguments.workspace.open()?;
     let made = local::preview_patch(&workspace, arguments.call()?, "emend preview")?;
     show(&made, output)
@@ -111,7 +204,9 @@ pub(crate) fn show(made: &Made, output: Output) -> Ended {
 
 /// How much was changed in all: `2 files changed, +3 -1`
 fn totals(made: &Made) -> String {
-    let (files, added, removed) = made.totals();
+    let files = made.files().len();
+    let sum = |count: fn(&FileReport) -> usize| made.files().iter().map(count).sum::<usize>();
+    let (added, removed) = (sum(|file| file.diff.added), sum(|file| file.diff.removed));
     let s = if files == 1 { "" } else { "s" };
     format!("{files} file{s} changed, +{added} -{removed}\n")
 }

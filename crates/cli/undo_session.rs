@@ -40,7 +40,9 @@ pub(crate) fn undo_session(
     };
     let open: Vec<&Edited> = all.iter().filter(is_open).filter(|edit| edit.session == session).collect();
     if open.is_empty() {
-        return Err(Stop::Unknown(format!("Every edit of session {session} was undone. Nothing was changed.")));
+        return Err(Stop::Unknown(format!(
+            "Every edit of session {session} was undone. Nothing was changed."
+        )));
     }
     let ids: Vec<&str> = open.iter().map(|edit| edit.id.as_str()).collect();
     let (diff, unknown) = workspace.past_edits().net(None, &session)?;
@@ -50,7 +52,8 @@ pub(crate) fn undo_session(
         return Ok(Exit::Done);
     }
     if asks || asking.dry_run {
-        let mut text: String = open.iter().take(LISTED).map(|edit| format!("Edit {}\n", edit.line())).collect();
+        let mut text: String =
+            open.iter().take(LISTED).map(|edit| format!("Edit {}\n", edit.line())).collect();
         let more = open.len().saturating_sub(LISTED);
         if more > 0 {
             text.push_str(&format!("... and {more} more edits\n"));
@@ -63,7 +66,8 @@ pub(crate) fn undo_session(
             return Ok(Exit::Done);
         }
         output.show(&text)?;
-        let count = if open.len() == 1 { "this edit".to_owned() } else { format!("these {} edits", open.len()) };
+        let count =
+            if open.len() == 1 { "this edit".to_owned() } else { format!("these {} edits", open.len()) };
         if !output.ask(&format!("\nTake back {count}?"))? {
             output.show("Nothing was changed.\n")?;
             return Ok(Exit::Refused);
@@ -120,13 +124,17 @@ fn show(session: &str, open: &[&Edited], undone: &[Made], output: Output) -> End
         output.document(&json!({"session": session, "undone": undone}))?;
         return Ok(Exit::Done);
     }
-    let mut text: String = undone.iter().map(|made| output.plain(&made.prose()).into_owned() + "\n").collect();
+    let mut text: String =
+        undone.iter().map(|made| output.plain(&made.prose()).into_owned() + "\n").collect();
     let passed = open.len() - undone.len();
     if passed > 0 {
         text.push_str(&format!("{passed} of them had been taken back by hand.\n"));
     }
     let s = if undone.len() == 1 { "" } else { "s" };
-    text.push_str(&format!("{} edit{s} of session {session} taken back; 'emend redo' makes the last again.\n", undone.len()));
+    text.push_str(&format!(
+        "{} edit{s} of session {session} taken back; 'emend redo' makes the last again.\n",
+        undone.len()
+    ));
     output.show(&text)?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,8 @@
 //! The command line: `emend apply`, `emend preview`, and what all commands have in common. The other modules for the
 //! command line use [`Command`] from here, which runs to its end.
 
+#[cfg(unix)]
+mod choosing;
 mod demo;
 mod doctor;
 #[cfg(unix)]

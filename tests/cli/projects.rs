@@ -72,7 +72,8 @@ fn an_edit_is_named_by_any_beginning_that_only_it_has() {
     };
     let first = apply(PATCH.to_owned());
     let second = apply(PATCH.replace("+two", "+three").replace("-one", "-two"));
-    let shown = |written: &str| emend(&folder, &["show", written, "--json"]).ends(0).document()["edit"].clone();
+    let shown =
+        |written: &str| emend(&folder, &["show", written, "--json"]).ends(0).document()["edit"].clone();
     let shared = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
     assert_eq!(shown(&first[..=shared]), json!(first));
     assert_eq!(shown(&second[..=shared].to_uppercase()), json!(second));
@@ -94,7 +95,8 @@ fn what_is_longer_than_the_terminal_is_shown_in_the_pager_and_the_outcome_after_
     let folder = Folder::with([("src/a.txt", "one\n")]);
     fs::write(folder.beside("p.diff"), PATCH).unwrap();
     let on_terminal = |arguments: &[&str], rows: &str, pager: &str| {
-        let mut command = Command::new(&folder, arguments).variable("LINES", rows).variable("EMEND_PAGER", pager);
+        let mut command =
+            Command::new(&folder, arguments).variable("LINES", rows).variable("EMEND_PAGER", pager);
         let (status, screen) = emend_testkit::at_terminal(&mut command.command, "");
         assert_eq!(status.code(), Some(0), "{screen}");
         screen

@@ -1,6 +1,8 @@
 //! The in-process client: edits for the command line, which holds the workspace itself and needs no connection. An edit
 //! takes the path of a call of its tool and has the outcome of one; only the diff is whole, since a person can scroll.
 
+mod choosing;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -12,8 +14,8 @@ use emend_workspace::history::Edited;
 use emend_workspace::history::undo::Undo;
 use emend_workspace::problem::{Kind, Problem};
 use emend_workspace::{
-    Approval, AwaitingApproval, CallIdentity, EditContext, FileReport, Mailbox, Mode, NotCommitted, Origin, Report,
-    Request, Workspace,
+    Approval, AwaitingApproval, CallIdentity, EditContext, FileReport, Mailbox, Mode, NotCommitted, Origin,
+    Report, Request, Workspace,
 };
 
 use crate::approval::{ApprovalLoop, Decision, Step};
@@ -23,6 +25,8 @@ use crate::messages::notes;
 use crate::render::{self, Tense};
 use crate::tools::{self, parse_patch};
 use crate::wire::{ApplyPatch, Outcome, PastEdit, WriteFile};
+
+pub use self::choosing::{Choice, ProposedPatch, propose_patch};
 
 /// An edit that was made, or that would be.
 #[derive(Debug)]
@@ -66,12 +70,10 @@ impl Made {
         json!(self.outcome())
     }
 
-    /// Returns the numbers of files, of added and of removed lines.
+    /// Returns what becomes of each file.
     #[must_use]
-    pub fn totals(&self) -> (usize, usize, usize) {
-        let files = &self.report.files;
-        let sum = |count: fn(&FileReport) -> usize| files.iter().map(count).sum();
-        (files.len(), sum(|file| file.diff.added), sum(|file| file.diff.removed))
+    pub fn files(&self) -> &[FileReport] {
+        &self.report.files
     }
 
     fn outcome(&self) -> Outcome {

@@ -10,8 +10,8 @@ use std::thread;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-/// The end of a question.
-const PROMPT: &str = "[y/N] ";
+/// The ends of questions.
+const PROMPTS: [&str; 2] = ["[y/N] ", "?]? "];
 
 /// Opens a new terminal: the user's side, and a function that opens the program's side.
 pub(crate) fn new() -> (File, impl Fn() -> File) {
@@ -49,7 +49,7 @@ pub fn at_terminal_ahead(command: &mut Command, ahead: &str, typed: &str) -> (Ex
         // On Linux, reading from a terminal that nobody has open any more is an error.
         while let Ok(read @ 1..) = master.read(&mut buffer) {
             shown.extend_from_slice(&buffer[..read]);
-            if shown.ends_with(PROMPT.as_bytes())
+            if PROMPTS.iter().any(|prompt| shown.ends_with(prompt.as_bytes()))
                 && let Some(answer) = answers.next()
             {
                 master.write_all(answer.as_bytes()).unwrap();

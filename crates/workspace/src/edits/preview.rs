@@ -62,6 +62,12 @@ impl Preview {
         Err(Problem::new(Kind::InvalidArgument { name: "hunks".into(), message }))
     }
 
+    /// Returns the report of these hunks alone, and the whole preview.
+    pub fn part(self, hunks: &[usize]) -> Result<(Report, Self), Problem> {
+        let (part, rest) = self.only(hunks)?;
+        Ok((part.report.clone(), rest.join(part)))
+    }
+
     /// Splits off these hunks. The second value turns them back into the whole preview.
     pub(crate) fn only(mut self, hunks: &[usize]) -> Result<(Self, Rest), Problem> {
         self.has_hunks(hunks)?;
