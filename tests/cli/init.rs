@@ -76,9 +76,12 @@ fn the_change_is_shown_first_and_the_old_file_is_kept() {
         text.starts_with("// mine\n{\n  \"theme\": \"One\", // dark\n  \"context_servers\": {\n"),
         "{text}"
     );
-    let backup = folder.at("../home/.config/zed/settings.json.before-emend");
-    assert_eq!(fs::read_to_string(&backup).unwrap(), SETTINGS);
-    for file in [&backup, &folder.at(settings)] {
+    // Nothing is left beside it: the old text is in the state folder, for this user alone.
+    assert_eq!(fs::read_dir(folder.at("../home/.config/zed")).unwrap().count(), 1);
+    let mut records = fs::read_dir(folder.state().join("init")).unwrap();
+    let record = records.next().unwrap().unwrap().path();
+    assert!(fs::read_to_string(&record).unwrap().contains("// mine"));
+    for file in [&record, &folder.at(settings)] {
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     }
     // It is an edit like any other; and as it changes what is started, taking it back needs a person.
@@ -86,24 +89,12 @@ fn the_change_is_shown_first_and_the_old_file_is_kept() {
     emend(&folder, &undo).ends(1);
     let ran = on_terminal(&folder, &undo, "y\n").ends(0);
     assert_eq!(folder.text(settings), SETTINGS, "{ran:?}");
-    // A second change does not take the place of the first one's backup.
+    // A second change does not take the place of the first one's old text.
     folder.write(settings, "{}");
     let done = emend(&folder, &["init", "zed", "--yes", "--json"]).ends(0).document();
-    assert!(done["files"][0]["backup"].as_str().unwrap().ends_with("settings.json.before-emend-2"));
-    assert_eq!(fs::read_to_string(&backup).unwrap(), SETTINGS);
-}
-
-#[test]
-fn nobody_reads_the_copy_who_could_not_read_the_file() {
-    for (mode, of_copy) in [(0o644, 0o644), (0o664, 0o664), (0o640, 0o600), (0o600, 0o600)] {
-        let folder = Folder::with([(".mcp.json", "{}\n")]);
-        fs::set_permissions(folder.at(".mcp.json"), fs::Permissions::from_mode(mode)).unwrap();
-        let ran = emend(&folder, &["init", "claude-code", "--yes"]).ends(0);
-        let copy = folder.at(".mcp.json.before-emend");
-        assert!(ran.out.contains(copy.to_str().unwrap()), "{ran:?}");
-        assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, of_copy);
-        assert_eq!(fs::read_to_string(&copy).unwrap(), "{}\n");
-    }
+    assert_eq!(done["files"][0].get("backup"), None);
+    assert!(fs::read_to_string(&record).unwrap().contains("// mine"));
+    assert_eq!(fs::read_dir(folder.at("../home/.config/zed")).unwrap().count(), 1);
 }
 
 #[test]
@@ -240,7 +231,7 @@ fn a_link_stays_one_and_leads_to_the_changed_file() {
     emend(&folder, &["init", "zed", "--yes"]).ends(0);
     assert!(folder.at("../home/.config/zed/settings.json").is_symlink());
     assert!(folder.text("../dotfiles/zed.json").contains("\"emend\""));
-    assert!(folder.has("../dotfiles/zed.json.before-emend"));
+    assert_eq!(fs::read_dir(folder.at("../dotfiles")).unwrap().count(), 1);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! A file of a client: read with care, shown before it is changed, and written as any other edit, which is then in the
-//! history. A copy of the old file is kept beside the new one.
+//! history. The record of `init` has the old text; without a state folder, a copy beside the file has it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -228,4 +228,25 @@ fn fill(file: &Path, mut copy: fs::File) -> io::Result<()> {
         copy.set_permissions(permissions)?;
     }
     copy.sync_all()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn nobody_reads_the_copy_who_could_not_read_the_file() {
+        for (mode, of_copy) in [(0o644, 0o644), (0o664, 0o664), (0o640, 0o600), (0o600, 0o600)] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("mcp.json");
+            fs::write(&file, "{}\n").unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            let copy = back_up(&file).unwrap();
+            assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, of_copy);
+            assert_eq!(fs::read_to_string(&copy).unwrap(), "{}\n");
+            assert_ne!(back_up(&file).unwrap(), copy);
+        }
+    }
 }

@@ -125,6 +125,9 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> Ended {
             said.push_str(&format!("The old file is kept as {}. ", copy.display()));
         }
     }
+    if !arguments.remove && state.is_some() && plan.changes.iter().any(|change| change.file.text.is_some()) {
+        said.push_str("--remove brings the old text back. ");
+    }
     said.push_str(match arguments.remove {
         true => "Restart the client, so that it ends Emend.\n",
         false => "Restart the client, so that it starts Emend.\n",
@@ -193,7 +196,9 @@ impl Change {
         if let Some(after) = added {
             self.record_addition(after, None)?;
         }
-        let written = match self.file.write(self.content.as_deref(), is_addition, state) {
+        // The record has the old text. Only where none can be kept, a copy beside the file does.
+        let keeps_copy = is_addition && state.is_none();
+        let written = match self.file.write(self.content.as_deref(), keeps_copy, state) {
             Ok(written) => written,
             Err(stop) => {
                 self.record.keep()?;
