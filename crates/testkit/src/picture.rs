@@ -27,10 +27,17 @@ const TITLE: &str = "emend demo: another program changed the file, so the edit i
 const CLASSES: [(&str, &str); 6] =
     [("1", "bold"), ("2", "faint"), ("31", "red"), ("32", "green"), ("33", "yellow"), ("36", "cyan")];
 
+/// The code of inverted text, before that of a colour.
+const INVERTED: &str = "7";
+
+/// The CSS classes of the colours of inverted text, the words that differ inside a line.
+const INVERTED_CLASSES: [(&str, &str); 2] = [("31", "red-word"), ("32", "green-word")];
+
 /// The CSS. Its colours are readable on the dark background, which the picture has on light pages too.
 const STYLE: &str = "text{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;white-space:pre;\
     fill:#d1d7e0}.bold{font-weight:bold;fill:#f0f6fc}.faint{fill:#9198a1}.red{fill:#ff7b72}.green{fill:#7ee787}\
-    .yellow{fill:#e3b341}.cyan{fill:#79c0ff}";
+    .yellow{fill:#e3b341}.cyan{fill:#79c0ff}.red-word{fill:#ff7b72;text-decoration:underline;font-weight:bold}\
+    .green-word{fill:#7ee787;text-decoration:underline;font-weight:bold}";
 
 /// Runs the demo of this command and returns its picture.
 ///
@@ -128,14 +135,20 @@ fn row(characters: &[(Style, char)]) -> Row {
 
 /// The characters of each line with their styles. Tabs are expanded to spaces.
 fn lines(text: &str) -> Vec<Vec<(Style, char)>> {
-    let (mut lines, mut style) = (vec![Vec::new()], None);
+    let (mut lines, mut style, mut is_inverted) = (vec![Vec::new()], None, false);
     let mut rest = text.chars();
     while let Some(character) = rest.next() {
         let line = lines.last_mut().unwrap();
         match character {
             '\x1b' => {
                 let code: String = rest.by_ref().skip(1).take_while(|&end| end != 'm').collect();
-                style = CLASSES.iter().find(|(known, _)| *known == code).map(|(_, class)| *class);
+                if code == INVERTED {
+                    is_inverted = true;
+                    continue;
+                }
+                let classes = if is_inverted { &INVERTED_CLASSES[..] } else { &CLASSES };
+                is_inverted = false;
+                style = classes.iter().find(|(known, _)| *known == code).map(|(_, class)| *class);
                 assert!(style.is_some() || code == "0", "a style that the picture does not know: {code}");
             }
             '\n' => lines.push(Vec::new()),
@@ -161,6 +174,8 @@ mod tests {
         assert!(svg.contains("<title>a &lt;b&gt;</title>"), "{svg}");
         assert!(svg.contains("><tspan class=\"red\">-old &amp; gone</tspan> end</text>"), "{svg}");
         assert!(svg.contains(">1       x</text>"), "{svg}");
+        let word = super::svg("", "\x1b[7m\x1b[32mnew\x1b[0m");
+        assert!(word.contains("<tspan class=\"green-word\">new</tspan></text>"), "{word}");
     }
 
     #[test]
