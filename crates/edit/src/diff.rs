@@ -1,9 +1,11 @@
 //! The unified diff of an edit, built from its spans without comparing the two contents.
 //!
 //! `blocks` widens the spans to whole lines and leaves out the lines that both sides share; three lines of context are
-//! added here. The cost depends on the change, not on the file. `short` has the form in which an answer shows a diff.
+//! added here. The cost depends on the change, not on the file. `short` has the form in which an answer shows a diff, `parts`
+//! that for somebody who chooses among the hunks of a request.
 
 mod blocks;
+mod parts;
 mod recorded;
 mod short;
 
@@ -17,6 +19,7 @@ use crate::edit::Edit;
 use crate::plan::{Action, FilePlan};
 use crate::text::{Text, split_lines};
 
+pub use self::parts::{DiffPart, parts};
 pub use self::recorded::from_text;
 pub use self::short::ShortDiff;
 

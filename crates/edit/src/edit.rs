@@ -9,6 +9,7 @@
 mod join;
 
 use alloc::borrow::Cow;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -236,6 +237,20 @@ impl Edit {
         if self.is_separable() {
             self.spans.retain(|span| hunks.contains(&span.hunk));
         }
+    }
+
+    /// Returns the edit of each hunk alone, by its number. Only of separable hunks each is an edit of its own.
+    pub(crate) fn by_hunk(&self) -> BTreeMap<usize, Self> {
+        let mut edits: BTreeMap<usize, Self> = BTreeMap::new();
+        for span in &self.spans {
+            edits.entry(span.hunk).or_insert_with(|| self.without_spans()).spans.push(span.clone());
+        }
+        edits
+    }
+
+    fn without_spans(&self) -> Self {
+        let Self { base, base_len, encoding, joined, compared, .. } = *self;
+        Self { base, base_len, encoding, spans: Vec::new(), joined, compared }
     }
 
     /// Marks all hunks of the edit as inseparable.

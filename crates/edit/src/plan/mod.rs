@@ -23,6 +23,7 @@ mod splice;
 mod suspect;
 mod taken;
 mod undo;
+mod units;
 mod whole;
 mod words;
 
