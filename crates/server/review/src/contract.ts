@@ -1,0 +1,48 @@
+// What the tool `review` answers: the contract with `src/wire/review.rs`, which has the same names and says more.
+
+export interface ReviewFile {
+  path: string;
+  change: 'create' | 'modify' | 'delete' | 'move';
+  moved_from?: string;
+  modes?: string;
+  added: number;
+  removed: number;
+  hunks: number;
+  lines?: number;
+  encoding?: string;
+}
+
+export interface ReviewHunk {
+  file: number;
+  numbers: number[];
+  old: number;
+  new: number;
+  lines: string[];
+  is_cut?: boolean;
+  forgiven?: string;
+}
+
+export interface ReviewPage {
+  subject: 'preview' | 'edit';
+  id: string;
+  state: 'waiting' | 'applied' | 'lost' | 'made' | 'undone';
+  edit?: string;
+  applied?: number[];
+  stale: string[];
+  made_by?: string;
+  files?: ReviewFile[];
+  together?: number[][];
+  notes?: string[];
+  fired?: string[];
+  hunks: ReviewHunk[];
+  total: number;
+  next?: number;
+  lines?: string[];
+}
+
+/** What a tool answers, as far as the page reads it. */
+export interface ToolResult {
+  content?: { type: string; text?: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+}

@@ -1,0 +1,4 @@
+import './bridge.ts';
+import './characters.ts';
+import './lines.ts';
+import './staging.ts';
