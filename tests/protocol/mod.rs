@@ -8,6 +8,7 @@ pub(crate) mod events;
 mod messages;
 mod prompts;
 mod resources;
+mod review;
 mod roots;
 mod schemas;
 mod skills;

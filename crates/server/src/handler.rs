@@ -31,7 +31,7 @@ use crate::previews::Previews;
 use crate::running_calls::RunningCalls;
 use crate::session::{Caller, Owner, Session, Token};
 use crate::subscriptions::{self, Subscriptions};
-use crate::{completions, prompts, resources, skills, tools};
+use crate::{completions, prompts, resources, review_page, skills, tools};
 
 /// The time that a client may cache the lists of tools, prompts and skills, which never change while a server runs.
 const LISTS_FRESH_MS: u64 = 60 * 60 * 1_000;
@@ -233,7 +233,8 @@ impl ServerHandler for Emend {
         let client = lists_for(&context);
         let choice = workspace.map_or(ListedTools::All, |workspace| workspace.tools_for(&client));
         let has_model = self.shared.apply_model.is_there();
-        let listed = match self.dialect(&client) {
+        let shows_apps = review_page::is_shown_to(&context);
+        let mut listed = match self.dialect(&client) {
             Some(dialect) => dialect.listed(mode, choice),
             None => {
                 let offered = tools::all().iter().filter(|tool| tool.is_offered(mode));
@@ -243,7 +244,11 @@ impl ServerHandler for Emend {
                     .collect()
             }
         };
-        let is_same_for_all = !workspace.is_some_and(|workspace| workspace.has_tools_for_clients());
+        if shows_apps {
+            review_page::add_to(&mut listed);
+        }
+        let is_same_for_all =
+            !shows_apps && !workspace.is_some_and(|workspace| workspace.has_tools_for_clients());
         Ok(ListToolsResult::with_all_items(listed)
             .with_ttl_ms(LISTS_FRESH_MS)
             .with_cache_scope(if is_same_for_all { CacheScope::Public } else { CacheScope::Private }))
@@ -265,7 +270,7 @@ impl ServerHandler for Emend {
                 subscriptions::subscribe_to_list(subscriptions, workspace, session, &asked.peer);
             }
             let cancelled = || asked.cancelled.is_cancelled();
-            resources::list(workspace, asked.caller(session), cursor.as_deref(), &cancelled)
+            resources::list(workspace, asked.caller(session), asked.shows_apps, cursor.as_deref(), &cancelled)
         })
         .await
     }
@@ -416,6 +421,7 @@ struct Asker {
     client: String,
     is_lasting: bool,
     is_modern: bool,
+    shows_apps: bool,
     peer: Peer<RoleServer>,
     cancelled: CancellationToken,
 }
@@ -441,6 +447,7 @@ impl Emend {
             client: client_name(context),
             is_lasting: self.is_lasting(context),
             is_modern: is_modern(context),
+            shows_apps: review_page::is_shown_to(context),
             peer: context.peer.clone(),
             cancelled: context.ct.clone(),
         };

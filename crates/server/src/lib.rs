@@ -58,6 +58,7 @@ mod editors;
 pub mod local;
 mod prompts;
 mod resources;
+mod review_page;
 mod skills;
 mod subscriptions;
 mod uri;

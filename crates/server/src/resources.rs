@@ -1,4 +1,4 @@
-//! Resources: the files of the workspace, the skill, the history, what the client has read, and the diffs of edits.
+//! Resources: the files of the workspace, the skill, the review page, the history, what the client has read, and the diffs of edits.
 //!
 //! Reading a resource does not count as a reading for the edit tools: a client may read one without any model seeing
 //! it. A file that may not be read is reported as missing.
@@ -22,6 +22,7 @@ use emend_workspace::{Fingerprint, Workspace};
 use crate::effects::Effects;
 use crate::events;
 use crate::messages::{Audience, message};
+use crate::review_page;
 use crate::session::Caller;
 use crate::skills;
 use crate::tools;
@@ -45,12 +46,14 @@ const JSON_LINES: &str = "application/x-ndjson";
 pub(crate) fn list(
     workspace: &Workspace,
     caller: Caller<'_>,
+    shows_apps: bool,
     cursor: Option<&str>,
     cancelled: &dyn Fn() -> bool,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut resources = Vec::new();
     if cursor.is_none() {
         resources.extend(skills::are_offered(workspace.mode()).then(skills::resource));
+        resources.extend(shows_apps.then(review_page::resource));
         resources.push(text_resource(HISTORY, "history", "Past edits", "What was edited, the newest first."));
         if workspace.roots().any(|terms| terms.notify_lsp) {
             let about = "What language servers find wrong in the files that were edited lately.";
@@ -122,6 +125,10 @@ pub(crate) fn read(
             let (text, facts) = file(workspace, uri, &path)?;
             meta = Some(facts);
             (text, mime_type(Path::new(&path)))
+        }
+        Uri::Review => {
+            let page = ReadResourceResult::new(vec![review_page::contents()]);
+            return Ok(page.with_ttl_ms(TEMPLATES_FRESH_MS).with_cache_scope(CacheScope::Public));
         }
         Uri::Skill => (skills::text().to_owned(), skills::MARKDOWN),
         Uri::History => {

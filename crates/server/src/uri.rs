@@ -1,5 +1,5 @@
-//! The URIs of resources: `file://` with the absolute path of a file, `emend://` for Emend's own resources, and `skill://`
-//! for the skill.
+//! The URIs of resources: `file://` with the absolute path of a file, `emend://` for Emend's own resources, `skill://`
+//! for the skill, and `ui://` for the review page.
 //!
 //! Writing percent-encodes everything but letters, digits and `-._~/`. Reading gives a meaning to `%` alone: a file has
 //! neither query nor fragment, and clients that fill in a template leave `?` and `#` as they are.
@@ -28,6 +28,8 @@ pub(crate) const READINGS: &str = "emend://readings";
 pub(crate) const SESSION: &str = "emend://session";
 /// The URI of the events of all clients of the workspace.
 pub(crate) const EVENTS: &str = "emend://events";
+/// The URI of the review page.
+pub(crate) const REVIEW: &str = "ui://emend/review";
 /// The query before the number of the last event that the client knows.
 const AFTER: &str = "?after=";
 /// The prefix and the suffix of an edit's id in the URI of its diff.
@@ -43,6 +45,8 @@ pub(crate) enum Uri {
     File(String),
     /// The text of the skill.
     Skill,
+    /// The review page.
+    Review,
     /// The history, as `edit_history` lists it.
     History,
     /// The diagnostics of the files that were edited lately.
@@ -69,6 +73,7 @@ impl Uri {
         let edit = || uri.strip_prefix(EDIT.0)?.strip_suffix(EDIT.1);
         Ok(match uri {
             SKILL => Some(Self::Skill),
+            REVIEW => Some(Self::Review),
             HISTORY => Some(Self::History),
             DIAGNOSTICS => Some(Self::Diagnostics),
             READINGS => Some(Self::Readings),

@@ -186,6 +186,8 @@ pub struct Client {
     last_id: u64,
     is_modern: bool,
     can_ask: bool,
+    /// The extensions that it declares.
+    extensions: Value,
 }
 
 impl Client {
@@ -231,6 +233,7 @@ impl Client {
             last_id: 0,
             is_modern: false,
             can_ask,
+            extensions: json!({}),
         }
     }
 
@@ -251,7 +254,16 @@ impl Client {
     }
 
     fn capabilities(&self) -> Value {
-        if self.can_ask { json!({"elicitation": {}}) } else { json!({}) }
+        let mut capabilities = if self.can_ask { json!({"elicitation": {}}) } else { json!({}) };
+        if self.extensions != json!({}) {
+            capabilities["extensions"] = self.extensions.clone();
+        }
+        capabilities
+    }
+
+    /// Declares an extension, from the next request or the opening of the session on.
+    pub fn declare(&mut self, extension: &str, settings: Value) {
+        self.extensions[extension] = settings;
     }
 
     /// Makes every further request carry its version and capabilities, without a session.

@@ -235,7 +235,7 @@ fn subject(workspace: &Workspace, is_lasting: bool, uri: &str) -> Result<Subject
             }
             Ok(Subject::File(path.absolute(), path.name))
         }
-        Uri::Skill => Ok(Subject::Fixed),
+        Uri::Skill | Uri::Review => Ok(Subject::Fixed),
         Uri::History => Ok(Subject::History),
         Uri::Diagnostics => Ok(Subject::Diagnostics),
         Uri::Readings if is_lasting => Ok(Subject::Readings),

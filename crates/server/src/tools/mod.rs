@@ -13,6 +13,7 @@ mod proposal;
 mod proposed_sketch;
 mod read;
 mod replace_in_files;
+mod review;
 mod search;
 mod spec;
 mod wrapper;
@@ -34,8 +35,8 @@ use crate::effects::Effects;
 use crate::previews::Previews;
 use crate::session::Caller;
 use crate::wire::{
-    ApplyPreview, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile, SearchText,
-    UndoEdit,
+    ApplyPreview, Diagnostics, DraftEdit, EditHistory, EditPreview, ListFiles, Outcome, ReadFile, Review,
+    SearchText, UndoEdit,
 };
 
 /// The context of a running tool.
@@ -121,10 +122,17 @@ pub fn all() -> &'static [ToolSpec] {
     })
 }
 
+/// Returns the tool that the review page calls, which no model needs.
+#[must_use]
+pub fn review() -> &'static ToolSpec {
+    static REVIEW: OnceLock<ToolSpec> = OnceLock::new();
+    REVIEW.get_or_init(ToolSpec::for_tool::<Review>)
+}
+
 /// Returns the tool of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static ToolSpec> {
-    all().iter().find(|tool| tool.about.name == name)
+    all().iter().chain([review()]).find(|tool| tool.about.name == name)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod arguments;
 mod outcome;
 mod past;
+mod review;
 
 pub use arguments::{
     ApplyPatch, ApplyPreview, ApplySketch, DeleteFile, Diagnostics, DraftEdit, EditFiles, EditHistory,
@@ -13,3 +14,4 @@ pub use arguments::{
 };
 pub use outcome::{ErrorInfo, Outcome, WireFile, WireHunk, WireProblem};
 pub use past::PastEdit;
+pub use review::{Review, ReviewFile, ReviewHunk, ReviewPage};

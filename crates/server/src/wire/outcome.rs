@@ -22,6 +22,9 @@ const REVIEWED: usize = 32_000;
 /// The most bytes of a line of that diff: those around the change.
 const DIFF_COLUMNS: usize = 1_000;
 
+/// The most bytes of a line that the review page gets: more than anybody reads.
+const LONGEST_REVIEWED: usize = 64_000;
+
 /// The answer of every tool that edits. The schema names what most answers have; the list of tools repeats it for each tool,
 /// and what a model does not find in it stands in its answers all the same.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -363,7 +366,7 @@ fn places(hunks: &[PlacedHunk]) -> usize {
 }
 
 /// Returns the word for what happened to a file.
-fn change(kind: ChangeKind) -> &'static str {
+pub(super) fn change(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Create => "create",
         ChangeKind::Modify => "modify",
@@ -436,17 +439,33 @@ fn symbol(taken: &TakenSymbol, hunk: &PlacedHunk) -> String {
 fn cut(diff: &str) -> (String, usize) {
     let lines: Vec<&str> = diff.split_inclusive('\n').collect();
     let mut shown = String::with_capacity(diff.len().min(DIFF_LINES * 80));
-    for (at, line) in lines.iter().enumerate().take(DIFF_LINES) {
-        match line.split_at_checked(1) {
-            Some((sign, content)) if line.len() > DIFF_COLUMNS => {
-                let content = content.trim_end_matches('\n').as_bytes();
-                let other = counterpart(&lines, at).map_or(0, |other| first_difference(content, other));
-                shown.push_str(&format!("{sign}{}\n", around(content, other, DIFF_COLUMNS)));
-            }
-            _ => shown.push_str(line),
+    for at in 0..lines.len().min(DIFF_LINES) {
+        match shortened(&lines, at, DIFF_COLUMNS) {
+            Some(line) => shown.push_str(&(line + "\n")),
+            None => shown.push_str(lines[at]),
         }
     }
     (shown, lines.len().saturating_sub(DIFF_LINES))
+}
+
+/// Returns a line of a diff with what of it fits into so many columns, those around its change; `None` if it is not longer.
+fn shortened(lines: &[&str], at: usize, columns: usize) -> Option<String> {
+    let (sign, content) = lines[at].split_at_checked(1).filter(|_| lines[at].len() > columns)?;
+    let content = content.trim_end_matches('\n').as_bytes();
+    let other = counterpart(lines, at).map_or(0, |other| first_difference(content, other));
+    Some(format!("{sign}{}", around(content, other, columns)))
+}
+
+/// Returns the lines of a hunk as the review page has them, and whether some are too long even for it.
+pub(super) fn lines_of(body: &str) -> (Vec<String>, bool) {
+    let lines: Vec<&str> = body.split_inclusive('\n').collect();
+    let mut is_cut = false;
+    let line = |at: usize| {
+        let short = shortened(&lines, at, LONGEST_REVIEWED).inspect(|_| is_cut = true);
+        short.unwrap_or_else(|| lines[at].strip_suffix('\n').unwrap_or(lines[at]).to_owned())
+    };
+    let shown = (0..lines.len()).map(line).collect();
+    (shown, is_cut)
 }
 
 /// Returns the line that replaces this line of a diff or is replaced by it: the one at the same position in the other

@@ -36,6 +36,17 @@ impl Preview {
         &self.report
     }
 
+    /// Returns the plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Returns the files that it was made for and their versions then; `None` for one that was not there.
+    pub fn found(&self) -> impl Iterator<Item = (&str, Option<Version>)> {
+        self.files.iter().map(|(name, (_, version))| (name.as_str(), *version))
+    }
+
     /// Returns the number of bytes of files that it holds in memory.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -1,0 +1,162 @@
+//! What the review page is told of a preview or of an edit, page by page: the contract with `review/src/contract.ts`, which has
+//! the same names.
+//!
+//! Hunks have the numbers that `apply_preview` takes. The page shows these lines and compares no file itself.
+
+use emend_edit::diff::DiffHunk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::outcome::change;
+use emend_workspace::ChangeKind;
+use emend_workspace::history::EditedFile;
+
+/// Arguments of `review`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Review {
+    /// The handle of a preview.
+    pub preview: Option<String>,
+    /// Or the id of an edit.
+    pub edit: Option<String>,
+    /// The first hunk of the page, counted from 0.
+    pub from: Option<usize>,
+    /// Only whether it is still as it was: no files, no hunks.
+    pub state_only: Option<bool>,
+    /// Instead: lines of this file as it was when it was previewed.
+    pub path: Option<String>,
+    /// The first of these lines, counted from 1.
+    pub start_line: Option<usize>,
+    /// The last of these lines.
+    pub end_line: Option<usize>,
+}
+
+/// A page of what there is to review.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ReviewPage {
+    /// `preview` or `edit`.
+    pub subject: &'static str,
+    /// Its handle or id.
+    pub id: String,
+    /// Of a preview `waiting`, `applied` or `lost`; of an edit `made` or `undone`.
+    pub state: &'static str,
+    /// The edit that a preview became, or that took this one back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edit: Option<String>,
+    /// The hunks that were applied, if not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied: Option<Vec<usize>>,
+    /// The files that are no longer as the preview found them or the edit left them.
+    pub stale: Vec<String>,
+    /// Who made the edit, with which tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
+    /// All files; on the first page alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Vec<ReviewFile>>,
+    /// The hunks that are only taken together, where these are several; on the first page alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<Vec<Vec<usize>>>,
+    /// Remarks; on the first page alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notes: Option<Vec<String>>,
+    /// The programs and guards that ran; on the first page alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fired: Option<Vec<String>>,
+    /// The hunks of this page.
+    pub hunks: Vec<ReviewHunk>,
+    /// How many hunks there are.
+    pub total: usize,
+    /// The first hunk of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
+    /// The lines that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<Vec<String>>,
+}
+
+/// A file of the review.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReviewFile {
+    /// Its path.
+    pub path: String,
+    /// create, modify, delete or move.
+    pub change: &'static str,
+    /// Its old path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<String>,
+    /// What becomes of its mode, as git writes it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub modes: String,
+    /// Lines added.
+    pub added: usize,
+    /// Lines removed.
+    pub removed: usize,
+    /// How many of the hunks are its, which stand one after another.
+    pub hunks: usize,
+    /// How many lines it had; of a preview alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<usize>,
+    /// Its encoding, unless that is UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<&'static str>,
+}
+
+/// Lines that are taken or left together.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReviewHunk {
+    /// The index of its file.
+    pub file: usize,
+    /// The numbers by which `apply_preview` takes it; none of an edit that was made.
+    pub numbers: Vec<usize>,
+    /// The first line of the old side, counted from 0.
+    pub old: usize,
+    /// The first line of the new side, counted from 0.
+    pub new: usize,
+    /// Each line behind its sign: a blank, `-`, `+`, or `\` below a line that has no ending. A line that ends in CRLF keeps its
+    /// CR.
+    pub lines: Vec<String>,
+    /// Whether lines were too long and are shown around their change.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+    /// What a layer took for what.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forgiven: Option<String>,
+}
+
+impl ReviewFile {
+    /// Creates the file of an edit that was made.
+    pub(crate) fn from_past(file: &EditedFile, modes: &str, hunks: usize) -> Self {
+        Self {
+            path: file.name.clone(),
+            change: change(file.change),
+            moved_from: file.moved_from.clone(),
+            modes: modes.to_owned(),
+            added: file.added,
+            removed: file.removed,
+            hunks,
+            lines: None,
+            encoding: None,
+        }
+    }
+
+    /// Returns the word for what happens to a file.
+    pub(crate) fn change(kind: ChangeKind) -> &'static str {
+        change(kind)
+    }
+}
+
+impl ReviewHunk {
+    /// Creates a hunk; without lines where the file changes and no line of it does.
+    pub(crate) fn new(file: usize, numbers: Vec<usize>, hunk: Option<&DiffHunk>) -> Self {
+        let (old, new, body) =
+            hunk.map_or((0, 0, ""), |hunk| (hunk.old().start, hunk.new().start, hunk.body()));
+        let (lines, is_cut) = super::outcome::lines_of(body);
+        Self { file, numbers, old, new, lines, is_cut, forgiven: None }
+    }
+
+    /// Returns about how many bytes it has on the wire.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lines.iter().map(|line| line.len() + 8).sum::<usize>() + 100
+    }
+}
