@@ -59,6 +59,29 @@ pub fn stage(from: &Path, packages: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Copies a folder beside the packages, with its folders: scripts find their imports there, and the repository has no packages
+/// in it.
+pub fn stage_tree(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == "node_modules" || name == "package.json" || name == "package-lock.json" {
+            continue;
+        }
+        let target = to.join(&name);
+        if entry.file_type()?.is_dir() {
+            if target.exists() {
+                fs::remove_dir_all(&target)?;
+            }
+            fs::create_dir_all(&target)?;
+            stage_tree(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
 /// A new enough Node: the machine's, or one from npm.
 pub fn node() -> Result<PathBuf> {
     let numbers = version_of("node")?.unwrap_or_default();

@@ -6,6 +6,7 @@
 //! cargo xtask bundle                     the bundle for desktop clients, made and tried; needs npm
 //! cargo xtask picture                    docs/demo.svg, the README's picture of the demo, made anew
 //! cargo xtask mutants [N [SEED [MINUTES]]]  N changes to the code, and whether its tests notice
+//! cargo xtask review [--check]           the review page, made anew or checked; needs npm
 //! cargo xtask settings                   the table of settings in docs/CONFIGURATION.md, made anew
 //! cargo xtask SUITE                      a suite of crates/torture/src/lib.rs
 //! ```
@@ -13,6 +14,7 @@
 mod bundle;
 mod mutants;
 mod picture;
+mod review;
 mod settings;
 mod tools;
 
@@ -54,13 +56,14 @@ fn run() -> Result<()> {
             mutants::run(count, number(1, "SEED")?.unwrap_or_else(any_seed), time)
         }
         ("picture", _) => picture::run(&built::debug()?),
+        ("review", arguments) => review::run(arguments == ["--check"]),
         ("settings", _) => settings::run(),
         ("tools", _) => tools::run(&built::release()?),
         _ => {
             let is_there = emend_torture::run(task, arguments)?;
             ensure!(
                 is_there,
-                "the tasks are: bundle, mutants [N [SEED [MINUTES]]], picture, settings, tools; and the suites: {SUITES}"
+                "the tasks are: bundle, mutants [N [SEED [MINUTES]]], picture, review [--check], settings, tools; and the suites: {SUITES}"
             );
             Ok(())
         }

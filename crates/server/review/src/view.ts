@@ -151,7 +151,7 @@ export class View {
         'button',
         {
           type: 'button',
-          'aria-label': `${label} all of ${file.path}`,
+          'aria-label': `${label} file ${file.path}`,
           click: () => this.actions.choose(numbers(), choice),
         },
         `${label} file`,
@@ -206,12 +206,12 @@ export class View {
   private commenting(section: HTMLElement, what: string, file: ReviewFile, hunk: ReviewHunk): HTMLElement {
     const open = el('button', { type: 'button', 'aria-label': `Comment on ${what}` }, 'Comment');
     open.addEventListener('click', () => {
-      if (section.querySelector('form')) return;
+      if (section.querySelector('.comment')) return;
       const text = el('textarea', { rows: '2', 'aria-label': `Comment on ${what} for the model` });
-      const send = el('button', {}, 'Send to the model');
-      const form = el('form', { class: 'comment' }, text, send);
-      form.addEventListener('submit', (event) => {
-        event.preventDefault();
+      const send = el('button', { type: 'button' }, 'Send to the model');
+      // Not a form: frames that may run scripts may not submit any.
+      const form = el('div', { class: 'comment' }, text, send);
+      send.addEventListener('click', () => {
         if (text.value.trim() === '' || send.disabled) return;
         send.disabled = true;
         const about = `${what} of ${file.path} (line ${hunk.old + 1})`;

@@ -89,13 +89,14 @@ fn of_preview(call: &Call<'_>, asked: &Review, handle: &str) -> Result<ReviewPag
     let files = preview.plan().files();
     let parts: Vec<Vec<DiffPart>> = files.iter().map(diff::parts).collect();
     let hunks = parts.iter().enumerate().flat_map(|(at, parts)| parts.iter().map(move |part| (at, part)));
+    let from = asked.from.unwrap_or(0);
     let hunk = |(at, part): (usize, &DiffPart)| {
         let hunk = ReviewHunk::new(at, part.numbers.clone(), part.hunk.as_ref());
         ReviewHunk { forgiven: forgiven(&files[at], &part.numbers), ..hunk }
     };
     let total = parts.iter().map(Vec::len).sum();
-    let mut page = with_hunks(empty, asked, total, hunks.map(hunk));
-    if asked.from.unwrap_or(0) == 0 {
+    let mut page = with_hunks(empty, asked, total, hunks.skip(from).map(hunk));
+    if from == 0 {
         let report = preview.report();
         let file = |(at, report): (usize, &emend_workspace::FileReport)| {
             let base = files.get(at).and_then(|file| file.action.base());
@@ -137,7 +138,7 @@ fn forgiven(file: &FilePlan, numbers: &[usize]) -> Option<String> {
     (!said.is_empty()).then(|| said.join("\n"))
 }
 
-/// Puts the hunks of the page that is asked for into it.
+/// Puts hunks into the page that is asked for, from its first on.
 fn with_hunks(
     page: ReviewPage,
     asked: &Review,
@@ -151,7 +152,7 @@ fn with_hunks(
         bytes += hunk.bytes();
         is_first || bytes <= BYTES
     };
-    let hunks: Vec<ReviewHunk> = hunks.skip(from).take(HUNKS).take_while(fits).collect();
+    let hunks: Vec<ReviewHunk> = hunks.take(HUNKS).take_while(fits).collect();
     let next = Some(from + hunks.len()).filter(|next| *next < total && !hunks.is_empty());
     ReviewPage { hunks, total, next, ..page }
 }
@@ -201,7 +202,8 @@ fn of_edit(call: &Call<'_>, asked: &Review, id: &str) -> Result<ReviewPage, Prob
     let diffs = if is_whole { diffs } else { vec![Diff::default(); edited.files.len()] };
     let hunks =
         diffs.iter().enumerate().flat_map(|(at, diff)| diff.hunks().iter().map(move |hunk| (at, hunk)));
-    let hunks = hunks.map(|(at, hunk)| ReviewHunk::new(at, Vec::new(), Some(hunk)));
+    let hunks =
+        hunks.skip(asked.from.unwrap_or(0)).map(|(at, hunk)| ReviewHunk::new(at, Vec::new(), Some(hunk)));
     let total = diffs.iter().map(|diff| diff.hunks().len()).sum();
     let mut page = with_hunks(empty, asked, total, hunks);
     if asked.from.unwrap_or(0) == 0 {
