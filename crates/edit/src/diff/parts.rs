@@ -56,13 +56,13 @@ pub fn parts(file: &FilePlan) -> Vec<DiffPart> {
 impl DiffHunk {
     /// Returns the lines of the old content, counted from 0.
     #[must_use]
-    pub fn old(&self) -> core::ops::Range<usize> {
+    pub fn old_lines(&self) -> core::ops::Range<usize> {
         self.old.clone()
     }
 
     /// Returns the lines of the new content, counted from 0.
     #[must_use]
-    pub fn new(&self) -> core::ops::Range<usize> {
+    pub fn new_lines(&self) -> core::ops::Range<usize> {
         self.new.clone()
     }
 
@@ -118,7 +118,7 @@ mod tests {
         let second = " one\n two\n three\n-four\n+4\n";
         assert_eq!(shown, [(&[1][..], first), (&[2][..], second)]);
         let second = parts[1].hunk.as_ref().unwrap();
-        assert_eq!((second.old(), second.new()), (0..4, 1..5));
+        assert_eq!((second.old_lines(), second.new_lines()), (0..4, 1..5));
     }
 
     #[test]

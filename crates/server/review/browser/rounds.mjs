@@ -150,7 +150,7 @@ rounds['an edit that was made is shown and taken back'] = async () => {
   put('fruit.txt', FRUIT);
   const edit = { path: 'fruit.txt', old_string: 'banana', new_string: 'blueberry' };
   const { frame, result } = await show('str_replace', edit);
-  await frame.getByRole('heading', { name: 'Change 1, line 1' }).waitFor();
+  await frame.getByRole('heading', { name: 'Change 1, line 2' }).waitFor();
   assert.match(await frame.locator('#what').textContent(), new RegExp(result.structuredContent.edit));
   await button(frame, 'Take back').click();
   await frame.getByText('Taken back: the files').waitFor();
@@ -195,7 +195,7 @@ rounds['a comment on a hunk goes to the model'] = async () => {
   await button(frame, 'Send to the model').click();
   await frame.getByText('The comment was sent.').waitFor();
   const { what } = notes.find(({ kind }) => kind === 'message');
-  assert.deepEqual(what.content, [{ type: 'text', text: 'Hunk 2 of fruit.txt (line 1): Why citron?' }]);
+  assert.deepEqual(what.content, [{ type: 'text', text: 'Hunk 2 of fruit.txt (line 3): Why citron?' }]);
   const silent = await fruit({ takesMessages: false });
   assert.equal(await button(silent, 'Comment on Hunk 2').count(), 0, 'a client that takes no messages has no button');
 };

@@ -184,7 +184,7 @@ export class View {
     const head = el(
       'div',
       { class: 'head' },
-      el('h3', {}, `${what}, line ${hunk.old + 1}`),
+      el('h3', {}, `${what}, line ${firstChange(hunk)}`),
       others.length > 0 ? el('span', { class: 'hint' }, `goes with ${others.join(', ')}`) : undefined,
       ...(this.canChoose ? [choose('accepted', 'Accept'), choose('rejected', 'Reject')] : []),
     );
@@ -214,7 +214,7 @@ export class View {
       send.addEventListener('click', () => {
         if (text.value.trim() === '' || send.disabled) return;
         send.disabled = true;
-        const about = `${what} of ${file.path} (line ${hunk.old + 1})`;
+        const about = `${what} of ${file.path} (line ${firstChange(hunk)})`;
         this.comment?.(about, text.value.trim()).then(
           () => form.replaceChildren(el('p', { class: 'hint', role: 'status' }, 'The comment was sent.')),
           () => {
@@ -278,6 +278,12 @@ export class View {
     const label = `Show ${count} line${count === 1 ? '' : 's'} ${side}`;
     return el('button', { type: 'button', class: 'opener', click: () => void show() }, label);
   }
+}
+
+/** Returns the number of the first line that changes, of the new side. */
+function firstChange(hunk: ReviewHunk): number {
+  const context = hunk.lines.findIndex((line) => line[0] !== ' ');
+  return hunk.new + Math.max(context, 0) + 1;
 }
 
 function shiftOf(hunk: ReviewHunk): number {

@@ -150,7 +150,7 @@ impl ReviewHunk {
     /// Creates a hunk; without lines where the file changes and no line of it does.
     pub(crate) fn new(file: usize, numbers: Vec<usize>, hunk: Option<&DiffHunk>) -> Self {
         let (old, new, body) =
-            hunk.map_or((0, 0, ""), |hunk| (hunk.old().start, hunk.new().start, hunk.body()));
+            hunk.map_or((0, 0, ""), |hunk| (hunk.old_lines().start, hunk.new_lines().start, hunk.body()));
         let (lines, is_cut) = super::outcome::lines_of(body);
         Self { file, numbers, old, new, lines, is_cut, forgiven: None }
     }

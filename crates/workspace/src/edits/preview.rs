@@ -37,7 +37,6 @@ impl Preview {
     }
 
     /// Returns the plan.
-    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
