@@ -166,7 +166,10 @@ fn the_table_of_commands_has_every_command_and_the_exit_codes_are_those_of_the_h
 #[test]
 fn the_table_of_resources_has_every_resource_and_template() {
     let folder = Folder::with([("src/main.rs", "\n")]);
-    let mut client = launch(&folder).configured().argument("--no-config").argument("--emit-event").legacy();
+    let mut client = launch(&folder).configured().argument("--no-config").argument("--emit-event").start();
+    // The review page is listed to clients that show it.
+    client.declare("io.modelcontextprotocol/ui", json!({"mimeTypes": ["text/html;profile=mcp-app"]}));
+    client.initialize_legacy("2025-11-25");
     let mut listed = BTreeSet::new();
     for (method, list, field) in [
         ("resources/list", "resources", "uri"),

@@ -1,7 +1,9 @@
 // What the rounds stand on: a real server over standard input and output, a browser with the client's page, and checks.
 
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -86,7 +88,9 @@ export async function open(server) {
   // Another port is another origin.
   const proxies = await pages({ '/': { html: PROXY, headers: { 'content-security-policy': POLICY } } });
   const browser = await chromium.launch({
-    executablePath: BROWSER.startsWith('/') ? BROWSER : undefined,
+    executablePath: process.env.PATH.split(':')
+      .map((folder) => join(folder, BROWSER))
+      .find(existsSync),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
     headless: true,
   });
