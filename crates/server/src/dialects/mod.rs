@@ -78,16 +78,18 @@ pub(crate) fn find(name: DialectName, client: &str) -> Option<&'static Dialect> 
     all().iter().find(|dialect| dialect.name == name)
 }
 
-/// The clients that run models of one family, by their exact names.
-const CLIENTS_OF_ONE_FAMILY: [(&str, DialectName); 3] = [
+/// The clients that run models of one family, by their names. A name that ends in a hyphen goes on with that of the server.
+const CLIENTS_OF_ONE_FAMILY: [(&str, DialectName); 4] = [
     ("claude-code", DialectName::Claude),
     ("codex-mcp-client", DialectName::Codex),
     ("gemini-cli-mcp-client", DialectName::Gemini),
+    ("gemini-cli-mcp-client-", DialectName::Gemini),
 ];
 
 /// Returns the dialect that the models of this client were trained on, if they are of one family.
 fn of_client(client: &str) -> DialectName {
-    let family = CLIENTS_OF_ONE_FAMILY.iter().find(|(name, _)| client == *name);
+    let is_it = |name: &str| client == name || (name.ends_with('-') && client.starts_with(name));
+    let family = CLIENTS_OF_ONE_FAMILY.iter().find(|(name, _)| is_it(name));
     family.map_or(DialectName::Emend, |(_, dialect)| *dialect)
 }
 

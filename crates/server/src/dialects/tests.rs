@@ -91,6 +91,7 @@ fn a_client_of_one_family_gets_its_dialect() {
         ("claude-code", DialectName::Claude),
         ("codex-mcp-client", DialectName::Codex),
         ("gemini-cli-mcp-client", DialectName::Gemini),
+        ("gemini-cli-mcp-client-emend", DialectName::Gemini),
         ("codexplorer", DialectName::Emend),
         ("claude-code-router", DialectName::Emend),
         ("opencode", DialectName::Emend),
