@@ -118,8 +118,8 @@ fn refusal(code: Code) -> String {
                 json!({"path": "src/a.rs", "version": version, "symbol": "a", "new_text": "fn a() {}\n"});
             client.call("replace_lines", call)
         }),
-        Code::UncertainSketch => with_file("src/a.py", b"x = 1\ny = 2\n", &|client| {
-            let sketch = "# ... existing code ...\nx = 3\n# ... existing code ...\n";
+        Code::UncertainSketch => with_file("src/a.py", b"print(1)\nprint(2)\n", &|client| {
+            let sketch = "# ... existing code ...\nprint(3)\n# ... existing code ...\n";
             client.call("apply_sketch", json!({"path": "src/a.py", "sketch": sketch}))
         }),
         Code::MissingOriginal => {

@@ -243,10 +243,10 @@ impl Reader<'_> {
             let new = &segment.lines[..k];
             let shows_blank = self.is_shown_blank(segment.first - 1);
             let is_marked = i > 0 || self.sketch.is_kept_above();
-            self.is_insertion(new, stay.clone())
-                && !(is_marked && self.is_empty(top..at))
-                && !self.beheads_block(new, top..at)
-                && !(shows_blank && self.may_replace(new, (top..at).rev()))
+            let is_doubtful = (is_marked && self.is_empty(top..at))
+                || self.beheads_block(new, top..at)
+                || (shows_blank && self.may_replace(new, (top..at).rev()));
+            !is_doubtful && self.is_insertion(new, stay.clone())
         };
         let new = || self.uncertain(segment.first, SketchDoubt::NewAtEdge { is_above: true }, at..at + 1);
         match edge.map_or(&[][..], |edge| self.places(edge, top..known.1)) {
@@ -280,10 +280,10 @@ impl Reader<'_> {
             let new = &segment.lines[k..];
             let shows_blank = self.is_shown_blank(segment.last() + 1);
             let is_marked = i + 1 < self.segments.len() || self.sketch.is_kept_below();
-            self.is_insertion(new, stay.clone())
-                && !(is_marked && self.is_empty(at..bottom))
-                && !self.cuts_block(edge, stay.clone())
-                && !(shows_blank && self.may_replace(new, at..bottom))
+            let is_doubtful = (is_marked && self.is_empty(at..bottom))
+                || self.cuts_block(edge, stay.clone())
+                || (shows_blank && self.may_replace(new, at..bottom));
+            !is_doubtful && self.is_insertion(new, stay.clone())
         };
         let new = || self.uncertain(segment.last(), SketchDoubt::NewAtEdge { is_above: false }, at - 1..at);
         match edge.map_or(&[][..], |edge| self.places(edge, known.1 + 1..bottom)) {
