@@ -75,6 +75,33 @@ fn files(folder: &Folder) -> (Tree, Tree) {
     (folder.tree(), tree(&folder.beside("home")))
 }
 
+#[test]
+fn a_paragraph_that_another_client_reads_too_stays() {
+    let folder = Folder::with([("AGENTS.md", "# Mine\n")]);
+    std::os::unix::fs::symlink("AGENTS.md", folder.path().join("CLAUDE.md")).unwrap();
+    for client in ["claude-code", "opencode"] {
+        init(&folder, client, &["--prefer"]);
+    }
+    let both = folder.text("AGENTS.md");
+    let removed = init(&folder, "claude-code", &["--remove"]);
+    assert_eq!((&removed["state"], folder.text("AGENTS.md")), (&json!("removed"), both));
+    let remark = "CLAUDE.md: the paragraph about Emend stays, since opencode reads this file too and has Emend.";
+    assert!(removed["remarks"][0].as_str().unwrap().ends_with(remark), "{removed}");
+    init(&folder, "opencode", &["--remove"]);
+    assert_eq!(folder.text("AGENTS.md"), "# Mine\n");
+}
+
+#[test]
+fn one_word_for_all_permissions_becomes_the_rule_for_the_others() {
+    let before = "{\n  \"permission\": \"ask\"\n}\n";
+    let folder = Folder::with([("opencode.json", before)]);
+    init(&folder, "opencode", &["--prefer"]);
+    let now = document(&folder.text("opencode.json"));
+    assert_eq!(now["permission"], json!({"*": "ask", "edit": "deny", "emend_*": "allow"}));
+    init(&folder, "opencode", &["--remove"]);
+    assert_eq!(folder.text("opencode.json"), before);
+}
+
 /// What people have in such files: comments, other endings, lists of their own.
 #[test]
 fn what_was_there_keeps_its_bytes() {
