@@ -85,7 +85,8 @@ fn a_paragraph_that_another_client_reads_too_stays() {
     let both = folder.text("AGENTS.md");
     let removed = init(&folder, "claude-code", &["--remove"]);
     assert_eq!((&removed["state"], folder.text("AGENTS.md")), (&json!("removed"), both));
-    let remark = "CLAUDE.md: the paragraph about Emend stays, since opencode reads this file too and has Emend.";
+    let remark =
+        "/AGENTS.md: the paragraph about Emend stays, since opencode reads this file too and has Emend.";
     assert!(removed["remarks"][0].as_str().unwrap().ends_with(remark), "{removed}");
     init(&folder, "opencode", &["--remove"]);
     assert_eq!(folder.text("AGENTS.md"), "# Mine\n");

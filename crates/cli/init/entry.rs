@@ -3,13 +3,16 @@
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
-use serde_json::Value;
+use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::clients::{Format, Wanted};
 
 /// The name of the entry.
 pub(super) const NAME: &str = "emend";
+
+/// Where opencode has its permissions: rules, or one word for all.
+const PERMISSION: &str = "permission";
 
 /// The fields of an entry, in the order in which they are written.
 pub(crate) type Entry = Vec<(&'static str, Value)>;
@@ -73,6 +76,9 @@ fn put_json(text: &str, key: &str, entry: &Entry) -> Result<String, Unfit> {
 pub(crate) fn put_setting(text: &str, at: &[&str], wanted: Wanted) -> Result<String, Unfit> {
     let root = parse_json(if text.trim().is_empty() { "{}\n" } else { text })?;
     let Some((name, above)) = at.split_last() else { return Ok(text.to_owned()) };
+    if let &[PERMISSION] = above {
+        spread_permission(&root);
+    }
     let object = below(&root, above)?;
     once(&object, name)?;
     let value = match (wanted, object.get(name).and_then(|there| there.to_serde_value())) {
@@ -98,6 +104,15 @@ impl Wanted {
             Self::Text(text) => text.into(),
             Self::Items(items) => items.into(),
         }
+    }
+}
+
+/// Makes of opencode's one word for all permissions the rule for all that have no rule of their own, which means the same.
+fn spread_permission(root: &CstRootNode) {
+    let there = root.object_value().and_then(|root| root.get(PERMISSION));
+    let word = there.as_ref().and_then(|there| there.to_serde_value()).filter(Value::is_string);
+    if let (Some(there), Some(word)) = (there, word) {
+        there.set_value(input(&json!({"*": word})));
     }
 }
 

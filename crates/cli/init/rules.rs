@@ -11,7 +11,7 @@ and its answer says how to mend the call.";
 
 /// The text with the paragraph in it; a new file begins with `head`.
 pub(super) fn put(text: &str, head: &str) -> String {
-    if text.contains(BEGIN) {
+    if is_in(text) {
         return text.to_owned();
     }
     let block = block(text);
@@ -21,6 +21,11 @@ pub(super) fn put(text: &str, head: &str) -> String {
         text if text.ends_with('\n') => format!("{text}{newline}{block}"),
         text => format!("{text}{newline}{newline}{block}"),
     }
+}
+
+/// Whether the text has the paragraph, as it was put in or changed.
+pub(super) fn is_in(text: &str) -> bool {
+    text.contains(BEGIN)
 }
 
 /// The text without the paragraph, and whether one is left that somebody has changed.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::clients::{Client, Scope};
@@ -155,6 +156,18 @@ impl SetUp {
                 continue;
             }
             seen.push(file.path.clone());
+            if let Some(other) =
+                self.other_reader(&file).filter(|_| kind != Kind::Settings(self.client.format()))
+            {
+                if rules::is_in(file.body()) {
+                    remarks.push(format!(
+                        "{}: the paragraph about Emend stays, since {} reads this file too and has Emend.",
+                        file.shown(),
+                        other.name()
+                    ));
+                }
+                continue;
+            }
             let record = self.record(&file)?;
             let taken = removal::take_back(file.text.as_deref(), &record.steps, kind);
             let taken = taken.map_err(|why| file.unfit(why))?;
@@ -162,7 +175,7 @@ impl SetUp {
                 remarks.push(format!("{}: {kept} has been changed since, so it stays.", file.shown()));
             }
             let is_unknown = record.steps.is_empty() && kind == Kind::Settings(self.client.format());
-            if is_unknown && (self.names_emend(&file) || self.prefers_emend(&file, &path)) {
+            if is_unknown && (names_emend(self.client, &file) || self.prefers_emend(&file, &path)) {
                 remarks.push(format!(
                     "{} names Emend, but this command did not write that, as far as its records go. So it stays. If you do \
                      not want it, take it out by hand.",
@@ -175,6 +188,24 @@ impl SetUp {
         }
         let idle = format!("Nothing of what 'emend init {}' put there is left.", self.client.name());
         Ok(Plan { changes, idle, gone: Vec::new(), remarks })
+    }
+
+    /// Returns another client that reads this file of rules and has Emend.
+    fn other_reader(&self, file: &ClientFile) -> Option<Client> {
+        let is_other = |other: &&Client| **other != self.client;
+        let has_emend = |other: &&Client| {
+            let entry = other.file(self.scope, &self.project).and_then(|path| self.read(&path).ok());
+            entry.is_some_and(|file| names_emend(**other, &file))
+        };
+        let reads = |other: &&Client| {
+            let rules = other.preference().rules.of(self.scope, &self.project);
+            rules.and_then(|path| self.read(&path).ok()).is_some_and(|other| other.path == file.path)
+        };
+        Client::value_variants()
+            .iter()
+            .filter(is_other)
+            .find(|other| reads(other) && has_emend(other))
+            .copied()
     }
 
     fn read(&self, path: &Path) -> Result<ClientFile, Stop> {
@@ -220,10 +251,6 @@ impl SetUp {
             return Ok(text.clone());
         }
         entry::put(text, format, key, &entry).map_err(|why| file.unfit(why))
-    }
-
-    fn names_emend(&self, file: &ClientFile) -> bool {
-        entry::read(file.body(), self.client.format(), self.client.key()).is_ok_and(|there| there.is_some())
     }
 
     /// Whether this is the file with the settings that make the client prefer Emend, and has them all.
@@ -296,6 +323,11 @@ impl SetUp {
             json!(self.start.args())
         ))
     }
+}
+
+/// Whether this file of a client has an entry for Emend.
+fn names_emend(client: Client, file: &ClientFile) -> bool {
+    entry::read(file.body(), client.format(), client.key()).is_ok_and(|there| there.is_some())
 }
 
 fn no_file(client: Client) -> String {
