@@ -110,7 +110,7 @@ impl Wanted {
 /// Makes of opencode's one word for all permissions the rule for all that have no rule of their own, which means the same.
 fn spread_permission(root: &CstRootNode) {
     let there = root.object_value().and_then(|root| root.get(PERMISSION));
-    let word = there.as_ref().and_then(|there| there.to_serde_value()).filter(Value::is_string);
+    let word = there.as_ref().and_then(CstObjectProp::to_serde_value).filter(Value::is_string);
     if let (Some(there), Some(word)) = (there, word) {
         there.set_value(input(&json!({"*": word})));
     }
