@@ -271,10 +271,11 @@ impl Collect<'_> {
     }
 }
 
-/// Returns a name as it is shown: without quotes around it, and on one line.
+/// Returns a name as it is shown: without quotes around it, nor blanks inside of these, by which nobody would name it, and on
+/// one line.
 fn name(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let unquoted = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
-    ['"', '\''].into_iter().find_map(unquoted).map(str::to_owned).unwrap_or(text)
+    ['"', '\''].into_iter().find_map(unquoted).map(|name| name.trim().to_owned()).unwrap_or(text)
 }

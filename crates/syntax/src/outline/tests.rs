@@ -401,7 +401,8 @@ fn check_any(path: &str, text: &[u8]) {
         }
         if !definition.name.is_empty() {
             assert!(
-                outline.find(&outline.path(definition)).iter().any(|found| found.name == definition.name)
+                outline.find(&outline.path(definition)).iter().any(|found| found.name == definition.name),
+                "{path}: {definition:?}"
             );
         }
     }
