@@ -112,6 +112,18 @@ fn a_marker_above_a_definition_is_no_comment_of_it() {
 }
 
 #[test]
+fn a_definition_of_another_indentation_is_another_one() {
+    let file = "struct A;\nimpl A {\n    fn go() {\n        one();\n    }\n}\n";
+    let sketch = "// ...\nfn go() {\n    two();\n}\n// ...\n";
+    check_refused("a.rs", file, sketch, "uncertain-sketch");
+    let file = "class C:\n    def go(self):\n        return 1\n\n    def other(self):\n        return 2\n";
+    let sketch = "# ...\ndef go(self):\n    return 9\n# ...\n";
+    check_refused("a.py", file, sketch, "uncertain-sketch");
+    let right = "# ...\n    def go(self):\n        return 9\n    # ...\n";
+    check("a.py", file, right, &file.replace("return 1", "return 9"));
+}
+
+#[test]
 fn what_is_new_above_a_marker_goes_into_no_deeper_block() {
     let file = "def f(q):\n    if q:\n        one_thing()\n        two_thing()\n    return q\n";
     let log = "def f(q):\n    if q:\n        one_thing()\n    log_it(\"z\")\n    # ... existing code ...\n";
