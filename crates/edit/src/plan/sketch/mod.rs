@@ -212,10 +212,15 @@ impl<'a> Reader<'a> {
         places.get(first..end).unwrap_or(&[])
     }
 
-    /// Returns the definition of the file that a definition of the sketch means, if it is one.
+    /// Returns the definition of the file that a definition of the sketch means, if it is one. They are indented alike: a
+    /// sketch that shows another indentation means another place, or would be put there with a wrong one.
     fn counterpart(&self, of_sketch: &DefinitionPlace) -> Option<&'a DefinitionPlace> {
         let mut same = self.outlines.file.iter().filter(|one| is_same(one, of_sketch));
-        same.next().filter(|_| same.next().is_none())
+        let one = same.next().filter(|_| same.next().is_none())?;
+        let shown = self.sketch.text().lines().nth(of_sketch.name_line - 1)?;
+        let there = self.file.get(one.name_line - 1)?;
+        let indented = there.len() - there.trim_ascii_start().len();
+        (&there[..indented] == indentation(shown).as_bytes()).then_some(one)
     }
 
     /// Returns whether a definition of the sketch is whole in a segment: nothing of it is behind a marker.
