@@ -5,7 +5,7 @@ use emend_edit::Text;
 use emend_edit::patch::{Patch, answer};
 use emend_edit::problem::DefinitionLines;
 use emend_workspace::problem::{Again, Kind, Problem};
-use emend_workspace::{Effort, NotCommitted, NotDone, Origin, symbols};
+use emend_workspace::{Effort, NotCommitted, Origin, symbols};
 
 use super::Call;
 use super::edit_request::EditRequest;
@@ -56,11 +56,7 @@ fn draft(call: &Call<'_>, origin: Origin, asked: DraftEdit) -> Result<(Outcome, 
         // The model would be asked for nothing.
         call.workspace.check_not_made(&call.context(&origin))?;
     }
-    let (name, snapshot) =
-        call.workspace.files().read_within(&asked.path, call.effort).map_err(|why| match why {
-            NotDone::NotQuick => NotCommitted::NotQuick,
-            NotDone::Refused(problem) => problem.into(),
-        })?;
+    let (name, snapshot) = call.workspace.files().read_within(&asked.path, call.effort)?;
     let text = &*snapshot.text;
     let known = text.known_characters().map_err(|kind| Problem::new(kind).at(&name))?;
     let (first, count) = asked.range(&name, text).map_err(|problem| problem.at(&name))?;

@@ -7,7 +7,7 @@ use emend_edit::patch::sketch::Sketch;
 use emend_edit::patch::{Change, Patch};
 use emend_edit::proposal::{self, Accepted, Outline, guard};
 use emend_workspace::problem::{Code, Kind, Problem};
-use emend_workspace::{Effort, NotCommitted, NotDone, Origin};
+use emend_workspace::{Effort, NotCommitted, Origin};
 
 use super::Call;
 use super::edit_request::EditRequest;
@@ -57,11 +57,7 @@ fn ask(
     making: Making,
 ) -> Result<(Outcome, Tense), NotCommitted> {
     let model = call.apply_model.name()?.to_owned();
-    let (name, snapshot) =
-        call.workspace.files().read_within(&asked.path, call.effort).map_err(|why| match why {
-            NotDone::NotQuick => NotCommitted::NotQuick,
-            NotDone::Refused(problem) => problem.into(),
-        })?;
+    let (name, snapshot) = call.workspace.files().read_within(&asked.path, call.effort)?;
     let text = &*snapshot.text;
     let known = text.known_characters().map_err(|kind| Problem::new(kind).at(&name))?;
     let body = known.get(text.body()).unwrap_or(known);
