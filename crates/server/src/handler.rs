@@ -157,8 +157,9 @@ impl Emend {
     /// that they and the skill name.
     fn instructions(&self, client: &str) -> String {
         let text = instructions(self.shared.mode());
+        let Some(dialect) = self.dialect(client) else { return text };
         let taught = format!("{text}\n{}", skills::lesson());
-        match Names::of(self.dialect(client)).in_text(&taught) {
+        match Names::of(Some(dialect)).in_text(&taught) {
             Some(names) => format!("{text}\n- Names here: {names}."),
             None => text,
         }
@@ -482,6 +483,7 @@ impl Shared {
         self.workspace.as_ref().map_or(Mode::Auto, |workspace| workspace.mode())
     }
 }
+
 /// Returns the name of the client to which tools are listed. In 2026 a list depends on the request alone, not on what the
 /// connection knows.
 fn lists_for(context: &RequestContext<RoleServer>) -> String {
