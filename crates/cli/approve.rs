@@ -71,8 +71,9 @@ pub(crate) fn run(arguments: &Arguments, output: Output) -> anyhow::Result<Exit>
     let found = match &approvals {
         Some(approvals) => {
             let all = approvals.all().context("what waits cannot be read")?;
-            let ids: Vec<&str> = all.iter().map(Waiting::id).collect();
-            let id = edit_ids::named(&ids, id).map_err(|several| anyhow!(several))?;
+            let known = all.iter().map(|waiting| (waiting.id(), head(waiting)));
+            let id = edit_ids::named(known, &id.trim().to_ascii_lowercase())
+                .map_err(|several| anyhow!(several))?;
             id.and_then(|id| all.into_iter().find(|waiting| waiting.id() == id)).map(|it| (approvals, it))
         }
         None => None,

@@ -25,43 +25,29 @@ pub(crate) fn edit(workspace: &Workspace, written: &str) -> Result<String, Stop>
             || Stop::Unknown(format!("There is no edit {written}: the history has {}.", count(edits.len())));
         return edits.get(back).map(|edit| edit.id.clone()).ok_or_else(missing);
     }
-    let alike: Vec<&Edited> = edits.iter().filter(|edit| edit.id.starts_with(&id)).collect();
-    match alike[..] {
-        [] => Ok(written.to_owned()),
-        [only] => Ok(only.id.clone()),
-        _ if alike.iter().any(|edit| edit.id == id) => Ok(id),
-        _ => Err(Stop::Unknown(several(written, &alike.iter().map(|edit| edit.line()).collect::<Vec<_>>()))),
-    }
+    let known = edits.iter().map(|edit| (edit.id.as_str(), edit.line()));
+    Ok(named(known, &id).map_err(Stop::Unknown)?.unwrap_or_else(|| written.to_owned()))
 }
 
 /// Returns the session that is meant, among those of these edits; `None` if there is none.
 pub(crate) fn session(edits: &[Edited], written: &str) -> Result<Option<String>, Stop> {
     let all: BTreeSet<&str> = edits.iter().map(|edit| edit.session.as_str()).collect();
-    if all.contains(written) {
-        return Ok(Some(written.to_owned()));
-    }
-    let alike: Vec<&str> =
-        all.into_iter().filter(|it| !written.is_empty() && it.starts_with(written)).collect();
-    match alike[..] {
-        [] => Ok(None),
-        [only] => Ok(Some(only.to_owned())),
-        _ => {
-            let lines: Vec<String> = alike.iter().map(ToString::to_string).collect();
-            Err(Stop::Unknown(several(written, &lines)))
-        }
-    }
+    named(all.into_iter().map(|session| (session, session.to_owned())), written).map_err(Stop::Unknown)
 }
 
-/// Returns the one of these names that begins so; `None` if none does.
-pub(crate) fn named(names: &[&str], written: &str) -> Result<Option<String>, String> {
-    let id = written.trim().to_ascii_lowercase();
-    let alike: Vec<&str> =
-        names.iter().copied().filter(|name| !id.is_empty() && name.starts_with(&id)).collect();
-    match alike[..] {
+/// Returns the name that is written, or the one that begins so; `None` if none does. Each name comes with the line that
+/// shows it where several begin so.
+pub(crate) fn named<'a>(
+    known: impl Iterator<Item = (&'a str, String)>,
+    written: &str,
+) -> Result<Option<String>, String> {
+    let alike: Vec<(&str, String)> =
+        known.filter(|(name, _)| !written.is_empty() && name.starts_with(written)).collect();
+    match &alike[..] {
         [] => Ok(None),
-        [only] => Ok(Some(only.to_owned())),
-        _ if alike.contains(&id.as_str()) => Ok(Some(id)),
-        _ => Err(several(written, &alike.iter().map(ToString::to_string).collect::<Vec<_>>())),
+        [(only, _)] => Ok(Some((*only).to_owned())),
+        _ if alike.iter().any(|(name, _)| *name == written) => Ok(Some(written.to_owned())),
+        _ => Err(several(written, &alike)),
     }
 }
 
@@ -73,13 +59,13 @@ fn steps_back(written: &str) -> Option<usize> {
     }
 }
 
-fn several(written: &str, lines: &[String]) -> String {
-    let more = lines.len().saturating_sub(LISTED);
+fn several(written: &str, alike: &[(&str, String)]) -> String {
+    let more = alike.len().saturating_sub(LISTED);
     let more = if more > 0 { format!("\n  ... and {more} more") } else { String::new() };
-    let shown: Vec<&str> = lines.iter().take(LISTED).map(String::as_str).collect();
+    let shown: Vec<&str> = alike.iter().take(LISTED).map(|(_, line)| line.as_str()).collect();
     format!(
         "{written} may be any of {}. Nothing was changed. Write more of the one that you mean:\n  {}{more}",
-        lines.len(),
+        alike.len(),
         shown.join("\n  ")
     )
 }
@@ -103,12 +89,14 @@ mod tests {
 
     #[test]
     fn a_beginning_names_one_or_is_refused_with_all() {
-        let names = ["4c13aa", "4c13ab", "99"];
-        assert_eq!(named(&names, "9").unwrap().as_deref(), Some("99"));
-        assert_eq!(named(&names, "4C13AA").unwrap().as_deref(), Some("4c13aa"));
-        assert_eq!(named(&names, "5").unwrap(), None);
-        assert_eq!(named(&names, "").unwrap(), None);
-        let told = named(&names, "4c").unwrap_err();
-        assert!(told.contains("4c13aa\n  4c13ab"), "{told}");
+        let named = |written| {
+            let names = ["4c13aa", "4c13ab", "4c13", "99"];
+            named(names.into_iter().map(|name| (name, format!("{name} x"))), written)
+        };
+        assert_eq!(named("9").unwrap().as_deref(), Some("99"));
+        assert_eq!(named("4c13").unwrap().as_deref(), Some("4c13"), "all of a name is that");
+        assert_eq!((named("5").unwrap(), named("").unwrap()), (None, None));
+        let told = named("4c").unwrap_err();
+        assert!(told.contains("4c13aa x\n  4c13ab x"), "{told}");
     }
 }
