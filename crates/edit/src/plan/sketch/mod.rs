@@ -7,6 +7,7 @@
 //! replaced or said to go.
 
 mod anchors;
+mod beside;
 mod loss;
 
 use alloc::boxed::Box;
