@@ -39,6 +39,7 @@ pub use self::change::{
     BlockChange, Change, Insertion, Line, LineChange, NumberedChange, Piece, PlaceChange, RangeChange, Side,
     TextChange,
 };
+use self::sketch::Sketch;
 pub use self::taken::{NewLines, TakenLines};
 use crate::problem::{Kind, NoChange, Problem};
 
@@ -281,6 +282,28 @@ impl Patch {
     #[must_use]
     pub fn write(path: &str, content: String) -> Self {
         Self { sections: vec![Section::new(path, Operation::Write(content))] }
+    }
+
+    /// Makes a patch that brings one file into the shape of a sketch.
+    #[must_use]
+    pub fn sketch(path: &str, sketch: Sketch) -> Self {
+        let hunks = vec![Hunk { number: 1, change: Change::Sketch(sketch) }];
+        Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
+    }
+
+    /// Returns the sketches, each with the path that its file has before all of the request.
+    pub fn sketches(&self) -> impl Iterator<Item = (&str, &Sketch)> {
+        let mut origins: BTreeMap<&str, &str> = BTreeMap::new();
+        self.sections.iter().flat_map(move |section| {
+            let own = origins.get(section.path.as_str()).copied().unwrap_or(section.path.as_str());
+            if let Operation::Update { move_to: Some(target), .. } = &section.operation {
+                origins.insert(target, own);
+            }
+            section.hunks().iter().filter_map(move |hunk| match &hunk.change {
+                Change::Sketch(sketch) => Some((own, sketch)),
+                _ => None,
+            })
+        })
     }
 
     /// Returns the sections, in the order of the request.

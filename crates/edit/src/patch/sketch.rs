@@ -11,12 +11,9 @@
 //! Blank lines beside a marker, and at the beginning and the end, are layout and belong to no segment. Parsing decides
 //! nothing about a file: a line that looks like a marker may stand in the file, and planning refuses that.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Change, Hunk, Operation, Patch, Section};
 use crate::elision::{self, Mark};
 
 /// A parsed sketch: segments of new text, between which lines of the file stay.
@@ -140,30 +137,6 @@ impl Sketch {
         self.segments.iter().flat_map(|segment| {
             let lines = segment.lines.iter().enumerate();
             lines.filter_map(|(i, line)| Some((segment.first + i, line.text()?)))
-        })
-    }
-}
-
-impl Patch {
-    /// Makes a patch that brings one file into the shape of a sketch.
-    #[must_use]
-    pub fn sketch(path: &str, sketch: Sketch) -> Self {
-        let hunks = vec![Hunk { number: 1, change: Change::Sketch(sketch) }];
-        Self { sections: vec![Section::new(path, Operation::Update { hunks, move_to: None })] }
-    }
-
-    /// Returns the sketches, each with the path that its file has before all of the request.
-    pub fn sketches(&self) -> impl Iterator<Item = (&str, &Sketch)> {
-        let mut origins: BTreeMap<&str, &str> = BTreeMap::new();
-        self.sections.iter().flat_map(move |section| {
-            let own = origins.get(section.path.as_str()).copied().unwrap_or(section.path.as_str());
-            if let Operation::Update { move_to: Some(target), .. } = &section.operation {
-                origins.insert(target, own);
-            }
-            section.hunks().iter().filter_map(move |hunk| match &hunk.change {
-                Change::Sketch(sketch) => Some((own, sketch)),
-                _ => None,
-            })
         })
     }
 }
