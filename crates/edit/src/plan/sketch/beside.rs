@@ -33,8 +33,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn is_shown_blank(&self, line: usize) -> bool {
-        let shown = line.checked_sub(1).and_then(|index| self.sketch.text().lines().nth(index));
-        shown.is_some_and(|line| line.trim().is_empty())
+        self.shown_line(line).is_some_and(|line| line.trim().is_empty())
     }
 
     /// Returns whether lines between a marker and a known line are new for certain: none stands among the lines that the
@@ -44,8 +43,8 @@ impl Reader<'_> {
             let Some(line) = line else { return false };
             let is_alike = |other: &&[u8]| **other == *line.as_bytes() || are_alike(line.as_bytes(), other);
             let names = |one: &&DefinitionPlace| {
-                let defined = self.sketch.text().lines().nth(one.name_line - 1);
-                defined == Some(*line) && self.outlines.file.iter().any(|known| is_same(known, one))
+                self.shown_line(one.name_line) == Some(*line)
+                    && self.outlines.file.iter().any(|known| is_same(known, one))
             };
             !self.file[stay.clone()].iter().any(|other| !is_blank(other) && is_alike(other))
                 && !self.outlines.sketch.iter().any(|one| names(&one))

@@ -105,6 +105,8 @@ struct Reader<'a> {
     text: &'a Text,
     file: Vec<&'a [u8]>,
     sketch: &'a Sketch,
+    /// The lines of the sketch, markers and all.
+    shown: Vec<&'a str>,
     segments: Vec<SegmentText<'a>>,
     outlines: Outlines<'a>,
     /// Where each line of the sketch stands in the file.
@@ -144,7 +146,12 @@ impl<'a> Reader<'a> {
             lines: segment.lines.iter().map(SketchLine::text).collect(),
         });
         let segments = segments.collect();
-        Self { text, file, sketch, segments, outlines, places }
+        Self { text, file, sketch, shown: sketch.text().lines().collect(), segments, outlines, places }
+    }
+
+    /// Returns the line of the sketch with this number, counted from 1.
+    fn shown_line(&self, number: usize) -> Option<&'a str> {
+        self.shown.get(number.checked_sub(1)?).copied()
     }
 
     /// Refuses markers that the file has too, and a sketch of nothing else.
@@ -218,7 +225,7 @@ impl<'a> Reader<'a> {
     fn counterpart(&self, of_sketch: &DefinitionPlace) -> Option<&'a DefinitionPlace> {
         let mut same = self.outlines.file.iter().filter(|one| is_same(one, of_sketch));
         let one = same.next().filter(|_| same.next().is_none())?;
-        let shown = self.sketch.text().lines().nth(of_sketch.name_line - 1)?;
+        let shown = self.shown_line(of_sketch.name_line)?;
         let there = self.file.get(one.name_line - 1)?;
         let indented = there.len() - there.trim_ascii_start().len();
         (&there[..indented] == indentation(shown).as_bytes()).then_some(one)
@@ -235,7 +242,7 @@ impl<'a> Reader<'a> {
     /// Returns whether a definition whose last line is in a segment ends there: what a marker below stands for may belong to
     /// one that only its indentation ends.
     fn is_ended(&self, definition: &DefinitionPlace, segment: &SegmentText<'_>) -> bool {
-        let line = |number: usize| self.sketch.text().lines().nth(number - 1).unwrap_or_default();
+        let line = |number: usize| self.shown_line(number).unwrap_or_default();
         let closes = |line: &str| line.trim_start().starts_with(['}', ')', ']']) || line.trim() == "end";
         let next = self.sketch.markers().iter().find(|marker| marker.line > definition.last);
         definition.last < segment.last()
@@ -245,7 +252,7 @@ impl<'a> Reader<'a> {
 
     /// Makes the problem that a line of the sketch is not certain, with these lines of the file.
     fn uncertain(&self, line: usize, doubt: SketchDoubt, lines: Range<usize>) -> Kind {
-        let text = self.sketch.text().lines().nth(line - 1).unwrap_or_default();
+        let text = self.shown_line(line).unwrap_or_default();
         let end = lines.end.min(self.file.len()).min(lines.start + SHOWN);
         let shown = (lines.start..end).map(|at| (at + 1, around(self.file[at], 0, SHOWN_COLUMNS)));
         Kind::UncertainSketch(Box::new(UncertainSketch {
