@@ -24,7 +24,6 @@ mod signals;
 mod telemetry;
 mod undo;
 mod undo_session;
-mod words;
 mod workspace;
 
 use std::path::PathBuf;

@@ -15,12 +15,12 @@ use emend_server::messages::Audience;
 use emend_server::render::{self, Tense};
 use emend_server::wire::Outcome;
 use emend_workspace::approval::visible;
+use emend_workspace::edit::diff::words;
 use emend_workspace::problem::Code;
 use serde_json::{Value, json};
 
 use crate::exit::Stop;
 use crate::pager;
-use crate::words;
 
 /// Up to so many problems, their number stands only above them.
 const FEW: usize = 5;

@@ -2,12 +2,13 @@
 //!
 //! `blocks` widens the spans to whole lines and leaves out the lines that both sides share; three lines of context are
 //! added here. The cost depends on the change, not on the file. `short` has the form in which an answer shows a diff, `parts`
-//! that for somebody who chooses among the hunks of a request.
+//! that for somebody who chooses among the hunks of a request; `words` finds what differs inside lines.
 
 mod blocks;
 mod parts;
 mod recorded;
 mod short;
+pub mod words;
 
 use alloc::format;
 use alloc::string::String;
