@@ -209,8 +209,8 @@ mod tests {
     #[test]
     fn the_lines_that_will_be_in_the_file_have_their_numbers() {
         let sketch = Sketch::parse("// ...\na\n# ... removed ...\n  b\n// ... rest\n\nc\n");
-        assert_eq!(sketch.lines().collect::<Vec<_>>(), vec![(2, "a"), (4, "  b"), (7, "c")]);
+        assert_eq!(sketch.lines().collect::<Vec<_>>(), [(2, "a"), (4, "  b"), (7, "c")]);
         let markers = sketch.markers().iter().map(|marker| (marker.line, marker.text.as_str()));
-        assert_eq!(markers.collect::<Vec<_>>(), vec![(1, "// ..."), (5, "// ... rest")]);
+        assert_eq!(markers.collect::<Vec<_>>(), [(1, "// ..."), (5, "// ... rest")]);
     }
 }
