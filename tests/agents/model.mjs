@@ -1,5 +1,6 @@
-// A model that plays a script, on loopback, behind the two APIs that the agents speak: Anthropic's messages and
-// OpenAI's responses. A script is a generator: it yields calls of tools and is given what the agent shows of each answer.
+// A model that plays a script, on loopback, behind the APIs that the agents speak: Anthropic's messages, OpenAI's
+// responses and chat completions, and Gemini's. A script is a generator: it yields calls of tools and is given what the
+// agent shows of each answer.
 
 import { createServer } from "node:http";
 
@@ -7,7 +8,7 @@ import { createServer } from "node:http";
 export async function serve(script) {
   const play = new Play(script);
   const server = createServer((request, response) => answer(play, request, response));
-  server.on("connect", (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\n\r\n"));
+  server.on("connect", (_, socket) => socket.on("error", () => {}).end("HTTP/1.1 403 Forbidden\r\n\r\n"));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
   const close = () => {
@@ -40,12 +41,15 @@ class Play {
     return this.calls[answers.length];
   }
 
-  /** The tool that is meant, among those that the agent offers. A call may say which others it `offers` or `lacks`. */
+  /** The tool that is meant, among those that the agent offers. A call may say which others it `offers` or `lacks`,
+   *  and that the agent may end there (`mayBeLast`). */
   pick(call, offered) {
     const isOffered = (tool) => offered.some(({ name }) => name === tool);
     const wrong = [...(call.offers ?? []).filter((tool) => !isOffered(tool)), ...(call.lacks ?? []).filter(isOffered)];
     if (wrong.length) this.fail(new Error(`${wrong} should or should not be among ${JSON.stringify(offered)}`));
-    const found = offered.find(({ name }) => name === call.tool || name?.endsWith(`__${call.tool}`));
+    // An agent puts the server's name before the names of its tools, or the tools into a namespace.
+    const names = ["mcp__emend__", "mcp_emend_", "emend_", ""].map((before) => before + call.tool);
+    const [found] = names.flatMap((wanted) => offered.filter(({ name }) => name === wanted));
     if (!found) this.fail(new Error(`${call.tool} is not among the tools ${JSON.stringify(offered)}`));
     return found;
   }
@@ -57,7 +61,8 @@ class Play {
 
   /** Throws what went wrong. */
   finish() {
-    if (!this.isOver) this.fail(new Error(`the agent ended after the call ${JSON.stringify(this.calls.at(-1))}`));
+    const last = this.calls.at(-1);
+    if (!this.isOver && !last?.mayBeLast) this.fail(new Error(`the agent ended after the call ${JSON.stringify(last)}`));
     if (this.error) throw this.error;
   }
 }
@@ -65,11 +70,15 @@ class Play {
 async function answer(play, request, response) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  const speak = { "/v1/messages": messages, "/v1/responses": responses }[request.url.split("?")[0]];
+  const path = request.url.split("?")[0];
+  const [, speak] = APIS.find(([end]) => path.endsWith(end)) ?? [];
   if (request.method !== "POST" || !speak) return response.writeHead(404).end();
   const events = speak(play, JSON.parse(Buffer.concat(chunks)));
   response.writeHead(200, { "content-type": "text/event-stream" });
-  for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  for (const event of events) {
+    if (event.type) response.write(`event: ${event.type}\n`);
+    response.write(`data: ${JSON.stringify(event)}\n\n`);
+  }
   response.end();
 }
 
@@ -119,5 +128,42 @@ function responses(play, { input, tools = [] }) {
     { type: "response.completed", response: { id: "response", output: [item], usage } },
   ];
 }
+
+/** OpenAI's older API. An agent also asks for a title; then it offers no tools. */
+function completions(play, { model, messages, tools = [] }) {
+  const answers = messages.filter(({ role }) => role === "tool").map(({ content }) => ({ text: plain(content) }));
+  const call = tools.length ? play.next(answers) : undefined;
+  const tool = call && play.pick(call, tools.map((tool) => tool.function));
+  const called = tool && { name: tool.name, arguments: JSON.stringify(call.arguments) };
+  const delta = tool
+    ? { tool_calls: [{ index: 0, id: `call_${answers.length}`, type: "function", function: called }] }
+    : { content: "The script is over." };
+  const chunk = (delta, finish_reason) => ({
+    id: "chat", object: "chat.completion.chunk", created: 1, model, choices: [{ index: 0, delta, finish_reason }],
+  });
+  return [chunk({ role: "assistant", ...delta }, null), chunk({}, tool ? "tool_calls" : "stop")];
+}
+
+/** Gemini's API. An agent also asks it which model is to answer; then it offers no tools. */
+function contents(play, { contents, tools = [] }) {
+  const answers = contents
+    .flatMap(({ parts }) => parts)
+    .filter(({ functionResponse }) => functionResponse)
+    .map(({ functionResponse: { response } }) => ({ text: response.output ?? response.error, isError: !response.output }));
+  const offered = tools.flatMap(({ functionDeclarations }) => functionDeclarations ?? []);
+  const call = offered.length ? play.next(answers) : undefined;
+  const tool = call && play.pick(call, offered);
+  const part = tool ? { functionCall: { name: tool.name, args: call.arguments } } : { text: "The script is over." };
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+  return [{ candidates: [{ content: { role: "model", parts: [part] }, finishReason: "STOP", index: 0 }], usageMetadata }];
+}
+
+/** By the ends of their paths. */
+const APIS = [
+  ["/v1/messages", messages],
+  ["/v1/responses", responses],
+  ["/v1/chat/completions", completions],
+  [":streamGenerateContent", contents],
+];
 
 const plain = (content) => (typeof content === "string" ? content : content.map(({ text }) => text).join(""));

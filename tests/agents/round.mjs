@@ -9,9 +9,10 @@
 //   reading     the text that it shows of a reading
 //   outcome     the structured content that it shows of an edit
 //   refusal     the code that it shows of a refusal
+//   unpermitted what stands for a call that it may not make
 //   unapproved  the code where a person must approve, and none is there
-//   dialect     its own tools, which Emend lists to it where the dialect is `auto`: the calls that it needs before others,
-//               those that read, edit, and edit at a place that is not unique, and what it shows of each
+//   dialect     its own tools, which Emend lists to it by a setting: the calls that it needs before others, those that
+//               read, edit, and edit at a place that is not unique, and what it shows of each
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -50,6 +51,15 @@ const REPLACEMENT = { path: "notes.md", old_string: "- cake", new_string: "- two
 const at = (name) => join(EMEND_WORKSPACE, name);
 const holds = (name, content) => assert.deepEqual(readFileSync(at(name)), Buffer.from(content));
 
+/** The outcome of an edit, for agents that show its text alone. */
+export function ofText(text) {
+  const edit = text.match(/^Success\. Edit (\w+):$/m)?.[1];
+  assert(edit, text);
+  const files = [...text.matchAll(/^[AMD] (\S+) (\w+)$/gm)].map(([, path, version_after]) => ({ path, version_after }));
+  const diff = text.slice(text.indexOf("@@"));
+  return { edit, files, changed_files: files.map(({ path }) => path), diff };
+}
+
 /** Plays the round, then what an agent does that may not edit, and then what one does that prefers Emend. */
 export async function play(agent) {
   writeFileSync(at(".emend.toml"), 'approve = ["guarded/**"]\n');
@@ -58,10 +68,11 @@ export async function play(agent) {
   init();
   await lead(agent, round(agent), true);
   await lead(agent, withoutPermission(agent), false);
+  holds("notes.md", NOTES);
   init("--prefer");
   await lead(agent, preferring(agent), true);
   mkdirSync(join(HOME, ".config", "emend"), { recursive: true });
-  writeFileSync(join(HOME, ".config", "emend", "config.toml"), 'dialect = "auto"\n');
+  writeFileSync(join(HOME, ".config", "emend", "config.toml"), `${agent.dialect.setting}\n`);
   await lead(agent, inItsDialect(agent), true);
 }
 
@@ -109,8 +120,7 @@ function* round(agent) {
 function* withoutPermission(agent) {
   writeFileSync(at("notes.md"), NOTES);
   for (const call of agent.prelude) yield call;
-  const { text } = yield { tool: "str_replace", arguments: REPLACEMENT };
-  holds("notes.md", NOTES);
+  const { text } = yield agent.unpermitted({ tool: "str_replace", arguments: REPLACEMENT });
   assert(!text.includes("changed_files"), `Emend was asked: ${text}`);
 }
 
@@ -142,7 +152,7 @@ async function lead(agent, script, mayEdit) {
   const [program, ...told] = agent.command(model.url, mayEdit);
   // Whatever it looks for beside the model, it does not get.
   const env = { PATH, HOME, TMPDIR: HOME, HTTP_PROXY: model.url, HTTPS_PROXY: model.url, NO_PROXY: "127.0.0.1" };
-  Object.assign(env, agent.variables(model.url));
+  Object.assign(env, agent.variables(model.url, mayEdit));
   const child = spawn(program, told, { cwd: EMEND_WORKSPACE, env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (said += data));

@@ -46,8 +46,10 @@ await play({
     assert(isError, text);
     return text.match(/\[([a-z-]+)\]$/)?.[1];
   },
+  unpermitted: (call) => call,
   unapproved: "approval-needed",
   dialect: {
+    setting: 'dialect = "auto"',
     prelude: [select(OWN)],
     read: { tool: "mcp__emend__Read", arguments: { file_path: "notes.md" } },
     edit: edit("- cake", "- two cakes"),

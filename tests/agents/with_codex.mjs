@@ -35,8 +35,10 @@ await play({
   reading: shown,
   outcome: (answer) => JSON.parse(shown(answer)),
   refusal: (answer) => JSON.parse(shown(answer)).error.code,
+  unpermitted: (call) => call,
   unapproved: "approval-denied",
   dialect: {
+    setting: 'dialect = "auto"',
     prelude: [],
     read: { tool: "read_file", arguments: { file_path: "notes.md" } },
     edit: patch("- cake", "- two cakes"),

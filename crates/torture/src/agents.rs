@@ -1,6 +1,6 @@
-//! Real agents against the release build: Claude Code and Codex, set up by `emend init`. A model on loopback plays a
-//! script for them. The script in tests/agents asserts what the agent shows its model and the bytes on disk. Each agent
-//! has its own home and workspace, and must leave no process running.
+//! Real agents against the release build, set up by `emend init`: Claude Code, Codex, Gemini CLI and opencode. A model on
+//! loopback plays a script for them. The script in tests/agents asserts what the agent shows its model and the bytes on
+//! disk. Each agent has its own home and workspace, and must leave no process running.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,12 @@ const TIME: Duration = Duration::from_secs(75);
 /// How long processes of an agent may run after its end.
 const AFTER: Duration = Duration::from_secs(10);
 
-const AGENTS: &[(&str, &str)] = &[("claude-code", "with_claude_code.mjs"), ("codex", "with_codex.mjs")];
+const AGENTS: &[(&str, &str)] = &[
+    ("claude-code", "with_claude_code.mjs"),
+    ("codex", "with_codex.mjs"),
+    ("gemini-cli", "with_gemini_cli.mjs"),
+    ("opencode", "with_opencode.mjs"),
+];
 
 /// Plays the script with these agents, by default with all.
 pub(crate) fn run(emend: &Path, names: &[&str]) -> Result<()> {
