@@ -185,6 +185,12 @@ impl<'a> Refused<'a> {
         if written.is_empty() { self.path.unwrap_or_default() } else { written }
     }
 
+    /// Returns how many places the call is for, if not for all.
+    #[must_use]
+    pub fn wanted_places(&self) -> u64 {
+        self.arguments.get("expected_count").and_then(Value::as_u64).unwrap_or(1)
+    }
+
     /// Returns the text that was looked for.
     #[must_use]
     pub fn old_text(&self) -> &'a str {

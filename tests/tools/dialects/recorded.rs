@@ -75,8 +75,9 @@ fn gemini() {
         "Successfully modified file: f.txt (2 replacements)",
     );
     check("foo foo foo\n", replace("foo", "q", Some(3)), Ok("q q q\n"), "(3 replacements)");
-    let words = "Failed to edit, expected another number of occurrences";
+    let words = "Failed to edit, expected 2 occurrences but found 3 for old_string in file: f.txt";
     check("foo foo foo\n", replace("foo", "q", Some(2)), Err("ambiguous-match"), words);
+    let words = "Failed to edit, expected 1 occurrence but found 2 for old_string in file: f.txt";
     check("foo foo\n", replace("foo", "q", None), Err("ambiguous-match"), words);
     check(
         "x\n",

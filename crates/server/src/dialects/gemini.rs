@@ -301,10 +301,13 @@ fn not_replaced(refused: &Refused<'_>) -> Option<String> {
         "search-not-found" => {
             format!("Failed to edit, 0 occurrences found for old_string in {path}. No edits made.")
         }
-        "ambiguous-match" => format!(
-            "Failed to edit, expected another number of occurrences than the {} found for old_string in file: {path}",
-            refused.lines.len()
-        ),
+        "ambiguous-match" => {
+            let (wanted, found) = (refused.wanted_places(), refused.lines.len());
+            let occurrences = if wanted == 1 { "occurrence" } else { "occurrences" };
+            format!(
+                "Failed to edit, expected {wanted} {occurrences} but found {found} for old_string in file: {path}"
+            )
+        }
         "already-exists" => format!("Failed to edit. Attempted to create a file that already exists: {path}"),
         "missing-original" => {
             "File not found. Cannot apply edit. Use an empty old_string to create a new file.".into()
