@@ -104,6 +104,8 @@ fn gemini() {
         "{}",
         read.text
     );
+    let older = json!({"absolute_path": "a.txt", "offset": 1, "limit": 1});
+    assert_eq!(client.call("read_file", older).ok().text, read.text);
     for name in ["include", "paths"] {
         let many = client.call("read_many_files", json!({name: ["a.txt", "b.txt"]})).ok();
         let texts = ["--- a.txt ---\n\n1\n2\n3\n", "--- b.txt ---\n\nb\n"];
@@ -189,6 +191,14 @@ fn roo() {
         Err("ambiguous-match"),
         "Unable to apply diff to file: f.txt",
     );
+    let one = |hint, search, replace| diff(hint, search, replace).1["diff"].clone();
+    let several = json!({"files": [{"path": "f.txt", "diff": one(":start_line:1\n", "a", "A")}]});
+    check("a\nb\n", ("apply_diff", several), Ok("A\nb\n"), "Modified f.txt.\n");
+    let list = json!([{"content": one(":start_line:1\n", "a", "A"), "start_line": 1}, {"content": one(":start_line:2\n", "b", "B")}]);
+    for file in [json!({"path": "f.txt", "diff": list}), json!([{"path": "f.txt", "diff": list}])] {
+        check("a\nb\n", ("apply_diff", json!({"args": {"file": file}})), Ok("A\nB\n"), "");
+    }
+    check("a\n", ("apply_diff", json!({"files": []})), Err("invalid-argument"), "");
     let operations = json!({"path": "f.txt", "operations": [{"search": "a", "replace": "A"}]});
     check("a\nb\n", ("apply_diff", operations.clone()), Ok("A\nb\n"), "");
     check("a\nb\n", ("search_and_replace", operations), Ok("A\nb\n"), "");
@@ -202,9 +212,19 @@ fn roo() {
     check("a\n", ("insert_content", append), Ok("a\nz\n"), "");
     let above = json!({"path": "f.txt", "line": 2, "content": "z"});
     check("a\nb\n", ("insert_content", above.clone()), Err("not-read"), "");
-    let folder = Folder::with([("f.txt", "a\nb\n")]);
+    // The lines of all blocks are those of the file that was read, also where a block before them adds lines.
+    let folder = Folder::with([("f.txt", "h\na\na\na\n")]);
     let mut client = speaking(&folder, "roo");
     client.call("read_file", json!({"path": "f.txt"})).ok();
+    let list = [one(":start_line:2\n", "a", "y\nz"), one(":start_line:4\n", "a", "A")];
+    let list = list.map(|content| json!({"content": content}));
+    client.call("apply_diff", json!({"args": {"file": {"path": "f.txt", "diff": list}}})).ok();
+    assert_eq!(folder.text("f.txt"), "h\ny\nz\na\nA\n");
+    let folder = Folder::with([("f.txt", "a\nb\n")]);
+    let mut client = speaking(&folder, "roo");
+    let lines = json!({"args": {"file": {"path": "f.txt", "line_range": "2-2"}}});
+    let part = client.call("read_file", lines).ok();
+    assert!(part.text.contains("     2\tb\n") && !part.text.contains("\ta\n"), "{}", part.text);
     client.call("insert_content", above).ok();
     client.call("write_to_file", json!({"path": "n.txt", "content": "x\n", "line_count": 9})).ok();
     assert_eq!((folder.text("f.txt"), folder.text("n.txt")), ("a\nz\nb\n".into(), "x\n".into()));

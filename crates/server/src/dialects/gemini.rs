@@ -28,6 +28,7 @@ pub(super) fn dialect() -> Dialect {
             DialectTool::listed_with::<Replace>(),
             DialectTool::listed_with::<WriteFile>(),
             DialectTool::understood_with::<CountedReplace>(),
+            DialectTool::understood_with::<ReadFrom>(),
             DialectTool::understood_with::<ReadPaths>(),
         ],
         keeps: &["search_text", "edit_preview", "apply_preview", "undo_edit", "diagnostics"],
@@ -155,6 +156,28 @@ response says how to read more with start_line and end_line. Read a file before 
 
     fn translate(self) -> Result<Translated, Problem> {
         Translated::lines(self.file_path, self.start_line, self.end_line)
+    }
+}
+
+/// Arguments of the older `read_file`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadFrom {
+    file_path: String,
+    /// The 0-based line to start reading from
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+impl DialectArguments for ReadFrom {
+    const ABOUT: About = ReadFile::ABOUT;
+    const STANDS_FOR: &'static str = ReadFile::STANDS_FOR;
+    const WORDS: Words = ReadFile::WORDS;
+    const BESIDE: &'static [Beside] = ReadFile::BESIDE;
+
+    fn translate(self) -> Result<Translated, Problem> {
+        let first = self.offset.map(|offset| offset.saturating_add(1));
+        Ok(Translated::read(self.file_path, first, self.limit))
     }
 }
 

@@ -280,12 +280,13 @@ pub(super) fn in_order(edits: Vec<Translated>) -> Result<Translated, Problem> {
     if edits.is_empty() {
         return Err(invalid("edits", "the list is empty"));
     }
+    let counts_as_read = edits.iter().any(|edit| edit.counts_as_read);
     let named = |edit: Translated| {
         let tool = [("tool".to_owned(), edit.tool.into())];
         Value::Object(tool.into_iter().chain(edit.arguments).collect())
     };
     let edits: Vec<Value> = edits.into_iter().map(named).collect();
-    Ok(Translated::call("edit_files", [("edits", edits.into())]))
+    Ok(Translated { counts_as_read, ..Translated::call("edit_files", [("edits", edits.into())]) })
 }
 
 /// Translates SEARCH/REPLACE blocks for one file.

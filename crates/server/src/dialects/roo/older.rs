@@ -1,91 +1,47 @@
-//! Roo Code's tools: read_file, apply_diff with line hints, write_to_file and list_files. Those that it had before, or gives
-//! to some models only, are understood.
+//! Tools that Roo Code had before, or gives to some models only. They are understood.
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use emend_workspace::DialectName;
 use emend_workspace::problem::Problem;
 
-use super::Dialect;
-use super::commands::insertion;
-use super::tool::{
-    Beside, DialectArguments, DialectTool, Translated, blocks, counted_replacement, invalid, replacement,
+use super::super::commands::insertion;
+use super::super::tool::{
+    Beside, DialectArguments, Translated, blocks, counted_replacement, in_order, invalid, replacement,
 };
-use crate::manner::{Done, Refused, Words};
+use super::{ApplyDiff, ReadFile, done, refused};
+use crate::manner::Words;
 use crate::tools::{About, Effect};
 
-pub(super) fn dialect() -> Dialect {
-    Dialect {
-        name: DialectName::Roo,
-        tools: vec![
-            DialectTool::listed_with::<ReadFile>(),
-            DialectTool::listed_with::<ApplyDiff>(),
-            DialectTool::listed_with::<WriteToFile>(),
-            DialectTool::listed_with::<ListFiles>(),
-            DialectTool::understood_with::<ReadFiles>(),
-            DialectTool::understood_with::<InsertContent>(),
-            DialectTool::understood_with::<Operations>().called("search_and_replace"),
-            DialectTool::understood_with::<Operations>(),
-            DialectTool::understood_with::<SearchAndReplace>(),
-            DialectTool::understood_with::<EditFile>(),
-            DialectTool::understood_with::<EditFile>().called("search_replace"),
-            DialectTool::understood_with::<Edit>(),
-        ],
-        keeps: &["search_text", "edit_preview", "apply_preview", "undo_edit", "diagnostics"],
-        names: &[
-            ("str_replace", "apply_diff"),
-            ("apply_patch", "apply_diff"),
-            ("write_file", "write_to_file"),
-            ("old_string", "SEARCH"),
-            ("new_string", "REPLACE"),
-        ],
-    }
-}
-
-/// Arguments of `read_file`.
+/// The files of a call in the form that its arguments had as XML: one or several of one name.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ReadFile {
-    /// Path to the file to read, relative to the workspace
-    path: String,
-    /// 1-based line offset to start reading from
-    offset: Option<usize>,
-    /// Maximum number of lines to return
-    limit: Option<usize>,
-    /// Only "slice": the lines from offset on
-    #[schemars(extend("enum" = ["slice"]))]
-    #[expect(dead_code, reason = "it has one value")]
-    mode: Option<String>,
+struct Args<T> {
+    file: OneOrSeveral<T>,
 }
 
-impl DialectArguments for ReadFile {
-    const ABOUT: About = About {
-        name: "read_file",
-        title: "Read a file",
-        description: "Read a file and return its contents with line numbers for diffing or discussion.",
-        effect: Effect::Reads,
-        is_idempotent: false,
-        is_core: true,
-    };
-    const STANDS_FOR: &'static str = "read_file";
-    const BESIDE: &'static [Beside] = &[
-        // It counts in the mode indentation alone.
-        Beside::nothing("indentation"),
-    ];
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum OneOrSeveral<T> {
+    Several(Vec<T>),
+    One(T),
+}
 
-    fn translate(self) -> Result<Translated, Problem> {
-        let Self { path, offset, limit, .. } = self;
-        Ok(Translated::read(path, offset, limit))
+impl<T> OneOrSeveral<T> {
+    fn into_list(self) -> Vec<T> {
+        match self {
+            Self::Several(list) => list,
+            Self::One(one) => vec![one],
+        }
     }
 }
 
 /// Arguments of `read_file` as it was before: several files, each with ranges of lines.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ReadFiles {
+pub(super) struct ReadFiles {
     /// Each with its path
     files: Vec<JsonObject>,
 }
@@ -97,9 +53,10 @@ impl DialectArguments for ReadFiles {
     fn translate(self) -> Result<Translated, Problem> {
         let mut parts = Vec::new();
         for mut file in self.files {
-            let ranges = file.remove("line_ranges").unwrap_or_default();
+            let ranges = file.remove("line_ranges").or_else(|| file.remove("line_range")).unwrap_or_default();
             let ranges: Vec<(u64, u64)> = match &ranges {
                 Value::Null => Vec::new(),
+                range if lines(range).is_some() => lines(range).into_iter().collect(),
                 Value::Array(ranges) => ranges
                     .iter()
                     .map(|range| {
@@ -123,6 +80,22 @@ impl DialectArguments for ReadFiles {
     }
 }
 
+/// The same, below `args`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadFilesOfArgs {
+    args: Args<JsonObject>,
+}
+
+impl DialectArguments for ReadFilesOfArgs {
+    const ABOUT: About = ReadFiles::ABOUT;
+    const STANDS_FOR: &'static str = ReadFiles::STANDS_FOR;
+
+    fn translate(self) -> Result<Translated, Problem> {
+        ReadFiles { files: self.args.file.into_list() }.translate()
+    }
+}
+
 /// Returns the first and the last line of a range: two numbers in a list, or with a dash between them.
 fn lines(range: &Value) -> Option<(u64, u64)> {
     let (first, last) = match range {
@@ -139,40 +112,80 @@ fn lines(range: &Value) -> Option<(u64, u64)> {
     (first >= 1 && last >= first).then_some((first, last))
 }
 
-/// Arguments of `apply_diff`.
+/// Arguments of `apply_diff` for several files.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct ApplyDiff {
-    /// The path of the file to modify
-    path: String,
-    /// One or more blocks: a line '<<<<<<< SEARCH', a line ':start_line:' with the number, a line '-------', the exact lines to
-    /// find, a line '=======', the new lines, a line '>>>>>>> REPLACE'
-    diff: String,
+pub(super) struct ApplyDiffs {
+    files: Vec<FileDiff>,
 }
 
-impl DialectArguments for ApplyDiff {
-    const ABOUT: About = About {
-        name: "apply_diff",
-        title: "Change parts of a file",
-        description: "Apply precise, targeted modifications to an existing file using one or more search/replace blocks. The \
-SEARCH block must exactly match the existing content, including whitespace and indentation; :start_line: chooses among equal \
-places. All blocks are applied, or none. If you are not certain of the content, use read_file first.",
-        effect: Effect::Edits,
-        is_idempotent: true,
-        is_core: true,
-    };
-    const STANDS_FOR: &'static str = "apply_patch";
-    const WORDS: Words = Words { done: Some(done), refused: Some(refused), ..Words::OURS };
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct FileDiff {
+    path: String,
+    diff: OneOrSeveral<Blocks>,
+}
+
+/// SEARCH/REPLACE blocks, alone or beside the line of the first.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Blocks {
+    Alone(String),
+    At(BlocksAt),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BlocksAt {
+    content: String,
+    /// It stands in the blocks too, where it counts
+    #[serde(rename = "start_line")]
+    _start_line: Option<Value>,
+}
+
+impl Blocks {
+    fn into_text(self) -> String {
+        let (Self::Alone(text) | Self::At(BlocksAt { content: text, .. })) = self;
+        text
+    }
+}
+
+impl DialectArguments for ApplyDiffs {
+    const ABOUT: About = ApplyDiff::ABOUT;
+    const STANDS_FOR: &'static str = "edit_files";
+    const WORDS: Words = ApplyDiff::WORDS;
 
     fn translate(self) -> Result<Translated, Problem> {
-        Ok(blocks(self.path, self.diff))
+        let of_file = |FileDiff { path, diff }| {
+            // One patch, so that the line of each block counts as those of one file do.
+            let diffs: Vec<String> = diff.into_list().into_iter().map(Blocks::into_text).collect();
+            blocks(path, diffs.join("\n"))
+        };
+        in_order(self.files.into_iter().map(of_file).collect())
+    }
+}
+
+/// The same, below `args`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ApplyDiffsOfArgs {
+    args: Args<FileDiff>,
+}
+
+impl DialectArguments for ApplyDiffsOfArgs {
+    const ABOUT: About = ApplyDiff::ABOUT;
+    const STANDS_FOR: &'static str = ApplyDiffs::STANDS_FOR;
+    const WORDS: Words = ApplyDiff::WORDS;
+
+    fn translate(self) -> Result<Translated, Problem> {
+        ApplyDiffs { files: self.args.file.into_list() }.translate()
     }
 }
 
 /// Arguments of `apply_diff` as some models have it: texts instead of blocks.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Operations {
+pub(super) struct Operations {
     path: String,
     operations: Vec<Operation>,
 }
@@ -200,67 +213,10 @@ impl DialectArguments for Operations {
     }
 }
 
-/// Arguments of `write_to_file`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct WriteToFile {
-    /// The path of the file to write to
-    path: String,
-    /// The full content of the file, without line numbers
-    content: String,
-    /// The number of lines as you guess it. It is not needed
-    #[serde(rename = "line_count")]
-    _line_count: Option<usize>,
-}
-
-impl DialectArguments for WriteToFile {
-    const ABOUT: About = About {
-        name: "write_to_file",
-        title: "Write a file",
-        description: "Write a whole file, with its folders: a new one, or one of which you have read all. You MUST provide the \
-COMPLETE content. For changes of a file, apply_diff is shorter and safer.",
-        effect: Effect::Edits,
-        is_idempotent: true,
-        is_core: true,
-    };
-    const STANDS_FOR: &'static str = "write_file";
-    const WORDS: Words = Words { done: Some(done), ..Words::OURS };
-
-    fn translate(self) -> Result<Translated, Problem> {
-        Ok(Translated::write(self.path, self.content))
-    }
-}
-
-/// Arguments of `list_files`.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct ListFiles {
-    /// Directory path to inspect
-    path: String,
-    /// True to list contents recursively; false for the top level only
-    recursive: Option<bool>,
-}
-
-impl DialectArguments for ListFiles {
-    const ABOUT: About = About {
-        name: "list_files",
-        title: "List files",
-        description: "List files and directories within the specified directory.",
-        effect: Effect::Reads,
-        is_idempotent: false,
-        is_core: true,
-    };
-    const STANDS_FOR: &'static str = "list_files";
-
-    fn translate(self) -> Result<Translated, Problem> {
-        Ok(Translated::files(self.path, self.recursive == Some(true)))
-    }
-}
-
 /// Arguments of `insert_content`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct InsertContent {
+pub(super) struct InsertContent {
     path: String,
     /// The line before which the content is inserted, from 1; 0 appends to the file
     line: usize,
@@ -294,7 +250,7 @@ impl DialectArguments for InsertContent {
 /// Arguments of the older `search_and_replace`, which replaces every place in the file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct SearchAndReplace {
+pub(super) struct SearchAndReplace {
     path: String,
     search: String,
     replace: String,
@@ -334,7 +290,7 @@ impl DialectArguments for SearchAndReplace {
 /// Arguments of `edit_file`, and without a count of `search_replace`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct EditFile {
+pub(super) struct EditFile {
     file_path: String,
     old_string: String,
     new_string: String,
@@ -362,7 +318,7 @@ impl DialectArguments for EditFile {
 /// Arguments of `edit`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Edit {
+pub(super) struct Edit {
     file_path: String,
     old_string: String,
     new_string: String,
@@ -383,61 +339,5 @@ impl DialectArguments for Edit {
 
     fn translate(self) -> Result<Translated, Problem> {
         Ok(replacement(self.file_path, self.old_string, self.new_string, self.replace_all))
-    }
-}
-
-fn done(done: &Done<'_>) -> String {
-    let what = if done.is_new() { "Created" } else { "Modified" };
-    format!("{what} {}.\n{}", done.path(), done.snippet())
-}
-
-fn refused(refused: &Refused<'_>) -> Option<String> {
-    let path = refused.path();
-    match refused.code {
-        "search-not-found" | "hunk-context-mismatch" | "ambiguous-match" => {
-            Some(format!("Unable to apply diff to file: {path}"))
-        }
-        "missing-original" => Some(format!("File does not exist at path: {path}")),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::super::tests::check;
-    use super::DialectName;
-
-    #[test]
-    fn a_call_becomes_one_of_ours() {
-        let dialect = DialectName::Roo;
-        check(
-            dialect,
-            ("apply_diff", json!({"path": "a", "diff": "d"})),
-            "apply_patch",
-            json!({"patch": "d", "path": "a", "format": "search-replace"}),
-        );
-        check(
-            dialect,
-            ("write_to_file", json!({"path": "a", "content": "c", "line_count": 1})),
-            "write_file",
-            json!({"path": "a", "content": "c"}),
-        );
-        check(
-            dialect,
-            ("insert_content", json!({"path": "a", "line": 0, "content": "c"})),
-            "str_replace",
-            json!({"path": "a", "insert_after": "c"}),
-        );
-        check(
-            dialect,
-            (
-                "edit_file",
-                json!({"file_path": "a", "old_string": "x", "new_string": "y", "expected_replacements": 1}),
-            ),
-            "str_replace",
-            json!({"path": "a", "old_string": "x", "new_string": "y"}),
-        );
     }
 }
